@@ -9,9 +9,10 @@ import { FencedError } from '#shared/errors/fenced-error.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { replaceFileSync } from '#shared/files/replace-file.ts';
 import type { Json } from '#shared/json/json.ts';
+import { storedFormat } from '#shared/stored-format.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 
-const StoredFormat = t.type({
+export const StoredFormat = t.type({
   /** The number of the format. What was stored before formats had numbers (release 0.3.0 and older) has number 1. */
   format: t.number,
   /** The release that wrote it. */
@@ -21,8 +22,8 @@ const StoredFormat = t.type({
 /** The format in which a release stores data. */
 type StoredFormat = t.TypeOf<typeof StoredFormat>;
 
-/** The format of this release. Raise the number when an older release could no longer use what this one stores. */
-export const ownFormat: StoredFormat = { format: 3, writtenBy: packageJson.version };
+/** The format of this release. */
+export const ownFormat: StoredFormat = { format: storedFormat, writtenBy: packageJson.version };
 
 /**
  * Checks that this release knows the format of stored data.

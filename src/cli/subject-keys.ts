@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { openDataDirectory } from '#app/data-directory.ts';
 import { runTool } from '#cli/shared/command-line.ts';
+import { checkFormatOfDatabase } from '#cli/stores/database-format.ts';
 import { copySubjectKeys } from '#personal-data/copy-subject-keys.ts';
 import { openMongoDbSubjectKeys } from '#personal-data/subject-keys.mongodb.ts';
 import { openSqliteSubjectKeys } from '#personal-data/subject-keys.sqlite.ts';
@@ -36,6 +37,8 @@ async function copy(from: string, to: string): Promise<number> {
   await using opened = new AsyncDisposableStack();
   ownFolderOf(from, opened, 'must be there');
   ownFolderOf(to, opened);
+  for (const address of [from, to])
+    if (kindOf(address) === 'mongodb') await checkFormatOfDatabase(address, 'the command line');
   const writer = new SqliteWriter({ onFatal: (error) => process.stderr.write(`subject-keys: ${error}\n`) });
   opened.defer(() => writer.close());
   const [source, target] = [open(from, writer, opened), open(to, writer, opened)];

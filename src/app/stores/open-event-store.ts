@@ -1,4 +1,5 @@
 import type { Config } from '#app/config.ts';
+import { checkLogFormat, recordLogFormat } from '#app/log-format.ts';
 import { isKnownEventType } from '#domain/shared/event-codecs.ts';
 import { upcasters } from '#domain/shared/upcasters.ts';
 import { streamKinds } from '#domain/stream-kinds.ts';
@@ -31,6 +32,8 @@ export interface OpenedEventStore {
   readonly checkStreamPrefix: (hasDocuments: () => Promise<boolean>) => Promise<void>;
   /** Resolves if this service may append. @throws UnavailableError */
   readonly ensureWritable: () => Promise<void>;
+  /** The number of the log's format. Both throw StartupError if a newer release has written the log, and UnavailableError. */
+  readonly format: { readonly check: () => Promise<unknown>; readonly record: () => Promise<void> };
 }
 
 /** The receivers of its log lines, measurements and failures. */
@@ -67,6 +70,7 @@ export async function openEventStore(
       soleWriter: false,
       checkStreamPrefix: (hasDocuments) => checkStreamPrefix(events, streamPrefix, hasDocuments),
       ensureWritable: () => events.ensureWritable(),
+      format: { check: () => checkLogFormat(events), record: () => recordLogFormat(events) },
     };
   }
   const file = eventStore.path;
@@ -78,6 +82,8 @@ export async function openEventStore(
     soleWriter: true,
     checkStreamPrefix: async () => undefined,
     ensureWritable: async () => undefined,
+    // The file has the number, and is checked when it is opened.
+    format: { check: async () => undefined, record: async () => undefined },
   };
 }
 

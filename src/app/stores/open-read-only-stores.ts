@@ -3,9 +3,10 @@ import { dirname } from 'node:path';
 import * as E from 'fp-ts/lib/Either.js';
 import { type Config, createNodeName } from '#app/config.ts';
 import { openDataDirectory } from '#app/data-directory.ts';
+import { checkLogFormat } from '#app/log-format.ts';
 import { type AsOf, asOfPositions, asOfProjections, readAsOf } from '#app/read-only.ts';
 import { waitForStore } from '#app/startup/wait-for-stores.ts';
-import { checkFolderFormat } from '#app/stored-format.ts';
+import { checkDatabaseFormat, checkFolderFormat } from '#app/stored-format.ts';
 import { KeyUsage } from '#application/access/key-usage.ts';
 import { StreamWriter } from '#application/streams/stream-writer.ts';
 import { openFolderBlobStoreBeside } from '#blob-store/blob-store.folder.ts';
@@ -48,6 +49,8 @@ const lookIntervalMs = 250;
 interface OpenedLog {
   readonly events: EventStore & RawLog & StreamRemoval;
   readonly tail: LogTail;
+  /** @throws StartupError if a newer release has written the log; UnavailableError */
+  readonly checkFormat: () => Promise<unknown>;
 }
 
 /**
@@ -69,8 +72,9 @@ export async function openReadOnlyStores(
   opened.defer(() => directory.release());
   const metrics = createMetrics();
   opened.defer(() => metrics.close());
-  const { events, tail } = await openLogBeside(config, log, opened);
+  const { events, tail, checkFormat } = await openLogBeside(config, log, opened);
   await waitForStore('EVENT_STORE_URL', log, () => events.lastPosition());
+  await waitForStore('EVENT_STORE_URL', log, checkFormat);
   await ensureSameLog(tail, asOf);
   const documents = openSqliteReadStore(readStore.path);
   opened.defer(() => documents.close());
@@ -82,6 +86,8 @@ export async function openReadOnlyStores(
   const mongoDb = openMongoDbConnections(config, log, metrics);
   opened.defer(() => mongoDb.close());
   const { records, place } = await openRecords(config, { mongoDb, onFatal, opened });
+  if (place.kind === 'shared')
+    await waitForStore('READ_STORE_URL', log, () => checkDatabaseFormat(records, 'READ_STORE_URL'));
   const checkpoints = new ProcessCheckpoints(records);
   const subjectKeys = await openSubjectKeys(place, { isLogBegun: async () => true, isReadOnly: true, log });
   opened.defer(() => subjectKeys.close());
@@ -154,7 +160,7 @@ async function openLogBeside(config: Config, log: DebugLogger, opened: AsyncDisp
   const { openEventStoreDbEventStore } = await import('#event-store/eventstoredb/eventstoredb-event-store.ts');
   const store = openEventStoreDbEventStore({ url, streamPrefix, streamKinds, upcast, log });
   opened.defer(() => store.close());
-  return { events: store, tail: openTail(store, log, opened) };
+  return { events: store, tail: openTail(store, log, opened), checkFormat: () => checkLogFormat(store) };
 }
 
 function openFileBeside(path: string, log: DebugLogger, opened: AsyncDisposableStack): OpenedLog {
@@ -183,7 +189,7 @@ function openFileBeside(path: string, log: DebugLogger, opened: AsyncDisposableS
     lastPosition: () => reader.lastPosition(),
     close: () => reader.close(),
   };
-  return { events, tail: openTail(reader, log, opened) };
+  return { events, tail: openTail(reader, log, opened), checkFormat: async () => undefined };
 }
 
 function openTail(pages: LogTailOptions['pages'], log: DebugLogger, opened: AsyncDisposableStack): LogTail {

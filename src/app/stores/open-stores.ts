@@ -95,10 +95,11 @@ export async function openStores(
   const metrics = createMetrics();
   opened.defer(() => metrics.close());
   const opening = await openEventStore(config, { log, metrics, onFatal });
-  const { events, tail, forProjector, soleWriter, checkStreamPrefix, ensureWritable } = opening;
+  const { events, tail, forProjector, soleWriter, checkStreamPrefix, ensureWritable, format } = opening;
   opened.defer(() => events.close());
   opened.defer(() => tail.close());
   await waitForStore('EVENT_STORE_URL', log, () => events.lastPosition());
+  await waitForStore('EVENT_STORE_URL', log, () => format.check());
   const mongoDb = openMongoDbConnections(config, log, metrics);
   opened.defer(() => mongoDb.close());
   const { records, place } = await openRecords(config, { mongoDb, onFatal, opened });
@@ -107,6 +108,7 @@ export async function openStores(
   await waitForStore('READ_STORE_URL', log, () => takeOverEarlierRecords(records, place, config.readStore, log));
   const wasFilled = () => waitForStore('READ_STORE_URL', log, () => hasReadModels(config.readStore, records));
   await waitForStore('EVENT_STORE_URL', log, () => checkStreamPrefix(wasFilled));
+  await waitForStore('EVENT_STORE_URL', log, () => format.record());
   const node = createNodeName();
   const readStore = await openReadStore(config, {
     forProjector,

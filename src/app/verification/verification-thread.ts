@@ -2,23 +2,28 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { openLog } from '#cli/stores/event-logs.ts';
 import { DigestFolder } from '#digests/digest-folder.ts';
 import { readPublicKeys } from '#digests/digest-keys.ts';
-import { verifyHistory } from '#digests/verify-history.ts';
+import { type VerificationResult, verifyHistory } from '#digests/verify-history.ts';
 import { limitProcessorShare } from '#shared/async/processor-share.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { VerificationAnswer, VerificationOrder } from './verify-in-thread.ts';
 
 const { eventStore, digestDir, publicKeys, since, share } = workerData as VerificationOrder;
 limitProcessorShare(share);
-const { log, close } = await openLog(eventStore);
 try {
-  const keys = readPublicKeys(publicKeys, 'the trusted keys');
-  const result = await verifyHistory({ log, folder: new DigestFolder(digestDir), keys, since });
-  answer({ kind: 'verified', result });
+  answer({ kind: 'verified', result: await verified() });
 } catch (error) {
   if (!(error instanceof UnavailableError)) throw error;
   answer({ kind: 'unavailable', detail: error.message });
-} finally {
-  await close();
+}
+
+async function verified(): Promise<VerificationResult> {
+  const { log, close } = await openLog(eventStore);
+  try {
+    const keys = readPublicKeys(publicKeys, 'the trusted keys');
+    return await verifyHistory({ log, folder: new DigestFolder(digestDir), keys, since });
+  } finally {
+    await close();
+  }
 }
 
 function answer(value: VerificationAnswer): void {

@@ -34,15 +34,15 @@ export const tokenForm = /^[A-Za-z0-9_-]{43}$/;
 
 const StoredSession = t.type({ keyId: t.string, secretHash: t.string, startedAt: t.number });
 const StoredUse = t.type({ usedAt: t.string });
-const SessionOfKey = t.type({ id: t.string, startedAt: t.number });
+const StoredSessionOfKey = t.type({ id: t.string, startedAt: t.number });
 /** The sessions of a key in one row, as release 0.4.0 stores them. */
-const EarlierSessionsOfKey = t.array(SessionOfKey);
+const StoredEarlierSessions = t.array(StoredSessionOfKey);
 
 /** A time that no session reaches, in ms since 1970. Times before it have as many digits when they are counted back from it. */
 const lastTime = 9_999_999_999_999;
 
 /** The place of a session among the rows of its key. */
-interface SessionPlace extends t.TypeOf<typeof SessionOfKey> {
+interface SessionPlace extends t.TypeOf<typeof StoredSessionOfKey> {
   readonly keyId: string;
 }
 
@@ -165,7 +165,7 @@ export class PageSessions {
   }
 
   /** Adds sessions to the rows of their key. */
-  #list(keyId: string, sessions: ReadonlyArray<t.TypeOf<typeof SessionOfKey>>): Promise<void> {
+  #list(keyId: string, sessions: ReadonlyArray<t.TypeOf<typeof StoredSessionOfKey>>): Promise<void> {
     const rows = sessions.map(({ id, startedAt }) => [rowOf({ id, startedAt, keyId }), { id, startedAt }] as const);
     return this.#options.records.put('sessions-of-keys', new Map(rows));
   }
@@ -180,7 +180,7 @@ export class PageSessions {
     const limit = maxSessionsOfKey + maxEndedAtATime;
     for (let found = limit; found === limit; ) {
       const rows = await records.page('sessions-of-keys', { after: `${keyId}/`, before: `${keyId}0`, limit });
-      const listed = [...rows.values()].filter(SessionOfKey.is);
+      const listed = [...rows.values()].filter(StoredSessionOfKey.is);
       const over = listed.filter(
         ({ startedAt }, place) => place >= maxSessionsOfKey || now - startedAt >= maxSessionMs,
       );
@@ -193,7 +193,7 @@ export class PageSessions {
   async #splitEarlierRow(keyId: string): Promise<void> {
     const { records } = this.#options;
     const earlier = await records.get('sessions-of-keys', keyId);
-    if (!EarlierSessionsOfKey.is(earlier)) return;
+    if (!StoredEarlierSessions.is(earlier)) return;
     await this.#list(keyId, earlier);
     await records.delete('sessions-of-keys', [keyId]);
   }
@@ -209,7 +209,7 @@ export class PageSessions {
     if (over.length > 0) await this.#delete(over);
     const unlisted: string[] = [];
     for (const [row, stored] of await this.#someOf('sessions-of-keys')) {
-      const listed = EarlierSessionsOfKey.is(stored) ? stored : [stored].filter(SessionOfKey.is);
+      const listed = StoredEarlierSessions.is(stored) ? stored : [stored].filter(StoredSessionOfKey.is);
       if (listed.every(({ startedAt }) => isOld(startedAt))) unlisted.push(row);
     }
     if (unlisted.length > 0) await this.#options.records.delete('sessions-of-keys', unlisted);

@@ -6,13 +6,15 @@ import type { BlobStore } from '#blob-store/blob-store.ts';
 
 /**
  * Opens a blob store that a service may have open. It does not clear up anything.
- * @throws StartupError if a newer release has written the data folder that it is in; UnavailableError
+ * @throws StartupError if a newer release has written the folder or the database that it is in; UnavailableError
  */
 export async function openBlobsBeside(config: BlobStoreConfig): Promise<BlobStore> {
   if (config.kind === 'folder') {
     checkFolderFormat(dirname(config.path));
     return openFolderBlobStoreBeside(config.path);
   }
+  const { checkFormatOfDatabase } = await import('./database-format.ts');
+  await checkFormatOfDatabase(config.url, 'BLOB_STORE_URL');
   const { openGridFsBlobStore } = await import('#blob-store/blob-store.gridfs.ts');
   return openGridFsBlobStore({ url: config.url });
 }

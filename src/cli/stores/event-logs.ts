@@ -1,7 +1,8 @@
 import { dirname } from 'node:path';
 import { lockStoreFile } from '#app/files/store-file-lock.ts';
+import { checkLogFormat, recordLogFormat } from '#app/log-format.ts';
 import type { EventStoreConfig } from '#app/store-config.ts';
-import { checkFolderFormat } from '#app/stored-format.ts';
+import { checkFolderFormat, recordFolderFormat } from '#app/stored-format.ts';
 import { streamKinds } from '#domain/stream-kinds.ts';
 import { ChangeListener } from '#event-store/change-notifications.ts';
 import type { EventStore } from '#event-store/event-store.ts';
@@ -72,10 +73,11 @@ export async function openStreams(store: EventStoreConfig, upcast: Upcast = asSt
 export async function openTarget(store: EventStoreConfig): Promise<OpenedLog<LogTarget>> {
   if (store.kind !== 'sqlite') {
     const opened = await openPatiently(store);
+    await recordLogFormat(opened).catch(closing(opened));
     return { log: new AppendLogTarget(opened), kind: store.kind, close: () => opened.close() };
   }
   makeTargetFolder(dirname(store.path));
-  checkFolderFormat(dirname(store.path));
+  recordFolderFormat(dirname(store.path));
   const lock = lockStoreFile(store.path, 'EVENT_STORE_URL');
   try {
     const log = openSqliteLogTarget(store.path);
@@ -108,14 +110,14 @@ function makeTargetFolder(path: string): void {
 
 /**
  * Loads the client only here, because a tool on an embedded log does not need it.
- * @throws StartupError
+ * @throws StartupError, also if a newer release has written the log
  */
 async function openPatiently(
   { url, streamPrefix }: EventStoreConfig & { kind: 'eventstoredb' },
   upcast: Upcast = asStored,
 ): Promise<EventStoreDbEventStore> {
   const { openEventStoreDbEventStore } = await import('#event-store/eventstoredb/eventstoredb-event-store.ts');
-  return openEventStoreDbEventStore({
+  const opened = openEventStoreDbEventStore({
     url,
     streamPrefix,
     streamKinds,
@@ -126,4 +128,14 @@ async function openPatiently(
     readWithinMs: commandLineAnswerTimeoutMs,
     log: loggerOn('error', process.stderr),
   });
+  await checkLogFormat(opened).catch(closing(opened));
+  return opened;
+}
+
+/** Closes a store after a failure, which it throws again. */
+function closing(opened: EventStoreDbEventStore): (error: unknown) => Promise<never> {
+  return async (error) => {
+    await opened.close();
+    throw error;
+  };
 }

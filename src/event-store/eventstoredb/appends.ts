@@ -53,7 +53,7 @@ export interface AppendsOptions {
   readonly limits: AppendLimits;
   readonly log: DebugLogger;
   readonly onCommit: (statistics: CommitStatistics) => void;
-  /** Called with the position of each append that is stored, also after its caller got `unavailable`. */
+  /** Called with the position of each append to the log that is stored, also after its caller got `unavailable`. */
   readonly onStored: (position: number) => void;
 }
 
@@ -135,7 +135,7 @@ export class Appends {
     const result = await this.#tryUntilKnown(append);
     switch (result.kind) {
       case 'appended':
-        this.#options.onStored(result.position);
+        if (this.#options.names.isFollowed(append.stream)) this.#options.onStored(result.position);
         this.#options.onCommit({ appends, events: append.events.length, milliseconds: performance.now() - began });
         return E.right({ revision: result.revision, position: result.position });
       case 'conflict':

@@ -1,12 +1,10 @@
 import { existsSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { StartupError } from '#shared/errors/startup-error.ts';
+import { storedFormat } from '#shared/stored-format.ts';
 
 /** "SWYE": marks a SQLite file as a Switchyard event store. */
 const applicationId = 0x53575945;
-
-/** Must be increased when the tables change in a way that older code cannot read. */
-const formatVersion = 1;
 
 // An index over (stream, revision) would cost more than everything else, because each append would write another page,
 // and each written page goes to the log whole. So the log is a list of events in which each names the previous one of
@@ -80,6 +78,7 @@ export function openEventFile(file: string): DatabaseSync {
     // Checkpoints are rarer than SQLite's default, so that a busy page is copied once for many commits.
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 10000;');
     database.exec('PRAGMA cache_size = -16000;');
+    recordFormat(database);
     return database;
   } catch (error) {
     database.close();
@@ -131,9 +130,9 @@ function check(database: DatabaseSync, file: string): void {
       `${file} is a SQLite file of another application, not a Switchyard event store; name another file or folder.`,
     );
   const version = pragma(database, 'user_version');
-  if (version > formatVersion)
+  if (version > storedFormat)
     throw new StartupError(
-      `${file} was written by a newer Switchyard (format ${version}, this one knows ${formatVersion}); start that release.`,
+      `${file} was written by a newer Switchyard (format ${version}, this one knows ${storedFormat}); start that release or a newer one.`,
     );
   // This reads the tables' roots and the newest event, and SQLite compares the header with the file's length. That is
   // enough to find a truncated or overwritten file at once.
@@ -150,8 +149,21 @@ function isEmpty(database: DatabaseSync): boolean {
 /** Initializes the file in one transaction. A crash leaves an empty file, which the next start initializes. */
 function create(database: DatabaseSync): void {
   database.exec(
-    `BEGIN IMMEDIATE; ${schema} PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${formatVersion}; COMMIT`,
+    `BEGIN IMMEDIATE; ${schema} PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${storedFormat}; COMMIT`,
   );
+}
+
+/**
+ * Records the format of this release in the file, so that a copy of it alone has the number too. On a full disk it writes
+ * nothing; then the next start does.
+ */
+function recordFormat(database: DatabaseSync): void {
+  if (pragma(database, 'user_version') === storedFormat) return;
+  try {
+    database.exec(`PRAGMA user_version = ${storedFormat}`);
+  } catch (error) {
+    if (primaryCodeOf(error) !== fullDiskCode) throw error;
+  }
 }
 
 function pragma(database: DatabaseSync, name: string): number {
@@ -163,9 +175,8 @@ function startFailure(file: string, error: unknown): unknown {
   return new StartupError(`${file} ${describe(file, error)}`, { cause: error });
 }
 
-function describe(file: string, error: Error & { errcode: unknown }): string {
-  // The low byte is SQLite's primary result code (https://sqlite.org/rescode.html).
-  switch (Number(error.errcode) & 0xff) {
+function describe(file: string, error: Error): string {
+  switch (primaryCodeOf(error)) {
     case 5:
     case 6:
       return 'is in use by another process; stop that one, or name another file.';
@@ -181,6 +192,14 @@ function describe(file: string, error: Error & { errcode: unknown }): string {
       return `cannot be used as the event store (${error.message}).`;
   }
 }
+
+/** SQLite's primary result code (https://sqlite.org/rescode.html), which is the low byte; NaN for another error. */
+function primaryCodeOf(error: unknown): number {
+  const code = error instanceof Error && 'errcode' in error ? Number(error.errcode) : Number.NaN;
+  return Number.isNaN(code) ? code : code & 0xff;
+}
+
+const fullDiskCode = 13;
 
 function isFolder(file: string): boolean {
   return statSync(file, { throwIfNoEntry: false })?.isDirectory() === true;

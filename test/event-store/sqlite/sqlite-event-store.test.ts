@@ -20,6 +20,7 @@ import { Writer } from '#event-store/sqlite/writer.ts';
 import { runFor } from '#shared/async/fair-queue.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { storedFormat } from '#shared/stored-format.ts';
 import {
   collect,
   eventStoreContract,
@@ -434,6 +435,23 @@ describe('SqliteEventStore', () => {
       newer.exec('PRAGMA user_version = 999');
       newer.close();
       assert.match(await refusal(), /newer Switchyard \(format 999/);
+    });
+
+    it('records the format of this release in a file of an older one', async () => {
+      await (await open()).close();
+      const formatOf = (number: number | null) => {
+        const database = new DatabaseSync(file);
+        try {
+          if (number !== null) database.exec(`PRAGMA user_version = ${number}`);
+          return database.prepare('PRAGMA user_version').get()?.user_version;
+        } finally {
+          database.close();
+        }
+      };
+      assert.equal(formatOf(null), storedFormat);
+      assert.equal(formatOf(1), 1);
+      await (await open()).close();
+      assert.equal(formatOf(null), storedFormat);
     });
 
     it('refuses a truncated file', async () => {

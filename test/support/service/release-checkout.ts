@@ -36,7 +36,13 @@ export function checkOutRelease(commit: string): ReleaseCheckout {
 }
 
 function provideDependencies({ path }: TemporaryFolder): void {
-  const lockIn = (folder: string) => readFileSync(join(folder, 'package-lock.json'), 'utf8');
-  if (lockIn(path) === lockIn(root)) symlinkSync(join(root, 'node_modules'), join(path, 'node_modules'));
+  if (dependenciesOf(path) === dependenciesOf(root))
+    symlinkSync(join(root, 'node_modules'), join(path, 'node_modules'));
   else execFileSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: path });
+}
+
+/** The packages that a checkout needs. What it says of itself has its version. */
+function dependenciesOf(folder: string): string {
+  const { packages } = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8'));
+  return JSON.stringify({ ...packages, '': null });
 }

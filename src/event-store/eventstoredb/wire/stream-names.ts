@@ -16,13 +16,13 @@ export interface StreamNaming {
 /** The names of our streams on a server that other applications use too. */
 export class StreamNames {
   readonly #prefix: string;
-  readonly #kinds: ReadonlyArray<string> | null;
+  readonly #kinds: ReadonlySet<string> | null;
   /** The filter for our events. It is made once, because each page needs it. */
   readonly #ownEvents: FilterOptions;
 
   constructor({ streamPrefix, streamKinds }: StreamNaming) {
     this.#prefix = streamPrefix;
-    this.#kinds = streamKinds ?? null;
+    this.#kinds = streamKinds === undefined ? null : new Set(streamKinds);
     this.#ownEvents = this.#filterFor(this.#prefix);
   }
 
@@ -34,6 +34,11 @@ export class StreamNames {
   /** Returns the name of one of our streams, from its name on the server. */
   fromServer(name: string): string {
     return name.slice(this.#prefix.length);
+  }
+
+  /** Whether a stream belongs to the log that followers read. */
+  isFollowed(stream: string): boolean {
+    return this.#kinds === null || this.#kinds.has(stream.slice(0, Math.max(0, stream.indexOf('-'))));
   }
 
   /** Describes our streams on the server, for an operator. */
@@ -59,7 +64,7 @@ export class StreamNames {
   #filterFor(prefix: string): FilterOptions {
     const filter = filterOptions();
     if (this.#kinds !== null)
-      return filter.setStreamIdentifier(prefixFilter(this.#kinds.map((kind) => `${prefix}${kind}-`)));
+      return filter.setStreamIdentifier(prefixFilter(Array.from(this.#kinds, (kind) => `${prefix}${kind}-`)));
     if (prefix !== '') return filter.setStreamIdentifier(prefixFilter([prefix]));
     // The types of the server's own events begin with `$`.
     return filter.setEventType(new streams.ReadReq.Options.FilterOptions.Expression().setRegex('^[^$].*'));

@@ -1,6 +1,7 @@
 import * as t from 'io-ts';
 import type { StoredEvent } from '#event-store/event-store.ts';
 import { LogError } from '#event-store/transfer/log-failure.ts';
+import { storedFormat } from '#shared/stored-format.ts';
 import { eventOfLine } from './event-line.ts';
 import { isWhole, linesOf } from './lines.ts';
 import type { LogSummary } from './log-check.ts';
@@ -8,10 +9,15 @@ import type { LogSummary } from './log-check.ts';
 // A log file is NDJSON: a first line with the format, a line for each event in the log's order, a last line with the
 // count and the hash. A file without its last line is incomplete.
 
-const formatVersion = 1;
+/** The form of the lines of a file. */
+const formVersion = 1;
 
 const FirstLine = t.type({
-  switchyardLog: t.type({ version: t.number, exportedAt: t.string, from: t.string }),
+  switchyardLog: t.intersection([
+    t.type({ version: t.number, exportedAt: t.string, from: t.string }),
+    /** The number of the format of the events. Release 0.4.0 and older ones do not write it. */
+    t.partial({ format: t.number }),
+  ]),
 });
 
 const LastLine = t.type({ end: t.type({ events: t.number, sha256: t.string }) });
@@ -19,7 +25,7 @@ const LastLine = t.type({ end: t.type({ events: t.number, sha256: t.string }) })
 /** Returns the first line, with its end. @param from the kind of the log's store */
 export function firstLine(from: string, exportedAt: Date): string {
   const header: t.TypeOf<typeof FirstLine> = {
-    switchyardLog: { version: formatVersion, exportedAt: exportedAt.toISOString(), from },
+    switchyardLog: { version: formVersion, format: storedFormat, exportedAt: exportedAt.toISOString(), from },
   };
   return `${JSON.stringify(header)}\n`;
 }
@@ -79,11 +85,15 @@ export async function* readLogFile(
 function checkFirstLine(line: Buffer, name: string): void {
   const header = parsed(line);
   if (!FirstLine.is(header)) throw new LogError(`${name} is not an exported log: its first line does not say so.`);
-  const { version } = header.switchyardLog;
-  if (version > formatVersion)
-    throw new LogError(
-      `${name} was written by a newer Switchyard (format ${version}, this one knows ${formatVersion}): import it with that release.`,
-    );
+  const { version, format = 1 } = header.switchyardLog;
+  if (version > formVersion) throw newerError(name, version, formVersion);
+  if (format > storedFormat) throw newerError(name, format, storedFormat);
+}
+
+function newerError(name: string, found: number, known: number): LogError {
+  return new LogError(
+    `${name} was written by a newer Switchyard (format ${found}, this one knows ${known}): import it with that release or a newer one.`,
+  );
 }
 
 function eventIn(line: Buffer, name: string, number: number): StoredEvent {

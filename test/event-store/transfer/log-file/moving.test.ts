@@ -20,6 +20,7 @@ import { PartFile } from '#event-store/transfer/log-file/part-file.ts';
 import type { LogTarget, RawLog } from '#event-store/transfer/raw-log.ts';
 import { projections } from '#projections/table.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { storedFormat } from '#shared/stored-format.ts';
 import { collect, someEvent, someMetadata } from '#test/contract/event-store.ts';
 import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
 import { AppendableEventStore } from '#test/support/fakes/appendable-event-store.ts';
@@ -298,6 +299,14 @@ describe('exporting and importing a log', () => {
     const [first = '', ...rest] = lines;
     const newer = text([first.replace('"version":1', '"version":2'), ...rest]);
     await assert.rejects(checked(written('newer', newer)), /newer Switchyard \(format 2/);
+    const ofNewerData = text([first.replace(`"format":${storedFormat}`, '"format":99'), ...rest]);
+    await assert.rejects(
+      checked(written('newer-data', ofNewerData)),
+      /newer Switchyard \(format 99, this one knows \d+\)/,
+    );
+    const ofRelease04 = text([first.replace(`"format":${storedFormat},`, ''), ...rest]);
+    assert.notEqual(ofRelease04, text(lines));
+    await checked(written('older', ofRelease04));
     await assert.rejects(checked(written('none', text(rest))), /is not an exported log/);
     await assert.rejects(checked(written('more', text([...lines, '{}']))), /continues after its last line/);
     await assert.rejects(checked(written('odd', text([first, '{"stream":1}']))), /Line 2 of the file is not an event/);

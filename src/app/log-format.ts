@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto';
+import * as E from 'fp-ts/lib/Either.js';
+import { type EventStore, noStream, type StoredEvent } from '#event-store/event-store.ts';
+import { parseTexts } from '#event-store/recorded-event.ts';
+import { UnreadableStreamError } from '#event-store/unreadable-stream.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { ensureKnownFormat, ownFormat } from './stored-format.ts';
+
+/** A log on a server, which other tools and releases may open without the database of its read models. */
+export interface ServerLog extends Pick<EventStore, 'append'> {
+  readonly readRaw: (stream: string, fromRevision: number) => Promise<ReadonlyArray<StoredEvent>>;
+  readonly ensureWritable: () => Promise<void>;
+}
+
+/** No kind of stream has this name, so neither followers of the log nor exports see it. */
+const stream = 'stored-format';
+const type = 'StoredFormatRaised';
+const maxAttempts = 20;
+
+/**
+ * Checks that this release knows the format of a log on a server. A log without a number counts as written by release
+ * 0.4.0 or an older one.
+ * @returns the number of the format
+ * @throws StartupError if a newer release has written the log; UnavailableError
+ */
+export async function checkLogFormat(log: Pick<ServerLog, 'readRaw'>): Promise<number> {
+  return (await readFormat(log)).format;
+}
+
+/**
+ * Records the format of this release in a log on a server, before the release appends anything else there. A user who may
+ * not append records nothing.
+ * @throws StartupError if a newer release has written the log; UnavailableError
+ */
+export async function recordLogFormat(log: ServerLog): Promise<void> {
+  for (let attempts = 0; attempts < maxAttempts; attempts += 1) {
+    const { format, revision } = await readFormat(log);
+    if (format >= ownFormat.format || !(await isWritable(log))) return;
+    const raised = { id: randomUUID(), type, data: JSON.stringify(ownFormat), metadata: '{}' };
+    const stored = await log.append(stream, revision, [raised]);
+    if (E.isRight(stored)) return;
+    // After a conflict another node has recorded a format meanwhile.
+    if (stored.left.kind === 'unavailable') throw new UnavailableError(stored.left.detail);
+  }
+}
+
+async function readFormat(log: Pick<ServerLog, 'readRaw'>): Promise<{ format: number; revision: number }> {
+  const events = await log.readRaw(stream, 0).catch((error: unknown) => {
+    // Someone has shortened the stream on the server: what it said is not known any more.
+    if (error instanceof UnreadableStreamError) return null;
+    throw error;
+  });
+  if (events === null) return { format: ownFormat.format, revision: noStream };
+  const newest = events.at(-1);
+  const stored = newest === undefined ? null : (parseTexts(newest).data ?? newest.data);
+  const format = ensureKnownFormat(stored, 'The log of EVENT_STORE_URL');
+  return { format, revision: newest?.revision ?? noStream };
+}
+
+async function isWritable(log: ServerLog): Promise<boolean> {
+  try {
+    await log.ensureWritable();
+    return true;
+  } catch (error) {
+    if (error instanceof UnavailableError) return false;
+    throw error;
+  }
+}
