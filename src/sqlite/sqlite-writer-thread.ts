@@ -39,7 +39,9 @@ function writeAll(messages: ReadonlyArray<WriteMessage>): FromSqliteWriter {
       if (message !== undefined) answers.set(message, answer);
     }
   }
-  return messages.map((message) => answers.get(message) ?? { kind: 'failed', detail: 'it was not handled' });
+  return messages.map(
+    (message) => answers.get(message) ?? { kind: 'failed', detail: 'it was not handled', isRefusal: false },
+  );
 }
 
 /** Commits writes of one file together. If that fails, each alone, so that a failed one does not fail the others. */
@@ -73,7 +75,7 @@ function emptiedLog(
   const row = database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get();
   if (row?.busy === 0) return answers;
   return answers.map((answer, index) =>
-    messages[index]?.write.emptiesLog ? { kind: 'failed', detail: 'the file is in use' } : answer,
+    messages[index]?.write.emptiesLog ? { kind: 'failed', detail: 'the file is in use', isRefusal: false } : answer,
   );
 }
 
@@ -99,7 +101,22 @@ function prepared({ database, statements }: OpenFile, sql: string): StatementSyn
 }
 
 function failed(error: unknown): WriteAnswer {
-  return { kind: 'failed', detail: error instanceof Error ? error.message : String(error) };
+  return {
+    kind: 'failed',
+    detail: error instanceof Error ? error.message : String(error),
+    isRefusal: isRefusal(error),
+  };
+}
+
+/** SQLite's codes for values that it does not take: TOOBIG, CONSTRAINT, MISMATCH, RANGE. */
+const refusals = new Set([18, 19, 20, 25]);
+
+/** Whether an error is one of the values, so that another try changes nothing. */
+function isRefusal(error: unknown): boolean {
+  const { code, errcode } = error as { readonly code?: unknown; readonly errcode?: unknown };
+  // The lowest byte of an extended code is its kind.
+  if (typeof errcode === 'number') return refusals.has(errcode & 0xff);
+  return /^ERR_(?:INVALID_ARG|OUT_OF_RANGE)/.test(String(code));
 }
 
 function nextMessages(): ReadonlyArray<ToSqliteWriter> | undefined {

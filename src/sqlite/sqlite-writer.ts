@@ -1,14 +1,15 @@
 import { Worker } from 'node:worker_threads';
+import { currentOwner, FairQueue, FairRoom } from '#shared/async/fair-queue.ts';
 import { withTimeoutError } from '#shared/async/timed-waits.ts';
-import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { RefusedWriteError, UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { type ThreadHeap, threadError } from '#shared/memory/thread-heap.ts';
 
 export interface SqliteWriterOptions {
   /** Called when the thread has failed, which only a bug causes. Every later write is unavailable. */
   readonly onFatal: (error: Error) => void;
-  /** The most accepted and unanswered writes. Default 4,096. Further ones are unavailable. */
+  /** Maximum number of accepted and unanswered writes, divided among projects. Default 4,096. Further ones are unavailable. */
   readonly maxPendingWrites?: number;
-  /** The most bytes of these writes together. Default 64 MiB. */
+  /** Maximum number of bytes of these writes together. Default 64 MiB. */
   readonly maxPendingBytes?: number;
   /** How long a caller waits for the answer to its write. Default 10 s. */
   readonly answerTimeoutMs?: number;
@@ -19,12 +20,18 @@ export interface SqliteWriterOptions {
 }
 
 interface PendingWrite {
+  /** The project for which it is made. */
+  readonly owner: string;
+  readonly message: WriteMessage;
   readonly bytes: number;
   readonly resolve: (answer: WriteAnswer) => void;
   readonly reject: (error: UnavailableError) => void;
 }
 
 const defaultEntry = new URL('./sqlite-writer-thread.ts', import.meta.url);
+/** What the thread has at a time, so that the first write of a project waits for few of another one. */
+const maxSentWrites = 512;
+const maxSentBytes = 8 * 1024 * 1024;
 /** A part of the ten seconds in which the service must stop. */
 const closeTimeoutMs = 3_000;
 /** The 64 MiB of writes that may wait take about 130 MB. The thread's garbage is the messages that it receives. */
@@ -40,15 +47,20 @@ const writerHeap: ThreadHeap = {
  * of its own, which see every write that was answered.
  */
 export class SqliteWriter {
-  readonly #options: Required<Pick<SqliteWriterOptions, 'maxPendingWrites' | 'maxPendingBytes' | 'answerTimeoutMs'>>;
+  readonly #answerTimeoutMs: number;
   readonly #onFatal: (error: Error) => void;
   readonly #thread: Worker;
   readonly #exited: Promise<void>;
-  /** In the order of the messages, as the answers are. */
-  readonly #pending: PendingWrite[] = [];
-  #pendingBytes = 0;
-  /** The messages of this turn of the event loop. A message to a thread costs much more than what is in it. */
-  #outgoing: ToSqliteWriter[] = [];
+  readonly #writes: FairRoom;
+  readonly #bytes: FairRoom;
+  /** The writes that the thread does not have yet. */
+  readonly #waiting = new FairQueue<PendingWrite>();
+  /** The writes that the thread has, in the order of the messages, as the answers are. */
+  readonly #sent: PendingWrite[] = [];
+  #sentBytes = 0;
+  #isFlushing = false;
+  /** Whether the thread must still be asked to end, after the last write. */
+  #isClosing = false;
   /** Why no more writes are accepted; null while they are. */
   #stopped: string | null = null;
   #closing: Promise<void> | null = null;
@@ -56,7 +68,9 @@ export class SqliteWriter {
   /** Starts the thread. It does not wait for the start. */
   constructor(options: SqliteWriterOptions) {
     const { maxPendingWrites = 4_096, maxPendingBytes = 64 * 1024 * 1024, answerTimeoutMs = 10_000 } = options;
-    this.#options = { maxPendingWrites, maxPendingBytes, answerTimeoutMs };
+    this.#writes = new FairRoom(maxPendingWrites);
+    this.#bytes = new FairRoom(maxPendingBytes);
+    this.#answerTimeoutMs = answerTimeoutMs;
     this.#onFatal = options.onFatal;
     const heap = { ...writerHeap, maxOldGenerationSizeMb: options.maxHeapMb ?? writerHeap.maxOldGenerationSizeMb };
     this.#thread = new Worker(options.entry ?? defaultEntry, {
@@ -77,15 +91,17 @@ export class SqliteWriter {
    * Writes to a file. The write is committed when the promise resolves.
    * @returns `refused` if the query `unless` has found a row, so that nothing was written
    * @throws UnavailableError; after a timeout the write may still be executed
+   * @throws RefusedWriteError if SQLite does not take the values
    */
   async write(file: WrittenFile, write: SqlWrite): Promise<'done' | 'refused'> {
     const answer = await withTimeoutError(
-      this.#options.answerTimeoutMs,
+      this.#answerTimeoutMs,
       this.#send(file, write),
       () => new UnavailableError(`${file.contents} cannot be written: the thread that writes them does not answer.`),
     );
-    if (answer.kind === 'failed') throw new UnavailableError(`${file.contents} cannot be written: ${answer.detail}.`);
-    return answer.kind;
+    if (answer.kind !== 'failed') return answer.kind;
+    const message = `${file.contents} cannot be written: ${answer.detail}.`;
+    throw answer.isRefusal ? new RefusedWriteError(message) : new UnavailableError(message);
   }
 
   /** Refuses further writes, waits until the accepted ones are written, for 3 s at most, and ends the thread. */
@@ -95,9 +111,9 @@ export class SqliteWriter {
   }
 
   async #close(): Promise<void> {
-    const isRunning = this.#stopped === null;
+    this.#isClosing = this.#stopped === null;
     this.#stopped ??= 'The writer of SQLite files is closed.';
-    if (isRunning) this.#post({ kind: 'close' });
+    this.#flush();
     const limit = setTimeout(() => void this.#thread.terminate(), closeTimeoutMs);
     await this.#exited.finally(() => clearTimeout(limit));
   }
@@ -105,44 +121,64 @@ export class SqliteWriter {
   /** The write counts until it is answered, even after its timeout, so that the queue stays bounded. */
   #send(file: WrittenFile, write: SqlWrite): Promise<WriteAnswer> {
     if (this.#stopped !== null) return Promise.reject(new UnavailableError(this.#stopped));
-    const { maxPendingWrites, maxPendingBytes } = this.#options;
+    const owner = currentOwner();
     const bytes = bytesOf(write);
-    if (this.#pending.length >= maxPendingWrites || this.#pendingBytes + bytes > maxPendingBytes)
+    if (!this.#writes.hasRoom(owner) || !this.#bytes.take(owner, bytes))
       return Promise.reject(new UnavailableError('Too many writes are waiting for the writer of SQLite files.'));
+    this.#writes.take(owner);
     const { promise, resolve, reject } = Promise.withResolvers<WriteAnswer>();
-    this.#pending.push({ bytes, resolve, reject });
-    this.#pendingBytes += bytes;
-    this.#post({ kind: 'write', file, write });
+    this.#waiting.push(owner, { owner, message: { kind: 'write', file, write }, bytes, resolve, reject });
+    if (!this.#isFlushing) setImmediate(this.#flush);
+    this.#isFlushing = true;
     return promise;
   }
 
-  #post(message: ToSqliteWriter): void {
-    if (this.#outgoing.push(message) === 1) setImmediate(this.#flush);
-  }
-
+  /** Sends what the thread may have now, together: a message to a thread costs much more than what is in it. */
   readonly #flush = (): void => {
-    const outgoing = this.#outgoing;
-    this.#outgoing = [];
-    this.#thread.postMessage(outgoing);
+    this.#isFlushing = false;
+    const outgoing: ToSqliteWriter[] = [];
+    for (let write = this.#nextToSend(); write !== undefined; write = this.#nextToSend()) {
+      this.#sent.push(write);
+      this.#sentBytes += write.bytes;
+      outgoing.push(write.message);
+    }
+    if (this.#isClosing && this.#waiting.size === 0) {
+      this.#isClosing = false;
+      outgoing.push({ kind: 'close' });
+    }
+    if (outgoing.length > 0) this.#thread.postMessage(outgoing);
   };
 
+  #nextToSend(): PendingWrite | undefined {
+    const isFull = this.#sent.length >= maxSentWrites || this.#sentBytes >= maxSentBytes;
+    return isFull ? undefined : this.#waiting.shift();
+  }
+
   #receive(answers: FromSqliteWriter): void {
-    for (const [index, write] of this.#removeOldest(answers.length).entries())
-      write.resolve(answers[index] ?? { kind: 'failed', detail: 'the answer is missing' });
+    for (const [index, write] of this.#sent.splice(0, answers.length).entries()) {
+      this.#sentBytes -= write.bytes;
+      this.#giveBack(write);
+      write.resolve(answers[index] ?? { kind: 'failed', detail: 'the answer is missing', isRefusal: false });
+    }
+    this.#flush();
   }
 
   /** Must be called for every end of the thread, at first with its error. */
   #failed(error: Error): void {
     const isUnexpected = this.#stopped === null;
     this.#stopped ??= 'The writer of SQLite files has stopped.';
-    for (const write of this.#removeOldest(this.#pending.length)) write.reject(new UnavailableError(this.#stopped));
+    const lost = this.#sent.splice(0);
+    for (let write = this.#waiting.shift(); write !== undefined; write = this.#waiting.shift()) lost.push(write);
+    for (const write of lost) {
+      this.#giveBack(write);
+      write.reject(new UnavailableError(this.#stopped));
+    }
     if (isUnexpected) this.#onFatal(error);
   }
 
-  #removeOldest(count: number): ReadonlyArray<PendingWrite> {
-    const removed = this.#pending.splice(0, count);
-    for (const { bytes } of removed) this.#pendingBytes -= bytes;
-    return removed;
+  #giveBack({ owner, bytes }: PendingWrite): void {
+    this.#writes.giveBack(owner);
+    this.#bytes.giveBack(owner, bytes);
   }
 }
 
@@ -199,7 +235,12 @@ export type ToSqliteWriter = WriteMessage | { readonly kind: 'close' };
 export type WriteAnswer =
   | { readonly kind: 'done' | 'refused' }
   /** Nothing was written, but for a write whose log could not be emptied. */
-  | { readonly kind: 'failed'; readonly detail: string };
+  | {
+      readonly kind: 'failed';
+      readonly detail: string;
+      /** Whether SQLite does not take the values, so that another try changes nothing. */
+      readonly isRefusal: boolean;
+    };
 
 /** The answers to some writes, in the order of the messages. */
 export type FromSqliteWriter = ReadonlyArray<WriteAnswer>;

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { runFor } from '#shared/async/fair-queue.ts';
+import { isOutage, RefusedWriteError, UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { SqliteFile } from '#sqlite/sqlite-file.ts';
 import { SqliteWriter, type SqliteWriterOptions, type SqlValue, type SqlWrite } from '#sqlite/sqlite-writer.ts';
 import { type TemporaryFolder, temporaryFolder } from '#test/support/service/service-process.ts';
@@ -126,6 +127,52 @@ describe('SqliteWriter', () => {
     await Promise.all(accepted);
     await one.insert(['d', '']);
     assert.equal(one.names().length, 3);
+  });
+
+  it('says whether it is the values of a write that SQLite does not take', async () => {
+    const one = table('one.db');
+    await one.insert(['a', '']);
+    for (const values of [
+      ['a', ''],
+      [null, null],
+      [undefined as unknown as string, ''],
+    ])
+      await assert.rejects(one.insert(values), RefusedWriteError);
+    const reader = new DatabaseSync(one.path);
+    try {
+      reader.exec('DROP TABLE texts');
+    } finally {
+      reader.close();
+    }
+    await assert.rejects(one.insert(['b', '']), (error) => isOutage(error));
+  });
+
+  it('writes the first write of a project before most of those of another one', async function () {
+    this.timeout(30_000);
+    const one = table('one.db');
+    const done: string[] = [];
+    const insert = (project: string, name: string, body = '') =>
+      runFor(project, () => one.insert([name, body])).then(() => done.push(project));
+    const text = 'x'.repeat(1024 * 1024);
+    const busy = Array.from({ length: 30 }, (_, index) => insert('busy', `busy ${index}`, text));
+    await Promise.all([...busy, insert('quiet', 'quiet')]);
+    // The thread has 8 MiB at a time.
+    assert.ok(done.indexOf('quiet') <= 9, `${done.indexOf('quiet')} of 30 are before it`);
+  });
+
+  it('leaves half of its places, and half of its bytes, to other projects', async () => {
+    await reopen({ maxPendingWrites: 10, maxPendingBytes: 1_000 });
+    const one = table('one.db');
+    const insert = (project: string, name: string, body = '') => runFor(project, () => one.insert([name, body]));
+    const accepted = Array.from({ length: 5 }, (_, index) => insert('busy', `${index}`));
+    await assert.rejects(insert('busy', 'too many'), UnavailableError);
+    accepted.push(insert('quiet', 'quiet'));
+    await Promise.all(accepted);
+    const large = [insert('busy', 'large', 'x'.repeat(600))];
+    await assert.rejects(insert('busy', 'too large', 'x'.repeat(100)), UnavailableError);
+    large.push(insert('quiet', 'small', 'x'.repeat(100)));
+    await Promise.all(large);
+    assert.equal(one.names().length, 8);
   });
 
   it('ends a wait for the thread after a limit', async () => {

@@ -1,7 +1,9 @@
+import { runFor, serviceOwner } from './fair-queue.ts';
+
 /**
  * Runs asynchronous work some time after a request: once for all requests in that time, and never twice at the same
  * time. It holds no items. A `Batcher` holds items, and its work is synchronous, so that a caller can complete it at
- * once.
+ * once. The work is the service's, because several projects may have requested it.
  */
 export class Debouncer {
   readonly #milliseconds: number;
@@ -25,7 +27,7 @@ export class Debouncer {
   flush(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
-    this.#running = this.#running.then(this.#work);
+    this.#running = this.#running.then(() => runFor(serviceOwner, this.#work));
     return this.#running;
   }
 

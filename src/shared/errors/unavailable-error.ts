@@ -33,3 +33,13 @@ export class PermanentlyUnavailableError extends UnavailableError {
   override readonly name = 'PermanentlyUnavailableError';
   readonly isPermanent = true;
 }
+
+/** A store that can be used does not take what it was given. Another try changes nothing. */
+export class RefusedWriteError extends UnavailableError {
+  override readonly name = 'RefusedWriteError';
+}
+
+/** Whether a store cannot be used for a while, so that another try may help. */
+export function isOutage(error: unknown): boolean {
+  return error instanceof UnavailableError && !(error instanceof RefusedWriteError);
+}

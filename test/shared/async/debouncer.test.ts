@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { Debouncer } from '#shared/async/debouncer.ts';
+import { currentOwner, runFor, serviceOwner } from '#shared/async/fair-queue.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 
 const neverMs = 600_000;
@@ -20,6 +21,14 @@ describe('Debouncer', () => {
     deferred('later', 20).schedule();
     await eventually(() => done.at(-1) === 'later', 'a later timer fires');
   };
+
+  it('works for the service, whichever project has requested it', async () => {
+    const work = new Debouncer(1, async () => void done.push(currentOwner()));
+    runFor('project', () => work.schedule());
+    await eventually(() => done.length === 1, 'it runs');
+    await runFor('project', () => work.flush());
+    assert.deepEqual(done, [serviceOwner, serviceOwner]);
+  });
 
   it('runs once for all requests before it, and again for a request after it', async () => {
     const work = deferred('work', 1);
