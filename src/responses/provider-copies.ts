@@ -36,6 +36,8 @@ export interface ProviderCopies {
   readonly due: (time: number, limit: number) => Promise<ReadonlyArray<ProviderCopy>>;
   /** Changes when a copy is looked at. */
   readonly postpone: (projectId: string, id: string, next: Pick<ProviderCopy, 'checkAt' | 'failures'>) => Promise<void>;
+  /** Makes the copies of a project due, so that those of erased responses are deleted soon. */
+  readonly makeDue: (projectId: string, time: number) => Promise<void>;
   /** Removes a copy that the provider has deleted. */
   readonly remove: (projectId: string, id: string) => Promise<void>;
 }

@@ -10,12 +10,18 @@ export interface ProjectKey {
   readonly key: Uint8Array | null;
 }
 
+/** What a project's responses are sealed for until they are erased: each erasure ends a generation. */
+export interface ProjectGeneration {
+  readonly projectId: string;
+  readonly subject: string;
+}
+
 interface KeptKey extends ProjectKey {
   readonly until: number;
 }
 
 export interface RecentKeysOptions {
-  readonly store: Pick<ResponseStore, 'subjectOf'>;
+  readonly store: Pick<ResponseStore, 'subjectOf' | 'beginErasure'>;
   readonly keys: Pick<SubjectKeys, 'obtain'>;
   /** In ms. */
   readonly now: () => number;
@@ -23,7 +29,8 @@ export interface RecentKeysOptions {
 
 /**
  * The keys that seal the responses of projects. Each is kept in memory for ten seconds, because every turn of a
- * conversation needs the same one. So a key that another node destroys is forgotten after that time.
+ * conversation needs the same one. So a key that another node destroys is forgotten after that time, or when a call
+ * begins.
  */
 export class RecentKeys {
   readonly #options: RecentKeysOptions;
@@ -35,19 +42,40 @@ export class RecentKeys {
 
   /** Returns the key of a project, which is made if the project has none. @throws UnavailableError */
   async keyOf(projectId: string): Promise<ProjectKey> {
-    const { store, keys, now } = this.#options;
     const kept = this.#kept.get(projectId);
-    if (kept !== undefined && kept.until > now()) return kept;
+    if (kept !== undefined && kept.until > this.#options.now()) return kept;
+    return this.#keep(projectId, await this.#options.store.subjectOf(projectId));
+  }
+
+  /** Returns the generation of a project as it is now, whatever is kept. @throws UnavailableError */
+  async generationOf(projectId: string): Promise<ProjectGeneration> {
+    const { store, now } = this.#options;
     const subject = await store.subjectOf(projectId);
+    const kept = this.#kept.get(projectId);
+    const { key } = kept?.subject === subject ? kept : await this.#keep(projectId, subject);
+    if (key !== null) return { projectId, subject };
+    // An erasure was interrupted after it had destroyed the key.
+    await store.beginErasure({ projectId, subject, at: now() });
+    return { projectId, subject: await store.subjectOf(projectId) };
+  }
+
+  /** Returns the key of a generation; null after its end. @throws UnavailableError */
+  async keyIn({ projectId, subject }: ProjectGeneration): Promise<Uint8Array | null> {
+    const kept = this.#kept.get(projectId);
+    return kept?.subject === subject ? kept.key : this.#options.keys.obtain(subject);
+  }
+
+  forget(projectId: string): void {
+    this.#kept.delete(projectId);
+  }
+
+  async #keep(projectId: string, subject: string): Promise<ProjectKey> {
+    const { keys, now } = this.#options;
     const made = { subject, key: await keys.obtain(subject), until: now() + keptMs };
     this.#kept.delete(projectId);
     if (made.key !== null) this.#kept.set(projectId, made);
     const [oldest] = this.#kept.keys();
     if (this.#kept.size > maxProjects && oldest !== undefined) this.#kept.delete(oldest);
     return made;
-  }
-
-  forget(projectId: string): void {
-    this.#kept.delete(projectId);
   }
 }

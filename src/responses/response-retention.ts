@@ -1,31 +1,29 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { repeating } from '#shared/async/repeating.ts';
 import type { Logger } from '#shared/logging/logger.ts';
-import type { ResponseOutline } from './response-store.ts';
 import type { StoredResponses } from './stored-responses.ts';
 
 const intervalMs = 30_000;
 /** For messages. */
 const store = 'The store of responses, from which old ones are to be removed';
-const foundAtOnce = 100;
-
-/** Why a response was removed. */
-export type RemovalReason = 'age' | 'quota';
+const foundAtOnce = 256;
+/** Of one project, until it is the turn of the next one. */
+const expiredAtOnce = 16;
 
 export interface ResponseRetentionOptions {
   readonly responses: StoredResponses;
-  /** Called for each removed response. */
-  readonly onRemoved: (reason: RemovalReason) => void;
 }
 
 /**
- * Removes responses that are too old, and the oldest ones of projects that have too much. The items that other responses
- * need stay until the last of these is removed. One node at a time may do this.
+ * Removes responses that are too old, deleted ones that nothing needs, and what erasures have left. The items that other
+ * responses need stay until the last of these is removed. Indexes find all of it, so it costs nothing where there is
+ * nothing to do. One node at a time may do this.
  */
 export class ResponseRetention {
-  readonly #options: ResponseRetentionOptions;
+  readonly #responses: StoredResponses;
 
-  constructor(options: ResponseRetentionOptions) {
-    this.#options = options;
+  constructor({ responses }: ResponseRetentionOptions) {
+    this.#responses = responses;
   }
 
   /** Keeps the limits twice a minute until a signal aborts. Outages of the store are logged. */
@@ -35,34 +33,25 @@ export class ResponseRetention {
 
   /** @throws UnavailableError */
   async keepLimits(signal: AbortSignal): Promise<void> {
-    const { responses } = this.#options;
-    for (const [project, bytes] of await responses.store.bytesByProject()) {
-      let over = bytes - responses.quotaBytes;
-      await this.#removeOldest(project, signal, ({ at }, freedBytes) => {
-        over -= freedBytes;
-        if (at < responses.turns.expiredBefore) return 'age';
-        return over > 0 ? 'quota' : null;
-      });
-    }
+    await this.#expire(signal);
+    await this.#responses.removal.removeAll(signal);
+    await this.#responses.erasure.repeat(signal);
   }
 
-  /** @param reasonFor why a response is to be removed; it is asked with the bytes that the one before has freed */
-  async #removeOldest(
-    project: string,
-    signal: AbortSignal,
-    reasonFor: (response: ResponseOutline, freedBytes: number) => RemovalReason | null,
-  ): Promise<void> {
-    const { responses, onRemoved } = this.#options;
-    let freedBytes = 0;
+  /** Deletes what is too old, project by project in turn. */
+  async #expire(signal: AbortSignal): Promise<void> {
+    const responses = this.#responses;
     for (;;) {
-      const found = await responses.store.oldest(project, foundAtOnce);
-      for (const response of found) {
-        const reason = signal.aborted ? null : reasonFor(response, freedBytes);
-        if (reason === null) return;
-        freedBytes = await responses.release(response);
-        onRemoved(reason);
+      const old = await responses.store.storedBefore(responses.turns.expiredBefore, foundAtOnce);
+      const waiting = [...Map.groupBy(old, ({ projectId }) => projectId)];
+      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+        if (signal.aborted) return;
+        const [projectId, ofProject] = next;
+        await responses.expire(projectId, ofProject.slice(0, expiredAtOnce));
+        if (ofProject.length > expiredAtOnce) waiting.push([projectId, ofProject.slice(expiredAtOnce)]);
+        await nextTurn();
       }
-      if (found.length < foundAtOnce) return;
+      if (old.length < foundAtOnce) return;
     }
   }
 }

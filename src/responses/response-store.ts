@@ -65,21 +65,37 @@ export interface StoredAmount {
   readonly oldestAt: number | null;
 }
 
+/** A response of a project. */
+export type ResponseName = Pick<ResponseOutline, 'projectId' | 'id'>;
+
+/** What has become of a response that was to be stored: `erased` if its subject is not that of its project any more. */
+export type AddOutcome = 'stored' | 'needs-missing' | 'erased';
+
+/** The erasure of all that was stored under one subject of a project. */
+export interface Erasure {
+  readonly projectId: string;
+  readonly subject: string;
+  /** When it began, in ms since 1970. */
+  readonly at: number;
+}
+
 /**
  * Stores responses and their items, by project. Every method throws `UnavailableError` if the store cannot be used.
- * What was answered is on the disk.
+ * What was answered is on the disk. Each method is a small piece of work, whatever a project has stored.
  */
 export interface ResponseStore {
   /**
    * Stores a response. One of the same id and project stays as it is.
-   * @returns false if a response that it needs is not there: it is not stored
+   * @param subject whose key has sealed it
+   * @returns `needs-missing` if a response that it needs is not there. It is stored only if all is well
    */
-  readonly add: (response: StoredResponse) => Promise<boolean>;
+  readonly add: (response: StoredResponse, subject: string) => Promise<AddOutcome>;
   /**
-   * Replaces the content and the items of a response that is made in the background: it is finished.
-   * @returns false if it is not there, or was finished before
+   * Replaces the content of a response that is made in the background, and adds to its items: it is finished.
+   * @param subject whose key has sealed the content
+   * @returns `before` if it is not there, or was finished before
    */
-  readonly finish: (finished: FinishedResponse) => Promise<boolean>;
+  readonly finish: (finished: FinishedResponse, subject: string) => Promise<'stored' | 'before' | 'erased'>;
   /** Finds a response, deleted or not. */
   readonly find: (projectId: string, id: string) => Promise<StoredResponse | null>;
   /**
@@ -100,27 +116,40 @@ export interface ResponseStore {
   ) => Promise<ReadonlyArray<ResponseOutline>>;
   /** The providers of some items, by their names. Items of deleted responses, and those without one, are missing. */
   readonly providersOf: (projectId: string, items: ReadonlyArray<string>) => Promise<ReadonlyMap<string, string>>;
-  /** Whether a response needs the items of another one. @param except the responses that do not count */
-  readonly isNeeded: (projectId: string, id: string, except: ReadonlyArray<string>) => Promise<boolean>;
-  /** Marks a response as deleted. Nobody finds it by its items any more. */
-  readonly markDeleted: (projectId: string, id: string) => Promise<void>;
+  /** Marks responses as deleted. Nobody finds them by their items any more, and they are removed when nothing needs them. */
+  readonly markDeleted: (projectId: string, ids: ReadonlyArray<string>) => Promise<void>;
   /**
-   * Removes responses. Where one is added at the same time that needs one of them, it is removed too or they stay.
-   * @returns false if another response needs one of them: all stay
+   * Removes some of the deleted responses of a project that no other one needs, the newest first. What becomes free by
+   * that is found by the next call.
+   * @returns those that were looked at; empty when nothing is left to remove
    */
-  readonly remove: (projectId: string, ids: ReadonlyArray<string>) => Promise<boolean>;
+  readonly removeUnneeded: (projectId: string) => Promise<ReadonlyArray<string>>;
+  /** Some of the projects that have deleted responses to remove. */
+  readonly projectsToClean: (limit: number) => Promise<ReadonlyArray<string>>;
+  /** The oldest responses that were not deleted and were stored before a time, of all projects, the oldest first. */
+  readonly storedBefore: (time: number, limit: number) => Promise<ReadonlyArray<ResponseName>>;
   /** The oldest responses of a project that were not deleted, oldest first. */
   readonly oldest: (projectId: string, limit: number) => Promise<ReadonlyArray<ResponseOutline>>;
-  /** The bytes of all content, by project. */
-  readonly bytesByProject: () => Promise<ReadonlyMap<string, number>>;
+  /** The bytes of all content of a project, of deleted responses too. */
+  readonly bytesOf: (projectId: string) => Promise<number>;
   /** What is stored for one project. */
   readonly amountOf: (projectId: string) => Promise<StoredAmount>;
+  /** Whether the disk has room for more bytes. */
+  readonly hasRoomFor: (bytes: number) => Promise<boolean>;
   /** The subject whose key seals the contents of a project. Made if the project has none. */
   readonly subjectOf: (projectId: string) => Promise<string>;
-  /** Forgets the subject of a project, unless the project has another one now. */
-  readonly forgetSubject: (projectId: string, subject: string) => Promise<void>;
-  /** Removes all responses of a project. */
-  readonly removeProject: (projectId: string) => Promise<void>;
+  /** Lists an erasure, and takes the subject from its project: nothing more is stored under it. It may be called again. */
+  readonly beginErasure: (erasure: Erasure) => Promise<void>;
+  /**
+   * Removes some responses of an erased subject.
+   * @param after the id after which it continues; empty at first
+   * @returns the id after which the next call continues; null if nothing is left
+   */
+  readonly eraseSome: (erasure: Erasure, after: string) => Promise<string | null>;
+  /** The erasures that began before a time and did not end, the oldest first. */
+  readonly erasuresBefore: (time: number, limit: number) => Promise<ReadonlyArray<Erasure>>;
+  /** Takes an erasure from the list. */
+  readonly endErasure: (erasure: Erasure) => Promise<void>;
   /** The copies of responses that providers have. */
   readonly copies: ProviderCopies;
   readonly close: () => Promise<void>;

@@ -2,11 +2,21 @@ import { sealText } from '#personal-data/sealed-text.ts';
 import type { SubjectKeys } from '#personal-data/subject-keys.ts';
 import { FairSlots } from '#shared/async/fair-queue.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { ProjectRoom } from './project-room.ts';
 import type { ProviderCopies } from './provider-copies.ts';
-import { RecentKeys } from './recent-keys.ts';
+import { type ProjectGeneration, RecentKeys } from './recent-keys.ts';
 import { defaultRecentTurnBytes, RecentTurns } from './recent-turns.ts';
+import { ResponseErasure } from './response-erasure.ts';
 import { aliasOf } from './response-ids.ts';
-import { maxAncestors, type ResponseOutline, type ResponseStore, type StoredAmount } from './response-store.ts';
+import { ResponseRemoval } from './response-removal.ts';
+import {
+  type AddOutcome,
+  maxAncestors,
+  type ResponseName,
+  type ResponseOutline,
+  type ResponseStore,
+  type StoredAmount,
+} from './response-store.ts';
 import type { FinishedTurn, NewTurn } from './turn.ts';
 import { TurnReader } from './turn-reader.ts';
 
@@ -21,6 +31,19 @@ const largeTurnBytes = 64 * 1024;
 const maxWaitMs = 10_000;
 const largeWrites = { maxSlots: 2, maxWaiting: 32, maxWaitingOfOwner: 4, maxWaitMs };
 const smallWrites = { maxSlots: 256, maxSlotsOfOwner: 128, maxWaiting: 4_096, maxWaitingOfOwner: 1_024, maxWaitMs };
+
+/** Why a response was removed. */
+export type RemovalReason = 'age' | 'quota';
+
+/**
+ * What has become of a turn that was to be stored. It is not stored if it is too large, if too many others wait, if one
+ * that it needs was deleted meanwhile, if its project was erased meanwhile, if its project has far more than its quota,
+ * or if the disk is full.
+ */
+export type StoreOutcome = AddOutcome | 'too-large' | 'all-wait' | 'quota' | 'disk-full';
+
+/** What has become of the end of a response: `before` if another call has stored it, or has deleted the response. */
+export type FinishOutcome = 'stored' | 'before' | 'too-large' | 'erased';
 
 /** How much is stored for projects, and how much may be. */
 export interface ResponseAmounts {
@@ -52,14 +75,16 @@ export class StoredResponses implements ResponseAmounts {
   /** The copies of responses that providers have. */
   readonly copies: ProviderCopies;
   readonly turns: TurnReader;
+  readonly removal: ResponseRemoval;
+  readonly erasure: ResponseErasure;
   readonly quotaBytes: number;
   readonly ttlDays: number;
-  readonly #keys: SubjectKeys;
   readonly #recentKeys: RecentKeys;
-  readonly #recentTurns: RecentTurns;
+  readonly #room: ProjectRoom;
   readonly #now: () => number;
   /** Projects write in turn, so that none fills the queue of the thread that writes for all. */
   readonly #writes = { large: new FairSlots(largeWrites), small: new FairSlots(smallWrites) };
+  #countRemoval: (reason: RemovalReason) => void = () => undefined;
 
   constructor(options: StoredResponsesOptions) {
     const { store, keys, ttlDays, quotaBytes, recentTurnBytes = defaultRecentTurnBytes, now = Date.now } = options;
@@ -67,40 +92,70 @@ export class StoredResponses implements ResponseAmounts {
     this.copies = store.copies;
     this.ttlDays = ttlDays;
     this.quotaBytes = quotaBytes;
-    this.#keys = keys;
-    this.#recentKeys = new RecentKeys({ store, keys, now });
-    this.#recentTurns = new RecentTurns(recentTurnBytes);
-    const recent = { recentKeys: this.#recentKeys, recentTurns: this.#recentTurns };
-    this.turns = new TurnReader({ store, ...recent, ttlDays, now });
     this.#now = now;
+    this.#recentKeys = new RecentKeys({ store, keys, now });
+    const recentTurns = new RecentTurns(recentTurnBytes);
+    this.turns = new TurnReader({ store, recentKeys: this.#recentKeys, recentTurns, ttlDays, now });
+    const removal = new ResponseRemoval({ store, onRemoved: (projectId, ids) => recentTurns.drop(projectId, ids) });
+    this.removal = removal;
+    this.#room = new ProjectRoom({ store, removal, quotaBytes, onRemoved: () => this.#countRemoval('quota') });
+    const onErased = (projectId: string) => {
+      this.#recentKeys.forget(projectId);
+      recentTurns.dropProject(projectId);
+    };
+    this.erasure = new ResponseErasure({ store, keys, onErased, now });
+  }
+
+  /** Names what counts the responses that are removed because of their age or the quota of their project. */
+  watchRemovals(count: (reason: RemovalReason) => void): void {
+    this.#countRemoval = count;
   }
 
   /**
-   * Stores a turn.
-   * @returns false if it is too large, if too many others wait, or if one that it needs was deleted meanwhile
+   * Returns the generation of a project. A call takes it when it begins, before it reads anything, and gives it to what
+   * stores its response: if the project is erased meanwhile, nothing of the call is stored.
    * @throws UnavailableError
    */
-  async add(turn: NewTurn): Promise<boolean> {
+  beginCall(projectId: string): Promise<ProjectGeneration> {
+    return this.#recentKeys.generationOf(projectId);
+  }
+
+  /**
+   * Stores a turn. Beyond the quota of its project the oldest responses are removed.
+   * @param begun the generation when the call began. Default: the present one
+   * @throws UnavailableError
+   */
+  async add(turn: NewTurn, begun?: ProjectGeneration): Promise<StoreOutcome> {
+    const { projectId } = turn;
     const text = contentOf(turn);
-    if (isTooLarge(text)) return false;
-    return (await this.#inSlot(turn.projectId, text, () => this.#write(turn, text))) ?? false;
+    if (isTooLarge(text)) return 'too-large';
+    const generation = begun ?? (await this.beginCall(projectId));
+    const place = { projectId, bytes: sealedBytes(text), previous: turn.previous?.id ?? null };
+    const outcome = await this.#inSlot(projectId, text, () =>
+      this.#room.write(place, () => this.#write(turn, { text, generation })),
+    );
+    if (outcome === 'stored') await this.#trim(turn);
+    return outcome ?? 'all-wait';
   }
 
   /**
    * Stores the end of a response that was made in the background.
-   * @returns `before` if another call has stored it, or has deleted the response
+   * @param begun the generation when the call began. Default: the present one
    * @throws UnavailableError also if too many others wait
    */
-  async finish(turn: FinishedTurn): Promise<'stored' | 'before' | 'too-large'> {
+  async finish(turn: FinishedTurn, begun?: ProjectGeneration): Promise<FinishOutcome> {
+    const { projectId } = turn;
     const text = contentOf(turn);
     if (isTooLarge(text)) return 'too-large';
-    const isStored = await this.#inSlot(turn.projectId, text, () => this.#writeEnd(turn, text));
-    if (isStored === null) throw new UnavailableError('Too many responses wait until they are stored.');
-    return isStored ? 'stored' : 'before';
+    const generation = begun ?? (await this.beginCall(projectId));
+    const outcome = await this.#inSlot(projectId, text, () => this.#writeEnd(turn, { text, generation }));
+    if (outcome === null) throw new UnavailableError('Too many responses wait until they are stored.');
+    if (outcome === 'stored') await this.#trim(turn);
+    return outcome;
   }
 
   /** Writes when it is the turn of its project; null if too many others wait. */
-  async #inSlot(projectId: string, text: string, write: () => Promise<boolean>): Promise<boolean | null> {
+  async #inSlot<Outcome>(projectId: string, text: string, write: () => Promise<Outcome>): Promise<Outcome | null> {
     const leave = await this.#writes[text.length > largeTurnBytes ? 'large' : 'small'].enter(projectId);
     if (typeof leave === 'string') return null;
     try {
@@ -110,15 +165,19 @@ export class StoredResponses implements ResponseAmounts {
     }
   }
 
-  async #writeEnd({ projectId, id, names }: FinishedTurn, text: string): Promise<boolean> {
-    const content = await this.#seal(projectId, id, text);
-    return this.store.finish({ projectId, id, bytes: content.length, items: foundItems(id, names), content });
+  async #writeEnd({ projectId, id, names }: FinishedTurn, written: WrittenText): Promise<FinishOutcome> {
+    const content = await this.#seal(id, written);
+    if (content === null) return 'erased';
+    const items = foundItems(id, names);
+    const { subject } = written.generation;
+    return this.store.finish({ projectId, id, bytes: content.length, items, content }, subject);
   }
 
-  async #write(turn: NewTurn, text: string): Promise<boolean> {
+  async #write(turn: NewTurn, written: WrittenText): Promise<AddOutcome> {
     const { projectId, id, previous, referenced, names, provider, background = null } = turn;
-    const content = await this.#seal(projectId, id, text);
-    return this.store.add({
+    const content = await this.#seal(id, written);
+    if (content === null) return 'erased';
+    const response = {
       projectId,
       id,
       conversation: previous?.conversation ?? id,
@@ -133,47 +192,42 @@ export class StoredResponses implements ResponseAmounts {
       provider,
       background,
       content,
-    });
+    };
+    return this.store.add(response, written.generation.subject);
+  }
+
+  async #seal(id: string, { text, generation }: WrittenText): Promise<string | null> {
+    const key = await this.#recentKeys.keyIn(generation);
+    return key === null ? null : sealText(key, { subject: generation.subject, field: id }, text).ciphertext;
+  }
+
+  async #trim({ projectId, id }: ResponseName): Promise<void> {
+    try {
+      await this.#room.trim(projectId, id);
+    } catch (error) {
+      // The next write removes what is left.
+      if (!(error instanceof UnavailableError)) throw error;
+    }
   }
 
   /**
-   * Deletes a response, and removes its items unless another response needs them.
+   * Deletes a response: it is not there any more. What no other response needs is removed afterwards.
    * @returns false if it is not there
    * @throws UnavailableError
    */
   async delete(projectId: string, id: string): Promise<boolean> {
     const [stored] = await this.store.outlines(projectId, [id]);
     if (stored === undefined || !this.turns.isThere(stored)) return false;
-    await this.release(stored);
+    await this.store.markDeleted(projectId, [id]);
+    this.removal.begin(projectId);
     return true;
   }
 
-  /**
-   * As `delete`, for a response that is known, too old or not.
-   * @returns the bytes that are free now
-   * @throws UnavailableError
-   */
-  async release(response: ResponseOutline): Promise<number> {
-    const { projectId } = response;
-    if (await this.store.isNeeded(projectId, response.id, [])) {
-      await this.store.markDeleted(projectId, response.id);
-      return 0;
-    }
-    let freedBytes = response.bytes;
-    const removed = new Set([response.id]);
-    const waiting = [...response.needs];
-    for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
-      const [needed] = removed.has(id) ? [] : await this.store.outlines(projectId, [id]);
-      if (needed === undefined || !needed.isDeleted) continue;
-      if (await this.store.isNeeded(projectId, id, [...removed])) continue;
-      removed.add(id);
-      freedBytes += needed.bytes;
-      waiting.push(...needed.needs);
-    }
-    // Another response may have begun to need one of them.
-    if (!(await this.store.remove(projectId, [...removed]))) return this.release(response);
-    this.#recentTurns.drop(projectId, [...removed]);
-    return freedBytes;
+  /** Deletes responses of a project that are too old. @throws UnavailableError */
+  async expire(projectId: string, responses: ReadonlyArray<ResponseName>): Promise<void> {
+    const ids = responses.map(({ id }) => id);
+    await this.store.markDeleted(projectId, ids);
+    for (const _ of ids) this.#countRemoval('age');
   }
 
   /** What is stored for a project. @throws UnavailableError */
@@ -182,28 +236,25 @@ export class StoredResponses implements ResponseAmounts {
   }
 
   /** Destroys the key of a project's items, and removes all its responses. It may be called again. @throws UnavailableError */
-  async eraseProject(projectId: string): Promise<void> {
-    const subject = await this.store.subjectOf(projectId);
-    await this.#keys.destroy(subject);
-    this.#recentKeys.forget(projectId);
-    this.#recentTurns.dropProject(projectId);
-    await this.store.removeProject(projectId);
-    await this.store.forgetSubject(projectId, subject);
+  eraseProject(projectId: string): Promise<void> {
+    return this.erasure.erase(projectId);
   }
 
-  close(): Promise<void> {
-    return this.store.close();
+  async close(): Promise<void> {
+    await this.removal.close();
+    await this.store.close();
   }
+}
 
-  async #seal(projectId: string, id: string, text: string): Promise<string> {
-    const { subject, key } = await this.#recentKeys.keyOf(projectId);
-    if (key === null) {
-      // An erasure was interrupted after it had destroyed the key.
-      await this.store.forgetSubject(projectId, subject);
-      return this.#seal(projectId, id, text);
-    }
-    return sealText(key, { subject, field: id }, text).ciphertext;
-  }
+/** The content of a turn, and the generation that it is sealed for. */
+interface WrittenText {
+  readonly text: string;
+  readonly generation: ProjectGeneration;
+}
+
+/** The bytes of a text when it is sealed, in Base64. */
+function sealedBytes(text: string): number {
+  return Math.ceil((Buffer.byteLength(text) * 4) / 3) + 38;
 }
 
 function isTooLarge(text: string): boolean {

@@ -74,6 +74,16 @@ export function providerCopiesContract(name: string, open: OpenResponseStore): v
       assert.deepEqual(await all(), [providerCopy('r2'), changed]);
     });
 
+    it('makes those of a project due, and no later than they were', async () => {
+      const others = [
+        providerCopy('r2', { checkAt: 500 }),
+        providerCopy('r1', { projectId: 'project2', checkAt: 9_000 }),
+      ];
+      await addAll(providerCopy('r1', { checkAt: 8_000 }), ...others);
+      await copies.makeDue(project, 700);
+      assert.deepEqual(await all(), [others[0], providerCopy('r1', { checkAt: 700 }), others[1]]);
+    });
+
     it('removes one', async () => {
       const other = providerCopy('r1', { projectId: 'project2' });
       await addAll(providerCopy('r1'), other);

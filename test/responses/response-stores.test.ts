@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { MongoClient } from 'mongodb';
-import { openMongoDbResponseStore } from '#responses/response-store.mongodb.ts';
-import { openSqliteResponseStore } from '#responses/response-store.sqlite.ts';
+import { openMongoDbResponseStore } from '#responses/mongodb/mongodb-response-store.ts';
+import { openSqliteResponseStore } from '#responses/sqlite/sqlite-response-store.ts';
 import { SqliteWriter } from '#sqlite/sqlite-writer.ts';
 import { responseStoreContract, storedResponse } from '#test/contract/response-store.ts';
 import { InMemoryResponseStore } from '#test/support/fakes/in-memory-response-store.ts';
@@ -32,7 +32,7 @@ describeOnMongoDb('the stored responses on MongoDB', (server) => {
   it('reads a response without a word of what makes it as a finished one', async () => {
     const url = server.newUrl();
     const store = openMongoDbResponseStore({ url, timeoutMs: patientTimeoutMs });
-    await store.add(storedResponse('r1'));
+    await store.add(storedResponse('r1'), await store.subjectOf('project1'));
     const client = new MongoClient(url);
     await client
       .db()

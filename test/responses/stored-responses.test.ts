@@ -3,10 +3,12 @@ import { ResponseRetention } from '#responses/response-retention.ts';
 import { StoredResponses } from '#responses/stored-responses.ts';
 import type { KeptTurn, NewTurn } from '#responses/turn.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { providerCopy } from '#test/contract/provider-copies.ts';
 import { InMemoryResponseStore } from '#test/support/fakes/in-memory-response-store.ts';
 import { InMemorySubjectKeys } from '#test/support/fakes/in-memory-subject-keys.ts';
 
 const project = 'project1';
+const quotaBytes = 1_000_000;
 const dayMs = 24 * 60 * 60 * 1_000;
 const noLimit = { maxBytes: Number.MAX_SAFE_INTEGER, reserve: () => true };
 
@@ -20,7 +22,7 @@ describe('StoredResponses', () => {
     store = new InMemoryResponseStore();
     keys = new InMemorySubjectKeys();
     now = 1_000_000 * dayMs;
-    responses = new StoredResponses({ store, keys, ttlDays: 30, quotaBytes: 10_000, now: () => now });
+    responses = new StoredResponses({ store, keys, ttlDays: 30, quotaBytes, now: () => now });
   });
 
   /** Stores a turn that says its id. */
@@ -39,7 +41,7 @@ describe('StoredResponses', () => {
       names: [`msg_${id}`, `in_${id}`],
       ...more,
     });
-    assert.ok(added);
+    assert.equal(added, 'stored');
     now += 1;
   }
 
@@ -93,7 +95,7 @@ describe('StoredResponses', () => {
       assert.ok(given[1].length <= 64);
       return outlines.apply(store, given);
     };
-    responses = new StoredResponses({ store, keys, ttlDays: 30, quotaBytes: 10_000, now: () => now });
+    responses = new StoredResponses({ store, keys, ttlDays: 30, quotaBytes, now: () => now });
     assert.deepEqual(idsOf(await responses.turns.conversation(project, 'r299', noLimit)), ids);
     assert.ok(reads <= 200 / 64 + 7, `${reads} reads`);
   });
@@ -133,7 +135,7 @@ describe('StoredResponses', () => {
       referenced: [],
       names: [],
     };
-    assert.equal(await responses.add(large), false);
+    assert.equal(await responses.add(large), 'too-large');
     assert.equal(await isStored('r1'), false);
   });
 
@@ -141,12 +143,12 @@ describe('StoredResponses', () => {
     let running = 0;
     let most = 0;
     const add = store.add.bind(store);
-    store.add = async (response) => {
+    store.add = async (...given) => {
       running += 1;
       most = Math.max(most, running);
       await new Promise((resolve) => setTimeout(resolve, 5));
       running -= 1;
-      return add(response);
+      return add(...given);
     };
     const input = [{ type: 'message', role: 'user', content: 'x'.repeat(100_000) }];
     const newTurn = (index: number, projectId = project): NewTurn => ({
@@ -155,9 +157,9 @@ describe('StoredResponses', () => {
     });
     const mine = Array.from({ length: 20 }, (_, index) => responses.add(newTurn(index)));
     const other = responses.add(newTurn(0, 'project2'));
-    const stored = (await Promise.all(mine)).filter((isStored) => isStored).length;
+    const stored = (await Promise.all(mine)).filter((outcome) => outcome === 'stored').length;
     assert.ok(stored >= 4 && stored < 20, `${stored} of 20`);
-    assert.deepEqual([most, await other], [2, true], 'the other project waits only for its turn');
+    assert.deepEqual([most, await other], [2, 'stored'], 'the other project waits only for its turn');
   });
 
   it('stores the ends of many large turns one after the other, and not all of them', async () => {
@@ -166,12 +168,12 @@ describe('StoredResponses', () => {
     let running = 0;
     let most = 0;
     const finish = store.finish.bind(store);
-    store.finish = async (finished) => {
+    store.finish = async (...given) => {
       running += 1;
       most = Math.max(most, running);
       await new Promise((resolve) => setTimeout(resolve, 5));
       running -= 1;
-      return finish(finished);
+      return finish(...given);
     };
     const responseText = JSON.stringify({ output: 'x'.repeat(100_000) });
     const ends = Array.from({ length: 20 }, (_, index) =>
@@ -210,6 +212,7 @@ describe('StoredResponses', () => {
       await responses.delete(project, 'r2');
       assert.ok(await isStored('r1'));
       await responses.delete(project, 'r3');
+      await responses.removal.idle();
       for (const id of ['r1', 'r2', 'r3']) assert.equal(await isStored(id), false, id);
     });
 
@@ -219,8 +222,10 @@ describe('StoredResponses', () => {
       await turn('b2', 'r1');
       await responses.delete(project, 'r1');
       await responses.delete(project, 'r2');
+      await responses.removal.idle();
       assert.deepEqual([await isStored('r1'), await isStored('r2')], [true, false]);
       await responses.delete(project, 'b2');
+      await responses.removal.idle();
       assert.equal(await isStored('r1'), false);
     });
 
@@ -230,7 +235,9 @@ describe('StoredResponses', () => {
         await turn('r1');
         const previous = continues ? ((await responses.turns.find(project, 'r1'))?.outline ?? null) : null;
         await responses.delete(project, 'r1');
-        assert.equal(await responses.add({ ...late, previous, referenced: continues ? [] : ['r1'] }), false);
+        await responses.removal.idle();
+        const outcome = await responses.add({ ...late, previous, referenced: continues ? [] : ['r1'] });
+        assert.equal(outcome, 'needs-missing');
         assert.equal(await responses.turns.conversation(project, 'r2', noLimit), null);
       }
     });
@@ -242,23 +249,26 @@ describe('StoredResponses', () => {
       await responses.turns.conversation(project, 'r2', noLimit);
       await responses.delete(project, 'r2');
       await responses.delete(project, 'r1');
-      await store.add({ ...second, needs: [] });
+      await responses.removal.idle();
+      await store.add({ ...second, needs: [] }, await store.subjectOf(project));
       assert.equal(await responses.turns.conversation(project, 'r2', noLimit), null);
     });
 
     it('stays if a turn that continues it is stored while it is deleted', async () => {
       await turn('r1');
-      const { isNeeded } = store;
-      store.isNeeded = async (...given) => {
-        const wasNeeded = await isNeeded.apply(store, given);
-        store.isNeeded = isNeeded;
-        await turn('r2', 'r1');
-        return wasNeeded;
+      const previous = (await responses.turns.find(project, 'r1'))?.outline ?? null;
+      const { markDeleted } = store;
+      store.markDeleted = async (...given) => {
+        await markDeleted.apply(store, given);
+        await turn('r2', null, { previous });
       };
       assert.equal(await responses.delete(project, 'r1'), true);
+      store.markDeleted = markDeleted;
+      await responses.removal.idle();
       assert.equal(await responses.turns.find(project, 'r1'), null);
       assert.deepEqual(idsOf(await responses.turns.conversation(project, 'r2', noLimit)), ['r1', 'r2']);
       assert.equal(await responses.delete(project, 'r2'), true);
+      await responses.removal.idle();
       assert.equal(await isStored('r1'), false);
     });
 
@@ -268,6 +278,7 @@ describe('StoredResponses', () => {
       await responses.delete(project, 'r1');
       assert.ok(await isStored('r1'));
       await responses.delete(project, 'r2');
+      await responses.removal.idle();
       assert.equal(await isStored('r1'), false);
     });
   });
@@ -297,7 +308,7 @@ describe('StoredResponses', () => {
     const copy = (await store.find(project, 'r1')) ?? assert.fail();
     await responses.eraseProject(project);
     assert.deepEqual(await responses.amountOf(project), { count: 0, bytes: 0, oldestAt: null });
-    await store.add(copy);
+    await store.add(copy, await store.subjectOf(project));
     assert.equal(await responses.turns.find(project, 'r1'), null, 'the copy cannot be opened');
     await turn('r2');
     assert.equal((await responses.turns.find(project, 'r2'))?.response.id, 'r2');
@@ -309,20 +320,148 @@ describe('StoredResponses', () => {
   it('stores again after an erasure that was interrupted', async () => {
     await turn('r1');
     await keys.destroy(await store.subjectOf(project));
-    responses = new StoredResponses({ store, keys, ttlDays: 30, quotaBytes: 10_000, now: () => now });
+    responses = new StoredResponses({ store, keys, ttlDays: 30, quotaBytes, now: () => now });
     await turn('r2');
     assert.equal((await responses.turns.find(project, 'r2'))?.response.id, 'r2');
     assert.equal(await responses.turns.find(project, 'r1'), null);
   });
 
-  describe('ResponseRetention', () => {
-    const removed: string[] = [];
-    const keepLimits = () =>
-      new ResponseRetention({ responses, onRemoved: (reason) => void removed.push(reason) }).keepLimits(
-        new AbortController().signal,
+  describe('an erasure', () => {
+    const later = { projectId: project, id: 'r2', inputText: '[]', responseText: '{}', provider: null, names: [] };
+
+    it('is final: what a call stores that has begun before it is refused', async () => {
+      const background = { model: 'fast', target: 'openai/gpt-x' };
+      await turn('b1', null, { background });
+      const begun = await responses.beginCall(project);
+      await responses.eraseProject(project);
+      const newTurn = { ...later, previous: null, referenced: [] };
+      assert.equal(await responses.add(newTurn, begun), 'erased');
+      assert.equal(await responses.finish({ ...later, id: 'b1' }, begun), 'erased');
+      assert.deepEqual([await isStored('r2'), await isStored('b1')], [false, false]);
+      assert.equal(await responses.add(newTurn, await responses.beginCall(project)), 'stored');
+    });
+
+    it('is known to a call that begins on another node', async () => {
+      const other = new StoredResponses({ store, keys, ttlDays: 30, quotaBytes, now: () => now });
+      await turn('r1');
+      assert.equal((await other.turns.find(project, 'r1'))?.response.id, 'r1');
+      await responses.eraseProject(project);
+      assert.equal(await other.add({ ...later, previous: null, referenced: [] }), 'stored');
+    });
+
+    it('is ended by the retention if the process ends before, and keeps what was stored after it', async () => {
+      for (const id of ['r1', 'r2', 'r3']) await turn(id);
+      const { eraseSome } = store;
+      let steps = 0;
+      store.eraseSome = async (...given) => {
+        steps += 1;
+        if (steps > 1) throw new UnavailableError('The process has ended.');
+        return eraseSome.apply(store, given);
+      };
+      await assert.rejects(responses.eraseProject(project), UnavailableError);
+      assert.equal(await responses.turns.find(project, 'r3'), null, 'its key is destroyed');
+      store.eraseSome = eraseSome;
+      await turn('new');
+      now += 2 * 60_000;
+      await new ResponseRetention({ responses }).keepLimits(new AbortController().signal);
+      assert.deepEqual(await Promise.all(['r1', 'r2', 'r3', 'new'].map(isStored)), [false, false, false, true]);
+      assert.deepEqual(await store.erasuresBefore(Number.MAX_SAFE_INTEGER, 9), []);
+    });
+
+    it('makes the copies of the project at providers due', async () => {
+      await store.copies.add(providerCopy('r1', { checkAt: now + dayMs }));
+      await store.copies.add(providerCopy('r1', { projectId: 'project2', checkAt: now + dayMs }));
+      await responses.eraseProject(project);
+      assert.deepEqual(
+        (await store.copies.due(now, 9)).map(({ projectId }) => projectId),
+        [project],
       );
+    });
+  });
+
+  describe('the quota of a project', () => {
+    const size = async (id: string) => (await store.find(project, id))?.bytes ?? assert.fail();
+    const removed: string[] = [];
     beforeEach(() => {
       removed.length = 0;
+    });
+    const withQuota = (bytes: number) => {
+      responses = new StoredResponses({ store, keys, ttlDays: 30, quotaBytes: bytes, now: () => now });
+      responses.watchRemovals((reason) => removed.push(reason));
+    };
+
+    it('removes the oldest when something is written, and nothing of others', async () => {
+      await turn('other', null, { projectId: 'project2' });
+      await turn('r100');
+      withQuota((await size('r100')) * 20);
+      for (let number = 101; number < 150; number += 1) await turn(`r${number}`);
+      assert.equal((await responses.amountOf(project)).count, 20);
+      assert.deepEqual([await isStored('r129'), await isStored('r130')], [false, true]);
+      assert.ok((await store.find('project2', 'other')) !== null);
+      assert.deepEqual(
+        removed,
+        Array.from({ length: 30 }, () => 'quota'),
+      );
+    });
+
+    it('ends a conversation only with its last response', async () => {
+      await turn('r100');
+      withQuota((await size('r100')) * 20.5);
+      for (let number = 101; number < 122; number += 1) await turn(`r${number}`, `r${number - 1}`);
+      assert.deepEqual([await isStored('r100'), await isStored('r121')], [true, true]);
+      assert.equal(await responses.turns.find(project, 'r120'), null, 'only the newest is left to continue');
+      await turn('new');
+      assert.equal(await responses.turns.find(project, 'r121'), null);
+      assert.equal(await isStored('r121'), false);
+      assert.deepEqual(await responses.amountOf(project), { count: 1, bytes: await size('new'), oldestAt: now - 1 });
+    });
+
+    it('refuses far more than it', async () => {
+      await turn('r100');
+      withQuota((await size('r100')) * 20.5);
+      for (let number = 101; number < 122; number += 1) await turn(`r${number}`, `r${number - 1}`);
+      const previous = (await responses.turns.find(project, 'r121'))?.outline ?? assert.fail();
+      const next = { ...{ projectId: project, id: 'r122', inputText: '[]', provider: null, previous }, names: [] };
+      const responseText = JSON.stringify({ output: 'x'.repeat(1_000) });
+      assert.equal(await responses.add({ ...next, responseText, referenced: [] }), 'quota');
+      assert.equal((await responses.turns.find(project, 'r121'))?.response.id, 'r121');
+    });
+
+    it('counts what is being written', async () => {
+      await turn('r100');
+      withQuota((await size('r100')) * 5);
+      const { add } = store;
+      store.add = async (...given) => {
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        return add.apply(store, given);
+      };
+      const responseText = JSON.stringify({ output: 'x'.repeat(100) });
+      const outcomes = await Promise.all(
+        Array.from({ length: 50 }, (_, index) =>
+          responses.add({
+            ...{ projectId: project, id: `p${index}`, inputText: '[]', responseText, provider: null },
+            ...{ previous: null, referenced: [], names: [] },
+          }),
+        ),
+      );
+      assert.ok(outcomes.includes('stored') && outcomes.includes('quota'), outcomes.join());
+      assert.ok((await responses.amountOf(project)).bytes <= responses.quotaBytes);
+    });
+
+    it('stores nothing where the disk has no room', async () => {
+      store.hasRoomFor = async () => false;
+      const late = { projectId: project, id: 'r1', inputText: '[]', responseText: '{}', provider: null, names: [] };
+      assert.equal(await responses.add({ ...late, previous: null, referenced: [] }), 'disk-full');
+      assert.equal(await isStored('r1'), false);
+    });
+  });
+
+  describe('ResponseRetention', () => {
+    const removed: string[] = [];
+    const keepLimits = () => new ResponseRetention({ responses }).keepLimits(new AbortController().signal);
+    beforeEach(() => {
+      removed.length = 0;
+      responses.watchRemovals((reason) => removed.push(reason));
     });
 
     it('removes what is too old, with the items that nothing needs', async () => {
@@ -339,31 +478,44 @@ describe('StoredResponses', () => {
       assert.deepEqual(await responses.amountOf(project), { count: 0, bytes: 0, oldestAt: null });
     });
 
-    it('removes the oldest of a project beyond its quota, and nothing of others', async () => {
+    it('removes the old ones of projects in turn', async () => {
+      for (let number = 0; number < 100; number += 1) await turn(`r${number}`);
       await turn('other', null, { projectId: 'project2' });
-      const { bytes } = (await store.find('project2', 'other')) ?? assert.fail();
-      const fitting = Math.floor(10_000 / bytes);
-      for (let number = 0; number < fitting + 3; number += 1) await turn(`r${1_000 + number}`);
+      now += 31 * dayMs;
+      const order: string[] = [];
+      const { markDeleted } = store;
+      store.markDeleted = async (projectId, ids) => {
+        assert.ok(ids.length <= 16);
+        order.push(projectId);
+        await markDeleted.call(store, projectId, ids);
+      };
       await keepLimits();
-      const amount = await responses.amountOf(project);
-      assert.ok(amount.bytes <= 10_000 && amount.count >= fitting - 1, JSON.stringify(amount));
-      assert.equal(await isStored('r1000'), false);
-      assert.ok(await isStored(`r${1_000 + fitting + 2}`));
-      assert.ok((await store.find('project2', 'other')) !== null);
-      assert.deepEqual(new Set(removed), new Set(['quota']));
+      assert.equal(order.indexOf('project2'), 1);
+      assert.deepEqual([await store.bytesOf(project), await store.bytesOf('project2')], [0, 0]);
     });
 
-    it('ends a conversation beyond the quota only with its last response', async () => {
-      let before: string | null = null;
-      for (let number = 0; number < 40; number += 1) {
-        await turn(`r${1_000 + number}`, before);
-        before = `r${1_000 + number}`;
+    it('asks three indexes where there is nothing to do', async () => {
+      await turn('r1');
+      const asked: string[] = [];
+      for (const name of ['storedBefore', 'projectsToClean', 'erasuresBefore', 'oldest', 'bytesOf'] as const) {
+        const method = store[name] as (...given: unknown[]) => Promise<never>;
+        Object.assign(store, {
+          [name]: (...given: unknown[]) => {
+            asked.push(name);
+            return method.apply(store, given);
+          },
+        });
       }
-      await turn('new');
       await keepLimits();
-      assert.ok((await responses.amountOf(project)).bytes <= 10_000);
-      assert.equal(await isStored('r1039'), false);
-      assert.ok(await isStored('new'));
+      assert.deepEqual(asked, ['storedBefore', 'projectsToClean', 'erasuresBefore']);
+    });
+
+    it('removes what a deletion has left when the process ended', async () => {
+      await turn('r1');
+      await turn('r2', 'r1');
+      await store.markDeleted(project, ['r1', 'r2']);
+      await keepLimits();
+      assert.equal(await store.bytesOf(project), 0);
     });
   });
 });

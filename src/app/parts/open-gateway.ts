@@ -9,7 +9,7 @@ import { builtInConfiguration, ConfigurationFile } from '#gateway/config/configu
 import { decodeConfiguration } from '#gateway/config/decode-configuration.ts';
 import { Gateway } from '#gateway/gateway.ts';
 import { CopyRetention } from '#gateway/responses/copy-retention.ts';
-import { type RemovalReason, ResponseRetention } from '#responses/response-retention.ts';
+import { ResponseRetention } from '#responses/response-retention.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { CallRetention } from '#usage/call-log/call-retention.ts';
 import { openMetering } from '#usage/metering.ts';
@@ -99,10 +99,8 @@ function keepResponseLimits(runtime: Runtime): void {
     labelNames: ['reason'],
     registers: [metrics.registry],
   });
-  const retention = new ResponseRetention({
-    responses,
-    onRemoved: (reason: RemovalReason) => removed.inc({ reason }),
-  });
+  responses.watchRemovals((reason) => removed.inc({ reason }));
+  const retention = new ResponseRetention({ responses });
   runOnOneNode(runtime, {
     name: 'stored-responses',
     failureMessage: 'The removal of old responses has failed and is started again',

@@ -1,10 +1,11 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Config } from '#app/config.ts';
 import { dataDatabases } from '#app/files/data-files.ts';
 import type { MongoDbConnection, MongoDbConnectionOptions } from '#mongodb/mongodb-connection.ts';
 import type { SubjectKeys } from '#personal-data/subject-keys.ts';
-import { openSqliteResponseStore } from '#responses/response-store.sqlite.ts';
+import { openSqliteResponseStore } from '#responses/sqlite/sqlite-response-store.ts';
 import { StoredResponses } from '#responses/stored-responses.ts';
+import { FreeSpace } from '#shared/files/free-space.ts';
 import type { SqliteStoreOptions } from '#sqlite/sqlite-file.ts';
 import type { SqliteWriter } from '#sqlite/sqlite-writer.ts';
 import { openSqliteCallLog } from '#usage/call-log/call-log.sqlite.ts';
@@ -39,11 +40,17 @@ export async function openStoredResponses(
 ): Promise<StoredResponses> {
   const store = await openSmallStore(place, {
     file: dataDatabases.responses,
-    openSqlite: openSqliteResponseStore,
-    loadMongoDb: async () => (await import('#responses/response-store.mongodb.ts')).openMongoDbResponseStore,
+    openSqlite: (options) => openSqliteResponseStore({ ...options, hasRoomFor: roomIn(dirname(options.file), limits) }),
+    loadMongoDb: async () => (await import('#responses/mongodb/mongodb-response-store.ts')).openMongoDbResponseStore,
   });
   const { responsesTtlDays: ttlDays, responsesQuotaBytes: quotaBytes, responsesMemoryBytes: recentTurnBytes } = limits;
   return new StoredResponses({ store, keys, ttlDays, quotaBytes, recentTurnBytes });
+}
+
+/** @param folder on whose volume space must stay free */
+function roomIn(folder: string, { minFreeBytes }: Config['limits']): (bytes: number) => Promise<boolean> {
+  const freeSpace = new FreeSpace({ folders: [folder], minFreeBytes });
+  return (bytes) => freeSpace.hasRoomFor(folder, bytes);
 }
 
 /** Opens the tries to deliver webhooks. @throws StartupError */

@@ -13,6 +13,7 @@ import { EventStreamResponse } from '#gateway/response/event-stream-response.ts'
 import type { FinishAnswer } from '#gateway/response/response-handler.ts';
 import { WholeResponse } from '#gateway/response/whole-response.ts';
 import type { BackgroundTarget } from '#responses/response-store.ts';
+import type { FinishOutcome } from '#responses/stored-responses.ts';
 import type { KeptTurn } from '#responses/turn.ts';
 import { isFinished, type ResolvedTarget, resolveTarget } from './background-target.ts';
 import { outputNames } from './item-names.ts';
@@ -52,7 +53,7 @@ class BackgroundRelay {
   readonly #turn: KeptTurn;
   readonly #resolved: ResolvedTarget;
   /** How the finished response was stored; null while it is not finished. */
-  #stored: 'stored' | 'before' | 'too-large' | null = null;
+  #stored: FinishOutcome | null = null;
   /** Whether this answer has the usage, which no other one has recorded. */
   #isFirstWithUsage = false;
   /** The response, if another call has stored its end since this one found it unfinished. */

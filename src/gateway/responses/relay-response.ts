@@ -192,7 +192,8 @@ class ResponseKeeper implements Usage {
     const { previous, referenced } = this.#expanded;
     const provider = head.translator === null ? head.provider : null;
     const more = background === undefined ? {} : { background };
-    return this.#orLogged(() => gateway.responses.add({ ...turn, provider, previous, referenced, ...more }));
+    const added = { ...turn, provider, previous, referenced, ...more };
+    return this.#orLogged(async () => (await gateway.responses.add(added)) === 'stored');
   }
 
   #nameCopy(id: string, { servedFrom }: ResponseHead): CopyName {

@@ -58,7 +58,7 @@ describe('createLineCaller', () => {
         referenced: [],
         names: [],
       });
-      assert.ok(stored);
+      assert.equal(stored, 'stored');
       await line('/v1/responses', { model: 'large', input: 'more', previous_response_id: 'resp_1' });
       const sent = JSON.parse(setting.primary.seen.at(-1)?.body.toString() ?? '{}');
       assert.match(JSON.stringify(sent.messages), /"before".*"more"/);

@@ -133,7 +133,7 @@ describe('The copies of responses at providers', () => {
 
   it('are deleted if the client leaves before it can know of the response', async () => {
     const add = responses.add.bind(responses);
-    const { promise: isAdded, resolve: end } = Promise.withResolvers<boolean>();
+    const { promise: isAdded, resolve: end } = Promise.withResolvers<string>();
     const leaving = new AbortController();
     responses.add = async (turn) => {
       leaving.abort();
@@ -145,7 +145,7 @@ describe('The copies of responses at providers', () => {
     const queued = queuedResponse();
     openai.answers(json(queued));
     await assert.rejects(call('POST', '', { model: 'native', input: 'x', background: true }, leaving.signal));
-    assert.equal(await isAdded, true);
+    assert.equal(await isAdded, 'stored');
     await eventually(
       async () => (await responses.turns.find(someCaller.projectId, String(queued.id))) === null,
       'the deletion of the response',

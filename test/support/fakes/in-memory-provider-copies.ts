@@ -31,6 +31,11 @@ export class InMemoryProviderCopies implements ProviderCopies {
     this.#change(projectId, id, next);
   }
 
+  async makeDue(projectId: string, time: number): Promise<void> {
+    for (const { projectId: owner, id, checkAt } of this.all)
+      if (owner === projectId && checkAt > time) this.#change(projectId, id, { checkAt: time });
+  }
+
   async remove(projectId: string, id: string): Promise<void> {
     this.#copies.delete(keyOf(projectId, id));
   }

@@ -1,4 +1,12 @@
-import type { FinishedResponse, ResponseOutline, ResponseStore, StoredResponse } from '#responses/response-store.ts';
+import type {
+  AddOutcome,
+  Erasure,
+  FinishedResponse,
+  ResponseName,
+  ResponseOutline,
+  ResponseStore,
+  StoredResponse,
+} from '#responses/response-store.ts';
 import { StoredResponses } from '#responses/stored-responses.ts';
 import { InMemoryProviderCopies } from './in-memory-provider-copies.ts';
 import { InMemorySubjectKeys } from './in-memory-subject-keys.ts';
@@ -6,28 +14,34 @@ import { InMemorySubjectKeys } from './in-memory-subject-keys.ts';
 /** A store of responses in memory. */
 export class InMemoryResponseStore implements ResponseStore {
   readonly copies = new InMemoryProviderCopies();
-  readonly #responses = new Map<string, StoredResponse>();
+  readonly #responses = new Map<string, StoredResponse & { readonly subject: string }>();
+  readonly #erasures = new Map<string, Erasure>();
   readonly #subjects = new Map<string, string>();
   #made = 0;
 
-  async add(response: StoredResponse): Promise<boolean> {
+  async add(response: StoredResponse, subject: string): Promise<AddOutcome> {
     const { projectId, id, needs } = response;
-    if (!needs.every((each) => this.#responses.has(`${projectId}/${each}`))) return false;
+    if (this.#subjects.get(projectId) !== subject) return 'erased';
+    if (!needs.every((each) => this.#responses.has(`${projectId}/${each}`))) return 'needs-missing';
     const key = `${projectId}/${id}`;
-    if (!this.#responses.has(key)) this.#responses.set(key, response);
-    return true;
+    if (!this.#responses.has(key)) this.#responses.set(key, { ...response, subject });
+    return 'stored';
   }
 
-  async finish({ projectId, id, ...finished }: FinishedResponse): Promise<boolean> {
-    const found = await this.find(projectId, id);
-    if (found === null || found.background === null) return false;
+  async finish({ projectId, id, ...finished }: FinishedResponse, subject: string) {
+    if (this.#subjects.get(projectId) !== subject) return 'erased';
+    const found = this.#responses.get(`${projectId}/${id}`);
+    if (found === undefined || found.background === null) return 'before';
     const items = [...new Set([...found.items, ...finished.items])];
     this.#responses.set(`${projectId}/${id}`, { ...found, ...finished, items, background: null });
-    return true;
+    return 'stored';
   }
 
   async find(projectId: string, id: string): Promise<StoredResponse | null> {
-    return this.#responses.get(`${projectId}/${id}`) ?? null;
+    const found = this.#responses.get(`${projectId}/${id}`);
+    if (found === undefined) return null;
+    const { subject: _, ...response } = found;
+    return response;
   }
 
   async outlines(projectId: string, ids: ReadonlyArray<string>): Promise<ReadonlyArray<ResponseOutline>> {
@@ -60,20 +74,31 @@ export class InMemoryResponseStore implements ResponseStore {
     );
   }
 
-  async isNeeded(projectId: string, id: string, except: ReadonlyArray<string>): Promise<boolean> {
-    return this.#of(projectId).some((each) => each.needs.includes(id) && !except.includes(each.id));
+  async markDeleted(projectId: string, ids: ReadonlyArray<string>): Promise<void> {
+    for (const id of ids) this.change(projectId, id, { isDeleted: true, items: [] });
   }
 
-  async markDeleted(projectId: string, id: string): Promise<void> {
-    const found = await this.find(projectId, id);
-    if (found !== null) this.#responses.set(`${projectId}/${id}`, { ...found, isDeleted: true, items: [] });
+  async removeUnneeded(projectId: string): Promise<ReadonlyArray<string>> {
+    const ids: string[] = [];
+    for (let next = this.#unneeded(projectId)[0]; next !== undefined && ids.length < 32; ) {
+      ids.push(next.id);
+      this.#responses.delete(`${projectId}/${next.id}`);
+      next = this.#unneeded(projectId)[0];
+    }
+    return ids;
   }
 
-  async remove(projectId: string, ids: ReadonlyArray<string>): Promise<boolean> {
-    const others = this.#of(projectId).filter(({ id }) => !ids.includes(id));
-    if (others.some(({ needs }) => needs.some((id) => ids.includes(id)))) return false;
-    for (const id of ids) this.#responses.delete(`${projectId}/${id}`);
-    return true;
+  async projectsToClean(limit: number): Promise<ReadonlyArray<string>> {
+    const projects = new Set([...this.#responses.values()].map(({ projectId }) => projectId));
+    return [...projects].filter((project) => this.#unneeded(project).length > 0).slice(0, limit);
+  }
+
+  async storedBefore(time: number, limit: number): Promise<ReadonlyArray<ResponseName>> {
+    return [...this.#responses.values()]
+      .filter(({ at, isDeleted }) => !isDeleted && at < time)
+      .sort((one, other) => one.at - other.at)
+      .slice(0, limit)
+      .map(({ projectId, id }) => ({ projectId, id }));
   }
 
   async oldest(projectId: string, limit: number): Promise<ReadonlyArray<ResponseOutline>> {
@@ -84,11 +109,8 @@ export class InMemoryResponseStore implements ResponseStore {
       .map(outlineOf);
   }
 
-  async bytesByProject(): Promise<ReadonlyMap<string, number>> {
-    const sums = new Map<string, number>();
-    for (const { projectId, bytes } of this.#responses.values())
-      sums.set(projectId, (sums.get(projectId) ?? 0) + bytes);
-    return sums;
+  async bytesOf(projectId: string): Promise<number> {
+    return this.#of(projectId).reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
   async amountOf(projectId: string) {
@@ -108,12 +130,30 @@ export class InMemoryResponseStore implements ResponseStore {
     return subject;
   }
 
-  async forgetSubject(projectId: string, subject: string): Promise<void> {
+  async hasRoomFor(): Promise<boolean> {
+    return true;
+  }
+
+  async beginErasure(erasure: Erasure): Promise<void> {
+    const { projectId, subject } = erasure;
+    if (!this.#erasures.has(subject)) this.#erasures.set(subject, erasure);
     if (this.#subjects.get(projectId) === subject) this.#subjects.delete(projectId);
   }
 
-  async removeProject(projectId: string): Promise<void> {
-    for (const { id } of this.#of(projectId)) this.#responses.delete(`${projectId}/${id}`);
+  async eraseSome({ projectId, subject }: Erasure, after: string): Promise<string | null> {
+    const next = [...this.#responses.values()]
+      .filter((each) => each.projectId === projectId && each.id > after)
+      .sort((one, other) => (one.id < other.id ? -1 : 1))[0];
+    if (next?.subject === subject) this.#responses.delete(`${projectId}/${next.id}`);
+    return next?.id ?? null;
+  }
+
+  async erasuresBefore(time: number, limit: number): Promise<ReadonlyArray<Erasure>> {
+    return [...this.#erasures.values()].filter(({ at }) => at < time).slice(0, limit);
+  }
+
+  async endErasure({ subject }: Erasure): Promise<void> {
+    this.#erasures.delete(subject);
   }
 
   /** Changes a response as only another release could. */
@@ -126,12 +166,19 @@ export class InMemoryResponseStore implements ResponseStore {
     // Nothing is open.
   }
 
+  #unneeded(projectId: string): ReadonlyArray<StoredResponse> {
+    const all = this.#of(projectId);
+    const needed = new Set(all.flatMap(({ needs }) => needs));
+    return all.filter(({ id, isDeleted }) => isDeleted && !needed.has(id));
+  }
+
   #of(projectId: string): ReadonlyArray<StoredResponse> {
     return [...this.#responses.values()].filter((each) => each.projectId === projectId);
   }
 }
 
-function outlineOf({ content: _, items: __, ...outline }: StoredResponse): ResponseOutline {
+function outlineOf(response: StoredResponse & { readonly subject?: string }): ResponseOutline {
+  const { content: _, items: __, subject: ___, ...outline } = response;
   return { ...outline, ancestors: null };
 }
 

@@ -39,9 +39,14 @@ export function ResponsesView(): VNode {
       keepLabel="Keep them" doLabel="Erase all" isDestructive=${true} onClose=${() => setErasing(false)} onDone=${() => {
         toasts.show('All stored conversations of the project are erased.');
         stored.reload();
-      }} />`
+      }}><${WhatStays} /><//>`
         : null
     }`;
+}
+
+function WhatStays(): VNode {
+  return html`<p>Their key is destroyed, so that no copy can be read any more, and they are removed.</p>
+    <p class="muted">These stay: the project’s files and batches, with what was said in them; the records of calls and the usage, which have nothing of what was said; copies of responses in the background, until their providers have deleted them; and what providers keep by their own terms.</p>`;
 }
 
 function NothingStored(): VNode {

@@ -1,36 +1,24 @@
 import { randomUUID } from 'node:crypto';
+import type { Filter } from 'mongodb';
 import { LogCollection, type LogDocument } from '#mongodb/log-collection.ts';
 import { MongoDbConnection, type MongoDbConnectionOptions } from '#mongodb/mongodb-connection.ts';
 import { isDuplicateKey } from '#mongodb/mongodb-failure.ts';
-import type { ProviderCopies, ProviderCopy } from './provider-copies.ts';
 import {
-  type BackgroundTarget,
+  type AddOutcome,
   newSubject,
   type ResponseOutline,
   type ResponseStore,
   type StoredResponse,
-} from './response-store.ts';
+} from '../response-store.ts';
+import { CountedBytes } from './counted-bytes.ts';
+import { openMongoDbProviderCopies } from './mongodb-provider-copies.ts';
+import { RemovedDocuments, removalIndexes } from './removed-documents.ts';
+import { keyOf, type ResponseDocument } from './response-document.ts';
 
-interface ResponseDocument extends LogDocument {
+/** The id is the erased subject. */
+interface ErasureDocument extends LogDocument {
   readonly project: string;
-  readonly response: string;
-  readonly conversation: string;
-  readonly depth: number;
-  readonly previous: string | null;
-  readonly bytes: number;
-  readonly deleted: boolean;
-  readonly needs: ReadonlyArray<string>;
-  readonly items: ReadonlyArray<string>;
-  /** Missing in responses of release 0.4. */
-  readonly ancestors?: ReadonlyArray<string> | null;
-  readonly provider: string | null;
-  /** Missing in responses of an earlier release. */
-  readonly background?: BackgroundTarget | null;
-  readonly content: string;
 }
-
-/** `at` is when it is looked at. */
-interface CopyDocument extends LogDocument, Omit<ProviderCopy, 'checkAt'> {}
 
 interface SubjectDocument {
   /** The project. */
@@ -43,6 +31,7 @@ const outlined = { projection: { content: 0, items: 0, ancestors: 0 } } as const
 /** Maximum number of names that are looked up together, and of documents that are read for them. */
 const maxNamesAtOnce = 16;
 const maxFoundAtOnce = 64;
+const erasedAtOnce = 32;
 
 /** The order of the index that has all that is summed, so that no content is read. */
 const inOrderOfIndex = { $sort: { project: 1, deleted: 1, at: 1, bytes: 1 } } as const;
@@ -56,34 +45,63 @@ export function openMongoDbResponseStore(options: MongoDbConnectionOptions): Res
     { project: 1, items: 1 },
     // With the bytes, the sums by project read no document.
     { project: 1, deleted: 1, at: 1, bytes: 1 },
+    { deleted: 1, at: 1 },
+    ...removalIndexes,
   ]);
+  const erasures = new LogCollection<ErasureDocument>({ connection }, 'responseErasures', [{ at: 1 }]);
+  const removed = new RemovedDocuments(responses);
   const subjectIn = async (projectId: string): Promise<string | null> => {
     const found = await connection.call((database) =>
       database.collection<SubjectDocument>('responseSubjects').findOne({ _id: projectId }),
     );
     return found?.subject ?? null;
   };
+  const bytesIn = async (project: string): Promise<number> => {
+    const sums = await responses.call((all) =>
+      all.aggregate<Sum>([{ $match: { project } }, inOrderOfIndex, sumByProject]).toArray(),
+    );
+    return sums[0]?.bytes ?? 0;
+  };
+  const counted = new CountedBytes(bytesIn);
+  const outcomeOf = async (
+    projectId: string,
+    { subject, needs }: { readonly subject: string; readonly needs: ReadonlyArray<string> },
+  ): Promise<AddOutcome> => {
+    if ((await subjectIn(projectId)) !== subject) return 'erased';
+    if (needs.length === 0) return 'stored';
+    const keys = needs.map((id) => keyOf(projectId, id));
+    const there = { _id: { $in: keys }, isRemoved: { $ne: true } };
+    const found = await responses.call((all) => all.countDocuments(there));
+    return found === keys.length ? 'stored' : 'needs-missing';
+  };
   return {
-    add: async (response) => {
+    add: async (response, subject) => {
       const { projectId, id, needs, content } = response;
-      await responses.insert([documentOf(response)]);
-      if (needs.length === 0) return true;
-      // After the insertion, so that a removal at the same time sees the response, or is seen.
-      const keys = needs.map((each) => keyOf(projectId, each));
-      const found = await responses.call((all) => all.countDocuments({ _id: { $in: keys } }));
-      if (found === keys.length) return true;
-      await responses.call((all) => all.deleteOne({ _id: keyOf(projectId, id), content }));
-      return false;
+      await responses.insert([{ ...documentOf(response), subject }]);
+      // After the insertion, so that a removal or an erasure at the same time sees the response, or is seen.
+      const outcome = await outcomeOf(projectId, { subject, needs });
+      if (outcome === 'stored') counted.add(projectId, response.bytes);
+      else await responses.call((all) => all.deleteOne({ _id: keyOf(projectId, id), content }));
+      return outcome;
     },
-    finish: async ({ projectId, id, ...finished }) => {
-      const filter = { _id: keyOf(projectId, id), background: { $ne: null } };
-      const before = await responses.call((all) => all.findOne(filter, { projection: { items: 1 } }));
-      if (before === null) return false;
-      const items = [...new Set([...before.items, ...finished.items])];
-      const { modifiedCount } = await responses.call((all) =>
-        all.updateOne(filter, { $set: { ...finished, items, background: null } }),
+    finish: async ({ projectId, id, ...finished }, subject) => {
+      const isOfSubject = { $in: [subject, null] };
+      const filter = {
+        _id: keyOf(projectId, id),
+        background: { $ne: null },
+        subject: isOfSubject,
+      } as Filter<ResponseDocument>;
+      const before = await responses.call((all) =>
+        all.findOne(filter, { projection: { items: 1, deleted: 1, bytes: 1 } }),
       );
-      return modifiedCount === 1;
+      if (before === null) return (await subjectIn(projectId)) === subject ? 'before' : 'erased';
+      const items = before.deleted ? [] : [...new Set([...before.items, ...finished.items])];
+      const { modifiedCount } = await responses.call((all) =>
+        all.updateOne(filter, { $set: { ...finished, items, subject, background: null } }),
+      );
+      if (modifiedCount === 0) return 'before';
+      counted.add(projectId, finished.bytes - before.bytes);
+      return (await subjectIn(projectId)) === subject ? 'stored' : 'erased';
     },
     find: async (projectId, id) => {
       const found = await responses.call((all) => all.findOne({ _id: keyOf(projectId, id) }));
@@ -137,22 +155,26 @@ export function openMongoDbResponseStore(options: MongoDbConnectionOptions): Res
         ),
       );
     },
-    isNeeded: async (project, id, except) => {
-      const filter = { project, needs: id, response: { $nin: [...except] } };
-      return (await responses.call((all) => all.findOne(filter, { projection: { _id: 1 } }))) !== null;
+    markDeleted: async (projectId, ids) => {
+      const keys = ids.map((id) => keyOf(projectId, id));
+      const mark = { $set: { deleted: true, items: [], removableAt: Date.now() } };
+      await responses.call((all) => all.updateMany({ _id: { $in: keys }, deleted: false }, mark));
     },
-    markDeleted: async (projectId, id) => {
-      await responses.call((all) =>
-        all.updateOne({ _id: keyOf(projectId, id) }, { $set: { deleted: true, items: [] } }),
+    removeUnneeded: async (projectId) => {
+      const { ids, bytes } = await removed.removeSome(projectId);
+      counted.add(projectId, -bytes);
+      return ids;
+    },
+    projectsToClean: (limit) => removed.projects(limit),
+    storedBefore: async (time, limit) => {
+      const found = await responses.call((all) =>
+        all
+          .find({ deleted: false, at: { $lt: time } }, { projection: { project: 1, response: 1 } })
+          .sort({ at: 1 })
+          .limit(limit)
+          .toArray(),
       );
-    },
-    remove: async (project, ids) => {
-      const needing = { project, needs: { $in: [...ids] }, response: { $nin: [...ids] } };
-      const found = await responses.call((all) => all.findOne(needing, { projection: { _id: 1 } }));
-      if (found !== null) return false;
-      await responses.call((all) => all.deleteMany({ _id: { $in: ids.map((id) => keyOf(project, id)) } }));
-      await responses.call((all) => all.deleteMany(needing));
-      return true;
+      return found.map(({ project: projectId, response: id }) => ({ projectId, id }));
     },
     oldest: async (project, limit) => {
       const found = await responses.call((all) =>
@@ -160,14 +182,11 @@ export function openMongoDbResponseStore(options: MongoDbConnectionOptions): Res
       );
       return found.map(outlineOf);
     },
-    bytesByProject: async () => {
-      const sums = await responses.call((all) => all.aggregate<Sum>([inOrderOfIndex, sumByProject]).toArray());
-      return new Map(sums.map(({ _id, bytes }) => [_id, bytes]));
-    },
+    bytesOf: (projectId) => counted.of(projectId),
     amountOf: async (project) => {
-      const [count, sums, oldest] = await Promise.all([
+      const [count, bytes, oldest] = await Promise.all([
         responses.call((all) => all.countDocuments({ project, deleted: false })),
-        responses.call((all) => all.aggregate<Sum>([{ $match: { project } }, inOrderOfIndex, sumByProject]).toArray()),
+        bytesIn(project),
         responses.call((all) =>
           all
             .find({ project, deleted: false }, { projection: { at: 1 } })
@@ -176,7 +195,7 @@ export function openMongoDbResponseStore(options: MongoDbConnectionOptions): Res
             .toArray(),
         ),
       ]);
-      return { count, bytes: sums[0]?.bytes ?? 0, oldestAt: oldest[0]?.at ?? null };
+      return { count, bytes, oldestAt: oldest[0]?.at ?? null };
     },
     subjectOf: async (projectId) => {
       const known = await subjectIn(projectId);
@@ -193,15 +212,43 @@ export function openMongoDbResponseStore(options: MongoDbConnectionOptions): Res
       );
       return (await subjectIn(projectId)) ?? made;
     },
-    forgetSubject: async (projectId, subject) => {
+    hasRoomFor: async () => true,
+    beginErasure: async ({ projectId, subject, at }) => {
+      await erasures.insert([{ _id: subject, project: projectId, at }]);
       await connection.call((database) =>
         database.collection<SubjectDocument>('responseSubjects').deleteOne({ _id: projectId, subject }),
       );
     },
-    removeProject: async (project) => {
-      await responses.call((all) => all.deleteMany({ project }));
+    eraseSome: async ({ projectId, subject }, after) => {
+      // The character after the slash ends the ids of the project.
+      const ofProject = { _id: { $gt: keyOf(projectId, after), $lt: `${projectId}0` } };
+      const found = await responses.call((all) =>
+        all
+          .find(ofProject, { projection: { response: 1 } })
+          .sort({ _id: 1 })
+          .limit(erasedAtOnce)
+          .toArray(),
+      );
+      const keys = found.map(({ _id }) => _id);
+      const isErased = { _id: { $in: keys }, subject: { $in: [subject, null] } } as Filter<ResponseDocument>;
+      if (keys.length > 0) await responses.call((all) => all.deleteMany(isErased));
+      counted.forget(projectId);
+      return found.at(-1)?.response ?? null;
     },
-    copies: openCopies(connection),
+    erasuresBefore: async (time, limit) => {
+      const found = await erasures.call((all) =>
+        all
+          .find({ at: { $lt: time } })
+          .sort({ at: 1 })
+          .limit(limit)
+          .toArray(),
+      );
+      return found.map(({ _id: subject, project: projectId, at }) => ({ projectId, subject, at }));
+    },
+    endErasure: async ({ subject }) => {
+      await erasures.call((all) => all.deleteOne({ _id: subject }));
+    },
+    copies: openMongoDbProviderCopies(connection),
     close: () => connection.close(),
   };
 }
@@ -212,10 +259,6 @@ interface Sum {
   readonly bytes: number;
 }
 
-function keyOf(projectId: string, id: string): string {
-  return `${projectId}/${id}`;
-}
-
 function documentOf({ projectId, id, isDeleted: deleted, ...response }: StoredResponse): ResponseDocument {
   return { _id: keyOf(projectId, id), project: projectId, response: id, deleted, ...response };
 }
@@ -224,6 +267,9 @@ type OutlineDocument = Omit<ResponseDocument, 'content' | 'items'>;
 
 function outlineOf({
   _id: _,
+  subject: __,
+  removableAt: ___,
+  isRemoved: ____,
   project: projectId,
   response: id,
   deleted: isDeleted,
@@ -255,32 +301,4 @@ async function namesTogether<Found>(
 function responseOf(found: ResponseDocument): StoredResponse {
   const { content, items, ...outline } = found;
   return { ...outlineOf(outline), items, content };
-}
-
-function openCopies(connection: MongoDbConnection): ProviderCopies {
-  const copies = new LogCollection<CopyDocument>({ connection }, 'responseCopies', [{ at: 1 }]);
-  return {
-    add: ({ checkAt: at, ...copy }) => copies.insert([{ _id: keyOf(copy.projectId, copy.id), at, ...copy }]),
-    count: async (projectId, id) => {
-      const filter = { _id: keyOf(projectId, id), isCounted: false };
-      const { modifiedCount } = await copies.call((all) => all.updateOne(filter, { $set: { isCounted: true } }));
-      return modifiedCount === 1;
-    },
-    due: async (time, limit) => {
-      const found = await copies.call((all) =>
-        all
-          .find({ at: { $lte: time } })
-          .sort({ at: 1 })
-          .limit(limit)
-          .toArray(),
-      );
-      return found.map(({ _id: _, at: checkAt, ...copy }) => ({ ...copy, checkAt }));
-    },
-    postpone: async (projectId, id, { checkAt: at, failures }) => {
-      await copies.call((all) => all.updateOne({ _id: keyOf(projectId, id) }, { $set: { at, failures } }));
-    },
-    remove: async (projectId, id) => {
-      await copies.call((all) => all.deleteOne({ _id: keyOf(projectId, id) }));
-    },
-  };
 }

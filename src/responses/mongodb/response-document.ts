@@ -1,0 +1,32 @@
+import type { LogDocument } from '#mongodb/log-collection.ts';
+import type { BackgroundTarget } from '../response-store.ts';
+
+/** A response, as MongoDB has it. */
+export interface ResponseDocument extends LogDocument {
+  readonly project: string;
+  readonly response: string;
+  readonly conversation: string;
+  readonly depth: number;
+  readonly previous: string | null;
+  readonly bytes: number;
+  readonly deleted: boolean;
+  readonly needs: ReadonlyArray<string>;
+  readonly items: ReadonlyArray<string>;
+  /** Missing in responses of release 0.4. */
+  readonly ancestors?: ReadonlyArray<string> | null;
+  readonly provider: string | null;
+  /** Missing in responses of an earlier release. */
+  readonly background?: BackgroundTarget | null;
+  /** Whose key has sealed it; missing in responses of release 0.4. */
+  readonly subject?: string;
+  /** When it is looked at whether a deleted response can be removed; missing before it is deleted. */
+  readonly removableAt?: number;
+  /** Whether a deleted response is being removed, so that no new response may need it. */
+  readonly isRemoved?: boolean;
+  readonly content: string;
+}
+
+/** The id of the document of a response. */
+export function keyOf(projectId: string, id: string): string {
+  return `${projectId}/${id}`;
+}
