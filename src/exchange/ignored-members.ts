@@ -1,6 +1,8 @@
 import type { InputError } from '#domain/shared/failure.ts';
 
 const maxPointers = 20;
+/** Of more, it is not looked which ones are equal. */
+const maxCompared = 5_000;
 const maxCharacters = 1024;
 /** Room for the number of those that are left out. */
 const countCharacters = 8;
@@ -12,20 +14,22 @@ const countCharacters = 8;
  * @param ignored at least one
  */
 export function ignoredMembers(ignored: ReadonlyArray<InputError>): string {
-  const all = [...new Set(ignored.map(nameOf))];
+  const all = [...new Set(ignored.slice(0, maxCompared).map(nameOf))];
   const named: string[] = [];
   let length = countCharacters;
   for (const name of all.slice(0, maxPointers)) {
-    length += name.length + ', '.length;
+    const written = name.length > maxCharacters ? '' : encoded(name);
+    length += written.length + ', '.length;
     if (length > maxCharacters) break;
-    named.push(name);
+    if (written !== '') named.push(written);
   }
-  const left = all.length - named.length;
+  const left = all.length - named.length + Math.max(0, ignored.length - maxCompared);
   return [...named, ...(left > 0 ? [`+${left}`] : [])].join(', ');
 }
 
 function nameOf({ pointer, parameter }: InputError): string {
-  return parameter === undefined ? encoded(pointer.replaceAll(/\/\d+(?=\/|$)/g, '/*')) : `?${encoded(parameter)}`;
+  if (parameter !== undefined) return `?${parameter}`;
+  return pointer.length > maxCharacters ? '' : pointer.replaceAll(/\/\d+(?=\/|$)/g, '/*');
 }
 
 /** Encodes what a header cannot have, what separates names, and the sign of the encoding itself. */

@@ -163,17 +163,22 @@ function whyMalformed(bytes: Buffer, scanner: JsonScanner, offset: number): stri
   if (scanner.values === 0 && offset === bytes.length) return ': it is empty';
   if (offset === 0 && bytes.subarray(0, 3).equals(byteOrderMark))
     return ': it begins with a byte order mark, which must be left out';
+  if (offset > maxCountedBytes) return ` (byte ${offset})`;
   const { line, column } = lineAndColumn(bytes, offset);
   return ` (line ${line}, column ${column})`;
 }
+
+/** Lines are counted up to this offset. Beyond it that would take long, and nobody looks for a line. */
+const maxCountedBytes = 1024 * 1024;
 
 const byteOrderMark = Buffer.from('\ufeff');
 
 /**
  * A text without these has neither an overflowing number nor half a surrogate pair, so its values need no check. A
- * number overflows at 309 digits; an exponent of two digits gives at most 99.
+ * number overflows at 309 digits; an exponent of two digits gives at most 99. Digits are counted from the first of them
+ * alone, so that many runs of 209 cost no more than one.
  */
-const mayHoldUnsafe = /\\u[dD][89a-fA-F]|[eE]\+?\d{3}|\d{210}/;
+const mayHoldUnsafe = /\\u[dD][89a-fA-F]|[eE]\+?\d{3}|(?<!\d)\d{210}/;
 
 /** A value, with a link to its parent. */
 interface Place {
@@ -208,7 +213,7 @@ function keysTo(place: Place | null): ReadonlyArray<string> {
 }
 
 /** Every integer of at most 15 digits is exact. A text without a longer one is not scanned. */
-const mayHoldInexact = /\d{16}/;
+const mayHoldInexact = /(?<!\d)\d{16}/;
 const integer = /^-?\d+$/;
 
 /**

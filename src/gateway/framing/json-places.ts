@@ -10,7 +10,7 @@ export interface FoundPlace extends Place {
 type Growing = { -readonly [Key in keyof FoundPlace]: FoundPlace[Key] };
 
 /** Maximum number of places that are kept. */
-const maxPlaces = 100_000;
+export const maxPlaces = 100_000;
 
 /** Finds the values at some paths while a scanner reads a text. */
 export class PlaceFinder implements JsonListener {

@@ -30,6 +30,17 @@ export function refuse(pointer: string, message: string): never {
   throw new UnsupportedError(pointer, message);
 }
 
+/** Maximum characters of a client's text in a message. */
+const maxShown = 100;
+
+/** A value of a request in a message: a text in quotes, cut if it is long, or only what a value with others in it is. */
+export function shown(value: Json | undefined): string {
+  if (typeof value === 'string')
+    return JSON.stringify(value.length > maxShown ? `${value.slice(0, maxShown)}…` : value);
+  if (typeof value !== 'object' || value === null) return String(value);
+  return Array.isArray(value) ? 'of a list' : 'of an object';
+}
+
 /** Does some parsing or writing, and returns what it refused, or its result. */
 export function orUnsupported<Result>(work: () => Result): E.Either<Unsupported, Result> {
   try {

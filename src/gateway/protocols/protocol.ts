@@ -3,6 +3,7 @@ import type { Failure } from '#domain/shared/failure.ts';
 import type { ErrorForm } from '#exchange/error-form.ts';
 import type { ReasoningHint } from '#gateway/config/configuration.ts';
 import type { ReadBody } from '#gateway/framing/json-request.ts';
+import type { LongTexts } from '#gateway/framing/long-texts.ts';
 import type { StreamInterpreter } from '#gateway/framing/stream-interpreter.ts';
 import type { Answer } from '#gateway/neutral/answer.ts';
 import type { AnswerReader, AnswerWriter } from '#gateway/neutral/answer-event.ts';
@@ -114,9 +115,10 @@ export interface TextRequest {
   /**
    * Parses it to the neutral form, for targets of another protocol.
    * @param maxValues the most values in it
+   * @param longTexts takes the long texts out, to be put into the body that is written; missing if they are to stay
    * @returns what the neutral form cannot express, or a failure for a body with too many values
    */
-  readonly parse: (maxValues: number) => Promise<E.Either<Unsupported | Failure, ParsedRequest>>;
+  readonly parse: (maxValues: number, longTexts?: LongTexts) => Promise<E.Either<Unsupported | Failure, ParsedRequest>>;
   /** Makes the writer of its streamed answer, which comes in another protocol. */
   readonly createWriter: (options: WriterOptions) => AnswerWriter;
   /** Writes its whole answer, which came in another protocol. */

@@ -3,6 +3,7 @@ import { type Failure, failure } from '#domain/shared/failure.ts';
 import { ignoredMembers } from '#exchange/ignored-members.ts';
 import { isStrict } from '#exchange/prefer.ts';
 import type { ModelRoute, Target } from '#gateway/config/catalogue.ts';
+import { LongTexts } from '#gateway/framing/long-texts.ts';
 import type { GatewayCall } from '#gateway/gateway-call.ts';
 import type { Conversation, Unsupported } from '#gateway/neutral/conversation.ts';
 import { TranslatedStream } from '#gateway/protocols/neutral-stream.ts';
@@ -46,6 +47,7 @@ export class TargetRequests {
   readonly #forwarded: ReadonlyArray<string>;
   /** At most a few: those that can give texts. */
   readonly #ways: ReadonlyArray<Way>;
+  readonly #longTexts = new LongTexts();
   #parsed: Promise<E.Either<Unsupported, ParsedRequest>> | null = null;
   /** A retry on the same target sends the same bytes. */
   #last: { readonly target: Target; readonly continueFrom: string | null; readonly written: WrittenRequest } | null =
@@ -184,14 +186,17 @@ export class TargetRequests {
     if (this.#request.size > largeBodyBytes) await heavyWork.take(1);
     const model = { ...target, takesCompletionTokens: provider.takesCompletionTokens ?? false };
     const written = E.chain<Unsupported, WrittenRequest, WrittenRequest>((request) =>
-      this.#strictly({ ...request, ignored: [...ignored, ...request.ignored, ...this.#askingHeaders()] }),
+      this.#strictly({
+        body: this.#longTexts.putInto(request.body),
+        ignored: [...ignored, ...request.ignored, ...this.#askingHeaders()],
+      }),
     )(protocol.provider.write(continued(conversation, continueFrom), model));
     if (continueFrom === null) this.#lastWritten = { target, written };
     return written;
   }
 
   async #parse(): Promise<E.Either<Unsupported, ParsedRequest>> {
-    const parsed = await this.#request.parse(maxTranslatedValues);
+    const parsed = await this.#request.parse(maxTranslatedValues, this.#longTexts);
     return E.isRight(parsed) || 'pointer' in parsed.left ? (parsed as E.Either<Unsupported, ParsedRequest>) : tooLarge;
   }
 

@@ -25,6 +25,15 @@ describe('the names of ignored members', () => {
     assert.equal(ignoredMembers([member(`/${'x'.repeat(2000)}`)]), '+1');
   });
 
+  it('cost little, however long and many they are', () => {
+    const long = member(`/${','.repeat(20_000_000)}`);
+    const many = Array.from({ length: 100_000 }, (_, number) => member(`/m${number}`));
+    const before = process.cpuUsage();
+    assert.match(ignoredMembers([long, ...many]), /^\/m0, .*, \+\d+$/);
+    const { user, system } = process.cpuUsage(before);
+    assert.ok(user + system < 1_000_000, 'encoding 20 MB takes several seconds');
+  });
+
   it('are a header of at most 1 KiB whatever a request has', () => {
     const text = fc.string({ unit: 'binary' });
     const any = fc.array(

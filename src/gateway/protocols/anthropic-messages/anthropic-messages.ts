@@ -44,7 +44,7 @@ function textRequestOf(request: MessagesRequest): TextRequest {
       ignored: [],
     }),
     watch: ({ keepsText }) => new NeutralStream(new MessagesAnswerReader(), endMark, keepsText),
-    parse: (maxValues) => parseMessages(request.bytes, maxValues),
+    parse: (maxValues, longTexts) => parseMessages(request.bytes, maxValues, longTexts),
     createWriter: (options) => new MessagesAnswerWriter(options),
     writeWhole: writeMessagesAnswer,
   };

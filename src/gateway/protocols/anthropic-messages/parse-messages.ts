@@ -1,6 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { Failure } from '#domain/shared/failure.ts';
 import { keptText, parseKeepingText } from '#gateway/framing/json-text.ts';
+import type { LongTexts } from '#gateway/framing/long-texts.ts';
 import type {
   Conversation,
   DocumentPart,
@@ -23,11 +24,13 @@ import {
   orUnsupported,
   refuse,
   saysNothing,
+  shown,
   textOr,
   tunedOf,
 } from '#gateway/protocols/parsing.ts';
 import type { ParsedRequest } from '#gateway/protocols/protocol.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
+import { pointerTo } from '#shared/json/json-pointer.ts';
 import { effortOf, protocolName } from './thinking.ts';
 
 /** Schemas and arguments of tools are moved as JSON text. */
@@ -58,12 +61,14 @@ const known = new Set([
 /**
  * Parses a request of Messages to the neutral form.
  * @param maxValues the most values in it
+ * @param longTexts takes the long texts out; missing if they are to stay
  */
 export async function parseMessages(
   bytes: Buffer,
   maxValues: number,
+  longTexts?: LongTexts,
 ): Promise<E.Either<Unsupported | Failure, ParsedRequest>> {
-  const body = await parseKeepingText(bytes, keptTexts, maxValues);
+  const body = await parseKeepingText(bytes, keptTexts, { maxValues, longTexts });
   if (E.isLeft(body)) return body;
   return orUnsupported(() => new RequestParser().parse(body.right));
 }
@@ -73,7 +78,7 @@ class RequestParser {
 
   parse(body: JsonObject): ParsedRequest {
     for (const [name, value] of Object.entries(body))
-      if (!known.has(name) && !saysNothing(value)) this.#ignored.add(`/${name}`);
+      if (!known.has(name) && !saysNothing(value)) this.#ignored.add(pointerTo([name]));
     const tools = listOr(body.tools).flatMap((tool, index) => this.#tool(tool, `/tools/${index}`));
     const conversation: Conversation = {
       system: this.#texts(body.system, '/system'),
@@ -98,7 +103,7 @@ class RequestParser {
     const { role, content } = message;
     if (role === 'system') return [{ role, parts: this.#texts(content, `${pointer}/content`) }];
     if (role !== 'user' && role !== 'assistant')
-      return refuse(`${pointer}/role`, `the role ${JSON.stringify(role)} cannot be expressed for this target`);
+      return refuse(`${pointer}/role`, `the role ${shown(role)} cannot be expressed for this target`);
     return [{ role, parts: this.#blocks(content, `${pointer}/content`).map((at) => this.#part(...at)) }];
   }
 
@@ -205,7 +210,7 @@ function contentPart(block: JsonObject, pointer: string): TextPart | ImagePart |
     const read = sourceIn(source);
     if (read !== null) return { kind: 'document', source: read, name, pointer };
   }
-  return refuse(pointer, `a block of the type ${JSON.stringify(type)} cannot be expressed for this target`);
+  return refuse(pointer, `a block of the type ${shown(type)} cannot be expressed for this target`);
 }
 
 function sourceIn({ type, media_type: mediaType, data, url }: JsonObject): Source | null {

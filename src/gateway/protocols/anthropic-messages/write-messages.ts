@@ -15,12 +15,14 @@ import type {
   Unsupported,
 } from '#gateway/neutral/conversation.ts';
 import { orUnsupported, refuse } from '#gateway/protocols/parsing.ts';
-import type { TargetModel, WrittenRequest } from '#gateway/protocols/protocol.ts';
-import { isObject, parsedJson } from '#shared/json/json.ts';
+import { maxTranslatedValues, type TargetModel, type WrittenRequest } from '#gateway/protocols/protocol.ts';
+import { JsonScanner } from '#shared/json/json-scanner.ts';
 import { budgetOf, protocolName } from './thinking.ts';
 
 /** Used if neither the client nor the model's entry has a limit, because Anthropic needs one. */
 const defaultMaxTokens = 4_096;
+
+const tooManyValues = `the arguments of all calls have more than ${maxTranslatedValues} values`;
 
 /** Writes a request of Messages (https://docs.anthropic.com/en/api/messages). */
 export function writeMessages(conversation: Conversation, model: TargetModel): E.Either<Unsupported, WrittenRequest> {
@@ -33,6 +35,8 @@ class RequestWriter {
   readonly #conversation: Conversation;
   readonly #target: TargetModel;
   readonly #ignored = new Set<string>();
+  /** How many values the arguments of calls may still have. */
+  #valuesLeft = maxTranslatedValues;
 
   constructor(conversation: Conversation, target: TargetModel) {
     this.#conversation = conversation;
@@ -130,7 +134,7 @@ class RequestWriter {
   #block(part: Part): ReadonlyArray<WritableJson> {
     switch (part.kind) {
       case 'tool-call':
-        return [callOf(part)];
+        return [this.#call(part)];
       case 'tool-result':
         return [resultOf(part)];
       case 'reasoning': {
@@ -148,6 +152,18 @@ class RequestWriter {
       default:
         return contentBlocks(part);
     }
+  }
+
+  /** Arguments are JSON inside of a text, so no scan of the request has counted their values. */
+  #call({ id, name, arguments: given, pointer }: ToolCallPart): WritableJson {
+    const text = given.trim() === '' ? '{}' : given;
+    const scanner = new JsonScanner(Buffer.from(text), { maxValues: this.#valuesLeft });
+    while (!scanner.advance());
+    this.#valuesLeft -= scanner.values;
+    if (scanner.fault?.kind === 'too-many-values') return refuse(pointer, tooManyValues);
+    if (scanner.fault !== null || !scanner.isObject)
+      return refuse(pointer, 'the arguments of this call are not a JSON object');
+    return { type: 'tool_use', id: callIdFor(id), name, input: new JsonText(text) };
   }
 }
 
@@ -175,12 +191,6 @@ function toolOf({ name, description, schema }: Tool): WritableJson {
     description: description ?? undefined,
     input_schema: schema === null ? { type: 'object', properties: {} } : new JsonText(schema),
   };
-}
-
-function callOf({ id, name, arguments: given, pointer }: ToolCallPart): WritableJson {
-  const text = given.trim() === '' ? '{}' : given;
-  if (!isObject(parsedJson(text))) return refuse(pointer, 'the arguments of this call are not a JSON object');
-  return { type: 'tool_use', id: callIdFor(id), name, input: new JsonText(text) };
 }
 
 function resultOf({ callId, isError, parts }: ToolResultPart): WritableJson {

@@ -2,6 +2,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import { openAiErrors } from '#exchange/error-form.ts';
 import type { ReasoningHint } from '#gateway/config/configuration.ts';
 import { continueRead } from '#gateway/framing/json-request.ts';
+import type { LongTexts } from '#gateway/framing/long-texts.ts';
 import type { StreamInterpreter } from '#gateway/framing/stream-interpreter.ts';
 import type { Answer } from '#gateway/neutral/answer.ts';
 import type { AnswerWriter } from '#gateway/neutral/answer-event.ts';
@@ -74,8 +75,8 @@ class ChatTextRequest implements TextRequest {
     return new ChatStreamInterpreter(this.#request.choices, keepsText, takesUsageOut);
   }
 
-  parse(maxValues: number): ReturnType<TextRequest['parse']> {
-    return parseChat(this.#request.bytes, maxValues);
+  parse(maxValues: number, longTexts?: LongTexts): ReturnType<TextRequest['parse']> {
+    return parseChat(this.#request.bytes, maxValues, longTexts);
   }
 
   createWriter(options: WriterOptions): AnswerWriter {

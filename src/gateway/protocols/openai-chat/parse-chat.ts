@@ -1,6 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { Failure } from '#domain/shared/failure.ts';
 import { keptText, parseKeepingText } from '#gateway/framing/json-text.ts';
+import type { LongTexts } from '#gateway/framing/long-texts.ts';
 import type {
   Conversation,
   DocumentPart,
@@ -24,17 +25,25 @@ import {
   orUnsupported,
   refuse,
   saysNothing,
+  shown,
   sourceOf,
   textOr,
   tunedOf,
 } from '#gateway/protocols/parsing.ts';
 import type { ParsedRequest } from '#gateway/protocols/protocol.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
+import { pointerTo } from '#shared/json/json-pointer.ts';
 
 /** Schemas are moved as JSON text. */
 const keptTexts = [
   ['tools', '*', 'function', 'parameters'],
   ['response_format', 'json_schema', 'schema'],
+];
+
+/** Arguments of tools are JSON, or become a part of it. */
+const jsonInTexts = [
+  ['messages', '*', 'tool_calls', '*', 'function', 'arguments'],
+  ['messages', '*', 'tool_calls', '*', 'custom', 'input'],
 ];
 
 /** The members that are parsed, and those that only say how the answer is sent. */
@@ -63,12 +72,14 @@ const demanding = new Set(['functions', 'function_call', 'audio']);
 /**
  * Parses a chat request to the neutral form.
  * @param maxValues the most values in it
+ * @param longTexts takes the long texts out; missing if they are to stay
  */
 export async function parseChat(
   bytes: Buffer,
   maxValues: number,
+  longTexts?: LongTexts,
 ): Promise<E.Either<Unsupported | Failure, ParsedRequest>> {
-  const body = await parseKeepingText(bytes, keptTexts, maxValues);
+  const body = await parseKeepingText(bytes, keptTexts, { maxValues, jsonInTexts, longTexts });
   if (E.isLeft(body)) return body;
   return orUnsupported(() => parsedOf(body.right));
 }
@@ -78,7 +89,7 @@ function parsedOf(body: JsonObject): ParsedRequest {
   for (const [name, value] of Object.entries(body)) {
     if (saysNothing(value) || (name === 'reasoning' && body.model === 'auto')) continue;
     if (demanding.has(name)) refuse(`/${name}`, `${name} cannot be expressed for this target`);
-    if (!known.has(name) && !isTextModality(name, value)) ignored.add(`/${name}`);
+    if (!known.has(name) && !isTextModality(name, value)) ignored.add(pointerTo([name]));
   }
   if (typeof body.n === 'number' && body.n > 1) refuse('/n', 'n: this target gives one answer at a time');
   if (body.logprobs === true) refuse('/logprobs', 'logprobs: this target gives no probabilities');
@@ -202,7 +213,7 @@ class MessageParser {
         this.#turns.push({ role: 'user', parts: [resultOf(message, pointer)] });
         return;
       default:
-        refuse(`${pointer}/role`, `the role ${JSON.stringify(message.role)} cannot be expressed for this target`);
+        refuse(`${pointer}/role`, `the role ${shown(message.role)} cannot be expressed for this target`);
     }
   }
 
@@ -248,7 +259,7 @@ function partOf(part: Json, pointer: string): TextPart | ImagePart | DocumentPar
     if (source.kind === 'base64' && source.mediaType.startsWith('image/')) return { kind: 'image', source, pointer };
     return { kind: 'document', source, name: textOr(file.filename), pointer };
   }
-  return refuse(pointer, `a part of the type ${JSON.stringify(type)} cannot be expressed for this target`);
+  return refuse(pointer, `a part of the type ${shown(type)} cannot be expressed for this target`);
 }
 
 function assistantParts(message: JsonObject, pointer: string): ReadonlyArray<Part> {

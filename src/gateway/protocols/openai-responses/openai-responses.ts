@@ -57,7 +57,7 @@ export function responsesTextRequest(
     changed: ({ target }) => responsesBody(request, target),
     watch: () =>
       storage === null ? new ResponsesStream() : new RewrittenResponsesStream(storage, request.isInBackground),
-    parse: (maxValues) => parseResponses(request, maxValues),
+    parse: (maxValues, longTexts) => parseResponses(request, maxValues, longTexts),
     createWriter: (options) => new ResponsesAnswerWriter(frameOf(options), options.freeTextTools),
     writeWhole: (answer, options) => writeResponsesAnswer(frameOf(options), answer, options.freeTextTools),
   };

@@ -1,6 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { Failure } from '#domain/shared/failure.ts';
 import { keptText, parseKeepingText } from '#gateway/framing/json-text.ts';
+import type { LongTexts } from '#gateway/framing/long-texts.ts';
 import type {
   Conversation,
   DocumentPart,
@@ -23,12 +24,14 @@ import {
   orUnsupported,
   refuse,
   saysNothing,
+  shown,
   sourceOf,
   textOr,
   tunedOf,
 } from '#gateway/protocols/parsing.ts';
 import type { ParsedRequest } from '#gateway/protocols/protocol.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
+import { pointerTo } from '#shared/json/json-pointer.ts';
 import { signatureIn } from './encrypted-content.ts';
 import { noBackground } from './responses-body.ts';
 import type { ItemsBefore, ResponsesRequest } from './responses-request.ts';
@@ -37,6 +40,12 @@ import type { ItemsBefore, ResponsesRequest } from './responses-request.ts';
 const keptTexts = [
   ['tools', '*', 'parameters'],
   ['text', 'format', 'schema'],
+];
+
+/** Arguments of tools are JSON, or become a part of it. */
+const jsonInTexts = [
+  ['input', '*', 'arguments'],
+  ['input', '*', 'input'],
 ];
 
 /** The members that are parsed, and those that the gateway itself answers. */
@@ -65,12 +74,18 @@ const foreignReasoning = 'openai-responses';
 /**
  * Parses a request of Responses to the neutral form.
  * @param maxValues the most values in it and in the items before it
+ * @param longTexts takes the long texts out; missing if they are to stay
  */
 export async function parseResponses(
   { bytes, before }: Pick<ResponsesRequest, 'bytes' | 'before'>,
   maxValues: number,
+  longTexts?: LongTexts,
 ): Promise<E.Either<Unsupported | Failure, ParsedRequest>> {
-  const body = await parseKeepingText(bytes, keptTexts, Math.max(1, maxValues - (before?.values ?? 0)));
+  const body = await parseKeepingText(bytes, keptTexts, {
+    maxValues: Math.max(1, maxValues - (before?.values ?? 0)),
+    jsonInTexts,
+    longTexts,
+  });
   if (E.isLeft(body)) return body;
   return orUnsupported(() => parsedOf(before === null ? body.right : withItems(body.right, before)));
 }
@@ -85,7 +100,7 @@ function parsedOf(body: JsonObject): ParsedRequest {
   if (body.background === true) refuse(noBackground.pointer, noBackground.message);
   const ignored = new Set<string>();
   for (const [name, value] of Object.entries(body))
-    if (!known.has(name) && !saysNothing(value) && !isDefault(name, value)) ignored.add(`/${name}`);
+    if (!known.has(name) && !saysNothing(value) && !isDefault(name, value)) ignored.add(pointerTo([name]));
   const tools = listOr(body.tools).flatMap((tool, index) => toolOf(tool, `/tools/${index}`, ignored));
   const { system, turns } = new ItemParser(ignored).parse(body.input);
   const conversation: Conversation = {
@@ -122,7 +137,7 @@ function instructionsIn({ instructions }: JsonObject): ReadonlyArray<TextPart> {
 function reasoningOf(reasoning: Json | undefined, ignored: Set<string>): Conversation['reasoning'] {
   if (!isObject(reasoning)) return null;
   for (const [name, value] of Object.entries(reasoning))
-    if (name !== 'effort' && !saysNothing(value)) ignored.add(`/reasoning/${name}`);
+    if (name !== 'effort' && !saysNothing(value)) ignored.add(pointerTo(['reasoning', name]));
   const { effort } = reasoning;
   if (typeof effort !== 'string') return null;
   return { effort: effortNamed(effort), budgetTokens: null, pointer: '/reasoning/effort' };
@@ -225,7 +240,7 @@ function turnOf(item: JsonObject, pointer: string, ignored: Set<string>): Turn {
     case 'reasoning':
       return assistantTurn(reasoningPart(item, pointer));
     default:
-      return refuse(pointer, `an item of the type ${JSON.stringify(item.type)} cannot be expressed for this target`);
+      return refuse(pointer, `an item of the type ${shown(item.type)} cannot be expressed for this target`);
   }
 }
 
@@ -237,7 +252,7 @@ function messageTurn({ role, content }: JsonObject, pointer: string, ignored: Se
   const place = `${pointer}/content`;
   if (role === 'user') return { role, parts: partsOf(content, place, ignored) };
   if (role === 'assistant') return { role, parts: textsOf(content, place) };
-  return refuse(`${pointer}/role`, `the role ${JSON.stringify(role)} cannot be expressed for this target`);
+  return refuse(`${pointer}/role`, `the role ${shown(role)} cannot be expressed for this target`);
 }
 
 function callPart({ call_id: id, name }: JsonObject, given: string, pointer: string): Part {
@@ -289,5 +304,5 @@ function partOf(part: Json, pointer: string, ignored: Set<string> | null): TextP
   const source = textOr(data) ?? textOr(url);
   if (type === 'input_file' && source !== null)
     return { kind: 'document', source: sourceOf(source), name: textOr(filename), pointer };
-  return refuse(pointer, `a part of the type ${JSON.stringify(type)} cannot be expressed for this target`);
+  return refuse(pointer, `a part of the type ${shown(type)} cannot be expressed for this target`);
 }

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import * as E from 'fp-ts/lib/Either.js';
+import { inexactIntegers, parseJsonObject } from '#exchange/json-body.ts';
+
+/** The seconds of processor time that work takes. */
+async function processorSeconds(work: () => Promise<unknown>): Promise<number> {
+  const before = process.cpuUsage();
+  await work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000_000;
+}
+
+describe('a JSON body', () => {
+  it('with many runs of digits takes little longer to read than one without', async () => {
+    const withRuns = Buffer.from(`{"text":"${`${'9'.repeat(209)} `.repeat(40_000)}"}`);
+    const without = Buffer.from(`{"text":"${`${'x'.repeat(209)} `.repeat(40_000)}"}`);
+    const read = async (bytes: Buffer) => assert.ok(E.isRight(await parseJsonObject(bytes, 10)));
+    await read(without);
+    const plain = await processorSeconds(() => read(without));
+    assert.ok((await processorSeconds(() => read(withRuns))) < 0.3 + 4 * plain);
+  });
+
+  it('with many runs of fifteen digits is soon found to have exact integers alone', async () => {
+    const bytes = Buffer.from(`{"text":"${`${'9'.repeat(15)} `.repeat(500_000)}"}`);
+    assert.ok((await processorSeconds(() => inexactIntegers(bytes))) < 1);
+  });
+
+  it('that is malformed after a megabyte names the byte, and before that the line and the column', async () => {
+    const late = await parseJsonObject(Buffer.from(`${'\n'.repeat(2_000_000)}x`), 10);
+    assert.ok(E.isLeft(late));
+    assert.match(late.left.detail, /\(byte 2000000\)/);
+    const early = await parseJsonObject(Buffer.from('{\n "a": x}'), 10);
+    assert.ok(E.isLeft(early));
+    assert.match(early.left.detail, /\(line 2, column 7\)/);
+  });
+});

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import * as E from 'fp-ts/lib/Either.js';
+import { parseKeepingText, writeJson } from '#gateway/framing/json-text.ts';
+import { LongTexts } from '#gateway/framing/long-texts.ts';
+import type { JsonObject } from '#shared/json/json.ts';
+
+/** Texts of which some are longer than 64 KiB, in any form that JSON allows. */
+const texts = fc
+  .tuple(
+    fc.string({ unit: 'binary' }),
+    fc.string({ unit: 'grapheme', minLength: 1, maxLength: 8 }),
+    fc.constantFrom(0, 1, 40_000),
+  )
+  .map(([beginning, piece, count]) => beginning + piece.repeat(count));
+const written = fc.tuple(texts, fc.boolean()).map(([text, isEscaped]) => {
+  const json = JSON.stringify(text);
+  return isEscaped
+    ? json
+        .replaceAll(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+        .replaceAll('/', '\\/')
+    : json;
+});
+
+async function throughMarks(body: string): Promise<{ parsed: JsonObject; after: string }> {
+  const longTexts = new LongTexts();
+  const parsed = await parseKeepingText(Buffer.from(body), [['kept']], {
+    maxValues: 1_000,
+    jsonInTexts: [['arguments']],
+    longTexts,
+  });
+  assert.ok(E.isRight(parsed));
+  return { parsed: parsed.right, after: longTexts.putInto(Buffer.from(writeJson(parsed.right))).toString() };
+}
+
+describe('LongTexts', () => {
+  it('gives back every text, whatever its form is and where it is', () =>
+    fc.assert(
+      fc.asyncProperty(fc.array(written, { maxLength: 4 }), written, async (list, other) => {
+        const body = `{"list":[${list.join(',')}],"kept":{"a":${other}},"arguments":${other}, "last":${other}}`;
+        const { after } = await throughMarks(body);
+        assert.deepEqual(JSON.parse(after), JSON.parse(body.replaceAll('\\/', '/')));
+      }),
+      { numRuns: 40 },
+    ));
+
+  it('takes long texts out of what is parsed, but for their beginnings', async () => {
+    const { parsed } = await throughMarks(`{"url":"data:image\\/png;base64,${'A'.repeat(100_000)}"}`);
+    const { url } = parsed;
+    assert.ok(typeof url === 'string' && url.startsWith('data:image/png;base64,AAAA') && url.length < 400);
+  });
+
+  it('leaves marks alone that a client made up', async () => {
+    const body = `{"a":"<00:7> ${'x'.repeat(70_000)}","b":"<00:0>"}`;
+    assert.equal((await throughMarks(body)).after, body);
+  });
+});
