@@ -1,5 +1,6 @@
 import type { Runtime } from '#app/runtime.ts';
 import type { FileSpace } from '#application/files/file-space.ts';
+import { ByteBudget, type ByteLimits } from '#exchange/byte-budget.ts';
 import { createLineCaller } from '#gateway/batch/line-caller.ts';
 import type { Gateway } from '#gateway/gateway.ts';
 import { LeaseWatch } from '#leases/lease-watch.ts';
@@ -22,6 +23,7 @@ const bytesAroundBody = 64 * 1024;
 export function runBatches(runtime: Runtime, gateway: Gateway | null, space: FileSpace): () => Promise<boolean> {
   const { config, leases, bodies, answers, log, opened } = runtime;
   const limits = gatewayLimits(config.limits);
+  const maxLineBytes = limits.maxJsonBytes + bytesAroundBody;
   let isHolder = () => false;
   if (gateway !== null) {
     const runner = new BatchRunner({
@@ -30,7 +32,8 @@ export function runBatches(runtime: Runtime, gateway: Gateway | null, space: Fil
       calls: createLineCaller({ gateway, limits, bodies, answers }),
       slots: new CallSlots(config.limits.batchCallsAtOnce),
       checks: new CallSlots(maxChecksAtOnce),
-      maxLineBytes: limits.maxJsonBytes + bytesAroundBody,
+      maxLineBytes,
+      lines: new ByteBudget(linesLimits(config.limits.bodies, maxLineBytes)),
       now: () => new Date(),
     });
     runOnOneNode(runtime, {
@@ -46,4 +49,15 @@ export function runBatches(runtime: Runtime, gateway: Gateway | null, space: Fil
   const watch = new LeaseWatch({ name: lease, leases, isHolder: () => isHolder(), log });
   opened.defer(() => watch.close());
   return () => watch.isHeld();
+}
+
+/**
+ * Lines have half of the room of bodies, in a budget of their own. In that of bodies, lines that wait could take the room
+ * that their own calls need. Two lines of maximum length always fit.
+ */
+function linesLimits(bodies: ByteLimits, maxLineBytes: number): ByteLimits {
+  return {
+    maxBytesPerProject: Math.max(2 * maxLineBytes, bodies.maxBytesPerProject / 2),
+    maxBytes: Math.max(2 * maxLineBytes, bodies.maxBytes / 2),
+  };
 }

@@ -12,19 +12,21 @@ import {
   partBlobId,
 } from '#domain/batch/batch.ts';
 import type { BatchError, BatchEvents } from '#domain/batch/events.ts';
-import { hasLine } from '#domain/batch/line-set.ts';
 import { fileHeld, fileReleased } from '#domain/file/file.ts';
 import type { Caller } from '#domain/shared/access.ts';
+import type { ByteBudget } from '#exchange/byte-budget.ts';
 import { Semaphore } from '#shared/async/semaphore.ts';
 import { delay } from '#shared/async/timed-waits.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { BatchStore, type BatchStoreOptions, type BatchTerm } from './batch-store.ts';
 import type { CallSlots } from './call-slots.ts';
-import { LineAsker } from './line-asker.ts';
-import { PartRecorder, type PartToRecord, ResultFiles } from './part-recorder.ts';
-import { checkInput, type NumberedLine, readLines } from './read-lines.ts';
-import { StopSignal } from './run-stop.ts';
+import { checkInput, maxInputLines } from './check-input.ts';
+import { LineAsker, roomMs } from './line-asker.ts';
+import { PartRecorder, type PartToRecord } from './part-recorder.ts';
+import { type LinesSource, type NumberedLine, readLines } from './read-lines.ts';
+import { ResultFiles } from './result-files.ts';
+import { StopSignal, TermOverError } from './run-stop.ts';
 
 export interface BatchRunOptions extends BatchStoreOptions {
   readonly blobs: BlobStore;
@@ -34,6 +36,8 @@ export interface BatchRunOptions extends BatchStoreOptions {
   readonly checks: CallSlots;
   /** The most bytes of a line. */
   readonly maxLineBytes: number;
+  /** Counts the bytes of unfinished lines, and of answers until they are recorded. */
+  readonly lines: ByteBudget;
   readonly log: Pick<Logger, 'warn' | 'error'>;
 }
 
@@ -112,7 +116,9 @@ export class BatchRun {
       const isWanted = () => this.#stop.reason === null;
       const slot = await this.#options.checks.acquire(state.projectId, this.#id, this.#stop.asking);
       if (slot === null) return null;
-      const checking = checkInput(this.#lines(state), about, this.#options.calls, isWanted);
+      const waitForRoom = () => delay(roomMs, this.#stop.asking).then(isWanted);
+      const lines = this.#lines(state, { waitForRoom, maxLines: maxInputLines });
+      const checking = checkInput(lines, about, this.#options.calls, isWanted);
       const checked = await checking.finally(slot.release);
       if (checked === null) return null;
       if ('errors' in checked) return checked.errors;
@@ -128,20 +134,20 @@ export class BatchRun {
       record: (part) => this.#recordPart(part, state.projectId),
       onFailure: () => this.#stop.stop('term-over'),
     });
-    const asker = this.#asker(state);
     const running = new Set<Promise<void>>();
     // Lines that were refused for now are unfinished too. Each is in memory.
     const unfinished = new Semaphore(2 * this.#options.slots.calls, this.#stop.asking);
+    const asker = this.#asker(state);
+    const lines = this.#lines(state, { waitForRoom: () => asker.waitForRoom() });
     try {
-      for await (const line of this.#lines(state)) {
-        if (hasLine(state.done, line.number)) continue;
+      for (;;) {
         await recorder.ready();
         await unfinished.acquire();
         await this.#roomFor(state.projectId);
-        const slot = await asker.acquireSlot();
-        if (slot === null) break;
+        const next = await asker.next(lines);
+        if (next === null) break;
         const asked: Promise<void> = asker
-          .ask(line, slot)
+          .ask(next)
           .then((finished) => {
             if (finished !== null) recorder.add(finished);
           })
@@ -152,6 +158,7 @@ export class BatchRun {
         running.add(asked);
       }
     } finally {
+      await lines.return(undefined);
       // Finished lines are recorded even if the rest of the input cannot be read.
       await Promise.all(running);
       await recorder.finish();
@@ -203,7 +210,9 @@ export class BatchRun {
     const state = await this.#store.load();
     if (state.hasEnded) return;
     const { blobs } = this.#options;
-    const files = new ResultFiles({ blobs, store: this.#store, lines: () => this.#lines(state) }, state);
+    const lines = () => this.#lines(state, { waitForRoom: () => this.#waitForRoom() });
+    const read = (line: Buffer) => this.#options.calls.read(line, state.facts.endpoint);
+    const files = new ResultFiles({ blobs, store: this.#store, lines, read }, state);
     const outputFileId = await files.write('output');
     const errorFileId = await files.write('error');
     await this.#persist(() => this.#store.recordFile(state.facts.input_file_id, (now) => fileReleased(this.#id, now)));
@@ -211,10 +220,21 @@ export class BatchRun {
     await this.#persist(() => this.#store.record((now) => batchEnded(now, end)));
   }
 
-  #lines({ inputBlobId, inputBytes }: Known): AsyncGenerator<NumberedLine> {
-    const { blobs, maxLineBytes } = this.#options;
+  #lines(
+    { inputBlobId, inputBytes, projectId }: Known,
+    source: Pick<LinesSource, 'waitForRoom'> & Partial<Pick<LinesSource, 'maxLines'>>,
+  ): AsyncGenerator<NumberedLine> {
+    const { blobs, maxLineBytes, lines } = this.#options;
     const open = (start: number) => blobs.get(inputBlobId, { start, end: inputBytes });
-    return readLines({ open, maxLineBytes });
+    const hold = () => lines.hold(projectId);
+    return readLines({ open, maxLineBytes, maxLines: Number.POSITIVE_INFINITY, hold, ...source });
+  }
+
+  /** @throws TermOverError when this node stops */
+  async #waitForRoom(): Promise<true> {
+    await delay(roomMs, this.#term.signal);
+    if (this.#term.signal.aborted) throw new TermOverError('This node stops.');
+    return true;
   }
 
   /** Checks several times a second whether the batch was cancelled, its key was revoked, or its time is over. */

@@ -1,13 +1,15 @@
 import { createHash } from 'node:crypto';
-import type { LineAnswer, LineCalls, LineOutcome } from '#application/batches/line-calls.ts';
+import type { BatchLine, LineAnswer, LineCalls, LineOutcome } from '#application/batches/line-calls.ts';
 import type { BatchState } from '#domain/batch/batch.ts';
+import { hasLine } from '#domain/batch/line-set.ts';
 import { derivedFileId } from '#domain/file/file.ts';
 import type { Caller } from '#domain/shared/access.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
+import { answeredLine } from './answered-line.ts';
 import type { BatchStore, BatchTerm } from './batch-store.ts';
 import type { CallSlot, CallSlots } from './call-slots.ts';
-import { answeredLine, customIdIn, type FinishedLine } from './part-recorder.ts';
+import type { FinishedLine } from './part-recorder.ts';
 import type { NumberedLine } from './read-lines.ts';
 import { type StopSignal, TermOverError } from './run-stop.ts';
 
@@ -24,39 +26,74 @@ export interface LineAskerOptions {
   readonly log: Pick<Logger, 'error'>;
 }
 
+/** A line, and the slot for its call. */
+interface NextLine {
+  readonly line: NumberedLine;
+  readonly slot: CallSlot;
+}
+
+/** How long a batch waits that finds no room for its next line, unless a call of its project ends before. */
+export const roomMs = 250;
+
 /** Calls the models for the lines of one batch, each when it has a slot. */
 export class LineAsker {
   readonly #options: LineAskerOptions;
   readonly #batch: NonNullable<BatchState>;
+  /** The slot for the line that is being read. */
+  #slot: CallSlot | null = null;
 
   constructor(options: LineAskerOptions, batch: NonNullable<BatchState>) {
     this.#options = options;
     this.#batch = batch;
   }
 
-  /** Waits for a slot for one more call; null when no more lines are asked. */
-  async acquireSlot(): Promise<CallSlot | null> {
+  /**
+   * Waits for a slot for one more call, and reads the next unfinished line only then. Lines that wait for a slot would
+   * be in memory otherwise.
+   * @returns null when no more lines are asked
+   */
+  async next(lines: AsyncGenerator<NumberedLine>): Promise<NextLine | null> {
+    this.#slot = await this.#acquireSlot();
+    try {
+      const line = this.#slot === null ? null : await this.#nextUnfinished(lines);
+      const slot = this.#slot;
+      if (line === null || slot === null) return null;
+      this.#slot = null;
+      return { line, slot };
+    } finally {
+      this.#slot?.release();
+    }
+  }
+
+  /** Gives the slot back while there is no room for the line that is being read. Returns whether to read on. */
+  async waitForRoom(): Promise<boolean> {
+    this.#slot?.refuse(roomMs);
+    this.#slot = await this.#acquireSlot();
+    return this.#slot !== null;
+  }
+
+  /** Calls the model for one line, and releases the slot. @returns null if the call was interrupted */
+  async ask({ line, slot }: NextLine): Promise<FinishedLine | null> {
+    const finished = await this.#ask(line, slot);
+    if (finished === null) line.release();
+    return finished;
+  }
+
+  async #nextUnfinished(lines: AsyncGenerator<NumberedLine>): Promise<NumberedLine | null> {
+    for (;;) {
+      const { value: line, done } = await lines.next();
+      if (done) return null;
+      if (!hasLine(this.#batch.done, line.number)) return line;
+      line.release();
+    }
+  }
+
+  async #acquireSlot(): Promise<CallSlot | null> {
     const { slots, stop } = this.#options;
     const slot = await slots.acquire(this.#batch.projectId, this.#batch.facts.id, stop.asking);
     if (slot !== null && this.#mayCall()) return slot;
     slot?.release();
     return null;
-  }
-
-  /** Calls the model for one line, and releases the slot. @returns null if the call was interrupted */
-  async ask({ number, bytes }: NumberedLine, slot: CallSlot): Promise<FinishedLine | null> {
-    const { stop, log } = this.#options;
-    const { id } = this.#batch.facts;
-    try {
-      return await this.#ask(number, bytes ?? Buffer.alloc(0), slot);
-    } catch (error) {
-      if (error instanceof TermOverError) {
-        stop.stop('term-over');
-        return null;
-      }
-      log.error({ err: error, batch: id, line: number }, 'a line of a batch could not be asked');
-      return answeredLine(id, { number, customId: customIdIn(bytes) }, internalError);
-    }
   }
 
   /**
@@ -68,28 +105,57 @@ export class LineAsker {
     return stop.reason === null;
   }
 
-  async #ask(number: number, bytes: Buffer, slot: CallSlot): Promise<FinishedLine | null> {
-    const { calls } = this.#options;
+  async #ask(line: NumberedLine, slot: CallSlot): Promise<FinishedLine | null> {
+    const { stop, log } = this.#options;
+    const { id } = this.#batch.facts;
+    const { number } = line;
+    let customId = '';
+    try {
+      const read = async () => {
+        const found = await this.#read(line);
+        ({ customId } = found);
+        return found;
+      };
+      const answer = await this.#answerTo(read, slot);
+      if (answer === null) return null;
+      line.becomeAnswer(answer.body.length);
+      try {
+        const stored = await this.#storeSpeech(customId, answer);
+        return { ...(await answeredLine(id, customId, stored)), number, release: () => line.release() };
+      } finally {
+        answer.release();
+      }
+    } catch (error) {
+      if (error instanceof TermOverError) {
+        stop.stop('term-over');
+        return null;
+      }
+      log.error({ err: error, batch: id, line: number }, 'a line of a batch could not be asked');
+      return { ...(await answeredLine(id, customId, internalError)), number, release: () => line.release() };
+    }
+  }
+
+  async #read({ number, bytes }: NumberedLine): Promise<BatchLine> {
     const { id, endpoint } = this.#batch.facts;
+    const line = await this.#options.calls.read(bytes ?? Buffer.alloc(0), endpoint);
+    if ('code' in line) throw new Error(`line ${number} of ${id} is not as it was checked: ${line.code}`);
+    return line;
+  }
+
+  /**
+   * Calls the model until it answers. The line's bytes are not needed after that, and storing may wait for space, which
+   * no call should wait for.
+   */
+  async #answerTo(read: () => Promise<BatchLine>, slot: CallSlot): Promise<LineAnswer | null> {
     let held: CallSlot | null = slot;
     try {
-      const line = await calls.read(bytes, endpoint);
-      if ('code' in line) throw new Error(`line ${number} of ${id} is not as it was checked: ${line.code}`);
+      const line = await read();
       while (held !== null) {
         const outcome = await this.#call(line);
+        if (outcome.kind === 'answer') return outcome;
         if (outcome.kind === 'ended') return null;
-        if (outcome.kind === 'answer') {
-          // Storing may wait for space, and no call should wait for it.
-          held.release();
-          try {
-            const answer = await this.#storeSpeech(line.customId, outcome);
-            return answeredLine(id, { number, customId: line.customId }, answer);
-          } finally {
-            outcome.release();
-          }
-        }
         held.refuse(outcome.afterMs);
-        held = await this.acquireSlot();
+        held = await this.#acquireSlot();
       }
       return null;
     } finally {

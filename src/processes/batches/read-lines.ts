@@ -1,24 +1,32 @@
-import { hash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { LineCalls } from '#application/batches/line-calls.ts';
-import type { BatchError, BatchEvents } from '#domain/batch/events.ts';
+import { heldBytesOf } from '#exchange/body-source.ts';
+import type { ByteReservation } from '#exchange/byte-budget.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
-/**
- * A line of a file: its number, counted from 1, and its bytes without the line end; null for a line that is too long.
- */
+/** A line of a file. Its bytes count until it is released. */
 export interface NumberedLine {
+  /** Counted from 1, with blank lines. */
   readonly number: number;
+  /** Without the line end; null for a line that is too long, and after the release. */
   readonly bytes: Buffer | null;
+  /** Drops its bytes, and counts those of its answer instead. */
+  readonly becomeAnswer: (bytes: number) => void;
+  readonly release: () => void;
 }
 
 /** A file that is read line by line. */
 export interface LinesSource {
   /** Opens the file at a byte; null if the file is gone. @throws UnavailableError */
   readonly open: (start: number) => Promise<Readable | null>;
-  /** The most bytes of a line. */
+  /** Maximum bytes of a line. */
   readonly maxLineBytes: number;
+  /** Maximum lines, with blank ones. */
+  readonly maxLines: number;
+  /** Makes a hold for the bytes of a line. */
+  readonly hold: () => ByteReservation;
+  /** Waits when there is no room for the next line. Returns whether to read on. */
+  readonly waitForRoom: () => Promise<boolean>;
 }
 
 const lineFeed = 0x0a;
@@ -26,145 +34,196 @@ const lineFeed = 0x0a;
 /** How often in a row an interrupted read is resumed before it fails. */
 const maxReopened = 5;
 
+/** A file has more lines than may be read. */
+export class TooManyLinesError extends Error {
+  override readonly name = 'TooManyLinesError';
+}
+
 /**
  * Reads a file line by line. It holds one line and one piece of the file at most. Blank lines are counted and left
- * out. An interrupted read is resumed, also after a long pause of the reader.
- * @throws UnavailableError
+ * out. An interrupted read is resumed, also after a long pause of the reader. A line that finds no room is read again.
+ * @throws UnavailableError, TooManyLinesError
  */
-export async function* readLines({ open, maxLineBytes }: LinesSource): AsyncGenerator<NumberedLine> {
-  let number = 0;
-  let lineStart = 0;
+export async function* readLines({ open, waitForRoom, ...source }: LinesSource): AsyncGenerator<NumberedLine> {
+  let place: LinePlace = { number: 1, start: 0 };
   for (let failures = 0; ; ) {
-    const content = await open(lineStart);
+    const content = await open(place.start);
     if (content === null) throw new UnavailableError('The content of the file is not in the blob store.');
-    const splitter = new LineSplitter(maxLineBytes);
+    const splitter = new LineSplitter(source, place);
     try {
       for await (const piece of content) {
+        await nextTurn();
         for (const line of splitter.push(piece as Buffer)) {
-          number += 1;
-          lineStart += line.length;
           failures = 0;
-          if (!line.isBlank) yield { number, bytes: line.bytes };
+          yield line;
         }
+        if (splitter.lacksRoom) break;
       }
-      const last = splitter.finish();
-      if (last !== null && !last.isBlank) yield { number: number + 1, bytes: last.bytes };
-      return;
+      if (!splitter.lacksRoom) {
+        const last = splitter.finish();
+        if (last !== null) yield last;
+        return;
+      }
     } catch (error) {
       failures += 1;
       if (!(error instanceof UnavailableError) || failures > maxReopened) throw error;
     } finally {
+      splitter.drop();
+      place = splitter.place;
       content.destroy();
     }
+    if (splitter.lacksRoom && !(await waitForRoom())) return;
   }
 }
 
-interface SplitLine {
-  readonly bytes: Buffer | null;
-  readonly isBlank: boolean;
-  /** Its bytes, including the line end. */
-  readonly length: number;
+/** Where a line begins. */
+interface LinePlace {
+  readonly number: number;
+  readonly start: number;
 }
+
+/**
+ * A line that does not end within a piece of the file reserves this many bytes first, and a longer one the maximum.
+ * Otherwise many long lines could each have a part of their bytes, and none could get the rest.
+ */
+const shortLineBytes = 1024 * 1024;
+
+type SplitterOptions = Pick<LinesSource, 'hold' | 'maxLineBytes' | 'maxLines'>;
 
 class LineSplitter {
-  readonly #maxBytes: number;
+  /** Whether it has stopped before a line for which there is no room. */
+  lacksRoom = false;
+  readonly #source: SplitterOptions;
+  #number: number;
+  #start: number;
   #pieces: Buffer[] = [];
   #length = 0;
+  #isBlank = true;
+  #hold: ByteReservation | null = null;
 
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
+  constructor(source: SplitterOptions, { number, start }: LinePlace) {
+    this.#source = source;
+    this.#number = number;
+    this.#start = start;
   }
 
-  *push(piece: Buffer): Generator<SplitLine> {
-    let from = 0;
-    for (let at = piece.indexOf(lineFeed); at !== -1; at = piece.indexOf(lineFeed, from)) {
-      this.#keep(piece.subarray(from, at));
-      from = at + 1;
-      yield this.#finishLine(1);
+  /** Of the line that is being read. */
+  get place(): LinePlace {
+    return { number: this.#number, start: this.#start };
+  }
+
+  *push(piece: Buffer): Generator<NumberedLine> {
+    for (let from = 0; from < piece.length; ) {
+      if (this.#length === 0) from = this.#skipBlankLines(piece, from);
+      const at = piece.indexOf(lineFeed, from);
+      const isWhole = at !== -1;
+      const end = isWhole ? at : piece.length;
+      if (!this.#keep(piece.subarray(from, end), isWhole)) return;
+      from = end + 1;
+      if (!isWhole) return;
+      const line = this.#finishLine(1);
+      if (line !== null) yield line;
     }
-    this.#keep(piece.subarray(from));
   }
 
   /** Returns what follows the last line end; null if nothing does. */
-  finish(): SplitLine | null {
+  finish(): NumberedLine | null {
     return this.#length === 0 ? null : this.#finishLine(0);
   }
 
-  /** Of a line that is too long, only enough is kept to show that. */
-  #keep(bytes: Buffer): void {
-    if (this.#length <= this.#maxBytes) this.#pieces.push(bytes);
-    this.#length += bytes.length;
-  }
-
-  #finishLine(endLength: number): SplitLine {
-    const isTooLong = this.#length > this.#maxBytes;
-    const bytes = isTooLong ? null : Buffer.concat(this.#pieces);
-    const line = { bytes, isBlank: bytes !== null && isBlank(bytes), length: this.#length + endLength };
+  /** Drops what it has of an unfinished line. */
+  drop(): void {
+    this.#hold?.release();
+    this.#hold = null;
     this.#pieces = [];
     this.#length = 0;
+  }
+
+  /** Passes over lines that are blank and end in this piece. @returns the start of the first other line */
+  #skipBlankLines(piece: Buffer, from: number): number {
+    let start = from;
+    for (let at = from; at < piece.length; at += 1) {
+      const byte = piece[at] as number;
+      if (byte === lineFeed) {
+        this.#begin(at + 1 - start);
+        start = at + 1;
+      } else if (!isBlank(byte)) break;
+    }
+    return start;
+  }
+
+  /** The next line begins after this many bytes. */
+  #begin(bytes: number): void {
+    this.#number += 1;
+    this.#start += bytes;
+    const { maxLines } = this.#source;
+    if (this.#number > maxLines + 1) throw new TooManyLinesError(`There are more than ${maxLines} lines.`);
+  }
+
+  /** Of a line that is too long, nothing is kept. @returns false if there is no room for the bytes */
+  #keep(bytes: Buffer, isWhole: boolean): boolean {
+    this.#length += bytes.length;
+    this.#isBlank &&= bytes.every(isBlank);
+    if (this.#length > this.#source.maxLineBytes) {
+      this.#pieces = [];
+      this.#hold?.resize(0);
+      return true;
+    }
+    if (!this.#reserve(isWhole)) {
+      this.lacksRoom = true;
+      return false;
+    }
+    this.#pieces.push(bytes);
+    return true;
+  }
+
+  #reserve(isWhole: boolean): boolean {
+    this.#hold ??= this.#source.hold();
+    const { maxLineBytes } = this.#source;
+    const most = this.#length <= shortLineBytes ? Math.min(shortLineBytes, maxLineBytes) : maxLineBytes;
+    const wanted = isWhole ? this.#length : most;
+    return wanted <= this.#hold.bytes || this.#hold.take(wanted - this.#hold.bytes) === null;
+  }
+
+  #finishLine(endLength: number): NumberedLine | null {
+    const hold = this.#hold ?? this.#source.hold();
+    const isTooLong = this.#length > this.#source.maxLineBytes;
+    // A copy, because a view would keep the whole piece of the file in memory.
+    const bytes = isTooLong ? null : Buffer.concat(this.#pieces);
+    hold.resize(bytes === null ? 0 : heldBytesOf(bytes));
+    const line = isTooLong || !this.#isBlank ? new CountedLine(this.#number, bytes, hold) : null;
+    if (line === null) hold.release();
+    this.#hold = null;
+    this.#begin(this.#length + endLength);
+    this.#pieces = [];
+    this.#length = 0;
+    this.#isBlank = true;
     return line;
   }
 }
 
-function isBlank(bytes: Buffer): boolean {
-  return bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
-}
+class CountedLine implements NumberedLine {
+  readonly number: number;
+  bytes: Buffer | null;
+  readonly #hold: ByteReservation;
 
-/** The most lines of a batch. */
-const maxBatchLines = 50_000;
-/** The most bytes of a batch's input. */
-const maxBatchBytes = 200 * 1024 * 1024;
-
-/** The most faults that are reported for one input. */
-const maxErrors = 100;
-const linesInATurn = 64;
-
-/** The faults of an input, or the number of its lines. */
-export type CheckedInput = { readonly errors: ReadonlyArray<BatchError> } | { readonly total: number };
-
-/**
- * Checks all lines of a batch's input, one after the other.
- * @param isWanted is called between lines; if it returns false, the check ends with null
- */
-export async function checkInput(
-  lines: AsyncIterable<NumberedLine>,
-  { endpoint, bytes }: { readonly endpoint: BatchEvents['BatchCreated']['endpoint']; readonly bytes: number },
-  calls: Pick<LineCalls, 'read'>,
-  isWanted: () => boolean,
-): Promise<CheckedInput | null> {
-  if (bytes > maxBatchBytes) return { errors: [wholeError('file_too_large', tooManyBytes)] };
-  const errors: BatchError[] = [];
-  /** A hash takes the same memory for an id of any length. */
-  const seen = new Set<string>();
-  let total = 0;
-  for await (const { number, bytes: line } of lines) {
-    if (total % linesInATurn === 0) await nextTurn();
-    if (!isWanted()) return null;
-    total += 1;
-    if (total > maxBatchLines)
-      return { errors: [...errors.slice(0, maxErrors - 1), wholeError('too_many_lines', tooManyLines)] };
-    if (errors.length >= maxErrors) continue;
-    const read = line === null ? lineTooLong : await calls.read(line, endpoint);
-    if ('code' in read) errors.push({ ...read, line: number });
-    else {
-      const id = hash('sha256', read.customId, 'base64').slice(0, 24);
-      if (seen.has(id)) errors.push({ ...doubled, line: number });
-      seen.add(id);
-    }
+  constructor(number: number, bytes: Buffer | null, hold: ByteReservation) {
+    this.number = number;
+    this.bytes = bytes;
+    this.#hold = hold;
   }
-  if (total === 0) return { errors: [wholeError('empty_file', 'The input has no lines.')] };
-  return errors.length > 0 ? { errors } : { total };
+
+  becomeAnswer(bytes: number): void {
+    this.bytes = null;
+    this.#hold.resize(bytes);
+  }
+
+  release(): void {
+    this.bytes = null;
+    this.#hold.release();
+  }
 }
 
-const tooManyBytes = `The input of a batch may have ${maxBatchBytes} bytes at most.`;
-const tooManyLines = `A batch may have ${maxBatchLines} lines at most.`;
-const lineTooLong = { code: 'line_too_long', message: 'The line is longer than a request may be.', param: null };
-const doubled = {
-  code: 'duplicate_custom_id',
-  message: 'An earlier line has this custom_id.',
-  param: 'custom_id',
-};
-
-function wholeError(code: string, message: string): BatchError {
-  return { code, line: null, message, param: null };
+function isBlank(byte: number): boolean {
+  return byte === 0x20 || byte === 0x09 || byte === 0x0d;
 }

@@ -16,6 +16,7 @@ import { file } from '#domain/file/file.ts';
 import type { Entity, EventOf } from '#domain/shared/entity.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { failure } from '#domain/shared/failure.ts';
+import { ByteBudget } from '#exchange/byte-budget.ts';
 import { readLine } from '#gateway/batch/read-line.ts';
 import { BatchRun } from '#processes/batches/batch-run.ts';
 import type { BatchTerm } from '#processes/batches/batch-store.ts';
@@ -57,6 +58,7 @@ class Batches {
   readonly asked: string[] = [];
   answers: (customId: string) => LineOutcome | Promise<LineOutcome> = () => answer();
   slots = new CallSlots(2);
+  lines = new ByteBudget({ maxBytesPerProject: 1e9, maxBytes: 1e9 });
   quotaBytes = 1e9;
   readonly blobs: BlobStore;
   readonly #folder: string;
@@ -74,9 +76,13 @@ class Batches {
     return batches;
   }
 
-  /** Creates a batch with these lines. @param other members that differ from those of the first batch */
-  async create(customIds: ReadonlyArray<string>, other = { batchId, fileId, projectId: ids.project as string }) {
-    const input = customIds.map((id) => `${lineOf(id)}\n`).join('');
+  /** Creates a batch with these lines, each of at least some bytes. @param other members that differ from those of the first batch */
+  async create(
+    customIds: ReadonlyArray<string>,
+    other = { batchId, fileId, projectId: ids.project as string },
+    lineBytes = 0,
+  ) {
+    const input = customIds.map((id) => `${lineOf(id).padEnd(lineBytes)}\n`).join('');
     const inputBlobId = `file-${other.batchId}`;
     const content = async function* () {
       yield Buffer.from(input);
@@ -106,8 +112,8 @@ class Batches {
       hasDiskRoomFor: async () => true,
     };
     const log = { warn: () => undefined, error: (fields: object) => assert.fail(JSON.stringify(fields)) };
-    const checks = new CallSlots(1);
-    return new BatchRun({ writer, blobs, space, calls, slots, checks, maxLineBytes: 10_000, now, log }, id, term).run();
+    const options = { writer, blobs, space, calls, slots, checks: new CallSlots(1), now, log };
+    return new BatchRun({ ...options, maxLineBytes: 10_000, lines: this.lines }, id, term).run();
   }
 
   async revokeKey(): Promise<void> {
@@ -134,6 +140,7 @@ class Batches {
   }
 
   async close(): Promise<void> {
+    assert.deepEqual([this.lines.bytes, this.lines.projects], [0, 0], 'no line counts any more');
     await this.blobs.close();
     await rm(this.#folder, { recursive: true });
   }
@@ -333,6 +340,63 @@ describe('BatchRun', () => {
     batches.quotaBytes = 1e9;
     await running;
     assert.equal((await batches.result()).output?.length, 30);
+  });
+
+  it('holds no line in memory that waits for a slot', async () => {
+    const customIds = Array.from({ length: 10 }, (_, index) => `line-${index}`);
+    const files = Array.from({ length: 5 }, (_, index) => `cmany0000000000${index}`);
+    for (const name of files) {
+      const other = { batchId: `batch_${name}`, fileId: `file-${name}`, projectId: ids.project };
+      await batches.create(customIds, other, 5_000);
+    }
+    let most = 0;
+    batches.answers = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 2));
+      most = Math.max(most, batches.lines.bytes);
+      return answer();
+    };
+    await Promise.all(files.map((name) => batches.run(`batch_${name}`)));
+    assert.equal(batches.asked.length, 50);
+    // Two are asked; the others are the answers that are not recorded.
+    assert.ok(most >= 5_000 && most < 3 * 5_500 + 50 * 50, `${most} bytes of lines`);
+  });
+
+  it('asks lines one after the other where there is room for one, in every batch, and completes them', async () => {
+    const other = { batchId: 'batch_csecond0000001', fileId: 'file-csecond0000001', projectId: ids.project as string };
+    await batches.create(['a', 'b', 'c'], undefined, 5_000);
+    await batches.create(['d', 'e', 'f'], other, 5_000);
+    batches.slots = new CallSlots(4);
+    batches.lines = new ByteBudget({ maxBytesPerProject: 7_000, maxBytes: 7_000 });
+    let [running, most] = [0, 0];
+    batches.answers = async () => {
+      running += 1;
+      most = Math.max(most, running);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      running -= 1;
+      return answer();
+    };
+    await Promise.all([batches.run(), batches.run(other.batchId)]);
+    assert.deepEqual([batches.asked.toSorted().join(''), most], ['abcdef', 1]);
+    const { status, output } = await batches.result(other.batchId);
+    assert.deepEqual([status, output?.length], ['completed', 3]);
+  });
+
+  it('ends while it waits for room for its next line', async () => {
+    const full = batches.lines.hold(ids.sibling);
+    await batches.create(['a']);
+    batches.lines = new ByteBudget({ maxBytesPerProject: 7_000, maxBytes: 7_000 });
+    const taken = batches.lines.hold(ids.sibling);
+    batches.answers = () => {
+      taken.resize(7_000);
+      return { kind: 'later', afterMs: 10 };
+    };
+    const stopping = new AbortController();
+    const running = batches.run(batchId, { ...alone, signal: stopping.signal });
+    setTimeout(() => stopping.abort(), 300);
+    await running;
+    assert.equal((await batches.result()).status, 'in_progress');
+    full.release();
+    taken.release();
   });
 
   it('shares the calls of a node between projects, whatever their numbers of lines', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readLine } from '#gateway/batch/read-line.ts';
-import { checkInput, type NumberedLine } from '#processes/batches/read-lines.ts';
+import { checkInput } from '#processes/batches/check-input.ts';
+import { type NumberedLine, TooManyLinesError } from '#processes/batches/read-lines.ts';
 
 const endpoint = '/v1/chat/completions';
 const megabyte = 1024 * 1024;
@@ -8,11 +9,13 @@ const megabyte = 1024 * 1024;
 const lineOf = (customId: string) =>
   Buffer.from(JSON.stringify({ custom_id: customId, method: 'POST', url: endpoint, body: { model: 'large' } }));
 
-async function* numbered(lines: Iterable<Buffer | null>): AsyncGenerator<NumberedLine> {
+const ignore = () => undefined;
+
+async function* numbered(lines: Iterable<Buffer | null>, onRelease = ignore): AsyncGenerator<NumberedLine> {
   let number = 0;
   for (const bytes of lines) {
     number += 1;
-    yield { number, bytes };
+    yield { number, bytes, becomeAnswer: ignore, release: onRelease };
   }
 }
 
@@ -58,5 +61,30 @@ describe('checkInput', () => {
   it('refuses an input without lines, and reports a hundred faults at most', async () => {
     assert.deepEqual(await faultsOf([]), [['empty_file', null]]);
     assert.equal((await faultsOf(Array.from({ length: 300 }, () => Buffer.from('{}')))).length, 100);
+  });
+
+  it('refuses an input with too many lines of which most are blank', async () => {
+    const lines = async function* () {
+      yield* numbered([Buffer.from('{}')]);
+      throw new TooManyLinesError();
+    };
+    const checked = await checkInput(lines(), { endpoint, bytes: 10 }, calls, () => true);
+    assert.ok(checked !== null && 'errors' in checked);
+    assert.deepEqual(
+      checked.errors.map(({ code }) => code),
+      ['invalid_custom_id', 'too_many_lines'],
+    );
+  });
+
+  it('releases every line, and takes lines that end early for no result', async () => {
+    let released = 0;
+    let isWanted = true;
+    const lines = numbered(many(3), () => {
+      released += 1;
+      isWanted = released < 3;
+      return undefined;
+    });
+    assert.equal(await checkInput(lines, { endpoint, bytes: 10 }, calls, () => isWanted), null);
+    assert.equal(released, 3);
   });
 });
