@@ -39,7 +39,8 @@ export class McpAnswerer {
     this.#handler = createMcpHandler(({ authInfo }) => this.#servers.create(exchangeOf(authInfo)), {
       // The server sends no notifications, so there is nothing to subscribe to.
       maxSubscriptions: 1,
-      onerror: ({ message }) => options.logger.info({ reason: message }, 'MCP message refused'),
+      // The message quotes headers and members of the request.
+      onerror: ({ name }) => options.logger.info({ error: name }, 'MCP message refused'),
     });
   }
 

@@ -1,4 +1,5 @@
 import { type DestinationStream, destination, type Logger, pino, stdTimeFunctions } from 'pino';
+import { loggedError, loggedText } from './logged-error.ts';
 
 /** The levels of the log, the most severe first. */
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -86,6 +87,7 @@ export function loggerOn(level: LogLevel, stream: DestinationStream): Logger {
       base: null,
       timestamp: stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: (error: unknown) => loggedError(error), error: loggedText, reason: loggedText },
       redact: {
         paths: ['authorization', '["x-api-key"]', '*.authorization', '*["x-api-key"]', 'key', '*.key'],
         censor: '[redacted]',
