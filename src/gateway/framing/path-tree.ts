@@ -1,4 +1,4 @@
-import { isNamed } from '#shared/json/json-tokens.ts';
+import { hasEscape, isNamed, stringIn } from '#shared/json/json-tokens.ts';
 
 /** A path in a JSON text: names of members, and `*` for any item of a list. */
 export type PathPattern = ReadonlyArray<string>;
@@ -24,6 +24,9 @@ export function pathTree<Value>(paths: ReadonlyArray<readonly [PathPattern, Valu
   const item = branches.find(([key]) => key === '*')?.[1] ?? null;
   return { value, item, members: branches.filter(([key]) => key !== '*') };
 }
+
+/** Maximum bytes of a name in a tree, with all of its characters escaped. */
+const maxNameBytes = 512;
 
 /** Follows a tree of paths while a scanner reads a text. */
 export class PathWalk<Value> {
@@ -51,6 +54,12 @@ export class PathWalk<Value> {
 
   #below({ item, members }: PathTree<Value>, nameStart: number, nameEnd: number): PathTree<Value> | null {
     if (nameStart === -1) return item;
+    if (members.length > 1 && hasEscape(this.#bytes, nameStart, Math.min(nameEnd, nameStart + maxNameBytes))) {
+      if (nameEnd - nameStart > maxNameBytes) return null;
+      // Its escapes are read once, not for each name that it may be.
+      const text = stringIn(this.#bytes, nameStart, nameEnd);
+      return members.find(([name]) => name === text)?.[1] ?? null;
+    }
     for (const [name, node] of members) if (isNamed(this.#bytes, nameStart, nameEnd, name)) return node;
     return null;
   }

@@ -4,9 +4,9 @@ import { byteTable, endOfWord, pastEscape, pastPlainText, stringIn } from './jso
 /** The most levels of arrays and objects in a JSON text. A parser needs seconds for millions of them. */
 export const maxJsonLevels = 256;
 
-/** The bytes that a scan reads in one turn of the event loop, which takes a few milliseconds. */
+/** What a scan reads in one turn of the event loop, which takes some milliseconds with names that have escapes. */
 const sliceBytes = 1024 * 1024;
-const sliceValues = 64 * 1024;
+const sliceValues = 16 * 1024;
 
 /** Why a text is refused. */
 export type JsonFaultKind = 'malformed' | 'too-deep' | 'too-many-values';
@@ -117,7 +117,7 @@ export class JsonScanner {
   }
 
   /**
-   * Reads the next slice: about 1 MiB, or 65,536 values. A number is never split.
+   * Reads the next slice: about 1 MiB, or 16,384 values. A number is never split.
    * @returns whether the scan has ended, at the end of the text or at a fault
    */
   advance(): boolean {
