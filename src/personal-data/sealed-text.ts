@@ -3,6 +3,8 @@ import type { SealedText } from '#domain/shared/personal-data.ts';
 
 const nonceBytes = 12;
 const tagBytes = 16;
+/** How many bytes are added to a text when it is sealed, before it is written in Base64. */
+export const sealingBytes = nonceBytes + tagBytes;
 
 /** What a sealed text is bound to. It cannot be opened in another place. */
 export interface TextPlace {
@@ -34,14 +36,21 @@ export function sealText(key: Uint8Array, place: TextPlace, text: string): Seale
 }
 
 /** Opens a sealed text; null if the key cannot open it in this place. */
-export function openText(key: Uint8Array, place: TextPlace, { ciphertext }: SealedText): string | null {
+export function openText(key: Uint8Array, place: TextPlace, sealed: SealedText): string | null {
+  return openBytes(key, place, sealed)?.toString('utf8') ?? null;
+}
+
+/** As `openText`, for the bytes of the text in UTF-8. */
+export function openBytes(key: Uint8Array, place: TextPlace, { ciphertext }: SealedText): Buffer | null {
   const bytes = Buffer.from(ciphertext, 'base64url');
   const nonce = bytes.subarray(0, nonceBytes);
   const options = { authTagLength: tagBytes };
   try {
     const decipher = createDecipheriv('aes-256-gcm', keyObjectOf(key), nonce, options).setAAD(bytesOf(place));
     decipher.setAuthTag(bytes.subarray(-tagBytes));
-    return decipher.update(bytes.subarray(nonceBytes, -tagBytes), undefined, 'utf8') + decipher.final('utf8');
+    const opened = decipher.update(bytes.subarray(nonceBytes, -tagBytes));
+    decipher.final();
+    return opened;
   } catch {
     return null;
   }

@@ -1,5 +1,5 @@
-import { countValues } from '#shared/json/json.ts';
 import type { KeptTurn } from './turn.ts';
+import { TurnText } from './turn-text.ts';
 
 /** What a turn is known by: its content under another key, or of another project, is another one. */
 interface TurnPlace {
@@ -8,21 +8,13 @@ interface TurnPlace {
   readonly id: string;
 }
 
-/** The bytes of memory of all turns that are kept, with what is made of them, if nothing else is configured. */
+/** The bytes of memory of all turns that are kept, if nothing else is configured. */
 export const defaultRecentTurnBytes = 32 * 1024 * 1024;
-/** The most bytes of a turn as it is stored. */
-const maxStoredBytesOfTurn = 88 * 1024;
-
-/** The most texts of one turn that may be kept with it, each for another provider. */
-export const maxTextsOfTurn = 2;
-
-/**
- * The bytes of memory for each stored one: the items, their texts, and reasoning with a mark. What is stored is in Base64,
- * so that these are four for each byte of the text.
- */
-const bytesOfStored = 3;
-/** The most bytes of memory that a JSON value takes, with its place in lists. */
-const bytesOfValue = 96;
+/** Maximum bytes of memory of one turn. */
+const maxBytesOfTurn = 128 * 1024;
+/** About what an outline takes, with each of the ids in it. */
+const bytesOfOutline = 1_024;
+const bytesOfId = 128;
 
 interface Kept {
   readonly subject: string;
@@ -57,12 +49,12 @@ export class RecentTurns {
 
   /** @param subject whose key has opened it */
   keep(subject: string, turn: KeptTurn): void {
-    const { projectId, id, bytes: storedBytes } = turn.outline;
+    const { projectId, id } = turn.outline;
     const key = keyOf(projectId, id);
-    if (storedBytes > maxStoredBytesOfTurn || this.#kept.get(key)?.subject === subject) return;
+    const bytes = bytesOf(turn);
+    if (bytes > Math.min(maxBytesOfTurn, this.#maxBytes) || this.#kept.get(key)?.subject === subject) return;
     this.#drop(key);
-    const bytes = storedBytes * bytesOfStored + valuesOf(turn) * bytesOfValue;
-    this.#kept.set(key, { subject, turn, bytes });
+    this.#kept.set(key, { subject, turn: copyOf(turn), bytes });
     this.#bytes += bytes;
     for (const oldest of this.#kept.keys()) {
       if (this.#bytes <= this.#maxBytes) return;
@@ -86,8 +78,13 @@ export class RecentTurns {
   }
 }
 
-function valuesOf({ input, response }: KeptTurn): number {
-  return input.reduce((sum, item) => sum + countValues(item), countValues(response));
+/** Without the memory of other turns that were read together with it. */
+function copyOf({ outline, text }: KeptTurn): KeptTurn {
+  return { outline, text: new TurnText(Buffer.from(text.bytes), text.marks.slice()) };
+}
+
+function bytesOf({ outline: { needs, ancestors }, text }: KeptTurn): number {
+  return text.memoryBytes + bytesOfOutline + bytesOfId * (needs.length + (ancestors?.length ?? 0));
 }
 
 function keyOf(projectId: string, id: string): string {

@@ -31,6 +31,20 @@ export function itemIdOf(prefix: string, { responseId, list, index }: ItemPlace)
   return `${prefix}_${name}_${list === 'input' ? 'i' : ''}${index}`;
 }
 
+/** The beginning of the id of an item, by its type. */
+export function itemPrefixOf(type: string): string {
+  return prefixes.get(type) ?? 'item';
+}
+
+const prefixes = new Map([
+  ['message', 'msg'],
+  ['reasoning', 'rs'],
+  ['function_call', 'fc'],
+  ['function_call_output', 'fco'],
+  ['custom_tool_call', 'ctc'],
+  ['custom_tool_call_output', 'ctco'],
+]);
+
 /** The id by which items name a response whose own id does not fit into theirs; null if it does. */
 export function aliasOf(responseId: string): string | null {
   return nameable.test(responseId) ? null : responsePrefix + hashOf(responseId);

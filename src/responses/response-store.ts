@@ -65,6 +65,13 @@ export interface StoredAmount {
   readonly oldestAt: number | null;
 }
 
+/** A file of SQLite with responses. */
+export interface ResponseFile {
+  readonly path: string;
+  /** Reads the ids and the contents of responses: of a project, and of a JSON list of ids. */
+  readonly contentsSql: string;
+}
+
 /** A response of a project. */
 export type ResponseName = Pick<ResponseOutline, 'projectId' | 'id'>;
 
@@ -103,6 +110,8 @@ export interface ResponseStore {
    * that of the last id has its ancestors, because a chain is followed from there.
    */
   readonly outlines: (projectId: string, ids: ReadonlyArray<string>) => Promise<ReadonlyArray<ResponseOutline>>;
+  /** The file from which another thread can read contents itself; null if they come over the network. */
+  readonly file: ResponseFile | null;
   /** The contents of responses, by id. Those that are not there are missing. */
   readonly contents: (projectId: string, ids: ReadonlyArray<string>) => Promise<ReadonlyMap<string, string>>;
   /**

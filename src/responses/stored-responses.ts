@@ -241,6 +241,7 @@ export class StoredResponses implements ResponseAmounts {
   }
 
   async close(): Promise<void> {
+    await this.turns.close();
     await this.removal.close();
     await this.store.close();
   }

@@ -1,16 +1,22 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { openText } from '#personal-data/sealed-text.ts';
-import { isObject, type JsonObject, parsedJson } from '#shared/json/json.ts';
+import { sealingBytes } from '#personal-data/sealed-text.ts';
+import { type OpeningKey, openTurns } from './open-turns.ts';
 import type { RecentKeys } from './recent-keys.ts';
 import type { RecentTurns } from './recent-turns.ts';
-import type { ResponseOutline, ResponseStore, StoredResponse } from './response-store.ts';
+import { responseIdNamedBy } from './response-ids.ts';
+import type { ResponseOutline, ResponseStore } from './response-store.ts';
 import type { KeptTurn } from './turn.ts';
-import { ownItems } from './turn-items.ts';
+import type { TurnText } from './turn-text.ts';
+import { TurnThread } from './turn-thread.ts';
 
 /** Maximum number of turns of a conversation that is continued. */
 export const maxTurns = 10_000;
-/** How many bytes are opened in one turn of the event loop. */
-const maxBytesOfTurn = 1024 * 1024;
+/** What is opened in one turn of the event loop. */
+const maxSmallTurns = 64;
+const maxSmallBytes = 256 * 1024;
+/** What the thread opens together. A turn may have more. */
+const maxTurnsOfPiece = 256;
+const maxBytesOfPiece = 1024 * 1024;
 
 const dayMs = 24 * 60 * 60 * 1_000;
 
@@ -44,6 +50,7 @@ export class TurnReader {
   readonly #recentTurns: RecentTurns;
   readonly #ttlDays: number;
   readonly #now: () => number;
+  readonly #thread = new TurnThread();
 
   constructor({ store, recentKeys, recentTurns, ttlDays, now }: TurnReaderOptions) {
     this.#store = store;
@@ -51,6 +58,10 @@ export class TurnReader {
     this.#recentTurns = recentTurns;
     this.#ttlDays = ttlDays;
     this.#now = now;
+  }
+
+  close(): Promise<void> {
+    return this.#thread.close();
   }
 
   /** The time before which responses are too old, in ms since 1970. */
@@ -63,11 +74,27 @@ export class TurnReader {
     return !isDeleted && at >= this.expiredBefore;
   }
 
+  /** Finds a response, without its content. @throws UnavailableError */
+  async findOutline(projectId: string, id: string): Promise<ResponseOutline | null> {
+    const [outline] = await this.#store.outlines(projectId, [id]);
+    return outline !== undefined && this.isThere(outline) ? outline : null;
+  }
+
   /** Finds a response. @throws UnavailableError */
   async find(projectId: string, id: string): Promise<KeptTurn | null> {
-    const stored = await this.#store.find(projectId, id);
-    if (stored === null || !this.isThere(stored)) return null;
-    return (await this.#opened(projectId, [stored]))[0] ?? null;
+    const outline = await this.findOutline(projectId, id);
+    return outline === null ? null : this.read(outline);
+  }
+
+  /** Reads the content of a response; null if it was removed meanwhile. @throws UnavailableError */
+  async read(outline: ResponseOutline): Promise<KeptTurn | null> {
+    return (await this.readAll([outline]))[0] ?? null;
+  }
+
+  /** Reads the contents of a project's responses, without those that were removed meanwhile. @throws UnavailableError */
+  async readAll(outlines: ReadonlyArray<ResponseOutline>): Promise<ReadonlyArray<KeptTurn>> {
+    const projectId = outlines[0]?.projectId;
+    return projectId === undefined ? [] : this.#turnsOf(projectId, outlines);
   }
 
   /**
@@ -80,18 +107,17 @@ export class TurnReader {
     id: string,
     limits: ReadLimits,
   ): Promise<ReadonlyArray<KeptTurn> | NotRead | null> {
-    const last = await this.#store.find(projectId, id);
-    if (last === null || !this.isThere(last)) return null;
+    const last = await this.findOutline(projectId, id);
+    if (last === null) return null;
     if (last.depth >= maxTurns) return 'too-long';
     const kept = await this.#keptBefore(last);
     const before = kept?.map(({ outline }) => outline) ?? (await this.#chainBefore(last));
-    const bytes = before.reduce((sum, each) => sum + each.bytes, last.bytes);
-    const refused = whyNotRead(bytes, limits);
+    const refused = whyNotRead([...before, last], limits);
     if (refused !== null) return refused;
     const turnsBefore = kept ?? (await this.#turnsOf(projectId, before));
-    const opened = [...turnsBefore, ...(await this.#opened(projectId, [last]))];
+    const turns = [...turnsBefore, ...(await this.#turnsOf(projectId, [last]))];
     // A part may have been removed meanwhile, and the rest alone would be another conversation.
-    return opened.length === last.depth + 1 ? opened : null;
+    return turns.length === last.depth + 1 ? turns : null;
   }
 
   /**
@@ -110,6 +136,19 @@ export class TurnReader {
       outlines.filter((each) => this.isThere(each)),
       limits,
     );
+  }
+
+  /**
+   * The outlines of the responses that have made some items, deleted or not.
+   * @throws UnavailableError
+   */
+  async outlinesOfItems(projectId: string, items: ReadonlyArray<string>): Promise<ReadonlyArray<ResponseOutline>> {
+    const ids = [...new Set(items.flatMap((id) => responseIdNamedBy(id) ?? []))];
+    const [made, named] = [
+      await this.#store.ofItems(projectId, [...items, ...ids], ids),
+      await this.#store.outlines(projectId, ids),
+    ];
+    return [...made, ...named];
   }
 
   /**
@@ -145,22 +184,29 @@ export class TurnReader {
     return turns.reverse();
   }
 
-  /** The outlines of the turns before one, as far as they are there, read in pieces of up to 64. */
   async #chainBefore(last: ResponseOutline): Promise<ReadonlyArray<ResponseOutline>> {
-    const { projectId } = last;
     const chain: ResponseOutline[] = [];
+    for await (const piece of this.outlinesBefore(last)) chain.push(...piece);
+    return chain.reverse();
+  }
+
+  /**
+   * Reads the outlines of the turns before one, as far as they are there, the nearest first: in pieces of up to 64.
+   * @throws UnavailableError
+   */
+  async *outlinesBefore(last: ResponseOutline): AsyncGenerator<ReadonlyArray<ResponseOutline>> {
+    const { projectId } = last;
     for (let end: ResponseOutline | undefined = last; end !== undefined && end.previous !== null; ) {
       const ids: ReadonlyArray<string> = end.ancestors ?? [end.previous];
       const byId = new Map((await this.#store.outlines(projectId, ids)).map((each) => [each.id, each]));
       const found = ids.map((id) => byId.get(id));
       const missing = found.indexOf(undefined);
       const there = found.slice(0, missing < 0 ? found.length : missing).filter((each) => each !== undefined);
-      chain.push(...there);
-      if (missing >= 0) break;
+      yield there;
+      if (missing >= 0) return;
       end = there.at(-1);
       await nextTurn();
     }
-    return chain.reverse();
   }
 
   async #readTurns(
@@ -168,26 +214,26 @@ export class TurnReader {
     outlines: ReadonlyArray<ResponseOutline>,
     limits: ReadLimits,
   ): Promise<ReadonlyArray<KeptTurn> | NotRead> {
-    const bytes = outlines.reduce((sum, each) => sum + each.bytes, 0);
-    return whyNotRead(bytes, limits) ?? this.#turnsOf(projectId, outlines);
+    return whyNotRead(outlines, limits) ?? this.#turnsOf(projectId, outlines);
   }
 
   /** Opens turns, without those whose content is gone. */
   async #turnsOf(projectId: string, outlines: ReadonlyArray<ResponseOutline>): Promise<ReadonlyArray<KeptTurn>> {
-    const { subject } = await this.#recentKeys.keyOf(projectId);
+    const { subject, key } = await this.#recentKeys.keyOf(projectId);
     const found = new Map<string, KeptTurn>();
     for (const { id } of outlines) {
       const kept = this.#recentTurns.find({ projectId, subject, id });
       if (kept !== null) found.set(id, kept);
     }
     const missing = outlines.filter(({ id }) => !found.has(id));
-    const ids = missing.map(({ id }) => id);
-    const contents = ids.length === 0 ? new Map<string, string>() : await this.#store.contents(projectId, ids);
-    const stored = missing.flatMap((outline) => {
-      const content = contents.get(outline.id);
-      return content === undefined ? [] : [{ ...outline, content }];
-    });
-    for (const turn of await this.#opened(projectId, stored)) found.set(turn.outline.id, turn);
+    if (missing.length === 0 || key === null) return outlines.flatMap(({ id }) => found.get(id) ?? []);
+    for (const piece of piecesOf(missing)) {
+      const opened = await this.#opened(projectId, piece, { subject, key });
+      for (const outline of piece) {
+        const text = opened.get(outline.id);
+        if (text !== undefined) found.set(outline.id, this.#kept(subject, { outline, text }));
+      }
+    }
     return outlines.flatMap(({ id }) => found.get(id) ?? []);
   }
 
@@ -197,32 +243,48 @@ export class TurnReader {
     return turn;
   }
 
-  /** Those that cannot be opened are left out: their key was destroyed. */
-  async #opened(projectId: string, stored: ReadonlyArray<WithContent>): Promise<ReadonlyArray<KeptTurn>> {
-    if (stored.length === 0) return [];
-    const { subject, key } = await this.#recentKeys.keyOf(projectId);
-    const opened: KeptTurn[] = [];
-    let openedBytes = 0;
-    for (const { content, ...outline } of stored) {
-      const text = key === null ? null : openText(key, { subject, field: outline.id }, { ciphertext: content });
-      const value = text === null ? null : parsedJson(text);
-      if (isObject(value)) opened.push(this.#kept(subject, turnOf(value, outline)));
-      openedBytes += content.length;
-      if (openedBytes < maxBytesOfTurn) continue;
-      openedBytes = 0;
-      await nextTurn();
-    }
-    return opened;
+  /** Opens a piece: here if that takes a moment, else in the thread. */
+  async #opened(
+    projectId: string,
+    piece: ReadonlyArray<ResponseOutline>,
+    opening: OpeningKey,
+  ): Promise<ReadonlyMap<string, TurnText>> {
+    const ids = piece.map(({ id }) => id);
+    const isSmall = piece.length <= maxSmallTurns && bytesOf(piece) <= maxSmallBytes;
+    const { file } = this.#store;
+    if (!isSmall && file !== null) return this.#thread.open(projectId, { file, projectId, ids }, opening);
+    const contents = await this.#store.contents(projectId, ids);
+    if (isSmall) return openTurns(contents, opening);
+    return this.#thread.open(projectId, { contents: [...contents] }, opening);
   }
 }
 
-type WithContent = ResponseOutline & Pick<StoredResponse, 'content'>;
-
-function whyNotRead(bytes: number, { maxBytes, reserve }: ReadLimits): NotRead | null {
-  if (bytes > maxBytes) return 'too-long';
-  return reserve(bytes) ? null : 'no-room';
+/** Divides turns into pieces that are opened together. Those that fit into one small piece are one. */
+function* piecesOf(outlines: ReadonlyArray<ResponseOutline>): Generator<ReadonlyArray<ResponseOutline>> {
+  let piece: ResponseOutline[] = [];
+  let bytes = 0;
+  for (const outline of outlines) {
+    const isFull = piece.length >= maxTurnsOfPiece || bytes + outline.bytes > maxBytesOfPiece;
+    if (isFull && piece.length > 0) {
+      yield piece;
+      [piece, bytes] = [[], 0];
+    }
+    piece.push(outline);
+    bytes += outline.bytes;
+  }
+  if (piece.length > 0) yield piece;
 }
 
-function turnOf({ input, response }: JsonObject, outline: ResponseOutline): KeptTurn {
-  return { outline, input: ownItems(input, outline.id), response: isObject(response) ? response : {} };
+function bytesOf(outlines: ReadonlyArray<ResponseOutline>): number {
+  return outlines.reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+/** The bytes of a turn's text, of which the sealed bytes are the Base64, with what the sealing adds. */
+function textBytesOf({ bytes }: ResponseOutline): number {
+  return Math.max(0, Math.floor((bytes * 3) / 4) - sealingBytes);
+}
+
+function whyNotRead(outlines: ReadonlyArray<ResponseOutline>, { maxBytes, reserve }: ReadLimits): NotRead | null {
+  if (outlines.reduce((sum, each) => sum + textBytesOf(each), 0) > maxBytes) return 'too-long';
+  return reserve(bytesOf(outlines)) ? null : 'no-room';
 }

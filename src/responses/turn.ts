@@ -1,12 +1,5 @@
-import type { JsonObject } from '#shared/json/json.ts';
 import type { BackgroundTarget, ResponseOutline } from './response-store.ts';
-
-/** What one turn adds to a conversation. */
-export interface Turn {
-  /** Its own input, each item with a type and an id. An item that names one of another turn is a reference. */
-  readonly input: ReadonlyArray<JsonObject>;
-  readonly response: JsonObject;
-}
+import type { TurnText } from './turn-text.ts';
 
 /** A turn to store. Its texts are stored as they are. */
 export interface NewTurn extends Pick<ResponseOutline, 'projectId' | 'id' | 'provider'> {
@@ -26,7 +19,8 @@ export interface NewTurn extends Pick<ResponseOutline, 'projectId' | 'id' | 'pro
 /** The end of a turn whose response was made in the background. */
 export type FinishedTurn = Pick<NewTurn, 'projectId' | 'id' | 'inputText' | 'responseText' | 'names'>;
 
-/** A turn that is stored. */
-export interface KeptTurn extends Turn {
+/** What one turn adds to a conversation, as it is stored. */
+export interface KeptTurn {
   readonly outline: ResponseOutline;
+  readonly text: TurnText;
 }

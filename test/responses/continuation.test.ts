@@ -43,6 +43,32 @@ function canBeContinued(place: string, open: () => Promise<ResponseStore>): void
     });
     after(() => store.close());
 
+    it('can be continued if it is so long that a thread reads it', async function () {
+      this.timeout(120_000);
+      const responses = newResponses(store, 0);
+      const large = 300 * 1024;
+      let previous: MadeResponse | null = null;
+      for (let index = 0; index < 70; index += 1) {
+        const characters = index === 30 ? large : 10;
+        previous = await add(responses, { project: 'long', previous, id: `r${index}`, characters });
+      }
+      assert.ok(previous !== null);
+      const read = await responses.turns.conversation('long', previous.id, noLimit);
+      assert.ok(Array.isArray(read));
+      assert.deepEqual(
+        read.map(({ outline }) => outline.id),
+        previous.chain,
+      );
+      const inputs = read.map(({ text }) => JSON.parse(String(text.input)).length);
+      assert.deepEqual(
+        inputs,
+        previous.chain.map((_, index) => (index === 30 ? large : 10)),
+      );
+      const found = await responses.turns.find('long', 'r30');
+      assert.equal(JSON.parse(String(found?.text.response)).id, 'r30');
+      await responses.turns.close();
+    });
+
     for (const turns of [0, 1, 1_000])
       it(`can be continued with memory for ${turns} turns`, async function () {
         this.timeout(120_000);
@@ -89,16 +115,23 @@ function newResponses(store: ResponseStore, recentTurnBytes: number): StoredResp
   });
 }
 
+interface MadeTurn {
+  readonly project: string;
+  readonly previous: MadeResponse | null;
+  readonly id: string;
+  readonly characters?: number;
+}
+
 async function add(
   responses: StoredResponses,
-  { project, previous, id }: { readonly project: string; readonly previous: MadeResponse | null; readonly id: string },
+  { project, previous, id, characters = charactersOfTurn }: MadeTurn,
 ): Promise<MadeResponse> {
   const last = previous === null ? null : await responses.turns.conversation(project, previous.id, noLimit);
   assert.ok(last === null || Array.isArray(last), `${previous?.chain}: ${last}`);
   const added = await responses.add({
     projectId: project,
     id,
-    inputText: JSON.stringify('x'.repeat(charactersOfTurn)),
+    inputText: JSON.stringify('x'.repeat(characters)),
     responseText: JSON.stringify({ id, status: 'completed', output: [] }),
     provider: null,
     previous: last?.at(-1)?.outline ?? null,

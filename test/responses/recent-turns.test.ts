@@ -1,16 +1,19 @@
 import assert from 'node:assert/strict';
 import { defaultRecentTurnBytes, RecentTurns } from '#responses/recent-turns.ts';
 import type { KeptTurn } from '#responses/turn.ts';
-import type { JsonObject } from '#shared/json/json.ts';
+import { TurnText } from '#responses/turn-text.ts';
 import { storedResponse } from '#test/contract/response-store.ts';
 
 const projectId = 'project1';
 const subject = 'subject1';
 
-function turnOf(id: string, bytes: number, input: ReadonlyArray<JsonObject> = []): KeptTurn {
-  const { content: _, ...outline } = storedResponse(id, { projectId, bytes });
-  return { outline, input, response: {} };
+function turnOf(id: string, bytes: number, marks = 0): KeptTurn {
+  const { content: _, items: __, ...outline } = storedResponse(id, { projectId });
+  return { outline, text: new TurnText(Buffer.alloc(bytes), new Uint32Array(5 * marks).fill(kept)) };
 }
+
+/** The kind of what is left out. */
+const kept = 6;
 
 describe('RecentTurns', () => {
   let turns: RecentTurns;
@@ -27,14 +30,21 @@ describe('RecentTurns', () => {
 
   it('keeps the latest turns, within its bytes', () => {
     const kept = keepAll(1_000, (id) => turnOf(id, 64 * 1024));
-    assert.ok(kept.length > 100 && kept.length < 200, `${kept.length}`);
+    assert.ok(kept.length > 400 && kept.length < 520, `${kept.length}`);
     assert.equal(kept.at(-1), 'r999');
   });
 
-  it('counts each value of a turn, because a short text can make many objects', () => {
-    const input = Array.from({ length: 10_000 }, () => ({}));
-    const kept = keepAll(100, (id) => turnOf(id, 40_000, input));
-    assert.ok(kept.length > 10 && kept.length < 40, `${kept.length}`);
+  it('counts the marks in a turn, because a short text can have many', () => {
+    const kept = keepAll(1_000, (id) => turnOf(id, 40_000, 3_000));
+    assert.ok(kept.length > 200 && kept.length < 400, `${kept.length}`);
+  });
+
+  it('keeps nothing without memory', () => {
+    turns = new RecentTurns(0);
+    assert.deepEqual(
+      keepAll(3, (id) => turnOf(id, 10)),
+      [],
+    );
   });
 
   it('keeps no large turn', () => {
@@ -49,7 +59,7 @@ describe('RecentTurns', () => {
     assert.equal(turns.find({ projectId, subject: 'subject2', id: 'r1' }), null);
     assert.equal(turns.find({ projectId: 'project2', subject, id: 'r1' }), null);
     turns.keep('subject2', turnOf('r1', 20));
-    assert.equal(turns.find({ projectId, subject: 'subject2', id: 'r1' })?.outline.bytes, 20);
+    assert.equal(turns.find({ projectId, subject: 'subject2', id: 'r1' })?.text.bytes.length, 20);
     assert.equal(turns.find({ projectId, subject, id: 'r1' }), null);
   });
 

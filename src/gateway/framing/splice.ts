@@ -8,6 +8,14 @@ export interface Edit {
   readonly text: string;
 }
 
+/** Replaces a range of bytes with others, which are copied once. */
+export interface Splice {
+  readonly start: number;
+  readonly end: number;
+  /** Latin1 or ASCII text, or bytes in pieces. */
+  readonly text: string | ReadonlyArray<Buffer>;
+}
+
 /** Changes of an object's members, by name. */
 export interface MemberChanges {
   /** JSON texts (ASCII) that replace the values of these members. If a name occurs twice, both values are replaced. */
@@ -59,26 +67,36 @@ function removals(removed: ReadonlyArray<Member>): ReadonlyArray<Edit> {
 }
 
 /** Sorts edits by their start. An insertion comes before a replacement at the same place. */
-export function inPlace(edits: ReadonlyArray<Edit>): ReadonlyArray<Edit> {
+export function inPlace<Each extends Splice>(edits: ReadonlyArray<Each>): ReadonlyArray<Each> {
   if (edits.length < 2) return edits;
   return edits.toSorted((one, other) => one.start - other.start || one.end - other.end);
 }
 
 /** Returns bytes after edits. @param edits in order, without overlaps */
-export function applyEdits(bytes: Buffer, edits: ReadonlyArray<Edit>): Buffer {
+export function applyEdits(bytes: Buffer, edits: ReadonlyArray<Splice>): Buffer {
   const [only] = edits;
   if (only === undefined) return bytes;
-  const growth = edits.reduce((sum, { start, end, text }) => sum + text.length - (end - start), 0);
-  const result = Buffer.allocUnsafe(bytes.length + growth);
+  const result = Buffer.allocUnsafe(bytes.length + growthOf(edits));
   let from = 0;
   let to = 0;
   for (const { start, end, text } of edits) {
     to += bytes.copy(result, to, from, start);
-    to += result.write(text, to, 'latin1');
+    if (typeof text === 'string') to += result.write(text, to, 'latin1');
+    else for (const piece of text) to += piece.copy(result, to);
     from = end;
   }
   bytes.copy(result, to, from);
   return result;
+}
+
+/** How many bytes edits add. */
+export function growthOf(edits: ReadonlyArray<Splice>): number {
+  return edits.reduce((sum, { start, end, text }) => sum + lengthOf(text) - (end - start), 0);
+}
+
+/** The bytes of a text, or of pieces. */
+export function lengthOf(text: Splice['text']): number {
+  return typeof text === 'string' ? text.length : text.reduce((sum, piece) => sum + piece.length, 0);
 }
 
 /** Returns a text as JSON in ASCII. Other characters are escaped. */

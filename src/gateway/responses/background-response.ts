@@ -12,7 +12,7 @@ import { errorResponseFor, sendError } from '#gateway/response/error-response.ts
 import { EventStreamResponse } from '#gateway/response/event-stream-response.ts';
 import type { FinishAnswer } from '#gateway/response/response-handler.ts';
 import { WholeResponse } from '#gateway/response/whole-response.ts';
-import type { BackgroundTarget } from '#responses/response-store.ts';
+import type { BackgroundTarget, ResponseOutline } from '#responses/response-store.ts';
 import type { FinishOutcome } from '#responses/stored-responses.ts';
 import type { KeptTurn } from '#responses/turn.ts';
 import { isFinished, type ResolvedTarget, resolveTarget } from './background-target.ts';
@@ -26,7 +26,7 @@ export interface BackgroundRequest {
   /** Without a question mark; empty for none. */
   readonly query: string;
   /** Answers with the response if another call has stored its end meanwhile. */
-  readonly answerFrom: (stored: KeptTurn) => CallResult;
+  readonly answerFrom: (stored: KeptTurn) => CallResult | Promise<CallResult>;
 }
 
 /**
@@ -43,6 +43,7 @@ export async function relayBackground(
   return resolved === null ? E.left(targetGone) : new BackgroundRelay(call, turn, resolved).run(request);
 }
 
+const gone = failure('response-not-found', 'The response was deleted meanwhile.');
 const targetGone = failure(
   'no-provider',
   'The target that makes this response is not in the configuration any more. Tell the operator.',
@@ -57,7 +58,7 @@ class BackgroundRelay {
   /** Whether this answer has the usage, which no other one has recorded. */
   #isFirstWithUsage = false;
   /** The response, if another call has stored its end since this one found it unfinished. */
-  #storedMeanwhile: KeptTurn | null = null;
+  #storedMeanwhile: ResponseOutline | null = null;
 
   constructor(call: GatewayCall, turn: KeptTurn, resolved: ResolvedTarget) {
     this.#call = call;
@@ -105,16 +106,18 @@ class BackgroundRelay {
     if (failure.kind !== 'refused' || failure.status !== 404) return false;
     const { projectId, id } = this.#turn.outline;
     try {
-      const turn = await this.#call.gateway.responses.turns.find(projectId, id);
-      if (turn?.outline.background === null) this.#storedMeanwhile = turn;
+      const outline = await this.#call.gateway.responses.turns.findOutline(projectId, id);
+      if (outline?.background === null) this.#storedMeanwhile = outline;
     } catch (error) {
       this.#call.gateway.log.warn({ error: String(error) }, 'A response could not be looked up again');
     }
     return this.#storedMeanwhile !== null;
   };
 
-  #answer(stored: KeptTurn, answerFrom: BackgroundRequest['answerFrom']): CallResult {
-    return this.#call.answerHold.takeBegun(stored.outline.bytes) ? answerFrom(stored) : E.left(answersFull);
+  async #answer(stored: ResponseOutline, answerFrom: BackgroundRequest['answerFrom']): Promise<CallResult> {
+    if (!this.#call.answerHold.takeBegun(stored.bytes)) return E.left(answersFull);
+    const turn = await this.#call.gateway.responses.turns.read(stored);
+    return turn === null ? E.left(gone) : answerFrom(turn);
   }
 
   /** Records the usage of the answer that finishes the response: others have none, or were recorded. */
@@ -156,7 +159,7 @@ class BackgroundRelay {
     const response = responseIn(text);
     const { projectId, id } = this.#turn.outline;
     if (response === null || response.id !== id || !isFinished(response)) return;
-    const [inputText, responseText] = [JSON.stringify(this.#turn.input), JSON.stringify(response)];
+    const [inputText, responseText] = [this.#turn.text.input.toString(), JSON.stringify(response)];
     const names = outputNames(response);
     const { gateway } = this.#call;
     try {

@@ -1,11 +1,10 @@
 import type { NamedContainer } from '#gateway/protocols/openai-responses/responses-body.ts';
 import type { KeptTurn } from '#responses/turn.ts';
-import { outputOf } from '#responses/turn-items.ts';
 import type { TurnReader } from '#responses/turn-reader.ts';
-import { containerIn, containerName } from './item-names.ts';
-import type { NamedItem } from './sent-item.ts';
+import { containerName } from './item-names.ts';
+import type { NamedItem } from './named-item.ts';
 
-/** The most containers that are looked up. */
+/** Maximum number of containers that are looked up. */
 const maxUnknown = 5_000;
 
 /** Where stored items come from that a request only names. */
@@ -24,8 +23,8 @@ export async function findContainersBefore(
   reader: Pick<TurnReader, 'providersOf'>,
   { projectId, turns, named }: StoredItems,
 ): Promise<ReadonlyArray<NamedContainer>> {
-  const inItems = named.flatMap(({ item, turn }) =>
-    containerIn(item).map((id) => ({ id, pointer: '/input', provider: providersIn(turn).get(id) ?? null })),
+  const inItems = named.flatMap(({ containerId: id, turn }) =>
+    id === null ? [] : [{ id, pointer: '/input', provider: providersIn(turn).get(id) ?? null }],
   );
   const inTurns = turns.flatMap((turn) =>
     [...providersIn(turn)].map(([id, provider]) => ({ id, pointer: '/previous_response_id', provider })),
@@ -41,21 +40,6 @@ export async function findContainersBefore(
 }
 
 /** The containers of a turn. Only what is in its output is of its own provider. */
-type ProvidersOfContainers = ReadonlyMap<string, string | null>;
-
-const providersOfTurns = new WeakMap<KeptTurn, ProvidersOfContainers>();
-
-/** Kept as long as the turn, because each later one needs it. */
-function providersIn(turn: KeptTurn): ProvidersOfContainers {
-  const known = providersOfTurns.get(turn);
-  if (known !== undefined) return known;
-  const { input, response, outline } = turn;
-  const providers = new Map([
-    ...input.flatMap(containerIn).map((id) => [id, null] as const),
-    ...outputOf(response)
-      .flatMap(containerIn)
-      .map((id) => [id, outline.provider] as const),
-  ]);
-  providersOfTurns.set(turn, providers);
-  return providers;
+function providersIn({ text, outline }: KeptTurn): ReadonlyMap<string, string | null> {
+  return new Map(text.containers.map(({ id, isMade }) => [id, isMade ? outline.provider : null]));
 }

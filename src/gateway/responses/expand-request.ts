@@ -4,7 +4,7 @@ import { bodyShortageFailure, bodyTooLarge } from '#exchange/body-source.ts';
 import type { ByteShortage } from '#exchange/byte-budget.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import { scalarValue } from '#gateway/framing/json-members.ts';
-import { applyEdits, asciiJson, type Edit, editsOf, inPlace } from '#gateway/framing/splice.ts';
+import { applyEdits, asciiJson, type Edit, editsOf, growthOf, inPlace, type Splice } from '#gateway/framing/splice.ts';
 import type { GatewayCall, GatewayLimits } from '#gateway/gateway-call.ts';
 import { encryptedContentOf, signatureIn } from '#gateway/protocols/openai-responses/encrypted-content.ts';
 import { inputEdits, type NamedContainer } from '#gateway/protocols/openai-responses/responses-body.ts';
@@ -19,13 +19,13 @@ import { inlineFiles } from '#gateway/text/inline-files.ts';
 import { responseIdNamedBy } from '#responses/response-ids.ts';
 import type { ResponseOutline } from '#responses/response-store.ts';
 import type { KeptTurn } from '#responses/turn.ts';
-import { isReferenceItem, itemsOfTurn } from '#responses/turn-items.ts';
 import { maxTurns, type NotRead, type ReadLimits } from '#responses/turn-reader.ts';
 import { heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
 import { findContainersBefore } from './containers-before.ts';
 import { containerName, reasoningName } from './item-names.ts';
-import { ItemsOfTurns, referencesIn } from './items-before.ts';
-import { emptyReasoning, NamedItem, textOf } from './sent-item.ts';
+import { ItemsOfTurns } from './items-before.ts';
+import { findItems, type NamedItem } from './named-item.ts';
+import { emptyReasoning } from './sent-item.ts';
 
 /** A request with all items of its conversation in it. */
 export interface ExpandedRequest {
@@ -161,17 +161,20 @@ class Expansion {
   ): Promise<E.Either<Failure, ReadonlyMap<string, NamedItem>>> {
     const { gateway, caller } = this.#call;
     const found = new Map<string, NamedItem>();
-    const before = new Set(turns.flatMap(referencesIn));
+    const before = new Set(turns.flatMap(({ text }) => text.references));
     if (references.length === 0 && before.size === 0) return E.right(found);
-    takeNamed(found, new Set([...references, ...before]), turns);
+    const take = async (wanted: ReadonlySet<string>, from: ReadonlyArray<KeptTurn>) => {
+      for (const [id, item] of await findItems(wanted, from)) found.set(id, item);
+    };
+    await take(new Set([...references, ...before]), turns);
     if ([...before].some((id) => !found.has(id))) {
       const needed = await gateway.responses.turns.neededTurns(caller.projectId, idsNeededBy(turns), this.#readLimits);
       if (typeof needed === 'string') return E.left(this.#failureOf(needed, conversationTooLong(this.#limits)));
-      takeNamed(found, before, needed);
+      await take(notIn(found, [...before]), needed);
     }
-    const others = await this.#turnsOf(references.filter((id) => !found.has(id)));
+    const others = await this.#turnsOf([...notIn(found, references)]);
     if (typeof others === 'string') return E.left(this.#failureOf(others, bodyTooLarge(this.#limits.maxJsonBytes)));
-    takeNamed(found, new Set(references), others);
+    await take(notIn(found, references), others);
     return E.right(found);
   }
 
@@ -225,27 +228,27 @@ class Expansion {
   ): Promise<E.Either<Failure, ResponsesRequest>> {
     const request = this.#request;
     const { bytes, members, items } = request;
-    const edits = [...marks, ...items.filter(isReference).map((item) => referenceEdit(item, found))];
+    const edits: Splice[] = [...marks, ...items.filter(isReference).map((item) => referenceEdit(item, found))];
     const isInInput = before?.hasFiles === true;
     const isChanged = edits.length > 0 || isInInput;
     const refused = await this.#checkSize(edits, before, isChanged);
     if (refused !== null) return E.left(refused);
     if (!isChanged) return E.right({ ...request, before });
-    if (isInInput) edits.push(...inputEdits(request, before.items.map(textOf).join(','), items.length > 0));
+    if (isInInput) edits.push(...inputEdits(request, before.text, items.length > 0));
     const removal = editsOf(members, { remove: ['previous_response_id'] });
-    const changed = applyEdits(bytes, inPlace([...edits, ...removal]));
+    const changed = applyEdits(bytes, inPlace<Splice>([...edits, ...removal]));
     const read = await readExpandedRequest(changed, this.#limits.maxJsonValues);
     return E.isLeft(read) ? read : E.right({ ...read.right, before: isInInput ? null : before });
   }
 
   /** Counts all that is put into the request, and takes memory for it, before a new body is made. */
   async #checkSize(
-    edits: ReadonlyArray<Edit>,
+    edits: ReadonlyArray<Splice>,
     before: ItemsOfTurns | null,
     isChanged: boolean,
   ): Promise<Failure | null> {
     const { maxJsonBytes } = this.#limits;
-    const editedBytes = edits.reduce((sum, { start, end, text }) => sum + text.length - (end - start), 0);
+    const editedBytes = growthOf(edits);
     const addedBytes = editedBytes + (before?.size ?? 0);
     if ((before?.size ?? 0) > maxJsonBytes) return conversationTooLong(this.#limits);
     if (addedBytes > maxJsonBytes) return bodyTooLarge(maxJsonBytes);
@@ -263,8 +266,8 @@ function isRequired(item: ListedObject): boolean {
 }
 
 /** Puts an item in place of its id. */
-function referenceEdit({ id, valueStart, end }: ListedObject, found: ReadonlyMap<string, NamedItem>): Edit {
-  return { start: valueStart, end, text: found.get(id ?? '')?.text ?? textOf(emptyReasoning) };
+function referenceEdit({ id, valueStart, end }: ListedObject, found: ReadonlyMap<string, NamedItem>): Splice {
+  return { start: valueStart, end, text: found.get(id ?? '')?.text ?? emptyReasoning };
 }
 
 /** Reasoning that a client sends with the opaque part of a provider. */
@@ -278,7 +281,7 @@ function reasoningIn(bytes: Buffer, item: ListedObject) {
 
 /** The responses outside of a conversation whose items its turns name. */
 function idsNeededBy(turns: ReadonlyArray<KeptTurn>): ReadonlyArray<string> {
-  const naming = turns.filter((turn) => referencesIn(turn).length > 0);
+  const naming = turns.filter(({ text }) => text.references.length > 0);
   return idsOutside(
     turns,
     naming.flatMap(({ outline }) => outline.needs),
@@ -290,13 +293,8 @@ function idsOutside(turns: ReadonlyArray<KeptTurn>, ids: ReadonlyArray<string>):
   return [...new Set(ids)].filter((id) => !inside.has(id));
 }
 
-function takeNamed(found: Map<string, NamedItem>, wanted: ReadonlySet<string>, turns: ReadonlyArray<KeptTurn>): void {
-  for (const turn of turns) {
-    for (const item of itemsOfTurn(turn)) {
-      const { id } = item;
-      if (typeof id === 'string' && wanted.has(id) && !isReferenceItem(item)) found.set(id, new NamedItem(item, turn));
-    }
-  }
+function notIn(found: ReadonlyMap<string, unknown>, ids: ReadonlyArray<string>): ReadonlySet<string> {
+  return new Set(ids.filter((id) => !found.has(id)));
 }
 
 function previousNotFound(id: string): Failure {

@@ -1,7 +1,6 @@
 import { signatureIn } from '#gateway/protocols/openai-responses/encrypted-content.ts';
 import { isReference, type ResponsesRequest } from '#gateway/protocols/openai-responses/responses-request.ts';
 import { responseIdNamedBy } from '#responses/response-ids.ts';
-import { outputOf } from '#responses/turn-items.ts';
 import { isObject, type JsonObject } from '#shared/json/json.ts';
 
 /** Begins the names of containers. No item has such a name. */
@@ -37,6 +36,10 @@ export function outputNames(response: JsonObject): ReadonlyArray<string> {
   return [...made.flatMap(containerIn).map(containerName), ...made.flatMap(reasoningIn).map(reasoningName), ...items];
 }
 
+function outputOf({ output }: JsonObject): ReadonlyArray<JsonObject> {
+  return Array.isArray(output) ? output.filter(isObject) : [];
+}
+
 function isName(id: string): boolean {
   return !id.startsWith(containerPrefix) && !id.startsWith(reasoningPrefix);
 }
@@ -48,7 +51,7 @@ function reasoningIn({ type, id, encrypted_content: value }: JsonObject): Readon
 }
 
 /** The container in which the code of an item ran. */
-export function containerIn({ container_id: id, environment }: JsonObject): ReadonlyArray<string> {
+function containerIn({ container_id: id, environment }: JsonObject): ReadonlyArray<string> {
   if (typeof id === 'string') return [id];
   return isObject(environment) && typeof environment.container_id === 'string' ? [environment.container_id] : [];
 }

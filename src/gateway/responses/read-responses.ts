@@ -2,14 +2,16 @@ import * as E from 'fp-ts/lib/Either.js';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { answersFull } from '#exchange/byte-budget.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
+import { scalarMember, wantedNames } from '#gateway/framing/json-members.ts';
+import { readJsonRequest } from '#gateway/framing/json-request.ts';
 import { answeredHere, type CallResult, type GatewayCall, type GatewayLimits } from '#gateway/gateway-call.ts';
-import { writeReplay } from '#gateway/protocols/openai-responses/responses-answer-writer.ts';
 import type { KeptTurn } from '#responses/turn.ts';
-import { isReferenceItem, itemsOfTurn } from '#responses/turn-items.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { relayBackground, sendRefusal } from './background-response.ts';
+import { listItems } from './list-input-items.ts';
 import { endCopy } from './provider-copy.ts';
 import { orUnavailable } from './relay-response.ts';
+import { sendReplay } from './replay-response.ts';
 
 /**
  * Answers with a stored response, whole or as the stream of its events. One that is still made in the background is the
@@ -19,22 +21,22 @@ export function getResponse(call: GatewayCall): Promise<CallResult> {
   return orUnavailable(async () => {
     const turn = await findTurn(call);
     if (E.isLeft(turn)) return turn;
-    if (!call.answerHold.takeBegun(turn.right.outline.bytes)) return E.left(answersFull);
     const query = new URLSearchParams(call.query);
     const isStreamed = query.get('stream') === 'true';
     const after = Number(query.get('starting_after') ?? -1);
     if (!Number.isSafeInteger(after)) return E.left(notANumber('starting_after'));
     const answerFrom = isStreamed
       ? (stored: KeptTurn) => sendReplay(call, stored, after < 0 ? null : after)
-      : (stored: KeptTurn) => sendJson(call, stored.response);
+      : (stored: KeptTurn) => sendStored(call, stored);
     if (turn.right.outline.background === null) return answerFrom(turn.right);
     const asked = { action: 'get', isStreamed, query: queryFor(query, isStreamed), answerFrom } as const;
     return relayBackground(call, turn.right, asked);
   });
 }
 
-function sendReplay(call: GatewayCall, { response }: KeptTurn, after: number | null): CallResult {
-  call.response.send(200, ['Content-Type', 'text/event-stream'], writeReplay(response, after));
+/** Sends a response as it is stored. */
+function sendStored({ response }: GatewayCall, { text }: KeptTurn): CallResult {
+  response.send(200, ['Content-Type', 'application/json'], text.response);
   return answeredHere;
 }
 
@@ -54,7 +56,7 @@ export function deleteResponse(call: GatewayCall): Promise<CallResult> {
     const id = idIn(call);
     const { caller, requestId, gateway } = call;
     const { projectId, keyId, organizationId, partnerId } = caller;
-    const background = (await gateway.responses.turns.find(projectId, id))?.outline.background ?? null;
+    const background = (await gateway.responses.turns.findOutline(projectId, id))?.background ?? null;
     if (background !== null) {
       const name = { projectId, id, ...background };
       const refused = await endCopy(call, { ...name, keyId, organizationId, partnerId, requestId, isCounted: false });
@@ -70,12 +72,16 @@ export function cancelResponse(call: GatewayCall): Promise<CallResult> {
   return orUnavailable(async () => {
     const turn = await findTurn(call);
     if (E.isLeft(turn)) return turn;
-    const { outline, response } = turn.right;
-    const answerFrom = (stored: KeptTurn) => sendJson(call, stored.response);
-    if (outline.background !== null)
+    const answerFrom = (stored: KeptTurn) => sendStored(call, stored);
+    if (turn.right.outline.background !== null)
       return relayBackground(call, turn.right, { action: 'cancel', isStreamed: false, query: '', answerFrom });
-    return response.background === true ? sendJson(call, response) : E.left(notInBackground);
+    return (await isOfBackground(turn.right)) ? answerFrom(turn.right) : E.left(notInBackground);
   });
+}
+
+async function isOfBackground({ text }: KeptTurn): Promise<boolean> {
+  const read = await readJsonRequest(text.response, wantedNames({ background: [] }), Number.POSITIVE_INFINITY);
+  return E.isRight(read) && scalarMember(text.response, read.right.members, 'background') === true;
 }
 
 const defaultLimit = 20;
@@ -85,48 +91,24 @@ const maxLimit = 100;
 export function listInputItems(call: GatewayCall, limits: GatewayLimits): Promise<CallResult> {
   return orUnavailable(async () => {
     const id = idIn(call);
-    const { gateway, caller, answerHold } = call;
-    const turns = await gateway.responses.turns.conversation(caller.projectId, id, {
-      maxBytes: limits.maxJsonBytes,
-      reserve: (bytes) => answerHold.takeBegun(bytes),
-    });
-    if (turns === null) return E.left(notFoundHere(id));
-    if (typeof turns === 'string') return E.left(turns === 'too-long' ? tooLong : answersFull);
-    return pageOf(call, inputOf(turns));
+    const last = await call.gateway.responses.turns.findOutline(call.caller.projectId, id);
+    if (last === null) return E.left(notFoundHere(id));
+    const query = new URLSearchParams(call.query);
+    const limit = Number(query.get('limit') ?? defaultLimit);
+    if (!Number.isInteger(limit) || limit < 1 || limit > maxLimit) return E.left(notANumber('limit'));
+    const order = query.get('order') === 'asc' ? 'asc' : 'desc';
+    return listItems(call, last, { limit, order, after: query.get('after') }, limits);
   });
 }
 
-function inputOf(turns: ReadonlyArray<KeptTurn>): ReadonlyArray<JsonObject> {
-  const last = turns.at(-1);
-  const before = turns.slice(0, -1).flatMap(itemsOfTurn);
-  const made = new Map(turns.flatMap(itemsOfTurn).map((item) => [item.id, item]));
-  // An item of another conversation is shown as the reference to it.
-  return [...before, ...(last?.input ?? [])].map((item) =>
-    isReferenceItem(item) ? (made.get(item.id) ?? item) : item,
-  );
-}
-
-function pageOf(call: GatewayCall, items: ReadonlyArray<JsonObject>): CallResult {
-  const query = new URLSearchParams(call.query);
-  const limit = Number(query.get('limit') ?? defaultLimit);
-  if (!Number.isInteger(limit) || limit < 1 || limit > maxLimit) return E.left(notANumber('limit'));
-  const ordered = query.get('order') === 'asc' ? items : items.toReversed();
-  const after = query.get('after');
-  const from = after === null ? 0 : ordered.findIndex(({ id }) => id === after) + 1;
-  if (after !== null && from === 0) return E.left(notListed);
-  const data = ordered.slice(from, from + limit);
-  return sendJson(call, {
-    object: 'list',
-    data,
-    first_id: data[0]?.id ?? null,
-    last_id: data.at(-1)?.id ?? null,
-    has_more: from + limit < ordered.length,
-  });
-}
-
+/** Finds a response, and takes memory for it before it is read. */
 async function findTurn(call: GatewayCall): Promise<E.Either<Failure, KeptTurn>> {
   const id = idIn(call);
-  const turn = await call.gateway.responses.turns.find(call.caller.projectId, id);
+  const { turns } = call.gateway.responses;
+  const outline = await turns.findOutline(call.caller.projectId, id);
+  if (outline === null) return E.left(notFoundHere(id));
+  if (!call.answerHold.takeBegun(outline.bytes)) return E.left(answersFull);
+  const turn = await turns.read(outline);
   return turn === null ? E.left(notFoundHere(id)) : E.right(turn);
 }
 
@@ -150,12 +132,6 @@ const notInBackground = failure(
   'response-not-in-background',
   'Only a response that was asked for with `background: true` can be cancelled.',
 );
-
-const tooLong = failure('body-too-large', 'The conversation is too long to be listed.');
-
-const notListed = invalidInput([
-  { pointer: '/after', parameter: 'after', message: 'must be the id of an item of this list' },
-]);
 
 function notANumber(parameter: 'limit' | 'starting_after'): Failure {
   const message = parameter === 'limit' ? `must be a whole number from 1 to ${maxLimit}` : 'must be a whole number';

@@ -118,6 +118,7 @@ export function openMongoDbResponseStore(options: MongoDbConnectionOptions): Res
       const ancestors = end?.ancestors ?? null;
       return found.map((each) => ({ ...outlineOf(each), ancestors: each.response === last ? ancestors : null }));
     },
+    file: null,
     contents: async (projectId, ids) => {
       const keys = ids.map((id) => keyOf(projectId, id));
       const found = await responses.call((all) =>

@@ -125,6 +125,7 @@ export function openSqliteResponseStore(options: SqliteResponseStoreOptions): Re
     find: async (projectId, id) => file.rows(findSql, projectId, id).map(responseOf)[0] ?? null,
     outlines: async (projectId, ids) =>
       file.rows(outlinesSql, projectId, JSON.stringify(ids), ids.at(-1) ?? null).map(outlineOf),
+    file: { path: options.file, contentsSql },
     contents: async (projectId, ids) => {
       const rows = file.rows(contentsSql, projectId, JSON.stringify(ids));
       return new Map(rows.map(({ id, content }) => [String(id), String(content)]));

@@ -169,6 +169,7 @@ export async function startGateway(
     stop: async () => {
       await server.stop();
       await gateway.close();
+      await responses.turns.close();
     },
   };
 }

@@ -13,6 +13,7 @@ import { InMemorySubjectKeys } from './in-memory-subject-keys.ts';
 
 /** A store of responses in memory. */
 export class InMemoryResponseStore implements ResponseStore {
+  readonly file = null;
   readonly copies = new InMemoryProviderCopies();
   readonly #responses = new Map<string, StoredResponse & { readonly subject: string }>();
   readonly #erasures = new Map<string, Erasure>();

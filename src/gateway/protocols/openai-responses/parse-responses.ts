@@ -34,7 +34,7 @@ import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { pointerTo } from '#shared/json/json-pointer.ts';
 import { signatureIn } from './encrypted-content.ts';
 import { noBackground } from './responses-body.ts';
-import type { ItemsBefore, ResponsesRequest } from './responses-request.ts';
+import type { ResponsesRequest } from './responses-request.ts';
 
 /** Schemas are moved as JSON text. */
 const keptTexts = [
@@ -87,10 +87,11 @@ export async function parseResponses(
     longTexts,
   });
   if (E.isLeft(body)) return body;
-  return orUnsupported(() => parsedOf(before === null ? body.right : withItems(body.right, before)));
+  const items = before === null ? [] : await before.parse();
+  return orUnsupported(() => parsedOf(before === null ? body.right : withItems(body.right, items)));
 }
 
-function withItems(body: JsonObject, { items }: ItemsBefore): JsonObject {
+function withItems(body: JsonObject, items: ReadonlyArray<JsonObject>): JsonObject {
   const { input } = body;
   const own = typeof input === 'string' ? [{ type: 'message', role: 'user', content: input }] : listOr(input);
   return { ...body, input: [...items, ...own] };

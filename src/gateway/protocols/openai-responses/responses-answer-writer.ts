@@ -8,7 +8,6 @@ import type { JsonObject } from '#shared/json/json.ts';
 import {
   CallItem,
   type Emit,
-  emitWholeItem,
   type ItemStatus,
   MessageItem,
   type OpenItem,
@@ -240,38 +239,4 @@ export function writeResponsesAnswer(
   }
   const output = items.end(incompleteReason(reason) === null ? 'completed' : 'incomplete');
   return Buffer.from(JSON.stringify(responseObject(frame, { output, reason, tokens })));
-}
-
-/** The last event of a response. One that was cancelled in the background has none of its own. */
-function endOf({ status }: JsonObject): 'completed' | 'incomplete' | 'failed' {
-  return status === 'completed' || status === 'incomplete' ? status : 'failed';
-}
-
-/**
- * Writes the stream of a response that is complete. Its last event always comes, because a client waits for it: the
- * provider's stream, whose numbers the client may name, had more events.
- * @param after the number of the event after which it begins; null for all events
- */
-export function writeReplay(response: JsonObject, after: number | null): string {
-  const events: string[] = [];
-  let sequence = -1;
-  const emit: Emit = (type, members) => {
-    sequence += 1;
-    if (after === null || sequence > after) events.push(eventText({ type, ...members, sequence_number: sequence }));
-  };
-  const begun = {
-    ...response,
-    status: 'in_progress',
-    output: [],
-    usage: null,
-    completed_at: null,
-    incomplete_details: null,
-  };
-  emit('response.created', { response: begun });
-  emit('response.in_progress', { response: begun });
-  const output = Array.isArray(response.output) ? (response.output as ReadonlyArray<JsonObject>) : [];
-  for (const [index, item] of output.entries()) emitWholeItem(emit, index, item);
-  sequence = Math.max(sequence, after ?? sequence);
-  emit(`response.${endOf(response)}`, { response });
-  return events.join('');
 }

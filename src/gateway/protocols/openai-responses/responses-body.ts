@@ -1,5 +1,5 @@
 import { lastMember, type Place, scalarMember, scalarValue } from '#gateway/framing/json-members.ts';
-import { applyEdits, asciiJson, type Edit, editsOf, inPlace } from '#gateway/framing/splice.ts';
+import { applyEdits, asciiJson, type Edit, editsOf, inPlace, type Splice } from '#gateway/framing/splice.ts';
 import type { Signature, Unsupported } from '#gateway/neutral/conversation.ts';
 import { leftOutMessage } from '#gateway/protocols/parsing.ts';
 import type { NativeTarget, WrittenRequest } from '#gateway/protocols/protocol.ts';
@@ -29,7 +29,7 @@ export function responsesBody(request: ResponsesRequest, target: NativeTarget): 
   const cut = target.hostedTools ? [] : hostedTools(request);
   const foreign = foreignReasoning(request, target);
   const keepsInput = request.items.length > foreign.size;
-  const more = [
+  const more: ReadonlyArray<Splice> = [
     ...(before === null ? [] : inputEdits(request, before.textFor(target.provider), keepsInput)),
     ...(isStored && target.reasoning ? includeEdits(request) : []),
     ...removals(request.tools, new Set(cut)),
@@ -37,7 +37,7 @@ export function responsesBody(request: ResponsesRequest, target: NativeTarget): 
     ...removals(request.items, foreign),
   ];
   return {
-    body: applyEdits(bytes, more.length === 0 ? edits : inPlace([...edits, ...more])),
+    body: applyEdits(bytes, more.length === 0 ? edits : inPlace<Splice>([...edits, ...more])),
     ignored: cut.map((index) => `/tools/${index}`),
   };
 }
@@ -102,24 +102,34 @@ function includeEdits({ bytes, members }: ResponsesRequest): ReadonlyArray<Edit>
 
 /**
  * The edits that put items before the input.
- * @param texts the JSON texts of the items, with commas between them; empty for none
+ * @param texts the JSON texts of the items, in pieces, with commas between them; empty for none
  * @param keepsInput whether the input keeps some of its items
  */
 export function inputEdits(
   { bytes, members }: ResponsesRequest,
-  texts: string,
+  texts: ReadonlyArray<Buffer>,
   keepsInput: boolean,
-): ReadonlyArray<Edit> {
+): ReadonlyArray<Splice> {
   const input = lastMember(members, 'input');
-  if (input === undefined) return [{ start: members.open + 1, end: members.open + 1, text: `"input":[${texts}],` }];
-  if (texts === '') return [];
+  if (input === undefined) {
+    const text = [Buffer.from('"input":['), ...texts, Buffer.from('],')];
+    return [{ start: members.open + 1, end: members.open + 1, text }];
+  }
+  if (texts.length === 0) return [];
   const { valueStart, end } = input;
   if (typeof scalarValue(bytes, input) === 'string') {
-    const text = bytes.toString('latin1', valueStart, end);
-    return [{ start: valueStart, end, text: `[${texts},{"type":"message","role":"user","content":${text}}]` }];
+    return [
+      { start: valueStart, end: valueStart, text: [Buffer.from('['), ...texts, Buffer.from(`,${messageStart}`)] },
+      { start: end, end, text: '}]' },
+    ];
   }
-  return [{ start: valueStart + 1, end: valueStart + 1, text: keepsInput ? `${texts},` : texts }];
+  return [{ start: valueStart + 1, end: valueStart + 1, text: keepsInput ? [...texts, comma] : texts }];
 }
+
+/** Begins the message that a text is. */
+export const messageStart = '{"type":"message","role":"user","content":';
+
+const comma = Buffer.from(',');
 
 /** Gives the opaque part of reasoning back to the provider that made it. */
 function reasoningEdits({ bytes, items }: ResponsesRequest, { provider }: NativeTarget): ReadonlyArray<Edit> {

@@ -14,7 +14,7 @@ import { PlaceFinder } from '#gateway/framing/json-places.ts';
 import { continueRead, type JsonRequest, type ReadBody, readMembers } from '#gateway/framing/json-request.ts';
 import { checkFlag, checkText, inputError, spellingFaults } from '#gateway/framing/member-checks.ts';
 import { type NamedId, type NamedIds, refuseIds, suspectIds, tooManyIds } from '#gateway/protocols/provider-ids.ts';
-import { describingMembers } from '#responses/turn-items.ts';
+import { describingMembers } from '#responses/turn-scan.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 import type { JsonListener } from '#shared/json/json-scanner.ts';
 import { isNamed } from '#shared/json/json-tokens.ts';
@@ -40,10 +40,10 @@ export interface ItemsBefore {
   readonly size: number;
   /** How many JSON values they have. */
   readonly values: number;
-  /** Reasoning in them names the provider that can read its opaque part. */
-  readonly items: ReadonlyArray<JsonObject>;
-  /** Their JSON texts for a provider, with commas between them: UTF-8, each byte as a character. */
-  readonly textFor: (provider: string) => string;
+  /** Parses them, in pieces. Reasoning in them names the provider that can read its opaque part. */
+  readonly parse: () => Promise<ReadonlyArray<JsonObject>>;
+  /** Their JSON texts for a provider, with commas between them. */
+  readonly textFor: (provider: string) => ReadonlyArray<Buffer>;
 }
 
 /** The parts of a request of Responses that the gateway reads. */

@@ -1,0 +1,72 @@
+import type { Json, JsonObject } from '#shared/json/json.ts';
+import { type Emit, emitWholeItem } from './output-items.ts';
+import { eventText } from './responses-answer-writer.ts';
+
+/** The last event of a response. One that was cancelled in the background has none of its own. */
+function endOf(status: Json | undefined): 'completed' | 'incomplete' | 'failed' {
+  return status === 'completed' || status === 'incomplete' ? status : 'failed';
+}
+
+/** An event whose text is made when it is asked for. */
+type MakeText = () => string;
+
+/**
+ * Writes the stream of a response that is complete, piece by piece. Its last event always comes, because a client waits
+ * for it: the provider's stream, whose numbers the client may name, had more events.
+ */
+export class Replay {
+  readonly #after: number;
+  #sequence = -1;
+  #index = -1;
+
+  /** @param after the number of the event after which it begins; null for all events */
+  constructor(after: number | null) {
+    this.#after = after ?? -1;
+  }
+
+  /** The first events. @param begun the JSON text of the response as it is when it begins */
+  *begin(begun: string): Generator<string> {
+    for (const type of ['response.created', 'response.in_progress']) {
+      this.#sequence += 1;
+      if (this.#sequence > this.#after) yield this.#eventOf(type, begun);
+    }
+  }
+
+  /** The events of the next item. */
+  *item(item: JsonObject): Generator<string> {
+    this.#index += 1;
+    const made: MakeText[] = [];
+    const emit: Emit = (type, members) => {
+      this.#sequence += 1;
+      const event = { type, ...members, sequence_number: this.#sequence };
+      if (this.#sequence > this.#after) made.push(() => eventText(event));
+    };
+    emitWholeItem(emit, this.#index, item);
+    for (const text of made) yield text();
+  }
+
+  /** The event of the next item, if it has too many values to be parsed. @param item its JSON text */
+  *largeItem(item: string): Generator<string> {
+    this.#index += 1;
+    this.#sequence += 1;
+    const members = `"output_index":${this.#index},"item":${inOneLine(item)},"sequence_number":${this.#sequence}`;
+    const type = 'response.output_item.done';
+    if (this.#sequence > this.#after) yield `event: ${type}\ndata: {"type":"${type}",${members}}\n\n`;
+  }
+
+  /** The last event. @param response its JSON text */
+  end(response: string, status: Json | undefined): string {
+    this.#sequence = Math.max(this.#sequence, this.#after) + 1;
+    return this.#eventOf(`response.${endOf(status)}`, response);
+  }
+
+  #eventOf(type: string, response: string): string {
+    const members = `"response":${inOneLine(response)},"sequence_number":${this.#sequence}`;
+    return `event: ${type}\ndata: {"type":"${type}",${members}}\n\n`;
+  }
+}
+
+/** The data of an event is one line. A line feed is in no JSON string, so those in a stored text are spaces. */
+function inOneLine(json: string): string {
+  return json.replaceAll(/[\r\n]/g, ' ');
+}

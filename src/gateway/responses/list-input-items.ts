@@ -1,0 +1,207 @@
+import * as E from 'fp-ts/lib/Either.js';
+import type { Failure } from '#domain/shared/failure.ts';
+import { answersFull } from '#exchange/byte-budget.ts';
+import { invalidInput } from '#exchange/input-errors.ts';
+import { answeredHere, type CallResult, type GatewayCall, type GatewayLimits } from '#gateway/gateway-call.ts';
+import type { ResponseOutline } from '#responses/response-store.ts';
+import type { KeptTurn } from '#responses/turn.ts';
+import { listedItem, listedReference } from './listed-item.ts';
+import { findItems } from './named-item.ts';
+import { type FoundItem, type ItemsOfPage, PageOfTurn } from './page-of-turn.ts';
+import { keptBytes } from './sent-item.ts';
+
+/** What a client asks for of a list of items. */
+export interface PageRequest {
+  readonly limit: number;
+  readonly order: 'asc' | 'desc';
+  /** The id of the item before the page; null for the first page. */
+  readonly after: string | null;
+}
+
+/** How many turns are read together. */
+const turnsTogether = 16;
+const bytesTogether = 1024 * 1024;
+
+/** The page would hold more than the node has room for. */
+class NoRoomError extends Error {}
+
+/**
+ * Lists the items of a stored response's input: its own, and those of the turns before it. It reads the turns of the page
+ * alone, whatever the conversation has.
+ * @throws UnavailableError
+ */
+export async function listItems(
+  call: GatewayCall,
+  last: ResponseOutline,
+  request: PageRequest,
+  { maxJsonBytes }: Pick<GatewayLimits, 'maxJsonBytes'>,
+): Promise<CallResult> {
+  try {
+    return await new InputListing(call, last, request, maxJsonBytes).send();
+  } catch (error) {
+    if (error instanceof NoRoomError) return E.left(answersFull);
+    throw error;
+  }
+}
+
+/** An item as it is listed. */
+interface ListedItem {
+  readonly id: string | null;
+  readonly bytes: Buffer;
+}
+
+class InputListing {
+  readonly #call: GatewayCall;
+  readonly #last: ResponseOutline;
+  readonly #request: PageRequest;
+  readonly #maxBytes: number;
+  #bytes = 0;
+
+  constructor(call: GatewayCall, last: ResponseOutline, request: PageRequest, maxBytes: number) {
+    this.#call = call;
+    this.#last = last;
+    this.#request = request;
+    this.#maxBytes = maxBytes;
+  }
+
+  async send(): Promise<CallResult> {
+    const { after } = this.#request;
+    const page = after === null ? await this.#pageFrom(null) : await this.#pageAfter(after);
+    if (page === null) return E.left(notListed);
+    const data = page.items.map(({ bytes }) => bytes);
+    const ends = { first_id: page.items[0]?.id ?? null, last_id: page.items.at(-1)?.id ?? null };
+    const tail = JSON.stringify({ ...ends, has_more: page.hasMore }).slice(1);
+    const pieces = data.flatMap((bytes, index) => (index === 0 ? [bytes] : [comma, bytes]));
+    const body = Buffer.concat([Buffer.from('{"object":"list","data":['), ...pieces, Buffer.from(`],${tail}`)]);
+    this.#call.response.send(200, ['Content-Type', 'application/json'], body);
+    return answeredHere;
+  }
+
+  /** The page after an item: first looked for where its id says, because others need not be read then. */
+  async #pageAfter(after: string): Promise<Page | null> {
+    const { projectId } = this.#last;
+    const found = await this.#turns.outlinesOfItems(projectId, [after]);
+    const likely = new Set(found.map(({ id }) => id));
+    return (likely.size > 0 ? await this.#pageFrom(likely) : null) ?? this.#pageFrom(null);
+  }
+
+  get #turns() {
+    return this.#call.gateway.responses.turns;
+  }
+
+  /**
+   * Makes the page.
+   * @param likely the turns of which the first may have the item before the page; null to look into all
+   * @returns null if this item is not there
+   */
+  async #pageFrom(likely: ReadonlySet<string> | null): Promise<Page | null> {
+    const { limit, after } = this.#request;
+    let isBefore = after !== null;
+    const items: ListedItem[] = [];
+    for await (const outlines of this.#pieces(likely)) {
+      const held = outlines.reduce((sum, { bytes }) => sum + bytes, 0);
+      this.#hold(held);
+      for (const turn of await this.#turns.readAll(outlines)) {
+        const part = await this.#pageOf(turn, { after: isBefore ? after : null, count: limit + 1 - items.length });
+        if (part === null && likely !== null) return null;
+        isBefore &&= part === null;
+        for (const item of part ?? []) {
+          const isFull = items.length >= limit || (items.length > 0 && this.#bytes > this.#maxBytes);
+          if (isFull) return { items, hasMore: true };
+          items.push(await this.#listed(turn, item));
+        }
+      }
+      this.#call.answerHold.giveBack(held);
+    }
+    return isBefore ? null : { items, hasMore: false };
+  }
+
+  #pageOf(turn: KeptTurn, wanted: { readonly after: string | null; readonly count: number }): Promise<ItemsOfPage> {
+    const isInputAlone = turn.outline.id === this.#last.id;
+    return new PageOfTurn(turn, { ...wanted, isInputAlone, order: this.#request.order }).find();
+  }
+
+  /** The outlines of the conversation in the order of the page, in pieces that are read together. */
+  async *#pieces(likely: ReadonlySet<string> | null): AsyncGenerator<ReadonlyArray<ResponseOutline>> {
+    let isSkipped = likely !== null;
+    let piece: ResponseOutline[] = [];
+    let bytes = 0;
+    for await (const outline of this.#outlines()) {
+      isSkipped &&= likely?.has(outline.id) !== true;
+      if (isSkipped) continue;
+      const isFull = piece.length >= turnsTogether || bytes + outline.bytes > bytesTogether;
+      if (isFull && piece.length > 0) {
+        yield piece;
+        [piece, bytes] = [[], 0];
+      }
+      piece.push(outline);
+      bytes += outline.bytes;
+    }
+    if (piece.length > 0) yield piece;
+  }
+
+  async *#outlines(): AsyncGenerator<ResponseOutline> {
+    if (this.#request.order === 'desc') {
+      yield this.#last;
+      for await (const piece of this.#turns.outlinesBefore(this.#last)) yield* piece;
+      return;
+    }
+    const before: ReadonlyArray<ResponseOutline>[] = [];
+    for await (const piece of this.#turns.outlinesBefore(this.#last)) before.push(piece);
+    for (const piece of before.reverse()) yield* piece.toReversed();
+    yield this.#last;
+  }
+
+  async #listed(turn: KeptTurn, { part, id }: FoundItem): Promise<ListedItem> {
+    if (part.kind === 'reference') return { id: part.id, bytes: await this.#referenced(part.id) };
+    return { id, bytes: await this.#copyOf(turn, part, id) };
+  }
+
+  async #copyOf(turn: KeptTurn, part: Exclude<FoundItem['part'], { kind: 'reference' }>, id: string | null) {
+    const { bytes } = turn.text;
+    const size = part.end - part.start;
+    // As it is listed, and in the answer.
+    this.#hold(2 * size);
+    this.#bytes += size;
+    const own = part.kind === 'text' ? Buffer.concat(keptBytes(bytes, part)) : bytes.subarray(part.start, part.end);
+    return Buffer.from(await listedItem(own, id));
+  }
+
+  /** The item that a turn names, if the conversation has it. */
+  async #referenced(id: string): Promise<Buffer> {
+    const { projectId, conversation, depth } = this.#last;
+    const found = await this.#turns.outlinesOfItems(projectId, [id]);
+    const near = found.filter((each) => each.conversation === conversation && each.depth <= depth);
+    const inChain = near.length === 0 ? new Set<string>() : await this.#idsOfChain();
+    for (const outline of near.filter((each) => inChain.has(each.id))) {
+      this.#hold(outline.bytes);
+      const turn = await this.#turns.read(outline);
+      const item = turn === null ? undefined : (await findItems(new Set([id]), [turn])).get(id);
+      const listed = item === undefined ? null : await this.#copyOf(item.turn, item.part, id);
+      this.#call.answerHold.giveBack(outline.bytes);
+      if (listed !== null) return listed;
+    }
+    return listedReference(id);
+  }
+
+  async #idsOfChain(): Promise<ReadonlySet<string>> {
+    const ids = new Set([this.#last.id]);
+    for await (const piece of this.#turns.outlinesBefore(this.#last)) for (const { id } of piece) ids.add(id);
+    return ids;
+  }
+
+  #hold(bytes: number): void {
+    if (!this.#call.answerHold.takeBegun(bytes)) throw new NoRoomError();
+  }
+}
+
+interface Page {
+  readonly items: ReadonlyArray<ListedItem>;
+  readonly hasMore: boolean;
+}
+
+const comma = Buffer.from(',');
+
+const notListed: Failure = invalidInput([
+  { pointer: '/after', parameter: 'after', message: 'must be the id of an item of this list' },
+]);

@@ -1,0 +1,131 @@
+import { lengthOf } from '#gateway/framing/splice.ts';
+import { itemIdOf, itemPrefixOf, responseIdNamedBy } from '#responses/response-ids.ts';
+import type { KeptTurn } from '#responses/turn.ts';
+import { type ScannedItem, TurnScan } from '#responses/turn-scan.ts';
+import { type ItemsPart, isReference } from '#responses/turn-text.ts';
+import { heavyWork } from '#shared/async/event-loop-budget.ts';
+import { isNamed, stringIn } from '#shared/json/json-tokens.ts';
+import { emptyReasoning, type ItemBytes, type KeptPart, keptBytes, markedAgain, sentTo } from './sent-item.ts';
+
+/** An item of a stored turn that was found by its id. */
+export interface FoundItem {
+  readonly turn: KeptTurn;
+  readonly part: KeptPart | ReasoningPart;
+  readonly containerId: string | null;
+  /** How many JSON values it has. */
+  readonly values: number;
+}
+
+type ReasoningPart = Extract<ItemsPart, { readonly kind: 'reasoning' }>;
+
+/** An item that a request, or a turn before it, names by its id. */
+export class NamedItem {
+  readonly turn: KeptTurn;
+  readonly containerId: string | null;
+  readonly values: number;
+  readonly part: FoundItem['part'];
+
+  constructor({ turn, part, containerId, values }: FoundItem) {
+    this.turn = turn;
+    this.containerId = containerId;
+    this.values = values;
+    this.part = part;
+  }
+
+  /** Whether it may name files. */
+  get hasFiles(): boolean {
+    return this.turn.text.hasFiles;
+  }
+
+  /** Its JSON text for any target. Reasoning in it names the provider that can read its opaque part. */
+  get text(): ItemBytes {
+    const { text, outline } = this.turn;
+    const part = this.part;
+    if (part.kind !== 'reasoning') return keptBytes(text.bytes, part);
+    return markedAgain(text.bytes, part, outline.provider) ?? emptyReasoning;
+  }
+
+  /** About how many bytes its JSON text has. */
+  get size(): number {
+    return lengthOf(this.text);
+  }
+
+  /** Its JSON text for a provider; null if this one does not get it. */
+  textFor(provider: string): ItemBytes | null {
+    const part = this.part;
+    if (part.kind !== 'reasoning') return this.text;
+    return sentTo(provider, this.turn.text.bytes, part, this.turn.outline.provider);
+  }
+}
+
+/**
+ * Finds items of turns by their ids. Of those with the same id the latest is found.
+ * @param turns in their order
+ */
+export async function findItems(
+  wanted: ReadonlySet<string>,
+  turns: ReadonlyArray<KeptTurn>,
+): Promise<ReadonlyMap<string, NamedItem>> {
+  const found = new Map<string, NamedItem>();
+  const naming = new Set([...wanted].map(responseIdNamedBy));
+  const isNamedItself = ({ outline }: KeptTurn) => naming.has(outline.id);
+  for (const turn of turns.toReversed().filter(isNamedItself)) await searchTurn(turn, wanted, found);
+  for (const turn of turns.toReversed()) {
+    if (found.size === wanted.size) break;
+    if (!isNamedItself(turn)) await searchTurn(turn, wanted, found);
+  }
+  return found;
+}
+
+async function searchTurn(turn: KeptTurn, wanted: ReadonlySet<string>, found: Map<string, NamedItem>): Promise<void> {
+  const { bytes } = turn.text;
+  const inTurn = new Map<string, NamedItem>();
+  const take = (id: string | null, item: Omit<FoundItem, 'turn'>) => {
+    if (id !== null && wanted.has(id) && !found.has(id)) inTurn.set(id, new NamedItem({ turn, ...item }));
+  };
+  let valuesBefore = 0;
+  const scan = new TurnScan(bytes, (item) => {
+    const values = scan.values - valuesBefore;
+    valuesBefore = scan.values;
+    if (!item.isObject || isReference(bytes, item)) return;
+    take(idOf(turn, item), { part: partOf(bytes, item), containerId: containerIdOf(bytes, item), values });
+  });
+  while (!scan.advance()) await heavyWork.take(1);
+  const { textRange } = turn.text;
+  if (textRange !== null)
+    take(idOfText(turn), { part: { kind: 'text', ...textRange }, containerId: null, values: valuesOfMessage });
+  for (const [id, item] of inTurn) found.set(id, item);
+}
+
+/** Of the message that a text is. */
+const valuesOfMessage = 4;
+
+function partOf(bytes: Buffer, { start, end, type, encryptedContent }: ScannedItem): FoundItem['part'] {
+  const isReasoning = type !== null && isNamed(bytes, type.start, type.end, 'reasoning');
+  return isReasoning ? { kind: 'reasoning', encryptedContent, start, end } : { kind: 'kept', start, end };
+}
+
+function containerIdOf(bytes: Buffer, { containerId }: ScannedItem): string | null {
+  return containerId === null ? null : stringIn(bytes, containerId.start, containerId.end);
+}
+
+/** The id of an item; null for one of a provider that has none. */
+export function idOf({ outline, text: { bytes } }: KeptTurn, item: ScannedItem): string | null {
+  const { id, list, index } = item;
+  if (id !== null && bytes[id.start] === quote) return stringIn(bytes, id.start, id.end);
+  if (list === 'output') return null;
+  return itemIdOf(itemPrefixOf(typeOf(bytes, item)), { responseId: outline.id, list, index });
+}
+
+/** The id of the message that the text of a request is. */
+export function idOfText({ outline }: KeptTurn): string {
+  return itemIdOf(itemPrefixOf('message'), { responseId: outline.id, list: 'input', index: 0 });
+}
+
+/** The type of an item, which is a message if it does not say so. */
+function typeOf(bytes: Buffer, { type }: ScannedItem): string {
+  if (type === null || bytes[type.start] !== quote) return 'message';
+  return stringIn(bytes, type.start, type.end);
+}
+
+const quote = 0x22;

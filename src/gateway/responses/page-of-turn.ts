@@ -1,0 +1,75 @@
+import type { KeptTurn } from '#responses/turn.ts';
+import { TurnScan } from '#responses/turn-scan.ts';
+import { type ItemsPart, isReference } from '#responses/turn-text.ts';
+import { heavyWork } from '#shared/async/event-loop-budget.ts';
+import { stringIn } from '#shared/json/json-tokens.ts';
+import { idOf, idOfText } from './named-item.ts';
+
+/** An item of a turn with its id; null for one of a provider that has none. */
+export interface FoundItem {
+  readonly part: ItemsPart;
+  readonly id: string | null;
+}
+
+/** What a page takes of a turn. */
+export interface PartOfPage {
+  /** The id of the item after which the page begins, if that was not found before; else null. */
+  readonly after: string | null;
+  /** Maximum number of items. */
+  readonly count: number;
+  readonly order: 'asc' | 'desc';
+  /** Whether the output does not belong to the list. */
+  readonly isInputAlone: boolean;
+}
+
+/** The items in the order of the page; null if the item after which it begins is not in the turn. */
+export type ItemsOfPage = ReadonlyArray<FoundItem> | null;
+
+/** Finds the items of a turn that belong to a page. It keeps no more of them than that. */
+export class PageOfTurn {
+  readonly #turn: KeptTurn;
+  readonly #wanted: PartOfPage;
+  /** Those that belong to the page so far, in the order of the text. */
+  #items: FoundItem[] = [];
+  #found: ReadonlyArray<FoundItem> | null = null;
+
+  constructor(turn: KeptTurn, wanted: PartOfPage) {
+    this.#turn = turn;
+    this.#wanted = wanted;
+    if (wanted.after === null) this.#found = this.#items;
+  }
+
+  async find(): Promise<ItemsOfPage> {
+    const { bytes, textRange } = this.#turn.text;
+    if (textRange !== null) this.#take({ part: { kind: 'text', ...textRange }, id: idOfText(this.#turn) });
+    const scan = new TurnScan(bytes, (item) => {
+      if (!item.isObject || (this.#wanted.isInputAlone && item.list === 'output')) return;
+      const { start, end, id } = item;
+      if (id !== null && isReference(bytes, item)) {
+        const name = stringIn(bytes, id.start, id.end);
+        this.#take({ part: { kind: 'reference', id: name, start, end }, id: name });
+      } else this.#take({ part: { kind: 'kept', start, end }, id: idOf(this.#turn, item) });
+    });
+    while (!scan.advance()) await heavyWork.take(1);
+    return this.#found === null || this.#wanted.order === 'asc' ? this.#found : this.#found.toReversed();
+  }
+
+  #take(item: FoundItem): void {
+    if (this.#wanted.order === 'asc') this.#takeLater(item);
+    else this.#takeEarlier(item);
+  }
+
+  /** In ascending order the page has what comes after the first item of the id. */
+  #takeLater(item: FoundItem): void {
+    if (this.#found !== null) {
+      if (this.#items.length < this.#wanted.count) this.#items.push(item);
+    } else if (item.id === this.#wanted.after) this.#found = this.#items;
+  }
+
+  /** In descending order the page has what comes before the last item of the id. */
+  #takeEarlier(item: FoundItem): void {
+    if (this.#wanted.after !== null && item.id === this.#wanted.after) this.#found = [...this.#items];
+    this.#items.push(item);
+    if (this.#items.length > this.#wanted.count) this.#items.shift();
+  }
+}

@@ -1,0 +1,80 @@
+import { parseForeignInTurns } from '#gateway/framing/foreign-json.ts';
+import { lastMember, MemberCollector, type Members, scalarMember, wantedNames } from '#gateway/framing/json-members.ts';
+import { applyEdits, editsOf } from '#gateway/framing/splice.ts';
+import { answeredHere, type CallResult, type GatewayCall } from '#gateway/gateway-call.ts';
+import { Replay } from '#gateway/protocols/openai-responses/replay.ts';
+import type { KeptTurn } from '#responses/turn.ts';
+import { type Range, TurnScan } from '#responses/turn-scan.ts';
+import { heavyWork } from '#shared/async/event-loop-budget.ts';
+import { isObject } from '#shared/json/json.ts';
+import { JsonScanner } from '#shared/json/json-scanner.ts';
+import { sendPieces } from './send-pieces.ts';
+
+/** What a response does not say yet when it begins. */
+const unsaid = {
+  status: '"in_progress"',
+  output: '[]',
+  usage: 'null',
+  completed_at: 'null',
+  incomplete_details: 'null',
+};
+const unsaidNames = wantedNames(Object.fromEntries(Object.keys(unsaid).map((name) => [name, []])));
+
+/**
+ * Answers with the stream of a stored response. Each item is parsed when its events are sent, and counts in the bytes of
+ * answers until the client has taken them.
+ * @param after the number of the event after which the stream begins; null for all events
+ */
+export async function sendReplay(call: GatewayCall, turn: KeptTurn, after: number | null): Promise<CallResult> {
+  call.response.start(200, ['Content-Type', 'text/event-stream']);
+  try {
+    await sendPieces(call.response, piecesOf(call, turn, after));
+  } catch (error) {
+    if (!(error instanceof NoRoomError)) throw error;
+  }
+  return answeredHere;
+}
+
+async function* piecesOf({ answerHold }: GatewayCall, { text }: KeptTurn, after: number | null) {
+  const replay = new Replay(after);
+  const { response } = text;
+  const members = await membersOf(response);
+  yield* replay.begin(begunText(response, members));
+  for await (const { start, end } of outputItems(text.bytes)) {
+    const bytes = end - start;
+    if (!answerHold.takeBegun(bytes)) throw new NoRoomError();
+    const stored = text.bytes.subarray(start, end);
+    const item = await parseForeignInTurns(stored, false);
+    yield* isObject(item) ? replay.item(item) : replay.largeItem(stored.toString('utf8'));
+    answerHold.giveBack(bytes);
+  }
+  yield replay.end(response.toString('utf8'), scalarMember(response, members, 'status'));
+}
+
+/** The node has no room for the next piece of an answer that has begun, which is aborted then. */
+class NoRoomError extends Error {}
+
+async function membersOf(response: Buffer): Promise<Members> {
+  const members = new MemberCollector(response, unsaidNames);
+  const scanner = new JsonScanner(response, { maxValues: Number.POSITIVE_INFINITY }, members);
+  while (!scanner.advance()) await heavyWork.take(1);
+  return members;
+}
+
+function begunText(response: Buffer, members: Members): string {
+  const add = Object.keys(unsaid).filter((name) => lastMember(members, name) === undefined);
+  return applyEdits(response, editsOf(members, { replace: unsaid, add })).toString('utf8');
+}
+
+async function* outputItems(bytes: Buffer): AsyncGenerator<Range> {
+  let found: Range[] = [];
+  const scan = new TurnScan(bytes, (item) => {
+    if (item.list === 'output' && item.isObject) found.push({ start: item.start, end: item.end });
+  });
+  for (let hasEnded = false; !hasEnded; ) {
+    hasEnded = scan.advance();
+    yield* found;
+    found = [];
+    if (!hasEnded) await heavyWork.take(1);
+  }
+}

@@ -1,0 +1,211 @@
+import { isNamed, stringIn } from '#shared/json/json-tokens.ts';
+import { type Range, type ScannedItem, TurnScan } from './turn-scan.ts';
+
+const quote = 0x22;
+const letterN = 0x6e;
+
+/** What is marked in the text of a turn. Each mark has five numbers: its kind, a range, and two more. */
+const Mark = {
+  /** The input, and the number of its items. */
+  input: 0,
+  /** The list of the output, and the number of its items. */
+  output: 1,
+  response: 2,
+  /** In place of a range: the values of all items, and whether one of them may name a file. */
+  sums: 3,
+  /** An item that only names another one, and the range of that name. */
+  reference: 4,
+  /** An item of reasoning, and the range of its opaque part. */
+  reasoning: 5,
+  /** Anything in a list that is not an item. */
+  noItem: 6,
+  /** The id of a container, and whether it is in the output. */
+  container: 7,
+} as const;
+const numbersOfMark = 5;
+
+/** A part of the items of a turn. */
+export type ItemsPart =
+  /** Items that are sent as they are, with commas between them. */
+  | ({ readonly kind: 'kept' } & Range)
+  /** The JSON text of a message. */
+  | ({ readonly kind: 'text' } & Range)
+  /** An item that names another one by its id. */
+  | ({ readonly kind: 'reference'; readonly id: string } & Range)
+  | ({ readonly kind: 'reasoning'; readonly encryptedContent: Range | null } & Range);
+
+/** The id of a container that a turn names. */
+export interface ContainerOfTurn {
+  readonly id: string;
+  /** Whether it is in the output, which its provider has made. */
+  readonly isMade: boolean;
+}
+
+/**
+ * The text of a stored turn, `{"input":…,"response":…}`, with the places of what cannot be sent again as it is. Nothing
+ * else of it is ever an object.
+ */
+export class TurnText {
+  readonly bytes: Buffer;
+  readonly marks: Uint32Array;
+  readonly #places = new Map<number, readonly [Range, number]>();
+  /** The marks in the lists, by the indexes of their numbers. */
+  readonly #inLists: number[] = [];
+  readonly #containers: number[] = [];
+
+  /** @param marks as `markTurn` has made them */
+  constructor(bytes: Buffer, marks: Uint32Array) {
+    this.bytes = bytes;
+    this.marks = marks;
+    for (let at = 0; at < marks.length; at += numbersOfMark) {
+      const kind = marks[at] as number;
+      if (kind === Mark.container) this.#containers.push(at);
+      else if (kind > Mark.sums) this.#inLists.push(at);
+      else this.#places.set(kind, [this.#rangeAt(at + 1), marks[at + 3] as number]);
+    }
+  }
+
+  /** About how much memory it takes. */
+  get memoryBytes(): number {
+    return this.bytes.length + 4 * this.marks.length + 1_024;
+  }
+
+  /** The JSON text of the response. */
+  get response(): Buffer {
+    return this.#bytesAt(Mark.response);
+  }
+
+  /** The JSON text of the turn's own input: a list of items, or a string. */
+  get input(): Buffer {
+    return this.#bytesAt(Mark.input);
+  }
+
+  /** The place of the input if it is a text; null for a list. */
+  get textRange(): Range | null {
+    const input = this.#places.get(Mark.input)?.[0];
+    return input !== undefined && this.bytes[input.start] === quote ? input : null;
+  }
+
+  /** The values in its items. */
+  get values(): number {
+    return this.#places.get(Mark.sums)?.[0].start ?? 0;
+  }
+
+  /** Whether an item may name a file. */
+  get hasFiles(): boolean {
+    return this.#places.get(Mark.sums)?.[0].end === 1;
+  }
+
+  /** About how many bytes its items have. */
+  get sizeOfItems(): number {
+    return this.input.length + this.#bytesAt(Mark.output).length;
+  }
+
+  /** The number of its items, of the input and of the output. */
+  get countOfItems(): number {
+    return (this.#places.get(Mark.input)?.[1] ?? 0) + (this.#places.get(Mark.output)?.[1] ?? 0);
+  }
+
+  get containers(): ReadonlyArray<ContainerOfTurn> {
+    return this.#containers.map((at) => {
+      const { start, end } = this.#rangeAt(at + 1);
+      return { id: stringIn(this.bytes, start, end), isMade: this.marks[at + 3] === 1 };
+    });
+  }
+
+  /** The ids of the items of other turns that it names. */
+  get references(): ReadonlyArray<string> {
+    return this.#inLists.filter((at) => this.marks[at] === Mark.reference).map((at) => this.#idAt(at));
+  }
+
+  /** Its items, those of the input first. */
+  *items(): Generator<ItemsPart> {
+    const input = this.#places.get(Mark.input)?.[0];
+    const output = this.#places.get(Mark.output)?.[0];
+    if (input !== undefined && this.bytes[input.start] === quote) yield { kind: 'text', ...input };
+    else if (input !== undefined) yield* this.#itemsOf(input);
+    if (output !== undefined) yield* this.#itemsOf(output);
+  }
+
+  *#itemsOf(list: Range): Generator<ItemsPart> {
+    let from = list.start + 1;
+    for (const at of this.#inLists) {
+      const range = this.#rangeAt(at + 1);
+      if (range.start < list.start || range.start >= list.end) continue;
+      yield* this.#kept(from, range.start);
+      from = range.end;
+      if (this.marks[at] === Mark.reference) yield { kind: 'reference', id: this.#idAt(at), ...range };
+      else if (this.marks[at] === Mark.reasoning) {
+        const encryptedContent = this.#rangeAt(at + 3);
+        yield { kind: 'reasoning', encryptedContent: encryptedContent.end === 0 ? null : encryptedContent, ...range };
+      }
+    }
+    yield* this.#kept(from, list.end - 1);
+  }
+
+  /** What is between two marks, without the commas and spaces around it. */
+  *#kept(from: number, until: number): Generator<ItemsPart> {
+    let [start, end] = [from, until];
+    while (start < end && isBetweenItems(this.bytes[start])) start += 1;
+    while (end > start && isBetweenItems(this.bytes[end - 1])) end -= 1;
+    if (end > start) yield { kind: 'kept', start, end };
+  }
+
+  #idAt(at: number): string {
+    const { start, end } = this.#rangeAt(at + 3);
+    return stringIn(this.bytes, start, end);
+  }
+
+  #bytesAt(kind: number): Buffer {
+    const range = this.#places.get(kind)?.[0];
+    return range === undefined ? noBytes : this.bytes.subarray(range.start, range.end);
+  }
+
+  #rangeAt(at: number): Range {
+    return { start: this.marks[at] as number, end: this.marks[at + 1] as number };
+  }
+}
+
+const noBytes = Buffer.alloc(0);
+
+function isBetweenItems(code: number | undefined): boolean {
+  return code === 0x2c || code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
+}
+
+/** Marks the places in the text of a turn. @returns null if it is not that of a turn */
+export function markTurn(bytes: Buffer): Uint32Array | null {
+  const marks: number[] = [];
+  const scan = new TurnScan(bytes, (item) => markItem(marks, bytes, item));
+  while (!scan.advance());
+  if (!scan.isWhole) return null;
+  const { input, output, response, values, hasFiles, counts } = scan;
+  if (input !== null) {
+    const isText = bytes[input.start] === quote;
+    marks.push(Mark.input, input.start, input.end, isText ? 1 : counts.input, 0);
+  }
+  if (output !== null) marks.push(Mark.output, output.start, output.end, counts.output, 0);
+  if (response !== null) marks.push(Mark.response, response.start, response.end, 0, 0);
+  marks.push(Mark.sums, values, hasFiles ? 1 : 0, 0, 0);
+  return Uint32Array.from(marks);
+}
+
+function markItem(marks: number[], bytes: Buffer, item: ScannedItem): void {
+  const { start, end, list, type, id, encryptedContent, containerId } = item;
+  if (!item.isObject) marks.push(Mark.noItem, start, end, 0, 0);
+  else if (isReference(bytes, item)) marks.push(Mark.reference, start, end, id?.start ?? 0, id?.end ?? 0);
+  else if (type !== null && isNamed(bytes, type.start, type.end, 'reasoning')) {
+    const { start: from, end: to } = encryptedContent ?? { start: 0, end: 0 };
+    marks.push(Mark.reasoning, start, end, from, to);
+  }
+  if (containerId !== null)
+    marks.push(Mark.container, containerId.start, containerId.end, list === 'output' ? 1 : 0, 0);
+}
+
+/** Whether an item names another one by its id. Only a client does so. */
+export function isReference(bytes: Buffer, { list, type, id, role, hasContent }: ScannedItem): boolean {
+  if (list === 'output' || id === null || bytes[id.start] !== quote) return false;
+  if (type === null || bytes[type.start] === letterN) return role === null || !hasContent;
+  if (isNamed(bytes, type.start, type.end, 'item_reference')) return true;
+  // Reasoning may be without content.
+  return !hasContent && !isNamed(bytes, type.start, type.end, 'reasoning');
+}
