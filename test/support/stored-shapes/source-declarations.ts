@@ -48,7 +48,7 @@ export class DeclarationReader {
       }
     };
     visit(join(root, path), name);
-    return [...texts].sort(([one], [other]) => (one < other ? -1 : 1)).join('\n');
+    return [...texts.values()].sort().join('\n');
   }
 
   #read(path: string): SourceDeclarations {

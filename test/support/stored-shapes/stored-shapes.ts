@@ -39,13 +39,13 @@ export function storedShapes(): StoredShapes {
     ...sources.flatMap((path) => tablesIn(path)),
     ...sources.filter(isOfMongoDb).flatMap((path) => collectionsIn(path)),
     ...sources.flatMap((path) =>
-      shapeNames(path, declarations).map(
-        (name) => [`shape ${path}#${name}`, declarations.wholeTextOf(path, name)] as const,
-      ),
+      shapeNames(path, declarations).map((name) => [`shape ${name}`, declarations.wholeTextOf(path, name)] as const),
     ),
-    ...namedShapes.map(([path, name]) => [`shape ${path}#${name}`, declarations.wholeTextOf(path, name)] as const),
+    ...namedShapes.map(([path, name]) => [`shape ${name}`, declarations.wholeTextOf(path, name)] as const),
   ];
-  const hashed = shapes.map(([name, text]) => [name, hashOf(text)] as const);
+  // A file may move, so its path is no part of a name. Some names are in several files.
+  const byName = Map.groupBy(shapes, ([name]) => name);
+  const hashed = [...byName].map(([name, found]) => [name, hashOf(found.map(([, text]) => text).sort())] as const);
   return Object.fromEntries(hashed.sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
@@ -73,7 +73,7 @@ function tablesIn(path: string): ReadonlyArray<readonly [string, string]> {
   const found = textOf(path).match(statement) ?? [];
   return found.map((sql) => {
     const text = sql.replaceAll(/--.*/g, '').replaceAll(/\s+/g, ' ').trim();
-    return [`table ${path} ${nameOfStatement.exec(text)?.[1] ?? text}`, text] as const;
+    return [`table ${nameOfStatement.exec(text)?.[1] ?? text}`, text] as const;
   });
 }
 
@@ -84,7 +84,7 @@ const collection =
 function collectionsIn(path: string): ReadonlyArray<readonly [string, string]> {
   return [...textOf(path).matchAll(collection)].map(({ groups = {} }) => {
     const text = (groups.log ?? groups.named ?? groups.index ?? groups.name ?? '').replaceAll(/\s+/g, ' ');
-    return [`collection ${path} ${/['`]([^'`]*)/.exec(text)?.[1] ?? text}`, text] as const;
+    return [`collection ${/['`]([^'`]*)/.exec(text)?.[1] ?? text}`, text] as const;
   });
 }
 
@@ -120,6 +120,6 @@ function textOf(path: string): string {
   return text;
 }
 
-function hashOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 16);
+function hashOf(shape: ReadonlyArray<string>): string {
+  return createHash('sha256').update(shape.join('\n')).digest('hex').slice(0, 16);
 }
