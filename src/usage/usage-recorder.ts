@@ -11,6 +11,7 @@ import type { UnsealedMetadata } from '#event-store/hash-chain.ts';
 import { newestVersion } from '#event-store/recorded-event.ts';
 import type { BrokenAttempt, CallRecord } from '#gateway/relay/call-record.ts';
 import { Debouncer } from '#shared/async/debouncer.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { OutageLog } from '#shared/logging/outage-log.ts';
 import { NestedMap } from '#shared/memory/nested-map.ts';
@@ -18,6 +19,8 @@ import { NestedMap } from '#shared/memory/nested-map.ts';
 const intervalMs = 5_000;
 /** A few KB each, so at most some MB while the event store cannot be reached. */
 const maxEntriesInMemory = 2_000;
+/** How often a part is tried that makes the store throw, before it is divided, and what makes it throw is dropped. */
+const maxThrows = 3;
 /** The most entries of one event, well below the limit of an append. */
 const maxEntriesOfEvent = 250;
 
@@ -60,6 +63,8 @@ export class UsageRecorder {
   #unsettled: UsagePart[] = [];
   #stream = '';
   #revision = noStream;
+  /** How often the store has thrown for the first of these parts. */
+  #throws = 0;
   readonly #storing: Debouncer;
   #callsLost = 0;
   #closed = false;
@@ -131,7 +136,7 @@ export class UsageRecorder {
     }
   }
 
-  async #append(part: UsagePart): Promise<AppendFailure | null> {
+  async #append(part: UsagePart): Promise<Refusal | null> {
     const stream = usageStreamOf(this.#options.node, part);
     if (stream !== this.#stream) {
       this.#stream = stream;
@@ -140,9 +145,10 @@ export class UsageRecorder {
     // If the store throws because of a bug, the recording must continue.
     const appended = await this.#options.events
       .append(stream, this.#revision, [usageEvent(this.#options.node, part)])
-      .catch((error: unknown) => E.left(unavailable(String(error))));
+      .catch((error: unknown) => E.left(thrown(error)));
     if (E.isLeft(appended)) return appended.left;
     this.#outage.succeeded();
+    this.#throws = 0;
     this.#revision = appended.right.revision;
     return null;
   }
@@ -151,8 +157,14 @@ export class UsageRecorder {
    * Handles a refused append.
    * @returns whether to retry at once; otherwise the retry waits
    */
-  #canRetryNow(part: UsagePart, refused: AppendFailure): boolean {
+  #canRetryNow(part: UsagePart, refused: Refusal): boolean {
     switch (refused.kind) {
+      case 'thrown':
+        this.#outage.failed(refused.name);
+        this.#throws += 1;
+        if (this.#throws < maxThrows) return false;
+        this.#divide(part, { error: refused.name });
+        return true;
       case 'unavailable':
         this.#outage.failed(refused.detail);
         return false;
@@ -161,17 +173,24 @@ export class UsageRecorder {
         this.#revision = refused.actualRevision;
         return false;
       case 'append-too-large':
-        this.#unsettled.splice(0, 1, ...this.#halves(part, refused.bytes));
+        this.#divide(part, { bytes: refused.bytes });
         return true;
     }
   }
 
-  #halves(part: UsagePart, bytes: number): ReadonlyArray<UsagePart> {
+  /** Divides the first part, or drops it if it has one sum. */
+  #divide(part: UsagePart, reason: Readonly<Record<string, unknown>>): void {
+    this.#unsettled.splice(0, 1, ...this.#halves(part, reason));
+  }
+
+  #halves(part: UsagePart, reason: Readonly<Record<string, unknown>>): ReadonlyArray<UsagePart> {
     const { usage } = part;
     if (usage.length <= 1) {
       const calls = callsIn([part]);
       this.#callsLost += calls;
-      this.#options.log.error({ calls, bytes }, 'The usage of calls is too large to be recorded and is lost');
+      this.#throws = 0;
+      const why = 'bytes' in reason ? 'is too large to be recorded' : 'cannot be recorded';
+      this.#options.log.error({ calls, ...reason }, `The usage of calls ${why} and is lost`);
       return [];
     }
     const middle = Math.ceil(usage.length / 2);
@@ -194,8 +213,13 @@ export function usageEvent(node: string, { id, from, until, callsLost, usage }: 
   return { id, type, data: JSON.stringify(data), metadata: JSON.stringify(metadata) };
 }
 
-function unavailable(detail: string): AppendFailure {
-  return { kind: 'unavailable', detail, retryAfterSeconds: 1 };
+/** Why an append was not made. A store that throws has a bug, or does not take the event. */
+type Refusal = AppendFailure | { readonly kind: 'thrown'; readonly name: string };
+
+/** The text of an error may quote what it is about, so only its name is kept. */
+function thrown(error: unknown): Refusal {
+  if (error instanceof UnavailableError) return { kind: 'unavailable', detail: error.message, retryAfterSeconds: 1 };
+  return { kind: 'thrown', name: error instanceof Error ? error.name : typeof error };
 }
 
 function callsIn(parts: ReadonlyArray<UsagePart>): number {

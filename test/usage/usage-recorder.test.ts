@@ -198,6 +198,21 @@ describe('UsageRecorder', () => {
     assert.equal(said.length, 2);
   });
 
+  it('stores all other sums when the store throws for one, and counts and logs its calls', async () => {
+    store.beforeAppend = async ({ events }) => {
+      if (events.some(({ data }) => data.includes('bad'))) throw new TypeError('quotes bad');
+      return null;
+    };
+    const recorder = open();
+    recorder.add(['a', 'b', 'bad', 'c'].map((keyId) => callRecord({ keyId })));
+    await eventually(() => callsStored() === 3, 'the others are stored');
+    recorder.add([callRecord({ keyId: 'd' })]);
+    await eventually(() => callsStored() === 4, 'later ones are stored');
+    await recorder.close();
+    assert.equal(recorder.callsLost, 1);
+    assert.ok(said.includes('error The usage of calls cannot be recorded and is lost'), said.join());
+  });
+
   it('splits failed attempts that are too large for one append, and loses none of them', async () => {
     const most = 4_000;
     store.beforeAppend = async ({ events }) => {

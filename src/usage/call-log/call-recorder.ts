@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { RecordedCall } from '#domain/usage/recorded-call.ts';
 import type { CallRecord } from '#gateway/relay/call-record.ts';
 import { Debouncer } from '#shared/async/debouncer.ts';
+import { isOutage } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { OutageLog } from '#shared/logging/outage-log.ts';
 import type { CallLog, LoggedCall } from './call-log.ts';
@@ -59,7 +60,7 @@ export class CallRecorder {
     this.#outage = new OutageLog(options.log, 'The store of the records of calls');
   }
 
-  /** How many calls have no record, because too many were waiting. */
+  /** How many calls have no record, because too many were waiting or the store does not take it. */
   get dropped(): number {
     return this.#dropped;
   }
@@ -148,19 +149,62 @@ export class CallRecorder {
     this.#waitingBytes = 0;
     const since = this.#since;
     this.#since = null;
-    for (let from = 0; from < calls.length; from += maxCallsTogether) {
+    const unstored = await this.#storeAll(calls);
+    if (unstored.length === 0) return;
+    this.#since = since;
+    for (const call of unstored) this.#keep(this.#callsOf(call.record.projectId ?? ''), call);
+    this.#storing.schedule();
+  }
+
+  /**
+   * Stores calls together. When the store does not take some, it stores each half of them, down to the call that is not
+   * taken, which is dropped.
+   * @returns the calls that are left when the store cannot be used
+   */
+  async #storeAll(calls: ReadonlyArray<WaitingCall>): Promise<ReadonlyArray<WaitingCall>> {
+    const parts = partsOf(calls, maxCallsTogether).reverse();
+    const refused = { calls: 0, errors: new Set<string>() };
+    for (let part = parts.pop(); part !== undefined; part = parts.pop()) {
       try {
-        await this.#options.calls.add(calls.slice(from, from + maxCallsTogether).map(loggedCallOf));
+        await this.#options.calls.add(part.map(loggedCallOf));
         this.#outage.succeeded();
       } catch (error) {
-        this.#outage.failed(error);
-        this.#since = since;
-        for (const call of calls.slice(from)) this.#keep(this.#callsOf(call.record.projectId ?? ''), call);
-        this.#storing.schedule();
-        return;
+        if (isOutage(error)) {
+          this.#outage.failed(error);
+          parts.push(part);
+          break;
+        }
+        if (part.length > 1) parts.push(...partsOf(part, Math.ceil(part.length / 2)).reverse());
+        else refused.calls += part[0]?.callsRepresented ?? 0;
+        refused.errors.add(nameOf(error));
       }
     }
+    this.#drop(refused);
+    return parts.reverse().flat();
   }
+
+  #drop({ calls, errors }: { readonly calls: number; readonly errors: ReadonlySet<string> }): void {
+    if (calls === 0) return;
+    this.#dropped += calls;
+    // The text of an error may quote the record.
+    this.#options.log.error(
+      { calls, errors: [...errors].slice(0, maxErrorNames) },
+      'records of calls cannot be stored and are dropped',
+    );
+  }
+}
+
+/** Maximum number of names of errors in a line. */
+const maxErrorNames = 5;
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : typeof error;
+}
+
+function partsOf(calls: ReadonlyArray<WaitingCall>, size: number): ReadonlyArray<WaitingCall>[] {
+  const parts: ReadonlyArray<WaitingCall>[] = [];
+  for (let from = 0; from < calls.length; from += size) parts.push(calls.slice(from, from + size));
+  return parts;
 }
 
 /** A waiting call that may represent another one too. */

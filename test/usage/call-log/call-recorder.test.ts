@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import fc from 'fast-check';
+import { RefusedWriteError, UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { attemptRecord, callRecord, failedAttempts } from '#test/usage/call-records.ts';
 import type { LoggedCall } from '#usage/call-log/call-log.ts';
 import { CallRecorder } from '#usage/call-log/call-recorder.ts';
@@ -98,5 +99,59 @@ describe('CallRecorder', () => {
     await recorder.close();
     assert.ok(recorder.dropped > 0);
     assert.equal(representedBy(stored) + recorder.dropped, 20_000);
+  });
+
+  it('stores all other calls when the store does not take one, and counts and logs that one', async () => {
+    const lines: unknown[] = [];
+    const add = async (calls: ReadonlyArray<LoggedCall>) => {
+      if (calls.some(({ call }) => call.requestId === 'bad')) throw new TypeError('quotes bad');
+      stored.push(...calls);
+    };
+    const log = { ...quiet, error: (fields: object) => void lines.push(fields) };
+    recorder = new CallRecorder({ calls: { add }, log, now: () => now });
+    recorder.add(['a', 'b', 'bad', 'c', 'd', 'e'].map((requestId) => callRecord({ requestId })));
+    await recorder.close();
+    recorder.add([callRecord({ requestId: 'f' })]);
+    await recorder.close();
+    assert.deepEqual(
+      stored.map(({ call }) => call.requestId),
+      ['a', 'b', 'c', 'd', 'e', 'f'],
+    );
+    assert.equal(recorder.dropped, 1);
+    assert.deepEqual(lines, [{ calls: 1, errors: ['TypeError'] }]);
+  });
+
+  it('stores all others when a record has no stored form', async () => {
+    recorder.add([callRecord({ requestId: 'a' }), callRecord({ endedAt: Number.NaN }), callRecord({ requestId: 'b' })]);
+    await recorder.close();
+    assert.deepEqual(
+      stored.map(({ call }) => call.requestId),
+      ['a', 'b'],
+    );
+    assert.equal(recorder.dropped, 1);
+  });
+
+  it('stores each call once, but for those that the store does not take, whenever the store cannot be used', async () => {
+    const kinds = fc.array(fc.boolean(), { maxLength: 60 });
+    const outages = fc.array(fc.boolean(), { maxLength: 40 });
+    await fc.assert(
+      fc.asyncProperty(kinds, outages, async (areBad, areOutages) => {
+        const taken: string[] = [];
+        let adds = 0;
+        const add = async (calls: ReadonlyArray<LoggedCall>) => {
+          adds += 1;
+          if (areOutages[adds]) throw new UnavailableError('The store is away.');
+          if (calls.some(({ call }) => call.requestId.startsWith('bad')))
+            throw new RefusedWriteError('It does not fit.');
+          taken.push(...calls.map(({ call }) => call.requestId));
+        };
+        const each = new CallRecorder({ calls: { add }, log: quiet, now: () => now });
+        const ids = areBad.map((isBad, index) => `${isBad ? 'bad' : 'good'} ${index}`);
+        each.add(ids.map((requestId) => callRecord({ requestId })));
+        for (let tries = 0; tries <= areOutages.length; tries += 1) await each.close();
+        assert.deepEqual(taken.toSorted(), ids.filter((id) => id.startsWith('good')).toSorted());
+        assert.equal(each.dropped, areBad.filter(Boolean).length);
+      }),
+    );
   });
 });
