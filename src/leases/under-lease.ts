@@ -2,6 +2,7 @@ import { BackOff } from '#shared/async/retrying.ts';
 import { abortable } from '#shared/async/timed-waits.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { errorText } from '#shared/logging/logged-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { OutageLog } from '#shared/logging/outage-log.ts';
 import { type Clock, monotonicClock } from './clock.ts';
@@ -110,7 +111,7 @@ class Candidate {
       if (!workSignal.aborted) throw new Error(`The work under the lease ${name} ended unexpectedly.`);
     } catch (error) {
       if (!(error instanceof FencedError || workSignal.aborted)) throw error;
-      log.warn({ lease: name, token, error: String(error) }, 'The work under the lease was aborted');
+      log.warn({ lease: name, token, error: errorText(error) }, 'The work under the lease was aborted');
     } finally {
       ended.abort();
       await keeping;

@@ -15,6 +15,7 @@ import {
 import type { FollowedPosition, PositionSink } from '#positions/positions.ts';
 import { retrying } from '#shared/async/retrying.ts';
 import { levelOf } from '#shared/errors/unavailable-error.ts';
+import { errorText } from '#shared/logging/logged-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import type { ProcessToolsOptions } from './create-process-tools.ts';
 import { isAwaited, type Process } from './process.ts';
@@ -287,7 +288,7 @@ class ProcessTerm {
       await this.#writer.end();
     } catch (error) {
       this.#options.log[levelOf(error)](
-        { error: String(error) },
+        { error: errorText(error) },
         'The last checkpoints of processes could not be stored',
       );
     }

@@ -5,6 +5,7 @@ import type { Following, LogTail } from '#event-store/log-tail.ts';
 import { ensureReadable } from '#event-store/recorded-event.ts';
 import { retrying } from '#shared/async/retrying.ts';
 import { abortable } from '#shared/async/timed-waits.ts';
+import { errorText } from '#shared/logging/logged-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 
 /** An operator's decision on an event at which a process has stopped. */
@@ -99,7 +100,7 @@ export class ProcessRequests {
     try {
       ensureReadable(event);
     } catch (error) {
-      this.#options.log.error({ error: String(error) }, "An operator's request to a process cannot be read");
+      this.#options.log.error({ error: errorText(error) }, "An operator's request to a process cannot be read");
       return;
     }
     const { type, data } = event;

@@ -9,6 +9,7 @@ import { ensureReadable, UnreadableEventError } from '#event-store/recorded-even
 import { UnreadableStreamError } from '#event-store/unreadable-stream.ts';
 import type { IncompleteStreams } from '#read-store/incomplete-streams.ts';
 import type { OperatorState, ReadStoreWriter, UnknownEventsState, UnknownEventType } from '#read-store/read-store.ts';
+import { errorText } from '#shared/logging/logged-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import type { GenerationCatchUp } from './catch-up.ts';
 import type { GenerationStarter, Persist, ProjectionRuntime } from './projection-runtime.ts';
@@ -219,7 +220,7 @@ export class OperatorProgress {
       ensureReadable(event);
       return true;
     } catch (error) {
-      this.#options.log.error({ error: String(error) }, "An operator's request to a projection cannot be read");
+      this.#options.log.error({ error: errorText(error) }, "An operator's request to a projection cannot be read");
       return false;
     }
   }

@@ -2,6 +2,7 @@ import * as t from 'io-ts';
 import type { RecordStore } from '#records/record-store.ts';
 import { Debouncer } from '#shared/async/debouncer.ts';
 import { levelOf } from '#shared/errors/unavailable-error.ts';
+import { errorText } from '#shared/logging/logged-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 
 const kind = 'key-usage';
@@ -78,7 +79,7 @@ export class KeyUsage {
       for (const [keyId, time] of times) if (this.#pending.get(keyId) === time) this.#pending.delete(keyId);
     } catch (error) {
       this.#options.log[levelOf(error)](
-        { error: String(error), keys: times.size },
+        { error: errorText(error), keys: times.size },
         'The times of the last use of keys could not be stored',
       );
       this.#saving.schedule();

@@ -87,6 +87,8 @@ export function errorOf(failed: AttemptFailure, { errors, requestId }: RefusedCa
 /** A provider's 4xx keeps its status and body. A body without an error is wrapped in one. */
 function forwardedErrorResponse(refused: ProviderRefusal, { errors, requestId }: RefusedCall): ErrorResponse {
   const { status, error, body, retryAfterMs, shouldRetry } = refused;
+  // It is logged, so it must be a name.
+  const code = error?.code ?? '';
   const value = body === null ? undefined : parseForeign(body, maxErrorValues);
   const isAsRead = body !== null && value !== undefined && value !== tooLargeJson && errors.isOwn(value);
   return {
@@ -95,7 +97,7 @@ function forwardedErrorResponse(refused: ProviderRefusal, { errors, requestId }:
     contentType: 'application/json',
     retryAfterMs,
     shouldRetry,
-    code: error?.code ?? 'provider_refused',
+    code: isErrorType(code) ? code : 'provider_refused',
   };
 }
 

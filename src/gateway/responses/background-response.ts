@@ -15,6 +15,7 @@ import { WholeResponse } from '#gateway/response/whole-response.ts';
 import type { BackgroundTarget, ResponseOutline } from '#responses/response-store.ts';
 import type { FinishOutcome } from '#responses/stored-responses.ts';
 import type { KeptTurn } from '#responses/turn.ts';
+import { errorText } from '#shared/logging/logged-error.ts';
 import { isFinished, type ResolvedTarget, resolveTarget } from './background-target.ts';
 import { outputNames } from './item-names.ts';
 import { deleteCopy, maxCleanUpMs } from './provider-copy.ts';
@@ -109,7 +110,7 @@ class BackgroundRelay {
       const outline = await this.#call.gateway.responses.turns.findOutline(projectId, id);
       if (outline?.background === null) this.#storedMeanwhile = outline;
     } catch (error) {
-      this.#call.gateway.log.warn({ error: String(error) }, 'A response could not be looked up again');
+      this.#call.gateway.log.warn({ error: errorText(error) }, 'A response could not be looked up again');
     }
     return this.#storedMeanwhile !== null;
   };
@@ -167,7 +168,7 @@ class BackgroundRelay {
       this.#stored = await gateway.responses.finish({ projectId, id, inputText, responseText, names });
     } catch (error) {
       gateway.log.warn(
-        { error: String(error) },
+        { error: errorText(error) },
         'The end of a response could not be stored. The next reading tries again.',
       );
     }

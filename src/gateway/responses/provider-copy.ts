@@ -2,6 +2,7 @@ import type { AttemptFailure } from '#gateway/attempt/attempt-failure.ts';
 import { tokensIn } from '#gateway/neutral/provider-report.ts';
 import { createCallRecord } from '#gateway/relay/create-call-record.ts';
 import type { CopyName, ProviderCopy } from '#responses/provider-copies.ts';
+import { errorText } from '#shared/logging/logged-error.ts';
 import {
   type CopyAnswer,
   type CopyRequest,
@@ -153,7 +154,7 @@ export async function forgetCopy({ gateway }: ProviderAccess, { projectId, id }:
   try {
     await gateway.responses.copies.remove(projectId, id);
   } catch (error) {
-    gateway.log.warn({ error: String(error) }, 'The deletion of a provider’s copy could not be stored');
+    gateway.log.warn({ error: errorText(error) }, 'The deletion of a provider’s copy could not be stored');
   }
   return null;
 }

@@ -27,6 +27,7 @@ import { maxTurnBytes } from '#responses/stored-responses.ts';
 import type { FinishedTurn } from '#responses/turn.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { JsonObject } from '#shared/json/json.ts';
+import { errorText } from '#shared/logging/logged-error.ts';
 import { isFinished } from './background-target.ts';
 import { checkPauseMs } from './copy-retention.ts';
 import { type ExpandedRequest, expandRequest } from './expand-request.ts';
@@ -223,7 +224,7 @@ class ResponseKeeper implements Usage {
     try {
       return await work();
     } catch (error) {
-      this.#call.gateway.log.warn({ error: String(error) }, 'A response could not be stored');
+      this.#call.gateway.log.warn({ error: errorText(error) }, 'A response could not be stored');
       return false;
     }
   }

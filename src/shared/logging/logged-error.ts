@@ -2,17 +2,25 @@
 const maxCauses = 5;
 
 const unquoted = 'A text could not be parsed.';
+const omitted = 'Its text may quote a value.';
+
+/** The errors of parsers and drivers. Their texts have a part of what was parsed, or of a document. */
+const quotingNames = /^(?:URIError|HTTPParserError|Mongo|BSON|Zod)/;
+/** Node's own errors about values: `Received '…'`. */
+const quotingCodes = /^ERR_(?:INVALID|OUT_OF_RANGE|ASSERTION|HTTP_INVALID|UNKNOWN)/;
+/** Any other text may be anything. */
+const codeForm = /^[A-Z][A-Z0-9_]{1,60}$/;
 
 /**
  * What the log shows of an error: its name, message, code, place and causes. Further members may hold what a client or a
- * provider has sent, such as the `input` of an invalid URL. The message of a `SyntaxError` quotes the text that could not
- * be parsed.
+ * provider has sent, such as the `input` of an invalid URL or the document of a write. So may a message that quotes the
+ * value that it is about.
  */
 export function loggedError(error: unknown, causes = 0): object {
   if (!(error instanceof Error)) return { type: typeof error };
   const { name, code, cause } = error as Error & { readonly code?: unknown };
-  const message = error instanceof SyntaxError ? unquoted : error.message;
-  const isCodeShown = typeof code === 'string' || typeof code === 'number';
+  const message = messageOf(error, code);
+  const isCodeShown = typeof code === 'number' || codeForm.test(String(code));
   return {
     type: name,
     message,
@@ -20,6 +28,19 @@ export function loggedError(error: unknown, causes = 0): object {
     stack: [`${name}: ${message}`, ...framesOf(error)].join('\n'),
     ...(cause !== undefined && causes < maxCauses && { cause: loggedError(cause, causes + 1) }),
   };
+}
+
+/** The name and the message that the log shows, in one text. */
+export function errorText(error: unknown): string {
+  if (!(error instanceof Error)) return typeof error === 'string' ? error : typeof error;
+  const { name, code } = error as Error & { readonly code?: unknown };
+  const message = messageOf(error, code);
+  return message === omitted && typeof code === 'number' ? `${name} ${code}: ${message}` : `${name}: ${message}`;
+}
+
+function messageOf(error: Error, code: unknown): string {
+  if (error instanceof SyntaxError) return unquoted;
+  return quotingNames.test(error.name) || quotingCodes.test(String(code)) ? omitted : error.message;
 }
 
 /** What the log shows of an error that is a text already. */

@@ -1,4 +1,5 @@
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { errorText } from './logged-error.ts';
 import type { Logger } from './logger.ts';
 
 /**
@@ -21,7 +22,7 @@ export class OutageLog {
   failed(error: unknown): void {
     if (this.#out || (error instanceof UnavailableError && error.isLogged)) return;
     this.#out = true;
-    this.#log.warn({ ...this.#fields, error: String(error) }, `${this.#what} cannot be used and is tried again`);
+    this.#log.warn({ ...this.#fields, error: errorText(error) }, `${this.#what} cannot be used and is tried again`);
   }
 
   succeeded(): void {

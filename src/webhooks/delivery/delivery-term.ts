@@ -10,6 +10,7 @@ import type { Following, LogTail } from '#event-store/log-tail.ts';
 import { UnreadableEventError } from '#event-store/recorded-event.ts';
 import { allSettled } from '#shared/async/all-settled.ts';
 import { delay } from '#shared/async/timed-waits.ts';
+import { errorText } from '#shared/logging/logged-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import type { DisabledByAnswers, QueueClock } from '#webhooks/delivery/queue/endpoint-queue.ts';
 import { type DeliveryState, newDeliveryState, type OpenMessage } from '#webhooks/state/delivery-state.ts';
@@ -173,7 +174,7 @@ export class DeliveryTerm {
       this.#handled = event.position;
       const { position, type } = event;
       this.#options.log.error(
-        { position, type, error: String(error) },
+        { position, type, error: errorText(error) },
         'An event that cannot be read is sent to no webhook',
       );
     }

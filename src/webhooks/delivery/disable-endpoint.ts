@@ -5,6 +5,7 @@ import { writeEvents } from '#application/streams/write-events.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { webhookEndpoint } from '#domain/webhook-endpoint/webhook-endpoint.ts';
 import { delay } from '#shared/async/timed-waits.ts';
+import { errorText } from '#shared/logging/logged-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import type { DisabledByAnswers } from '#webhooks/delivery/queue/endpoint-queue.ts';
 
@@ -48,7 +49,7 @@ export async function disableEndpoint(
       if (E.isRight(written)) return;
       log.warn({ webhookEndpoint: id, reason: written.left.detail }, notDisabled);
     } catch (error) {
-      log.warn({ webhookEndpoint: id, error: String(error) }, notDisabled);
+      log.warn({ webhookEndpoint: id, error: errorText(error) }, notDisabled);
     }
     await delay(retryMs, signal);
   }

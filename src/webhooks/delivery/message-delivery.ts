@@ -11,6 +11,7 @@ import { UnreadableEventError } from '#event-store/recorded-event.ts';
 import { UnreadableStreamError } from '#event-store/unreadable-stream.ts';
 import { FairSlots, runFor } from '#shared/async/fair-queue.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { errorText } from '#shared/logging/logged-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { keepHeapSmall } from '#shared/memory/heap-growth.ts';
 import type { TryResult } from '#webhooks/delivery/queue/endpoint-queue.ts';
@@ -150,7 +151,7 @@ export class MessageDelivery {
   /** An unavailable store says nothing about a message. Any other failure counts, so that retries end. */
   async #notMade(error: unknown, webhookEndpoint: string, message: Message): Promise<DeliveryTry> {
     const { log } = this.#options;
-    const fields = { webhookEndpoint, position: message.position, error: String(error) };
+    const fields = { webhookEndpoint, position: message.position, error: errorText(error) };
     if (error instanceof UnavailableError) {
       log.warn(fields, 'A webhook message cannot be made now; the node tries again');
       return postponed;

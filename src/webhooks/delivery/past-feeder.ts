@@ -7,6 +7,7 @@ import type { ReadStore } from '#read-store/read-store.ts';
 import { FairQueue } from '#shared/async/fair-queue.ts';
 import { delay } from '#shared/async/timed-waits.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { errorText } from '#shared/logging/logged-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import type { Message } from '#webhooks/state/delivery-state.ts';
 import { type DeliveredEndpoint, ownerOf, takesType } from './endpoint-registry.ts';
@@ -109,7 +110,7 @@ export class PastFeeder {
     try {
       return !endpoint.queue.hasRoom || signal.aborted || (await this.#feed(endpoint));
     } catch (error) {
-      const fields = { webhookEndpoint: endpoint.id, error: String(error) };
+      const fields = { webhookEndpoint: endpoint.id, error: errorText(error) };
       if (error instanceof UnavailableError)
         log.warn(fields, 'The events that a webhook endpoint missed cannot be read now');
       else if (!isLoggedByStore(error))

@@ -12,6 +12,7 @@ import { BackOff } from '#shared/async/retrying.ts';
 import { delay } from '#shared/async/timed-waits.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { errorText } from '#shared/logging/logged-error.ts';
 import type { DeliveryLog } from '#webhooks/delivery-log.ts';
 import { type DeliveryState, newDeliveryState } from '#webhooks/state/delivery-state.ts';
 import type { DeliveryChange, DeliveryStateStore, StoredDelivery } from '#webhooks/state/delivery-state-store.ts';
@@ -231,7 +232,10 @@ export class WebhookRunner {
         const before = new Date(clock.now() - retentionMs).toISOString();
         while ((await deliveries.removeBefore(before)) && !signal.aborted) await delay(0, signal);
       } catch (error) {
-        log.warn({ error: String(error) }, 'Old tries to deliver webhooks could not be removed; the node tries again');
+        log.warn(
+          { error: errorText(error) },
+          'Old tries to deliver webhooks could not be removed; the node tries again',
+        );
       }
       await delay(expiryIntervalMs, signal);
     }
