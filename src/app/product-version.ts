@@ -7,7 +7,7 @@ const commitForm = /^[0-9a-f]{40}$/;
 const shownCharacters = 7;
 
 /**
- * Returns the version of the product with its commit, `0.4.0+a58340c`. The commit is that of the checkout, or the one in the
+ * Returns the version of the product with its commit, `0.5.0+a58340c`. The commit is that of the checkout, or the one in the
  * file `commit`, which the build of the image writes; without both it is left out.
  * @param folder the folder with `.git` or `commit`
  */

@@ -37,7 +37,7 @@ describe('write_digest', () => {
   });
 
   it('promises no revision, because its answer has none', () => {
-    const document = JSON.parse(JSON.stringify(openApiDocument([writeDigestOperation(null)], '0.4.0')));
+    const document = JSON.parse(JSON.stringify(openApiDocument([writeDigestOperation(null)], '0.5.0')));
     const { parameters = [], responses } = document.paths['/v1/digests'].post;
     const names = (parameters as ReadonlyArray<{ readonly $ref?: string; readonly name?: string }>).map(
       ({ $ref, name }) => $ref ?? name ?? '',

@@ -35,7 +35,7 @@ describe('openApiDocument of the service', () => {
   const operations = allOperations();
 
   it('makes a valid OpenAPI 3.1 document with every operation once', async () => {
-    const document = JSON.parse(JSON.stringify(openApiDocument(operations, '0.4.0+a58340c'))) as Record<
+    const document = JSON.parse(JSON.stringify(openApiDocument(operations, '0.5.0+a58340c'))) as Record<
       string,
       unknown
     >;
@@ -47,7 +47,7 @@ describe('openApiDocument of the service', () => {
     assert.deepEqual(names.toSorted(), [...operations.map(({ name }) => name), 'get_health'].toSorted());
   });
 
-  const document = openApiDocument(operations, '0.4.0+a58340c');
+  const document = openApiDocument(operations, '0.5.0+a58340c');
 
   it('describes each resource once, under its name', () => {
     const answered = operations.flatMap(({ http, output }) => {
@@ -165,7 +165,7 @@ describe('openApiDocument of the service', () => {
 });
 
 describe('openApiDocument of the gateway', () => {
-  const document = openApiDocument(gatewayOperations(null, usualLimits), '0.4.0');
+  const document = openApiDocument(gatewayOperations(null, usualLimits), '0.5.0');
   const chat = at(document, 'paths', '/v1/chat/completions', 'post');
   const transcription = at(document, 'paths', '/v1/audio/transcriptions', 'post');
 
@@ -249,7 +249,7 @@ describe('openApiDocument of the gateway', () => {
 });
 
 describe('openApiDocument', () => {
-  const document = openApiDocument(fakeOperations(), '0.4.0');
+  const document = openApiDocument(fakeOperations(), '0.5.0');
   const creation = at(document, 'paths', '/v1/projects/{projectId}/widgets', 'post') as JsonObject;
 
   it('makes a valid OpenAPI 3.1 document with the version of the package', async () => {

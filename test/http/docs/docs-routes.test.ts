@@ -15,7 +15,7 @@ interface Answer {
 
 describe('the documentation over HTTP', () => {
   const operations = allOperations();
-  const version = '0.4.0+a58340c';
+  const version = '0.5.0+a58340c';
   let service: FakeService;
 
   before(async () => {
