@@ -10,7 +10,7 @@ import { invalidInput } from '#exchange/input-errors.ts';
 import { usageByDay, usageByHour } from '#projections/usage/usage-by-period.ts';
 import { type FiguresOwner, figuresOwner, narrowingReads } from '#queries/shared/figures-owner.ts';
 import { GroupBy, type Grouping, rollupFor } from './group-by.ts';
-import { UsageAnswer, type UsageRow } from './usage-answer.ts';
+import { UsageAnswer } from './usage-answer.ts';
 import { UsageRows, usageCsv } from './usage-export.ts';
 import { chunksOf, hoursOrDays, keptSince, shifted, type UsageRange, wholeDaysAndHours } from './usage-range.ts';
 import { passRollup, TooMuchUsageError } from './usage-reader.ts';
@@ -91,10 +91,10 @@ export const getUsage = query<Input, Tenant, UsageAnswer, keyof typeof reads>({
         return E.right({ stream: usageCsv(wanted.groupBy, partsOf(ranges.flatMap(chunksOf), rowsIn)) });
       }
       const rows = await rowsIn(ranges);
-      if (accept !== null) return E.right({ stream: usageCsv(wanted.groupBy, [rows.rows()]) });
+      if (accept !== null) return E.right({ stream: usageCsv(wanted.groupBy, [rows]) });
       if (rows.size > maxRows) return E.left(tooMuch(`The answer has more than ${maxRows} rows`));
       const [from, until] = hoursOrDays(wanted.from, wanted.until, time);
-      return E.right({ body: { from, until, rows: rows.rows() } });
+      return E.right({ body: { from, until, rows: await rows.rows() } });
     } catch (error) {
       if (error instanceof TooMuchUsageError) return E.left(tooMuch(error.message.replace(/\.$/, '')));
       throw error;
@@ -137,8 +137,8 @@ const isByTime = ({ groupBy }: UsageRequest) => groupBy.includes('hour') || grou
 async function* partsOf(
   ranges: ReadonlyArray<UsageRange>,
   rowsIn: (ranges: ReadonlyArray<UsageRange>) => Promise<UsageRows>,
-): AsyncGenerator<ReadonlyArray<UsageRow>, void, void> {
-  for (const range of ranges) yield (await rowsIn([range])).rows();
+): AsyncGenerator<UsageRows, void, void> {
+  for (const range of ranges) yield await rowsIn([range]);
 }
 
 async function rowsOf(

@@ -2,6 +2,7 @@ import { stringify } from 'csv-stringify/sync';
 import { addUsage, noUsage, type UsageSums } from '#domain/usage/usage-total.ts';
 import type { TextStream } from '#exchange/response-sink.ts';
 import type { UsageDocument } from '#projections/usage/usage-by-period.ts';
+import { heavyWork } from '#shared/async/event-loop-budget.ts';
 import { type Grouping, groupOf, type UsageRowGroup } from './group-by.ts';
 import { figuresOf, type UsageRow, usageFigures } from './usage-answer.ts';
 
@@ -26,15 +27,80 @@ export class UsageRows {
     else row.sums = addUsage(row.sums, document.sums);
   }
 
-  /** Returns the rows. Without a grouping there is always one row, even if there are no calls. */
-  rows(): ReadonlyArray<UsageRow> {
-    if (this.#groupBy.length === 0 && this.size === 0) return [figuresOf(noUsage)];
-    const named = [...this.#rows].map(([name, { group, sums }]) => ({ name, time: timeOf(group), group, sums }));
-    named.sort((one, other) => {
-      if (one.time !== other.time) return one.time < other.time ? -1 : 1;
-      return other.sums.calls - one.sums.calls || (one.name < other.name ? -1 : 1);
-    });
-    return named.map(({ group, sums }) => ({ ...group, ...figuresOf(sums) }));
+  /**
+   * Makes the rows in pieces, with turns of the event loop between them. Without a grouping there is always one row,
+   * even if there are no calls.
+   */
+  async *pieces(): AsyncGenerator<ReadonlyArray<UsageRow>, void, void> {
+    if (this.#groupBy.length === 0 && this.size === 0) {
+      yield [figuresOf(noUsage)];
+      return;
+    }
+    const rows = mergeSorted(await this.#sortedRuns());
+    for (;;) {
+      await heavyWork.take(1);
+      const piece = nextOf(rows, rowsPerPiece).map(({ group, sums }) => ({ ...group, ...figuresOf(sums) }));
+      if (piece.length === 0) return;
+      yield piece;
+    }
+  }
+
+  /** Returns all rows, for an answer with few of them. */
+  async rows(): Promise<ReadonlyArray<UsageRow>> {
+    const rows: UsageRow[] = [];
+    for await (const piece of this.pieces()) rows.push(...piece);
+    return rows;
+  }
+
+  /** Sorts the rows in runs, because a sort of all would take one long turn. */
+  async #sortedRuns(): Promise<ReadonlyArray<ReadonlyArray<NamedRow>>> {
+    const runs: ReadonlyArray<NamedRow>[] = [];
+    const entries = this.#rows.entries();
+    for (;;) {
+      await heavyWork.take(1);
+      const run = nextOf(entries, rowsPerRun).map(([name, row]) => ({ name, ...row, time: timeOf(row.group) }));
+      if (run.length === 0) return runs;
+      runs.push(run.toSorted(compareRows));
+    }
+  }
+}
+
+/** Takes the next items; none at the end. */
+function nextOf<Item>(items: Iterator<Item, unknown>, count: number): ReadonlyArray<Item> {
+  const taken: Item[] = [];
+  while (taken.length < count) {
+    const { value, done } = items.next();
+    if (done) break;
+    taken.push(value);
+  }
+  return taken;
+}
+
+/** A row with what decides its place. */
+interface NamedRow {
+  readonly name: string;
+  readonly time: string;
+  readonly group: UsageRowGroup;
+  readonly sums: UsageSums;
+}
+
+function compareRows(one: NamedRow, other: NamedRow): number {
+  if (one.time !== other.time) return one.time < other.time ? -1 : 1;
+  return other.sums.calls - one.sums.calls || (one.name < other.name ? -1 : 1);
+}
+
+/** Merges sorted runs, one row when it is asked for. */
+function* mergeSorted(runs: ReadonlyArray<ReadonlyArray<NamedRow>>): Generator<NamedRow, void, void> {
+  const places = runs.map(() => 0);
+  for (;;) {
+    let first: { readonly row: NamedRow; readonly run: number } | null = null;
+    for (const [run, rows] of runs.entries()) {
+      const row = rows[places[run] ?? 0];
+      if (row !== undefined && (first === null || compareRows(row, first.row) < 0)) first = { row, run };
+    }
+    if (first === null) return;
+    places[first.run] = (places[first.run] ?? 0) + 1;
+    yield first.row;
   }
 }
 
@@ -42,6 +108,7 @@ const timeOf = ({ hour, day }: UsageRowGroup) => hour ?? day ?? '';
 
 /** The rows of one piece of the text: about 30 KiB. */
 const rowsPerPiece = 200;
+const rowsPerRun = 2_000;
 
 /**
  * Makes a table of rows: a column for each grouping, then the figures under their names in JSON.
@@ -49,7 +116,7 @@ const rowsPerPiece = 200;
  */
 export function usageCsv(
   groupBy: ReadonlyArray<Grouping>,
-  parts: AsyncIterable<ReadonlyArray<UsageRow>> | Iterable<ReadonlyArray<UsageRow>>,
+  parts: AsyncIterable<UsageRows> | Iterable<UsageRows>,
 ): TextStream {
   const columns = [...groupBy, ...(Object.keys(usageFigures) as ReadonlyArray<keyof typeof usageFigures>)];
   return { contentType: 'text/csv; charset=utf-8; header=present', chunks: linesOf(columns, parts) };
@@ -57,23 +124,24 @@ export function usageCsv(
 
 async function* linesOf(
   columns: ReadonlyArray<keyof UsageRow>,
-  parts: AsyncIterable<ReadonlyArray<UsageRow>> | Iterable<ReadonlyArray<UsageRow>>,
+  parts: AsyncIterable<UsageRows> | Iterable<UsageRows>,
 ): AsyncGenerator<string, void, void> {
   yield csvLines([columns]);
   for await (const rows of parts) {
-    yield* piecesOf(rows.map((row) => columns.map((column) => row[column])));
+    const texts = await textsOf(columns, rows);
+    yield* texts;
     // The export's turn ends with each part, even with an empty one.
-    if (rows.length === 0) yield '';
+    if (texts.length === 0) yield '';
   }
 }
 
-/** Makes the whole text of a part at once, which takes far less memory than its rows. */
-function piecesOf(cells: ReadonlyArray<ReadonlyArray<unknown>>): ReadonlyArray<string> {
-  const pieces: string[] = [];
-  for (let start = 0; start < cells.length; start += rowsPerPiece) {
-    pieces.push(csvLines(cells.slice(start, start + rowsPerPiece)));
+/** Makes the whole text of a part before the client takes it, because it takes far less memory than its rows. */
+async function textsOf(columns: ReadonlyArray<keyof UsageRow>, rows: UsageRows): Promise<ReadonlyArray<string>> {
+  const texts: string[] = [];
+  for await (const piece of rows.pieces()) {
+    texts.push(csvLines(piece.map((row) => columns.map((column) => row[column]))));
   }
-  return pieces;
+  return texts;
 }
 
 /** Escapes cells that begin like a formula, so that a spreadsheet runs nothing that a client wrote. Null is empty. */
