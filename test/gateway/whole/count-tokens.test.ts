@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { builtInConfiguration } from '#gateway/config/configuration-file.ts';
+import type { Conversation } from '#gateway/neutral/conversation.ts';
+import { estimateTokens } from '#gateway/neutral/estimate-tokens.ts';
 import { type GatewayService, post, startGateway } from '#test/gateway/support/gateway-service.ts';
 
 const path = '/v1/messages/count_tokens';
@@ -30,6 +32,26 @@ describe('the estimate of tokens', () => {
     const pdf = '<< /Type /Pages /Count 3 >> << /Type /Page >> << /Type/Page/Parent 1 >> << /Type /Page >>';
     const source = { type: 'base64', media_type: 'application/pdf', data: Buffer.from(pdf).toString('base64') };
     assert.equal(await tokensOf([image, { type: 'document', source }]), 4_000);
+  });
+
+  it('counts the pages of a document of many slices, wherever they are cut, with turns for others', async () => {
+    const page = '<< /Type /Page >> ';
+    const pages = `<< /Type /Pages >>${page.repeat(150_000)}/Type /Page`;
+    // Base64 may have line ends, so a slice may end within four characters.
+    const data = Buffer.from(pages)
+      .toString('base64')
+      .replace(/.{70}/g, (line) => `${line}\n`);
+    let turns = 0;
+    const counting = setInterval(() => {
+      turns += 1;
+    }, 0);
+    const source = { kind: 'base64', mediaType: 'application/pdf', data };
+    const turn = { role: 'user', parts: [{ kind: 'document', source }] };
+    const conversation = { system: [], tools: [], turns: [turn] } as unknown as Conversation;
+    const tokens = await estimateTokens(conversation);
+    clearInterval(counting);
+    assert.equal(tokens, 150_001 * 1_000);
+    assert.ok(turns > 0);
   });
 
   it('is a quarter of the whole body where that has blocks of other types, or very many values', async () => {

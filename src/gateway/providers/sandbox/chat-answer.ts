@@ -114,8 +114,11 @@ export type ChatContent =
 
 /** The most bytes of a member that is parsed, because parsing many values takes long. */
 const maxMemberBytes = 256 * 1024;
-/** The most characters that an answer repeats, because the largest number of choices must fit in memory. */
-const maxRepeated = 100_000;
+/**
+ * Maximum characters of the user's text that are read, and that an answer repeats: the largest number of choices must
+ * fit in memory.
+ */
+const maxTextLength = 100_000;
 
 const maxChoices = 128;
 
@@ -165,7 +168,7 @@ function callOf(tool: JsonObject, choices: number): ChatContent {
 interface ToolChoice {
   readonly mode: 'required' | 'auto' | 'none';
   /** The names of the functions that may be called; null for all. */
-  readonly names: ReadonlyArray<unknown> | null;
+  readonly names: ReadonlySet<unknown> | null;
 }
 
 function functionToCall(request: ChatRequest, text: string): JsonObject | null {
@@ -173,7 +176,7 @@ function functionToCall(request: ChatRequest, text: string): JsonObject | null {
   if (mode === 'none') return null;
   const asked = mode === 'auto' ? askedFunction(request, text) : null;
   if (mode === 'auto' && asked === null) return null;
-  const allowed = functionsIn(member(request, 'tools')).filter(({ name }) => names === null || names.includes(name));
+  const allowed = functionsIn(member(request, 'tools')).filter(({ name }) => names === null || names.has(name));
   const found = mode === 'auto' ? allowed.find(({ name }) => name === asked) : allowed[0];
   if (found !== undefined) return found;
   if (mode === 'auto') return null;
@@ -184,10 +187,10 @@ function functionToCall(request: ChatRequest, text: string): JsonObject | null {
 function toolChoiceOf(choice: Json | undefined): ToolChoice {
   if (choice === 'required' || choice === 'none') return { mode: choice, names: null };
   if (!isObject(choice)) return { mode: 'auto', names: null };
-  if (choice.type !== 'allowed_tools') return { mode: 'required', names: [functionName(choice)] };
+  if (choice.type !== 'allowed_tools') return { mode: 'required', names: new Set([functionName(choice)]) };
   const { mode, tools } = isObject(choice.allowed_tools) ? choice.allowed_tools : {};
   const names = (Array.isArray(tools) ? tools : []).filter(isObject).map(functionName);
-  return { mode: mode === 'required' ? mode : 'auto', names };
+  return { mode: mode === 'required' ? mode : 'auto', names: new Set(names) };
 }
 
 function functionName(tool: JsonObject): unknown {
@@ -203,7 +206,7 @@ function functionsIn(tools: Json | undefined): ReadonlyArray<JsonObject> {
 /** The name in `call <tool>`, if the user's message is the last: after the result of a tool it is answered with a text. */
 function askedFunction(request: ChatRequest, text: string): string | null {
   if (!request.isUserLast) return null;
-  return /\bcall ([A-Za-z0-9_-]{1,64})/i.exec(text)?.[1] ?? null;
+  return /\bcall ([A-Za-z0-9_-]{1,64})/i.exec(text.slice(0, maxTextLength))?.[1] ?? null;
 }
 
 /** The parsed value of a member, if it is small enough. */
@@ -216,10 +219,10 @@ function member({ bytes, members }: ChatRequest, name: string): Json | undefined
 }
 
 function repeated(text: string): string {
-  return text.length > maxRepeated ? `${text.slice(0, maxRepeated).toWellFormed()}…` : text;
+  return text.length > maxTextLength ? `${text.slice(0, maxTextLength).toWellFormed()}…` : text;
 }
 
-/** Counts the words of a text. The sandbox counts them as tokens. */
+/** Counts the words at the beginning of a text. The sandbox counts them as tokens. */
 export function wordsIn(text: string): number {
-  return countMatches(text, /\S+/g);
+  return countMatches(text.slice(0, maxTextLength), /\S+/g);
 }
