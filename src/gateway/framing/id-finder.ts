@@ -29,9 +29,6 @@ export interface FoundId<Kind extends string> extends Place {
 
 type Growing = { -readonly [Key in keyof Place]: Place[Key] };
 
-/** Maximum number of ids that are kept. */
-const maxIds = 100_000;
-
 const quote = 0x22;
 /** A character of a name takes at most six bytes. */
 const maxCharacterBytes = 6;
@@ -107,10 +104,10 @@ export class IdSuspicion<Kind extends string> {
     this.#isRaised = this.#rules.suspects.find(this.#bytes, nameStart, nameEnd) !== null;
   }
 
-  /** Finds the ids after the scan: a text with a suspect name is scanned once more. */
-  findIds(): ReadBody<FoundIds<Kind>> {
+  /** Finds the ids after the scan: a text with a suspect name is scanned once more. @param maxIds those that are kept */
+  findIds(maxIds: number): ReadBody<FoundIds<Kind>> {
     if (!this.#isRaised) return noIds;
-    const finder = new IdFinder(this.#bytes, this.#rules);
+    const finder = new IdFinder(this.#bytes, this.#rules, maxIds);
     const scanned = scanJsonObject(this.#bytes, Number.POSITIVE_INFINITY, finder);
     return continueRead(scanned, () => E.right(finder));
   }
@@ -129,6 +126,7 @@ export class IdFinder<Kind extends string> implements JsonListener, FoundIds<Kin
   isOverflown = false;
   readonly #bytes: Buffer;
   readonly #rules: CompiledIdRules<Kind>;
+  readonly #maxIds: number;
   readonly #walk: PathWalk<Kind | typeof free>;
   /** For each level, its latest value's index in a list as a negative number, or the offset of its name. */
   readonly #keys: number[] = [0];
@@ -142,14 +140,15 @@ export class IdFinder<Kind extends string> implements JsonListener, FoundIds<Kin
   #freeLevel = Number.POSITIVE_INFINITY;
   #open: Growing | null = null;
 
-  constructor(bytes: Buffer, rules: CompiledIdRules<Kind>) {
+  constructor(bytes: Buffer, rules: CompiledIdRules<Kind>, maxIds: number) {
     this.#bytes = bytes;
     this.#rules = rules;
+    this.#maxIds = maxIds;
     this.#walk = new PathWalk(bytes, rules.paths);
   }
 
   begin(level: number, start: number, nameStart: number, nameEnd: number): void {
-    if (level > this.#freeLevel) return;
+    if (level > this.#freeLevel || this.isOverflown) return;
     this.#freeLevel = Number.POSITIVE_INFINITY;
     const isItem = nameStart === -1;
     this.#keys[level] = isItem ? Math.min(this.#keys[level] as number, 0) - 1 : nameStart;
@@ -182,7 +181,7 @@ export class IdFinder<Kind extends string> implements JsonListener, FoundIds<Kin
   }
 
   #add(kind: Kind, level: number, start: number): void {
-    if (this.found.length >= maxIds) {
+    if (this.found.length >= this.#maxIds) {
       this.isOverflown = true;
       return;
     }

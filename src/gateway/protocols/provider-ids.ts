@@ -101,6 +101,12 @@ export function suspectIds(bytes: Buffer, protocol: keyof typeof idRules): IdSus
   return new IdSuspicion(bytes, idRules[protocol]);
 }
 
+/** Maximum number of ids in a client's request that are looked at. */
+export const maxIdsOfClient = 10_000;
+
+/** Maximum number of ids in a request with the turns before it. */
+export const maxIdsOfConversation = 100_000;
+
 /** Maximum number of files that a client's request names, each as often as it names it. */
 const maxFiles = 1_000;
 
@@ -109,10 +115,10 @@ const maxFiles = 1_000;
  * @param instead what the client can do without the id of a file
  */
 export function refuseIds({ found, isOverflown }: NamedIds, instead = leaveOut): Failure | null {
-  // What was not looked at might name what lives at a provider.
-  if (isOverflown) return tooManyIds;
   const beyond = found.filter(({ kind }) => kind === 'own file' || kind === 'file')[maxFiles];
   if (beyond !== undefined) return tooManyFiles(beyond.pointer);
+  // What was not looked at might name what lives at a provider.
+  if (isOverflown) return tooManyIds;
   const elsewhere = found.find(({ kind }) => kind !== 'own file');
   return elsewhere === undefined ? null : notHere(elsewhere, elsewhere.kind === 'file' ? instead : leaveOut);
 }

@@ -6,7 +6,7 @@ import { PlaceFinder } from '#gateway/framing/json-places.ts';
 import { continueRead, type JsonRequest, type ReadBody, readMembers } from '#gateway/framing/json-request.ts';
 import { checkFlag, checkText, inputError, spellingFaults } from '#gateway/framing/member-checks.ts';
 import { MessageChecker, messagesFaults } from '#gateway/protocols/message-checker.ts';
-import { type NamedIds, refuseIds, suspectIds } from '#gateway/protocols/provider-ids.ts';
+import { maxIdsOfClient, type NamedIds, refuseIds, suspectIds } from '#gateway/protocols/provider-ids.ts';
 import type { Json } from '#shared/json/json.ts';
 import type { JsonListener } from '#shared/json/json-scanner.ts';
 
@@ -41,7 +41,9 @@ export function readMessagesRequest(
   const listener = new MessagesListener(bytes);
   const read = readMembers(bytes, listener.members, maxValues, listener);
   return continueRead(read, (request) =>
-    continueRead(listener.ids.findIds(), (ids) => checkMessagesRequest(request, listener, ids, needsMaxTokens)),
+    continueRead(listener.ids.findIds(maxIdsOfClient), (ids) =>
+      checkMessagesRequest(request, listener, ids, needsMaxTokens),
+    ),
   );
 }
 

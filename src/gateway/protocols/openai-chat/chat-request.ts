@@ -6,7 +6,7 @@ import { MemberCollector, type Place, scalarMember, wantedNames } from '#gateway
 import { continueRead, type JsonRequest, type ReadBody, readMembers } from '#gateway/framing/json-request.ts';
 import { checkFlag, checkText, inputError, spellingFaults } from '#gateway/framing/member-checks.ts';
 import { MessageChecker, messagesFaults } from '#gateway/protocols/message-checker.ts';
-import { type NamedId, type NamedIds, refuseIds, suspectIds } from '#gateway/protocols/provider-ids.ts';
+import { maxIdsOfClient, type NamedId, type NamedIds, refuseIds, suspectIds } from '#gateway/protocols/provider-ids.ts';
 import type { Json } from '#shared/json/json.ts';
 import type { JsonListener } from '#shared/json/json-scanner.ts';
 
@@ -53,7 +53,7 @@ export function readChatRequest(bytes: Buffer, maxValues: number): ReadBody<Chat
   const listener = new ChatListener(bytes);
   const read = readMembers(bytes, listener.members, maxValues, listener);
   return continueRead(read, (request) =>
-    continueRead(listener.ids.findIds(), (ids) => checkChatRequest(request, listener, ids)),
+    continueRead(listener.ids.findIds(maxIdsOfClient), (ids) => checkChatRequest(request, listener, ids)),
   );
 }
 

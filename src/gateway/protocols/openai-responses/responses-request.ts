@@ -13,7 +13,15 @@ import {
 import { PlaceFinder } from '#gateway/framing/json-places.ts';
 import { continueRead, type JsonRequest, type ReadBody, readMembers } from '#gateway/framing/json-request.ts';
 import { checkFlag, checkText, inputError, spellingFaults } from '#gateway/framing/member-checks.ts';
-import { type NamedId, type NamedIds, refuseIds, suspectIds, tooManyIds } from '#gateway/protocols/provider-ids.ts';
+import {
+  maxIdsOfClient,
+  maxIdsOfConversation,
+  type NamedId,
+  type NamedIds,
+  refuseIds,
+  suspectIds,
+  tooManyIds,
+} from '#gateway/protocols/provider-ids.ts';
 import { describingMembers } from '#responses/turn-scan.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 import type { JsonListener } from '#shared/json/json-scanner.ts';
@@ -99,21 +107,25 @@ const changedMembers = ['input', 'tools', 'store', 'include', 'previous_response
  *   there
  */
 export function readResponsesRequest(bytes: Buffer, maxValues: number): ReadBody<ResponsesRequest> {
-  return readWith(bytes, maxValues, refuseUnknown);
+  return readWith(bytes, maxValues, { maxIds: maxIdsOfClient, refuse: refuseUnknown });
 }
 
 /** Reads a client's request again after stored items were put into it, whose ids an answer to its project has named. */
 export function readExpandedRequest(bytes: Buffer, maxValues: number): ReadBody<ResponsesRequest> {
-  return readWith(bytes, maxValues, ({ isOverflown }) => (isOverflown ? tooManyIds : null));
+  const refuse = ({ isOverflown }: NamedIds) => (isOverflown ? tooManyIds : null);
+  return readWith(bytes, maxValues, { maxIds: maxIdsOfConversation, refuse });
 }
 
-type RefuseIds = (ids: NamedIds) => Failure | null;
+interface IdLimits {
+  readonly maxIds: number;
+  readonly refuse: (ids: NamedIds) => Failure | null;
+}
 
-function readWith(bytes: Buffer, maxValues: number, refuse: RefuseIds): ReadBody<ResponsesRequest> {
+function readWith(bytes: Buffer, maxValues: number, { maxIds, refuse }: IdLimits): ReadBody<ResponsesRequest> {
   const listener = new ResponsesListener(bytes);
   const read = readMembers(bytes, listener.members, maxValues, listener);
   return continueRead(read, (request) =>
-    continueRead(listener.ids.findIds(), (ids) => {
+    continueRead(listener.ids.findIds(maxIds), (ids) => {
       const refused = refuse(ids);
       return refused === null ? checkResponsesRequest(request, listener, ids) : E.left(refused);
     }),
