@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { call, type Server } from '#bench/http-processes/processes.ts';
 import { print, type Result } from '#bench/measure.ts';
 import { newProjectKey, type ProjectKey } from './project-key.ts';
@@ -24,6 +25,10 @@ interface AttackBesideTenant {
   readonly title: string;
   /** Whether the longest silence of `/healthz` has its usual limit. Default: it has. */
   readonly limitsFreeze?: boolean;
+  /** The longest silence of `/healthz` in ms. Default: the usual limit. */
+  readonly maxFreezeMs?: number;
+  /** How many times as long as at rest the other tenant may wait. Default: its wait has the usual limit. */
+  readonly maxSlowdown?: number;
   /** Fills the service before the other tenant is made. */
   readonly prepare: (service: Server) => Promise<unknown>;
   readonly attack: (service: Server, key: ProjectKey) => Promise<unknown>;
@@ -31,11 +36,19 @@ interface AttackBesideTenant {
 
 const flows = 100;
 const maxP95Ms = 1_000;
-const maxFreezeMs = 300;
+const usualFreezeMs = 300;
+const restMs = 3_000;
 const maxBytesAboveIdle = 300 * 1024 * 1024;
 
 /** Makes a scenario that also measures how long another tenant waits. */
-export function besideOtherTenant({ title, limitsFreeze = true, prepare, attack }: AttackBesideTenant): AbuseScenario {
+export function besideOtherTenant({
+  title,
+  limitsFreeze = true,
+  maxFreezeMs = usualFreezeMs,
+  maxSlowdown,
+  prepare,
+  attack,
+}: AttackBesideTenant): AbuseScenario {
   let other: TenantRequests | null = null;
   return {
     title,
@@ -48,7 +61,9 @@ export function besideOtherTenant({ title, limitsFreeze = true, prepare, attack 
     attack: async (service) => {
       if (other === null) throw new Error('The service is not prepared');
       const key = await newProjectKey(service);
-      return [await timesDuring(other, title, () => attack(service, key))];
+      const restP95 = maxSlowdown === undefined ? null : await p95During(other, title, () => sleep(restMs));
+      const p95 = await p95During(other, title, () => attack(service, key));
+      return [waitOf(title, p95), ...(restP95 === null ? [] : [slowdownOf(title, p95 / restP95, maxSlowdown)])];
     },
   };
 }
@@ -67,7 +82,7 @@ async function makeOtherTenant(service: Server): Promise<TenantRequests> {
 }
 
 /** Sends the other tenant's requests from another process while some work runs. @returns their 95th percentile */
-async function timesDuring(requests: TenantRequests, title: string, run: () => Promise<unknown>): Promise<Result> {
+async function p95During(requests: TenantRequests, title: string, run: () => Promise<unknown>): Promise<number> {
   const probe = fork(join(import.meta.dirname, 'other-tenant-probe.ts'), [JSON.stringify(requests)]);
   await once(probe, 'message');
   try {
@@ -79,6 +94,20 @@ async function timesDuring(requests: TenantRequests, title: string, run: () => P
   await once(probe, 'exit');
   if (failures > 0) throw new Error(`${failures} of ${times.length} requests of the other tenant failed`);
   const p95 = times.toSorted((one, other) => one - other)[Math.ceil(times.length * 0.95) - 1] ?? Number.NaN;
-  print(`${title}: ${times.length} requests of another tenant`);
+  print(`${title}: ${times.length} requests of another tenant, p95 ${p95.toFixed(1)} ms`);
+  return p95;
+}
+
+function waitOf(title: string, p95: number): Result {
   return { what: `${title}: p95 of another tenant`, figure: p95, unit: ' ms', required: maxP95Ms, aim: maxP95Ms / 2 };
+}
+
+function slowdownOf(title: string, figure: number, maxSlowdown = 1): Result {
+  return {
+    what: `${title}: p95 of another tenant against rest`,
+    figure,
+    unit: ' ×',
+    required: maxSlowdown,
+    aim: maxSlowdown / 2,
+  };
 }

@@ -326,6 +326,23 @@ describe('Messages', () => {
       assert.equal(anthropic.seen.length, 0);
     });
 
+    it('are 404 in `system`, by an escaped name, and when tokens are counted', async () => {
+      const body = JSON.stringify({ model: 'native', ...ask, system: [{ type: 'document', source: file }] });
+      for (const query of ['', '/count_tokens']) {
+        const answer = await send(body.replace('file_id', 'file_\\u0069d'), { query });
+        assert.equal(answer.status, 404, answer.text);
+        assert.ok(answer.body().error.message.startsWith('/system/0/source/file_id names a file'), answer.text);
+      }
+      assert.equal(anthropic.seen.length, 0);
+    });
+
+    it('are too many files beyond a thousand', async () => {
+      const content = Array.from({ length: 1_001 }, () => ({ type: 'document', source: file }));
+      const answer = await send({ model: 'native', max_tokens: 5, messages: [{ role: 'user', content }] });
+      assert.deepEqual([answer.status, answer.body().error.type], [400, 'invalid_request_error']);
+      assert.match(answer.body().error.message, /^\/messages\/0\/content\/1000\/source\/file_id is beyond the limit/);
+    });
+
     it('do not take the arguments of a tool for an id', async () => {
       const content = [{ type: 'tool_use', id: 'a', name: 't', input: { file_id: 'x', source: { file_id: 'y' } } }];
       const answer = await send({ model: 'native', max_tokens: 5, messages: [{ role: 'assistant', content }] });

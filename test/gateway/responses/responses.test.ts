@@ -853,6 +853,38 @@ describe('Responses', () => {
       assert.equal((await call('GET', `/${first.id}`, undefined, as('one'))).status, 200);
     });
 
+    it('an item by its id alone is the stored one, or nothing', async () => {
+      const picture = { type: 'image_generation_call', id: 'ig_1', status: 'completed', result: 'cGljdHVyZQ==' };
+      openai.answers(json(openAiResponse([picture])));
+      await send({ model: 'native', input: 'draw' }, as('one'));
+      const { result: _, ...named } = { ...picture, revised_prompt: 'a cat' };
+      const asked = [{ role: 'user', content: 'and now a dog' }, named];
+      const first = (await send({ model: 'native', input: asked }, as('one'))).body() as Read;
+      assert.deepEqual(sentTo(openai).input[1], picture);
+      await send({ model: 'native', input: 'more', previous_response_id: first.id }, as('one'));
+      assert.deepEqual(sentTo(openai).input[1], picture);
+      const seen = openai.seen.length;
+      for (const item of [
+        named,
+        { type: 'image_generation_call', id: 'ig_1', result: null },
+        { type: 'x', id: 'ig_1' },
+      ]) {
+        const refused = await send({ model: 'native', input: [item] }, as('two'));
+        assert.deepEqual([refused.status, refused.body().error.code], [404, 'response_item_not_found']);
+      }
+      assert.equal(openai.seen.length, seen, 'no provider was asked');
+    });
+
+    it('a file may be named a thousand times, and is refused before it is looked up beyond that', async () => {
+      const part = { type: 'input_file', file_id: 'file-none00000' };
+      const input = [{ role: 'user', content: Array.from({ length: 1_001 }, () => part) }];
+      const refused = await send({ model: 'native', input }, as('one'));
+      assert.deepEqual(
+        [refused.status, refused.body().error.code, refused.body().error.param],
+        [400, 'too_many_files', 'input[0].content[1000].file_id'],
+      );
+    });
+
     it('a file of the project is sent inside the call, again in each turn', async () => {
       const input = [
         {
