@@ -31,6 +31,7 @@ export function openSqliteSubjectKeys(options: SqliteStoreOptions): SubjectKeys 
     contents: 'The subject keys',
     schema,
     isDurable: true,
+    isZeroed: true,
     check: (database) => {
       if (isOfOthers(database)) throw new StartupError(`${options.file} holds no subject keys, but something else.`);
       chmodSync(options.file, 0o600);

@@ -21,6 +21,8 @@ export interface SqliteFileOptions extends SqliteStoreOptions {
   readonly schema: string;
   /** Whether a write is on the disk when it is answered. Default false: a crash of the machine may lose the last ones. */
   readonly isDurable?: boolean;
+  /** Whether all deleted bytes are set to zero. Default false: only those in pages that are written anyway. */
+  readonly isZeroed?: boolean;
   /** Called with the opened file before anything is written to it. What it throws ends the opening. */
   readonly check?: (database: DatabaseSync) => void;
 }
@@ -38,10 +40,10 @@ export class SqliteFile {
    * Creates the file and its tables if they do not exist, and opens it.
    * @throws StartupError if it cannot be opened; what `check` throws
    */
-  constructor({ file: path, contents, schema, writer, isDurable = false, check }: SqliteFileOptions) {
+  constructor({ file: path, contents, schema, writer, isDurable = false, isZeroed = false, check }: SqliteFileOptions) {
     this.#contents = contents;
     this.#writer = writer;
-    this.#file = { path, contents, isDurable };
+    this.#file = { path, contents, isDurable, isZeroed };
     try {
       this.#database = openFile(path, schema, check);
     } catch (error) {

@@ -79,12 +79,13 @@ function emptiedLog(
   );
 }
 
-function opened({ file: { path, isDurable } }: WriteMessage): OpenFile {
+function opened({ file: { path, isDurable, isZeroed } }: WriteMessage): OpenFile {
   const known = files.get(path);
   if (known !== undefined) return known;
   const database = new DatabaseSync(path, { timeout: busyTimeoutMs });
   try {
-    database.exec(`PRAGMA synchronous = ${isDurable ? 'FULL; PRAGMA secure_delete = ON' : 'NORMAL'}`);
+    const zeroed = isZeroed ? 'ON' : 'FAST';
+    database.exec(`PRAGMA synchronous = ${isDurable ? 'FULL' : 'NORMAL'}; PRAGMA secure_delete = ${zeroed}`);
   } catch (error) {
     database.close();
     throw error;

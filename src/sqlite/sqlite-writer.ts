@@ -205,11 +205,10 @@ export interface WrittenFile {
   readonly path: string;
   /** What the file holds, for messages, which must not contain its path: "The subject keys". */
   readonly contents: string;
-  /**
-   * Whether a write is on the disk when it is answered, and overwritten bytes are set to zero. Otherwise a crash of the
-   * machine may lose the last writes.
-   */
+  /** Whether a write is on the disk when it is answered. Otherwise a crash of the machine may lose the last writes. */
   readonly isDurable: boolean;
+  /** Whether all deleted bytes are set to zero, which takes as long as to write them. */
+  readonly isZeroed: boolean;
 }
 
 /** One write of a file: all its statements are executed, or none. */

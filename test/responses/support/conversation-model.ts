@@ -69,17 +69,19 @@ export class ConversationModel {
     }
   }
 
-  /** Takes over what has become of a step that was not answered. */
-  async settle(responses: StoredResponses, step: ConversationStep): Promise<void> {
+  /** Takes over what has become of a step that was not answered. @returns whether it was done */
+  async settle(responses: StoredResponses, step: ConversationStep): Promise<boolean> {
     if (step.kind === 'erase') {
       // The process that erases does so again.
       await perform(responses, this.projectId, step);
       this.apply(step);
-      return;
+      return true;
     }
     this.#everAdded.add(step.id);
     const isFound = (await responses.turns.find(this.projectId, step.id)) !== null;
-    if (isFound === (step.kind === 'add')) this.apply(step);
+    const isDone = isFound === (step.kind === 'add');
+    if (isDone) this.apply(step);
+    return isDone;
   }
 
   /** Expects all that can be reached to be there and whole, and nothing else. */
