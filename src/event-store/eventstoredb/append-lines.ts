@@ -1,6 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
-import { LRUCache } from 'lru-cache';
 import type { AppendFailure, AppendResult, EventToAppend } from '#event-store/event-store.ts';
+import { currentOwner } from '#shared/async/fair-queue.ts';
+import { RememberedIds } from '#shared/memory/remembered-ids.ts';
 
 /** Events for a stream at an expected revision. */
 export interface Append {
@@ -15,6 +16,8 @@ type Outcome = E.Either<AppendFailure, AppendResult>;
 type Settle = (append: Append, bytes: number, appends: number) => Promise<Outcome>;
 
 interface WaitingAppend {
+  /** The project for which it is made. */
+  readonly owner: string;
   readonly append: Append;
   readonly bytes: number;
   readonly resolve: (outcome: Outcome) => void;
@@ -31,7 +34,7 @@ interface AppendLine {
 }
 
 const maxBytesOfCall = 512 * 1024;
-/** The most remembered ids of last events. An append may be decided on an event that was stored a moment before. */
+/** Maximum number of remembered ids of last events. An append may be decided on an event that was stored a moment before. */
 const maxStoredIds = 10_000;
 
 /**
@@ -42,7 +45,7 @@ const maxStoredIds = 10_000;
 export class AppendLines {
   readonly #settle: Settle;
   readonly #lines = new Map<string, AppendLine>();
-  readonly #storedIds = new LRUCache<string, true>({ max: maxStoredIds });
+  readonly #storedIds = new RememberedIds(maxStoredIds);
 
   constructor(settle: Settle) {
     this.#settle = settle;
@@ -67,13 +70,13 @@ export class AppendLines {
   /** Sends a write that was decided on stored events, next to a line: the server stores one of the two. */
   async #bypass(append: Append, bytes: number): Promise<Outcome> {
     const outcome = await this.#settle(append, bytes, 1);
-    if (E.isRight(outcome)) this.#storedIds.set(lastIdOf(append), true);
+    if (E.isRight(outcome)) this.#storedIds.add(currentOwner(), lastIdOf(append));
     return outcome;
   }
 
   #wait(line: AppendLine, append: Append, bytes: number): Promise<Outcome> {
     const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
-    line.waiting.push({ append, bytes, resolve, reject });
+    line.waiting.push({ owner: currentOwner(), append, bytes, resolve, reject });
     line.lastEventId = lastIdOf(append);
     return promise;
   }
@@ -115,9 +118,9 @@ export class AppendLines {
   #resolveStored(group: ReadonlyArray<WaitingAppend>, { revision, position }: AppendResult): void {
     const events = group.reduce((sum, { append }) => sum + append.events.length, 0);
     let last = revision - events;
-    for (const { append, resolve } of group) {
+    for (const { owner, append, resolve } of group) {
       last += append.events.length;
-      this.#storedIds.set(lastIdOf(append), true);
+      this.#storedIds.add(owner, lastIdOf(append));
       resolve(E.right({ revision: last, position }));
     }
   }
