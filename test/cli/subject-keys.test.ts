@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { openBlobsBeside } from '#cli/stores/blobs-beside.ts';
 import { openMongoDbSubjectKeys } from '#personal-data/subject-keys.mongodb.ts';
 import { openSqliteSubjectKeys } from '#personal-data/subject-keys.sqlite.ts';
+import { openMongoDbRecordStore } from '#records/mongodb/mongodb-record-store.ts';
 import { SqliteWriter } from '#sqlite/sqlite-writer.ts';
 import { compileCache } from '#test/support/run/compile-cache.ts';
 import { long } from '#test/support/run/long.ts';
@@ -129,6 +131,19 @@ describe('subject-keys command-line tool', function () {
       const to = openKeys(two);
       assert.deepEqual(new Map(await to.page('', 100)), made);
       await to.close();
+    });
+
+    it('refuses a database of a newer release in one line, as the tools for contents of files do', async () => {
+      const url = server.newUrl();
+      const records = openMongoDbRecordStore({ url });
+      await records.put('format', new Map([['database', { format: 99, writtenBy: '9.1.0' }]]));
+      await records.close();
+      const keys = fileIn('one');
+      await openKeys(keys).close();
+      const { code, stderr } = await run('copy', `sqlite:${keys}`, url);
+      assert.deepEqual([code, stderr.trim().split('\n').length], [1, 1]);
+      assert.match(stderr, /written by Switchyard 9\.1\.0 \(format 99,/);
+      await assert.rejects(openBlobsBeside({ kind: 'gridfs', url }), /BLOB_STORE_URL .*\(format 99,/);
     });
   });
 });
