@@ -5,7 +5,8 @@ import type { TenantRequests, TenantTimes } from './other-tenant.ts';
 
 const pauseMs = 20;
 
-const { url, key, paths } = JSON.parse(process.argv[2] ?? '') as TenantRequests;
+const { url, key, paths, closesConnections } = JSON.parse(process.argv[2] ?? '') as TenantRequests;
+const headers = { authorization: `Bearer ${key}`, ...(closesConnections ? { connection: 'close' } : {}) };
 const times: number[] = [];
 let failures = 0;
 let isRunning = true;
@@ -28,7 +29,7 @@ process.send?.({ times, failures } satisfies TenantTimes, () => process.disconne
 /** Returns whether a request is answered with success. */
 async function ask(path: string): Promise<boolean> {
   try {
-    const answer = await fetch(url + path, { headers: { authorization: `Bearer ${key}` } });
+    const answer = await fetch(url + path, { headers });
     await answer.arrayBuffer();
     return answer.ok;
   } catch {

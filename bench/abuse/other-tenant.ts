@@ -12,6 +12,8 @@ export interface TenantRequests {
   readonly url: string;
   readonly key: string;
   readonly paths: ReadonlyArray<string>;
+  /** Whether each request closes its connection. */
+  readonly closesConnections: boolean;
 }
 
 /** How long each request of the other tenant took, in ms, and how many were not answered with success. */
@@ -23,6 +25,10 @@ export interface TenantTimes {
 /** An attack with one ordinary key, while another tenant reads as usual. */
 interface AttackBesideTenant {
   readonly title: string;
+  /** Further variables of the service under attack. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Whether each request of the other tenant closes its connection. Default: it keeps one. */
+  readonly closesConnections?: boolean;
   /** Whether the longest silence of `/healthz` has its usual limit. Default: it has. */
   readonly limitsFreeze?: boolean;
   /** The longest silence of `/healthz` in ms. Default: the usual limit. */
@@ -43,6 +49,8 @@ const maxBytesAboveIdle = 300 * 1024 * 1024;
 /** Makes a scenario that also measures how long another tenant waits. */
 export function besideOtherTenant({
   title,
+  environment = {},
+  closesConnections = false,
   limitsFreeze = true,
   maxFreezeMs = usualFreezeMs,
   maxSlowdown,
@@ -52,11 +60,12 @@ export function besideOtherTenant({
   let other: TenantRequests | null = null;
   return {
     title,
+    environment,
     ...(limitsFreeze ? { maxFreezeMs } : {}),
     maxBytesAboveIdle,
     prepare: async (service) => {
       await prepare(service);
-      other = await makeOtherTenant(service);
+      other = { ...(await makeOtherTenant(service)), closesConnections };
     },
     attack: async (service) => {
       if (other === null) throw new Error('The service is not prepared');
@@ -69,7 +78,7 @@ export function besideOtherTenant({
 }
 
 /** Makes a project with a hundred small flows and a key. @returns the requests of an ordinary client of it */
-async function makeOtherTenant(service: Server): Promise<TenantRequests> {
+async function makeOtherTenant(service: Server): Promise<Omit<TenantRequests, 'closesConnections'>> {
   const make = async <Answer>(path: string, body: object) =>
     (await (await call(service, 'POST', path, body)).json()) as Answer;
   const { id } = await make<{ id: string }>('/v1/projects', { name: 'Other tenant' });

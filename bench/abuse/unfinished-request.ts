@@ -8,10 +8,18 @@ export interface UnfinishedRequest {
   readonly path: string;
   readonly contentType: string;
   readonly contentLength: number;
+  /** Default: the administrator's. */
+  readonly key?: string;
 }
 
 /** Connects and sends a request's headers. @returns the socket, for the body; an error on it is ignored */
-export async function beginRequest({ url, path, contentType, contentLength }: UnfinishedRequest): Promise<Socket> {
+export async function beginRequest({
+  url,
+  path,
+  contentType,
+  contentLength,
+  key = adminKey,
+}: UnfinishedRequest): Promise<Socket> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
   // The service may close the connection of a body for which it has no room.
@@ -19,7 +27,7 @@ export async function beginRequest({ url, path, contentType, contentLength }: Un
   await once(socket, 'connect');
   const headers = [
     'Host: a',
-    `Authorization: Bearer ${adminKey}`,
+    `Authorization: Bearer ${key}`,
     `Content-Type: ${contentType}`,
     `Content-Length: ${contentLength}`,
   ];

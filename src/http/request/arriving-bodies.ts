@@ -73,14 +73,14 @@ export class ArrivingBodies {
     if (bodies.size === 0) this.#byProject.delete(body.projectId);
   }
 
-  /**
-   * Finds the body that makes room for a project: the newest of the project with the most bodies, if they are more than
-   * its share. One project alone may have half of the places, two a third each.
-   */
-  newestBeyondShare(forProject: string, places: number): ArrivingBody | null {
-    const own = this.#byProject.get(forProject)?.size ?? 0;
-    const share = places / (this.#byProject.size + (own === 0 ? 1 : 0));
-    let most = Math.max(share, own + 1);
+  /** Whether a project has its share of the places for bodies, or more. */
+  hasShare(projectId: string, places: number): boolean {
+    return (this.#byProject.get(projectId)?.size ?? 0) >= this.#shareOf(places);
+  }
+
+  /** Finds the body that makes room for others: the newest of the project with the most, if they exceed its share. */
+  newestBeyondShare(places: number): ArrivingBody | null {
+    let most = this.#shareOf(places);
     let largest: UnorderedList<ArrivingBody> | null = null;
     for (const bodies of this.#byProject.values()) {
       if (bodies.size <= most) continue;
@@ -88,6 +88,11 @@ export class ArrivingBodies {
       largest = bodies;
     }
     return largest === null ? null : newestOf(largest);
+  }
+
+  /** One project alone may have half of the places, two a third each: there is always room for another one. */
+  #shareOf(places: number): number {
+    return places / (this.#byProject.size + 1);
   }
 
   /** The bodies that arrive too slowly. */

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { failure } from '#domain/shared/failure.ts';
 import type { Arrival } from '#exchange/body-source.ts';
 import { ArrivingBodies, type ArrivingBody, type BodyRate } from '#http/request/arriving-bodies.ts';
@@ -38,16 +39,15 @@ class Connection implements UnorderedListItem {
   readonly all: Connections;
   /** Whether it may do more than ask for the state of the node. */
   hasPlace: boolean;
-  /** Lower for one that has rested, or has had no head, for longer. */
-  turn: number;
+  /** When it began, or its latest request did, on `performance.now()`'s clock. */
+  usedAt = performance.now();
   /** The answer to its latest request; null before its first complete head. */
   last: ServerResponse | null = null;
 
-  constructor(socket: Socket, all: Connections, hasPlace: boolean, turn: number) {
+  constructor(socket: Socket, all: Connections, hasPlace: boolean) {
     this.socket = socket;
     this.all = all;
     this.hasPlace = hasPlace;
-    this.turn = turn;
   }
 
   /** Whether all of its requests are answered. */
@@ -87,14 +87,21 @@ export function arrivingBodiesBeside({ socket }: IncomingMessage): ArrivingBodie
 export const defaultBodyRate: BodyRate = { minBytesPerSecond: 1_024, measuredMs: 30_000 };
 /** How often slow bodies are searched for in the time in which their rate is measured. */
 const checksOfRate = 6;
+const maxEndedInTurn = 20;
 const maxReserved = 32;
 /** The share of connections that may have no complete head, and the largest share that is reserved for health checks. */
 const tenth = 10;
+/** A connection that is idle for less time may be used again at any moment, so unfinished bodies give way before it. */
+const restMs = 5_000;
 /** Idle connections are searched for this often at most, and this many are remembered. */
 const searchEveryMs = 50;
 const maxRemembered = 64;
-/** How soon the reserved connections are looked at again when none could be freed. */
+/** Maximum connections beyond the limit whose heads are not read yet. */
+const maxExcess = 512;
+/** While there are some: how soon they are looked at again, and how long a head, and the search for its key, may take. */
 const trimAgainMs = 20;
+const headMs = 100;
+const askingMs = 1_000;
 
 /**
  * The connections of a server. All but a few are places, in which any request is answered. A connection beyond them is
@@ -103,7 +110,7 @@ const trimAgainMs = 20;
 export class Connections {
   readonly bodies = new ArrivingBodies();
   readonly #maxConnections: number;
-  readonly #reserved: number;
+  readonly #maxExcess: number;
   readonly #places: number;
   readonly #maxWithoutHead: number;
   readonly #bodyRate: BodyRate;
@@ -111,7 +118,6 @@ export class Connections {
   readonly #withHead = new UnorderedList<Connection>();
   readonly #refused = Object.fromEntries(refusalReasons.map((reason) => [reason, 0])) as Record<RefusalReason, number>;
   #taken = 0;
-  #turns = 0;
   #isTrimming = false;
   #slowBodyCheck: NodeJS.Timeout | null = null;
   /** The newest first. */
@@ -121,10 +127,16 @@ export class Connections {
   constructor(maxConnections: number, rate: BodyRate) {
     const share = Math.floor(maxConnections / tenth);
     this.#maxConnections = maxConnections;
-    this.#reserved = Math.min(maxReserved, share);
-    this.#places = maxConnections - this.#reserved;
+    this.#places = maxConnections - Math.min(maxReserved, share);
+    // Without a reserve, no connection beyond the places could be answered.
+    this.#maxExcess = share === 0 ? 0 : Math.min(maxExcess, maxConnections);
     this.#maxWithoutHead = Math.max(1, share);
     this.#bodyRate = rate;
+  }
+
+  /** Maximum connections that are accepted; those beyond the limit only for as long as their heads take. */
+  get maxAccepted(): number {
+    return this.#maxConnections + this.#maxExcess;
   }
 
   get figures(): ConnectionFigures {
@@ -140,12 +152,12 @@ export class Connections {
   add(socket: Socket): void {
     const hasPlace = this.#taken < this.#places;
     if (hasPlace) this.#taken += 1;
-    const connection = new Connection(socket, this, hasPlace, this.#nextTurn());
+    const connection = new Connection(socket, this, hasPlace);
     known.set(socket, connection);
     this.#withoutHead.add(connection);
     socket.once('close', () => this.#remove(connection));
     if (this.#isHalfTaken) this.#watchBodies();
-    if (this.#withoutHead.size > this.#maxWithoutHead || this.#inReserve > 0) this.#trimSoon();
+    if (this.#withoutHead.size > this.#maxWithoutHead || this.#excess > 0) this.#trimSoon();
   }
 
   /** Notes that the head of a request has arrived. */
@@ -157,7 +169,7 @@ export class Connections {
       if (!socket.destroyed) this.#withHead.add(connection);
     }
     connection.last = res;
-    connection.turn = this.#nextTurn();
+    connection.usedAt = performance.now();
     // The next connection may need what it has.
     if (!connection.hasPlace) res.shouldKeepAlive = false;
   }
@@ -170,7 +182,7 @@ export class Connections {
   /** Only for `takePlace`. */
   takePlace(connection: Connection, projectId: string): boolean {
     if (connection.hasPlace) return true;
-    const isFree = this.#taken < this.#places || this.#closeIdle() || this.#endBodyFor(projectId);
+    const isFree = this.#taken < this.#places || this.#freePlaceFor(projectId);
     if (!isFree) {
       this.#refused['no-place'] += 1;
       return false;
@@ -189,10 +201,9 @@ export class Connections {
     return this.#withoutHead.size + this.#withHead.size;
   }
 
-  /** The connections that take more than half of what is reserved, so that a health check may soon find none. */
-  get #inReserve(): number {
-    if (this.#reserved === 0) return 0;
-    return this.#open - (this.#maxConnections - Math.ceil(this.#reserved / 2));
+  /** How many connections more than the limit are open, because their heads are not read yet. */
+  get #excess(): number {
+    return this.#open - this.#maxConnections;
   }
 
   get #isHalfTaken(): boolean {
@@ -204,14 +215,20 @@ export class Connections {
     this.#slowBodyCheck ??= setTimeout(() => {
       this.#slowBodyCheck = null;
       if (!this.#isHalfTaken) return;
-      for (const body of this.bodies.slowBodies(this.#bodyRate)) this.#endBody(body, 'body-slow', 'too-slow');
       this.#watchBodies();
+      void this.#endSlowBodies();
     }, this.#bodyRate.measuredMs / checksOfRate).unref();
   }
 
-  #nextTurn(): number {
-    this.#turns += 1;
-    return this.#turns;
+  async #endSlowBodies(): Promise<void> {
+    let ended = 0;
+    for (const body of this.bodies.slowBodies(this.#bodyRate)) {
+      if (body.listIndex === null) continue;
+      this.#endBody(body, 'body-slow', 'too-slow');
+      ended += 1;
+      // Each is answered in the same turn of the event loop.
+      if (ended % maxEndedInTurn === 0) await nextTurn();
+    }
   }
 
   #remove(connection: Connection): void {
@@ -229,25 +246,32 @@ export class Connections {
   #trimSoon(): void {
     if (this.#isTrimming) return;
     this.#isTrimming = true;
-    setImmediate(() => setImmediate(() => this.#trim(false)));
+    setImmediate(() => setImmediate(() => this.#trim()));
   }
 
   /**
    * Closes the connections that have waited longest for a head: who sends one immediately is not among them, however
    * many others connect. To refuse the new ones instead would keep everybody out for as long as the old ones may take.
-   * @param isAgain whether the reserved connections are taken for some time: then what has no place is not waited for
    */
-  #trim(isAgain: boolean): void {
+  #trim(): void {
     this.#isTrimming = false;
     const tooMany = this.#withoutHead.size - this.#maxWithoutHead;
     for (const connection of oldestOf(this.#withoutHead, tooMany)) this.#close(connection, 'no-head');
-    const answered = itemsOf(this.#withHead, ({ hasPlace, last }) => !hasPlace && (isAgain || isWritten(last)));
-    for (const connection of oldestFirst(answered).slice(0, Math.max(0, this.#inReserve)))
-      this.#close(connection, 'no-place');
-    for (const connection of oldestOf(this.#withoutHead, this.#inReserve)) this.#close(connection, 'no-head');
-    if (this.#inReserve <= 0) return;
+    this.#closeExcess();
+    if (this.#excess <= 0) return;
     this.#isTrimming = true;
-    setTimeout(() => this.#trim(true), trimAgainMs).unref();
+    setTimeout(() => this.#trim(), trimAgainMs).unref();
+  }
+
+  /** Closes what has no place and is answered, or has had time enough: none if much more may still come. */
+  #closeExcess(): void {
+    if (this.#excess <= 0) return;
+    const now = this.#excess > this.#maxExcess / 2 ? Number.POSITIVE_INFINITY : performance.now();
+    const answered = itemsOf(this.#withHead, ({ hasPlace, last }) => !hasPlace && isWritten(last));
+    const late = itemsOf(this.#withoutHead, ({ usedAt }) => now - usedAt > headMs);
+    const asking = itemsOf(this.#withHead, ({ hasPlace, usedAt }) => !hasPlace && now - usedAt > askingMs);
+    for (const connection of [...answered, ...oldestFirst(late), ...oldestFirst(asking)])
+      if (this.#excess > 0) this.#close(connection, connection.last === null ? 'no-head' : 'no-place');
   }
 
   #close(connection: Connection, reason: RefusalReason): void {
@@ -256,39 +280,54 @@ export class Connections {
     connection.socket.destroy();
   }
 
-  /** Closes the connection that has been idle for longest. @returns false if none is idle */
-  #closeIdle(): boolean {
-    if (this.#idle.length === 0) this.#searchIdle();
-    for (let oldest = this.#idle.pop(); oldest !== undefined; oldest = this.#idle.pop()) {
-      if (!oldest.hasPlace || !oldest.isIdle) continue;
+  /**
+   * Closes the connection that has been idle for longest.
+   * @param minMs the least time since its latest request began
+   * @returns false if there is none
+   */
+  #closeIdle(minMs: number): boolean {
+    const now = performance.now();
+    if (this.#idle.length === 0) this.#searchIdle(now);
+    for (let oldest = this.#idle.at(-1); oldest !== undefined; oldest = this.#idle.at(-1)) {
+      const isOpen = oldest.hasPlace && oldest.isIdle;
+      if (isOpen && now - oldest.usedAt < minMs) return false;
+      this.#idle.pop();
+      if (!isOpen) continue;
       this.#close(oldest, 'idle');
       return true;
     }
     return false;
   }
 
-  #searchIdle(): void {
-    const now = performance.now();
+  #searchIdle(now: number): void {
     if (now - this.#searchedAt < searchEveryMs) return;
-    this.#searchedAt = now;
     const idle = itemsOf(this.#withHead, ({ hasPlace, isIdle }) => hasPlace && isIdle);
     this.#idle = oldestFirst(idle).slice(0, maxRemembered).reverse();
+    // Beyond those that are remembered, more are found immediately.
+    if (idle.length <= maxRemembered) this.#searchedAt = now;
   }
 
-  /** Ends an unfinished body for a project. Its connection is answered, and closes. @returns false if none has to end */
-  #endBodyFor(projectId: string): boolean {
-    const body = this.bodies.newestBeyondShare(projectId, this.#places);
-    const connection = body === null ? undefined : known.get(body.req.socket);
-    if (body === null || connection === undefined) return false;
-    this.#leavePlace(connection);
+  /** Ends what keeps another place; never for a project that has its share of unfinished bodies. */
+  #freePlaceFor(projectId: string): boolean {
+    if (this.bodies.hasShare(projectId, this.#places)) return false;
+    return this.#closeIdle(restMs) || this.#endNewestBody() || this.#closeIdle(0);
+  }
+
+  /** Ends an unfinished body. @returns false if no project exceeds its share */
+  #endNewestBody(): boolean {
+    const body = this.bodies.newestBeyondShare(this.#places);
+    if (body === null) return false;
     this.#endBody(body, 'body-ended', 'gave-way');
     return true;
   }
 
+  /** Ends a body. Its connection has no place any more: it is answered, and closes. */
   #endBody(body: ArrivingBody, reason: RefusalReason, how: Arrival): void {
+    const connection = known.get(body.req.socket);
+    if (connection === undefined) return;
     this.#refused[reason] += 1;
-    const last = lastAnswerOn(body.req.socket);
-    if (last !== undefined) last.shouldKeepAlive = false;
+    this.#leavePlace(connection);
+    if (connection.last !== null) connection.last.shouldKeepAlive = false;
     this.bodies.finish(body);
     body.end(how);
   }
@@ -312,5 +351,5 @@ function oldestOf(list: UnorderedList<Connection>, count: number): ReadonlyArray
 }
 
 function oldestFirst(connections: Connection[]): Connection[] {
-  return connections.sort((one, other) => one.turn - other.turn);
+  return connections.sort((one, other) => one.usedAt - other.usedAt);
 }

@@ -53,8 +53,7 @@ export async function listen(
   variables = 'HOST and PORT',
 ): Promise<HttpServer> {
   let answer = app.callback();
-  const maxConnections = limits.maxConnections ?? 10_000;
-  const connections = new Connections(maxConnections, limits.bodyRate ?? defaultBodyRate);
+  const connections = new Connections(limits.maxConnections ?? 10_000, limits.bodyRate ?? defaultBodyRate);
   let stopping = false;
   const onRequest = (req: IncomingMessage, res: ServerResponse) => {
     connections.begin(req, res);
@@ -69,7 +68,7 @@ export async function listen(
     const last = lastAnswerOn(socket as Socket);
     if (!mayTakeLonger(error, last)) answerClientError(error, socket as Socket, last);
   });
-  server.maxConnections = maxConnections;
+  server.maxConnections = connections.maxAccepted;
   server.on('connection', (socket) => connections.add(socket));
   server.on('drop', () => connections.countDropped());
   server.setTimeout(limits.idleTimeoutMs ?? 120_000);
