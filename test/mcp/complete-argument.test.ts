@@ -33,6 +33,7 @@ class Lists {
       requestId: 'request-1',
       filter,
       wantsWholeText: false,
+      toolArguments: {},
       inputFault: null,
       signal: this.left.signal,
     };

@@ -12,6 +12,7 @@ import { readToolFilter } from '#mcp/tools/tool-catalogue.ts';
 import { FairSlots } from '#shared/async/fair-queue.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { type AllowedCallers, checkCallers } from './allowed-callers.ts';
+import { readMessage } from './read-message.ts';
 
 export interface McpEndpointOptions extends McpServerDependencies {
   readonly callers: AllowedCallers;
@@ -55,8 +56,11 @@ export class McpAnswerer {
     const { maxBodyBytes: maxBytes, maxBodyValues, arrival } = this.#options.limits;
     const bytes = await readJsonBytes(request, { maxBytes, arrival });
     if (E.isLeft(bytes)) return sendProblem(request, bytes.left, this.#path);
-    const message = await parseJsonObject(bytes.right, maxBodyValues);
-    if (E.isLeft(message)) return send(request, jsonRpcError(rpcErrorOf(message.left)));
+    const parsed = await parseJsonObject(bytes.right, maxBodyValues);
+    if (E.isLeft(parsed)) return send(request, jsonRpcError(rpcErrorOf(parsed.left)));
+    const read = readMessage(parsed.right);
+    if (E.isLeft(read)) return send(request, jsonRpcError(rpcErrorOf(read.left)));
+    const { message, toolArguments } = read.right;
     // Clients of protocols without structured content read only text. These are also the clients that do not name
     // their protocol.
     const isOld = headers['mcp-protocol-version'] === undefined;
@@ -65,12 +69,12 @@ export class McpAnswerer {
     const aborted = new AbortController();
     request.response.onDisconnect(() => aborted.abort());
     const { signal } = aborted;
-    const exchange = { caller, requestId, filter: filter.right, wantsWholeText, signal, inputFault };
+    const exchange = { caller, requestId, filter: filter.right, wantsWholeText, signal, toolArguments, inputFault };
     const place = await this.#options.places.enter(caller.projectId, 'query');
     if (E.isLeft(place)) return sendProblem(request, place.left, this.#path);
     try {
-      if (message.right.method === completeMethod) await this.#complete(request, exchange, message.right);
-      else await this.#exchange(request, exchange, message.right);
+      if (message.method === completeMethod) await this.#complete(request, exchange, message);
+      else await this.#exchange(request, exchange, message);
     } finally {
       place.right();
     }

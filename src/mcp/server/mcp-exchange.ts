@@ -1,6 +1,7 @@
 import type { Caller } from '#domain/shared/access.ts';
 import type { Failure } from '#domain/shared/failure.ts';
 import type { ToolFilter } from '#mcp/tools/tool-catalogue.ts';
+import type { JsonObject } from '#shared/json/json.ts';
 
 /** One request to `/mcp` with a valid key. */
 export interface McpExchange {
@@ -11,6 +12,8 @@ export interface McpExchange {
   readonly wantsWholeText: boolean;
   /** Aborts when the client leaves. */
   readonly signal: AbortSignal;
+  /** The arguments of the called tool. The message has none, because the official server copies all that it has. */
+  readonly toolArguments: JsonObject;
   /** Why the arguments of the called tool cannot be taken as they were sent; null if they can. */
   readonly inputFault: Failure | null;
 }

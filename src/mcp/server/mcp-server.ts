@@ -14,7 +14,6 @@ import {
 } from '#mcp/resources/resource-catalogue.ts';
 import { createToolCatalogue, type OperationTool, passes, visibleTools } from '#mcp/tools/tool-catalogue.ts';
 import { failureResult, successResult } from '#mcp/tools/tool-result.ts';
-import type { JsonObject } from '#shared/json/json.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { type AskOperation, createAskOperation, maxPageBytes } from './ask-operation.ts';
@@ -76,15 +75,15 @@ export class McpServers {
     server.setRequestHandler('tools/call', async ({ params }) => {
       const found = this.#tools.find((each) => each.tool.name === params.name && passes(each, exchange.filter));
       if (found === undefined) throw unknown(`There is no tool ${JSON.stringify(params.name)} on this connection.`);
-      return this.#call(exchange, found, (params.arguments ?? {}) as JsonObject);
+      return this.#call(exchange, found);
     });
   }
 
-  async #call(exchange: McpExchange, { route }: OperationTool, given: JsonObject) {
+  async #call(exchange: McpExchange, { route }: OperationTool) {
     const { requestId, caller, wantsWholeText } = exchange;
     const { operation } = route;
     const started = performance.now();
-    const outcome = await this.#ask(exchange, route, given);
+    const outcome = await this.#ask(exchange, route, exchange.toolArguments);
     const ms = Math.round((performance.now() - started) * 100) / 100;
     const code = E.isLeft(outcome) ? outcome.left.code : 'ok';
     this.#logger.info({ tool: operation.name, code, ms, requestId, keyId: caller.keyId }, 'tool call');
