@@ -17,6 +17,7 @@ import { type ListedTarget, listTargets, targetWindowSeconds } from './health/ta
 import { openProvider } from './providers/open-provider.ts';
 import type { Provider } from './providers/provider.ts';
 import type { RelayDependencies } from './relay/relay.ts';
+import { CopyCleanUps } from './responses/copy-clean-ups.ts';
 import type { ConnectionFault } from './transport/connection.ts';
 
 export interface GatewayOptions {
@@ -59,6 +60,8 @@ export class Gateway {
   readonly log: GatewayOptions['log'];
   /** Shared by all configurations. */
   readonly limits: CallLimits;
+  /** What is deleted at providers after calls. */
+  readonly cleanUps = new CopyCleanUps(this);
   readonly #breaker: CircuitBreaker;
   readonly #health = new TargetHealth();
   readonly #circuitChanges = new CircuitChanges();
@@ -138,6 +141,7 @@ export class Gateway {
 
   /** Lets running calls end and closes the connections. */
   async close(): Promise<void> {
+    await this.cleanUps.close();
     const all = [this.#current, ...this.#retired].flatMap(({ providers }) => [...providers.values()]);
     this.#retired.clear();
     await Promise.all([...new Set(all)].map(({ transport }) => transport.close()));

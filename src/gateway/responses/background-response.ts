@@ -12,13 +12,13 @@ import { errorResponseFor, sendError } from '#gateway/response/error-response.ts
 import { EventStreamResponse } from '#gateway/response/event-stream-response.ts';
 import type { FinishAnswer } from '#gateway/response/response-handler.ts';
 import { WholeResponse } from '#gateway/response/whole-response.ts';
+import type { ProjectGeneration } from '#responses/recent-keys.ts';
 import type { BackgroundTarget, ResponseOutline } from '#responses/response-store.ts';
 import type { FinishOutcome } from '#responses/stored-responses.ts';
 import type { KeptTurn } from '#responses/turn.ts';
 import { errorText } from '#shared/logging/logged-error.ts';
 import { isFinished, type ResolvedTarget, resolveTarget } from './background-target.ts';
 import { outputNames } from './item-names.ts';
-import { deleteCopy, maxCleanUpMs } from './provider-copy.ts';
 
 /** What is passed on to the provider of a response. */
 export interface BackgroundRequest {
@@ -41,7 +41,9 @@ export async function relayBackground(
 ): Promise<CallResult> {
   const { background } = turn.outline;
   const resolved = background === null ? null : resolveTarget(call, background);
-  return resolved === null ? E.left(targetGone) : new BackgroundRelay(call, turn, resolved).run(request);
+  if (resolved === null) return E.left(targetGone);
+  const generation = await call.gateway.responses.beginCall(call.caller.projectId);
+  return new BackgroundRelay(call, turn, { ...resolved, generation }).run(request);
 }
 
 const gone = failure('response-not-found', 'The response was deleted meanwhile.');
@@ -50,10 +52,15 @@ const targetGone = failure(
   'The target that makes this response is not in the configuration any more. Tell the operator.',
 );
 
+/** The target of a response, and the generation of its project when the call began. */
+interface BegunTarget extends ResolvedTarget {
+  readonly generation: ProjectGeneration;
+}
+
 class BackgroundRelay {
   readonly #call: GatewayCall;
   readonly #turn: KeptTurn;
-  readonly #resolved: ResolvedTarget;
+  readonly #resolved: BegunTarget;
   /** How the finished response was stored; null while it is not finished. */
   #stored: FinishOutcome | null = null;
   /** Whether this answer has the usage, which no other one has recorded. */
@@ -61,7 +68,7 @@ class BackgroundRelay {
   /** The response, if another call has stored its end since this one found it unfinished. */
   #storedMeanwhile: ResponseOutline | null = null;
 
-  constructor(call: GatewayCall, turn: KeptTurn, resolved: ResolvedTarget) {
+  constructor(call: GatewayCall, turn: KeptTurn, resolved: BegunTarget) {
     this.#call = call;
     this.#turn = turn;
     this.#resolved = resolved;
@@ -97,7 +104,7 @@ class BackgroundRelay {
     if (this.#storedMeanwhile !== null) return this.#answer(this.#storedMeanwhile, answerFrom);
     if (this.#stored === 'stored') {
       const copy = { projectId: caller.projectId, id, model: route.name, target: target.id };
-      await deleteCopy(this.#call, copy, { maxMs: maxCleanUpMs });
+      gateway.cleanUps.add(copy, true);
     }
     return E.right(report);
   }
@@ -165,7 +172,10 @@ class BackgroundRelay {
     const { gateway } = this.#call;
     try {
       this.#isFirstWithUsage = await gateway.responses.copies.count(projectId, id);
-      this.#stored = await gateway.responses.finish({ projectId, id, inputText, responseText, names });
+      this.#stored = await gateway.responses.finish(
+        { projectId, id, inputText, responseText, names },
+        this.#resolved.generation,
+      );
     } catch (error) {
       gateway.log.warn(
         { error: errorText(error) },

@@ -3,7 +3,8 @@ import { type Failure, failure } from '#domain/shared/failure.ts';
 import { bodyShortageFailure, bodyTooLarge } from '#exchange/body-source.ts';
 import type { ByteShortage } from '#exchange/byte-budget.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
-import { scalarValue } from '#gateway/framing/json-members.ts';
+import { isStrict } from '#exchange/prefer.ts';
+import { lastMember, scalarValue } from '#gateway/framing/json-members.ts';
 import { applyEdits, asciiJson, type Edit, editsOf, growthOf, inPlace, type Splice } from '#gateway/framing/splice.ts';
 import type { GatewayCall, GatewayLimits } from '#gateway/gateway-call.ts';
 import { encryptedContentOf, signatureIn } from '#gateway/protocols/openai-responses/encrypted-content.ts';
@@ -14,7 +15,7 @@ import {
   type ResponsesRequest,
   readExpandedRequest,
 } from '#gateway/protocols/openai-responses/responses-request.ts';
-import { notHere } from '#gateway/protocols/provider-ids.ts';
+import { type NamedId, notHere } from '#gateway/protocols/provider-ids.ts';
 import { inlineFiles } from '#gateway/text/inline-files.ts';
 import { responseIdNamedBy } from '#responses/response-ids.ts';
 import type { ResponseOutline } from '#responses/response-store.ts';
@@ -37,6 +38,8 @@ export interface ExpandedRequest {
   readonly reasoning: SentReasoning;
   /** The containers that it names, and those in the items that are put into it. */
   readonly containers: ReadonlyArray<NamedContainer>;
+  /** The ids of files of earlier turns that are gone. */
+  readonly gone: ReadonlyArray<string>;
 }
 
 /** The reasoning that a client sends with its opaque part. */
@@ -68,10 +71,31 @@ export async function expandRequest(
   if (E.isLeft(expanded)) return expanded;
   const { request: whole } = expanded.right;
   if (whole.files.length === 0) return expanded;
-  const inlined = await inlineFiles(call, whole, { imageMember: 'image_url' });
+  const inlined = await inlineFiles(call, whole, { imageMember: 'image_url', isEarlier: earlierIn(request, whole) });
   if (E.isLeft(inlined)) return inlined;
+  const { gone } = inlined.right;
+  const [lost] = gone;
+  if (lost !== undefined && isStrict(call.headers)) return E.left(fileGone(lost));
   const read = await readExpandedRequest(inlined.right.bytes, limits.maxJsonValues);
-  return E.isLeft(read) ? read : E.right({ ...expanded.right, request: { ...read.right, before: whole.before } });
+  return E.isLeft(read) ? read : E.right({ ...expanded.right, gone, request: { ...read.right, before: whole.before } });
+}
+
+/** Whether an id is in an item that the client has not sent: of a turn before, or one that is named by its id. */
+function earlierIn({ bytes, members, items }: ResponsesRequest, whole: ResponsesRequest): (id: NamedId) => boolean {
+  const input = lastMember(members, 'input');
+  const isText = input !== undefined && typeof scalarValue(bytes, input) === 'string';
+  const before = whole.items.length - (isText ? 1 : items.length);
+  return ({ pointer }) => {
+    const index = Number(pointer.split('/')[2]) - before;
+    const own = items[index];
+    return index < 0 || (own !== undefined && isReference(own));
+  };
+}
+
+function fileGone(id: string): Failure {
+  return failure('file-not-found', `The file ${quoted(id)} of an earlier turn is no longer available.`, {
+    errors: [{ pointer: '/previous_response_id', message: 'must be a conversation whose files are available' }],
+  });
 }
 
 class Expansion {
@@ -96,7 +120,7 @@ class Expansion {
     if (E.isLeft(containers)) return containers;
     const reasoning = await this.#findReasoning();
     if (previousResponseId === null && references.length === 0 && reasoning.marks.length === 0)
-      return E.right({ request, previous: null, referenced: [], reasoning, containers: containers.right });
+      return E.right({ request, previous: null, referenced: [], reasoning, containers: containers.right, gone: [] });
     const turns = await this.#turnsBefore(previousResponseId);
     if (E.isLeft(turns)) return turns;
     const items = await this.#itemsNamed(references, turns.right);
@@ -115,6 +139,7 @@ class Expansion {
       referenced: idsOutside(turns.right, named),
       reasoning,
       containers: [...containers.right, ...inStored],
+      gone: [],
     });
   }
 

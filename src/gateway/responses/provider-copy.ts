@@ -13,8 +13,8 @@ import {
   resolveTarget,
 } from './background-target.ts';
 
-/** How long a call whose client has its answer may wait for a provider. */
-export const maxCleanUpMs = 5_000;
+/** How long the deletion of a copy that no call needs may take. */
+const maxCleanUpMs = 5_000;
 
 /** Limits of one request to a provider. */
 type CallLimit = Pick<CopyRequest, 'maxMs' | 'signal'>;
@@ -31,14 +31,14 @@ export async function deleteCopy(
   copy: CopyName,
   limit: CallLimit = {},
 ): Promise<NotDeleted | null> {
-  const answer = await callAbout(access, copy, { action: 'delete', ...limit });
+  const answer = await callAbout(access, copy, { action: 'delete', maxMs: maxCleanUpMs, ...limit });
   return answer.kind === 'failed' ? answer.failure : forgetCopy(access, copy);
 }
 
 /** Cancels and deletes a copy of which no client knows. Its client has an answer by then. Failures are logged. */
-export async function dropCopy(access: ProviderAccess, copy: CopyName): Promise<void> {
-  await callAbout(access, copy, { action: 'cancel', maxMs: maxCleanUpMs });
-  await deleteCopy(access, copy, { maxMs: maxCleanUpMs });
+export async function dropCopy(access: ProviderAccess, copy: CopyName, limit: CallLimit = {}): Promise<void> {
+  await callAbout(access, copy, { action: 'cancel', maxMs: maxCleanUpMs, ...limit });
+  await deleteCopy(access, copy, limit);
 }
 
 /** A copy whose end may be unread, and the request that looks at it. */

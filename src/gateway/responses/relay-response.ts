@@ -22,6 +22,7 @@ import type { CallRecord, Usage } from '#gateway/relay/call-record.ts';
 import type { FinishAnswer, PrepareAnswer, ResponseHead } from '#gateway/response/response-handler.ts';
 import { relayRequest } from '#gateway/text/relay-text.ts';
 import type { CopyName } from '#responses/provider-copies.ts';
+import type { ProjectGeneration } from '#responses/recent-keys.ts';
 import type { BackgroundTarget } from '#responses/response-store.ts';
 import { maxTurnBytes } from '#responses/stored-responses.ts';
 import type { FinishedTurn } from '#responses/turn.ts';
@@ -32,7 +33,6 @@ import { isFinished } from './background-target.ts';
 import { checkPauseMs } from './copy-retention.ts';
 import { type ExpandedRequest, expandRequest } from './expand-request.ts';
 import { inputNames, outputNames, reasoningName } from './item-names.ts';
-import { deleteCopy, dropCopy, maxCleanUpMs } from './provider-copy.ts';
 
 /** Answers a request of Responses: with the turns before it, and so that a later one can continue it. */
 export async function relayResponse(call: GatewayCall, limits: GatewayLimits): Promise<CallResult> {
@@ -42,15 +42,16 @@ export async function relayResponse(call: GatewayCall, limits: GatewayLimits): P
   if (E.isLeft(request)) return request;
   const refused = request.right.isInBackground ? checkBackground(call, request.right) : null;
   if (refused !== null) return E.left(refused);
-  const expanded = await orUnavailable(() => expandRequest(call, request.right, limits));
-  if (E.isLeft(expanded)) return expanded;
   const { isStored, isInBackground, previousResponseId } = request.right;
   // The answers of a batch are files.
   const storage = { isStored: isStored && call.batchId === null, previousResponseId };
+  const generation = storage.isStored ? await beginStoring(call) : null;
+  const expanded = await orUnavailable(() => expandRequest(call, request.right, limits));
+  if (E.isLeft(expanded)) return expanded;
   const isAsItCame = !isStored && previousResponseId === null;
-  const { request: whole, containers } = expanded.right;
-  const text = responsesTextRequest(whole, isAsItCame ? null : storage, containers);
-  const keeper = new ResponseKeeper(call, request.right, expanded.right, storage);
+  const { request: whole, containers, gone } = expanded.right;
+  const text = responsesTextRequest(whole, isAsItCame ? null : storage, { containers, gone });
+  const keeper = new ResponseKeeper(call, request.right, { ...expanded.right, generation }, storage);
   const result = await relayRequest({
     endpoint: { operation: 'responses', protocol: openAiResponses },
     call,
@@ -58,8 +59,22 @@ export async function relayResponse(call: GatewayCall, limits: GatewayLimits): P
     ...(isInBackground ? { prepare: keeper.storeBeforeFirstByte, usage: keeper } : {}),
     ...(isAsItCame ? {} : { finish: keeper.storeBeforeLastByte }),
   });
-  await keeper.cleanUp();
+  keeper.end();
   return result;
+}
+
+/**
+ * Takes the generation of the project, before anything of it is read: an erasure during the call then stores nothing of
+ * it. @returns null if the store cannot be used, so that the response is not stored
+ */
+async function beginStoring({ gateway, caller }: GatewayCall): Promise<ProjectGeneration | null> {
+  const begun = await orUnavailable(async () => E.right(await gateway.responses.beginCall(caller.projectId)));
+  return E.isRight(begun) ? begun.right : null;
+}
+
+/** What a call takes when it begins. */
+interface BegunRequest extends ExpandedRequest {
+  readonly generation: ProjectGeneration | null;
 }
 
 /** Refuses a request whose response could not be stored, before a provider begins to make it. */
@@ -100,7 +115,7 @@ const storeUnavailable = failure('unavailable', 'The stored responses cannot be 
 class ResponseKeeper implements Usage {
   readonly #call: GatewayCall;
   readonly #request: ResponsesRequest;
-  readonly #expanded: ExpandedRequest;
+  readonly #expanded: BegunRequest;
   readonly #storage: StorageMembers;
   /** The id of the response that is stored while it is made in the background; null for none. */
   #unfinishedId: string | null = null;
@@ -111,7 +126,7 @@ class ResponseKeeper implements Usage {
   #unneeded: { readonly copy: CopyName; readonly isFinished: boolean } | null = null;
 
   /** @param request as the client sent it */
-  constructor(call: GatewayCall, request: ResponsesRequest, expanded: ExpandedRequest, storage: StorageMembers) {
+  constructor(call: GatewayCall, request: ResponsesRequest, expanded: BegunRequest, storage: StorageMembers) {
     this.#call = call;
     this.#request = request;
     this.#expanded = expanded;
@@ -157,13 +172,10 @@ class ResponseKeeper implements Usage {
     return Buffer.from(answer.toString().replace(text, () => rewriteEvent(text, notStored)));
   };
 
-  /** Deletes the provider's copy of a response if nobody needs it. The client has its answer by then. */
-  async cleanUp(): Promise<void> {
+  /** Ends the call. The provider's copy of a response is deleted afterwards if nobody needs it. */
+  end(): void {
     this.#hasEnded = true;
-    if (this.#unneeded === null) return;
-    const { copy, isFinished: hasEnded } = this.#unneeded;
-    if (hasEnded) await deleteCopy(this.#call, copy, { maxMs: maxCleanUpMs });
-    else await dropCopy(this.#call, copy);
+    if (this.#unneeded !== null) this.#call.gateway.cleanUps.add(this.#unneeded.copy, this.#unneeded.isFinished);
   }
 
   /** @returns whether it is stored: an answer that nobody has, or that failed, is not */
@@ -190,11 +202,12 @@ class ResponseKeeper implements Usage {
 
   async #add(turn: FinishedTurn, head: ResponseHead, background?: BackgroundTarget): Promise<boolean> {
     const { gateway } = this.#call;
-    const { previous, referenced } = this.#expanded;
+    const { previous, referenced, generation } = this.#expanded;
+    if (generation === null) return false;
     const provider = head.translator === null ? head.provider : null;
     const more = background === undefined ? {} : { background };
     const added = { ...turn, provider, previous, referenced, ...more };
-    return this.#orLogged(async () => (await gateway.responses.add(added)) === 'stored');
+    return this.#orLogged(async () => (await gateway.responses.add(added, generation)) === 'stored');
   }
 
   #nameCopy(id: string, { servedFrom }: ResponseHead): CopyName {
@@ -217,7 +230,9 @@ class ResponseKeeper implements Usage {
   }
 
   async #storeEnd(turn: FinishedTurn): Promise<boolean> {
-    return this.#orLogged(async () => (await this.#call.gateway.responses.finish(turn)) === 'stored');
+    const { generation } = this.#expanded;
+    if (generation === null) return false;
+    return this.#orLogged(async () => (await this.#call.gateway.responses.finish(turn, generation)) === 'stored');
   }
 
   async #orLogged(work: () => Promise<boolean>): Promise<boolean> {

@@ -246,6 +246,15 @@ describe('Responses in the background', () => {
     assert.equal(openai.seen.length, 2);
   });
 
+  it('keep no place of their project while the provider’s copy is deleted', async () => {
+    service.configure({ ...configuration(), limits: { callsAtOnce: 1 } });
+    const queued = await begin();
+    openai.answers(json(finishedAs(queued)), silence);
+    assert.equal((await call('GET', `/${queued.id}`)).status, 200);
+    await areRequested(`GET ${path}/${queued.id}`, `DELETE ${path}/${queued.id}`);
+    assert.equal((await call('GET', `/${queued.id}`)).status, 200);
+  });
+
   it('are deleted at the provider too', async () => {
     const gone = await begin();
     openai.answers(error(404, 'not_found'));

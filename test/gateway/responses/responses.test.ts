@@ -645,6 +645,17 @@ describe('Responses', () => {
         assert.equal(sentTo(other).messages[0].content, 'message 7');
       });
 
+    it('are not stored if their project is erased meanwhile, and say so', async () => {
+      const { responses } = service.gateway;
+      openai.answers(async (res, seen) => {
+        await responses.eraseProject(someCaller.projectId);
+        await json(saidBy('late'))(res, seen);
+      });
+      const answer = await create({ model: 'native', input: 'one' });
+      assert.equal(answer.store, false);
+      assert.equal((await call('GET', `/${answer.id}`)).status, 404);
+    });
+
     it('are not listed after an item that they do not have', async () => {
       const { id } = await create({ model: 'native', input: 'one' });
       const refused = await call('GET', `/${id}/input_items?after=msg_unknown`);
@@ -914,6 +925,29 @@ describe('Responses', () => {
       assert.deepEqual([refused.status, refused.body().error.code], [403, 'scope_required']);
       const huge = [{ role: 'user', content: [{ type: 'input_file', file_id: 'file-huge00000' }] }];
       assert.equal((await send({ model: 'native', input: huge }, as('one'))).status, 413);
+    });
+
+    it('a file of an earlier turn that is gone becomes a text, and the answer names it', async () => {
+      const input = [{ role: 'user', content: [{ type: 'input_file', file_id: 'file-late0000' }] }];
+      let isThere = true;
+      await restart({
+        authenticate: async (key) => callers[key] ?? null,
+        findFile: async () => (isThere ? file('Hello', 'text/plain') : null),
+      });
+      const first = (await send({ model: 'native', input }, as('one'))).body() as Read;
+      isThere = false;
+      const continued = { input: 'and now?', previous_response_id: first.id };
+      for (const model of ['native', 'alone']) {
+        const answer = await send({ model, ...continued }, as('one'));
+        assert.equal(answer.status, 200, answer.text);
+        assert.equal(answer.headers.get('x-switchyard-ignored'), '/previous_response_id/file-late0000');
+        const seen = model === 'native' ? openai.seen : other.seen;
+        assert.match(String(seen.at(-1)?.body), /\[file file-late0000 is no longer available\]/);
+      }
+      const strict = await send({ model: 'native', ...continued }, { ...as('one'), prefer: 'handling=strict' });
+      assert.deepEqual([strict.status, strict.body().error.param], [404, 'previous_response_id']);
+      const own = await send({ model: 'native', ...continued, input }, as('one'));
+      assert.deepEqual([own.status, own.body().error.code], [404, 'file_not_found']);
     });
   });
 

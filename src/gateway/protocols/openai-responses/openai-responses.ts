@@ -2,9 +2,10 @@ import * as E from 'fp-ts/lib/Either.js';
 import { openAiResponsesErrors } from '#exchange/error-form.ts';
 import { lastMember } from '#gateway/framing/json-members.ts';
 import { continueRead } from '#gateway/framing/json-request.ts';
-import type { ClientProtocol, TextRequest, WriterOptions } from '#gateway/protocols/protocol.ts';
+import type { ClientProtocol, ParsedRequest, TextRequest, WriterOptions } from '#gateway/protocols/protocol.ts';
 import { newResponseId } from '#responses/response-ids.ts';
 import { type JsonObject, parsedJson } from '#shared/json/json.ts';
+import { pointerTo } from '#shared/json/json-pointer.ts';
 import { parseResponses } from './parse-responses.ts';
 import { echoedMembers, type ResponseFrame } from './response-object.ts';
 import { ResponsesAnswerWriter, writeResponsesAnswer } from './responses-answer-writer.ts';
@@ -26,15 +27,30 @@ export const openAiResponses: ClientProtocol = {
   },
 };
 
+/** What the stored items name that are in a request. */
+export interface StoredParts {
+  /** The containers that they, and the request, name. */
+  readonly containers: ReadonlyArray<NamedContainer>;
+  /** The ids of files of earlier turns that are gone. */
+  readonly gone: ReadonlyArray<string>;
+}
+
+function withGone(parsed: ParsedRequest, gone: ReadonlyArray<string>): ParsedRequest {
+  return gone.length === 0 ? parsed : { ...parsed, ignored: [...parsed.ignored, ...goneAt(gone)] };
+}
+
+function goneAt(gone: ReadonlyArray<string>): ReadonlyArray<string> {
+  return gone.map((id) => pointerTo(['previous_response_id', id]));
+}
+
 /**
  * Makes the request of a client whose items are all in it.
  * @param storage what its response says of its storage; null for a response that is not stored and continues no other
- * @param containers the containers that it names
  */
 export function responsesTextRequest(
   request: ResponsesRequest,
   storage: StorageMembers | null,
-  containers: ReadonlyArray<NamedContainer> = [],
+  { containers, gone }: StoredParts = { containers: [], gone: [] },
 ): TextRequest {
   const frameOf = ({ model }: WriterOptions): ResponseFrame => ({
     id: newResponseId(),
@@ -54,10 +70,16 @@ export function responsesTextRequest(
     isContinuable: () => false,
     mustTranslate: false,
     unsupportedBy: (target, isStrict) => unsupportedByTarget(request, containers, target, isStrict),
-    changed: ({ target }) => responsesBody(request, target),
+    changed: ({ target }) => {
+      const { body, ignored } = responsesBody(request, target);
+      return { body, ignored: [...ignored, ...goneAt(gone)] };
+    },
     watch: () =>
       storage === null ? new ResponsesStream() : new RewrittenResponsesStream(storage, request.isInBackground),
-    parse: (maxValues, longTexts) => parseResponses(request, maxValues, longTexts),
+    parse: async (maxValues, longTexts) => {
+      const parsed = await parseResponses(request, maxValues, longTexts);
+      return E.isLeft(parsed) ? parsed : E.right(withGone(parsed.right, gone));
+    },
     createWriter: (options) => new ResponsesAnswerWriter(frameOf(options), options.freeTextTools),
     writeWhole: (answer, options) => writeResponsesAnswer(frameOf(options), answer, options.freeTextTools),
   };
