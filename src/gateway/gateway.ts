@@ -9,6 +9,7 @@ import type { Logger } from '#shared/logging/logger.ts';
 import { ThrottledLog } from '#shared/logging/throttled-log.ts';
 import type { SpoolFolder } from './audio/spool-folder.ts';
 import { CallLimits } from './call-limits.ts';
+import { CleanUps } from './clean-ups.ts';
 import { Catalogue } from './config/catalogue.ts';
 import type { GatewayConfiguration, ProviderConfiguration } from './config/configuration.ts';
 import { CircuitChanges } from './health/circuit-changes.ts';
@@ -17,7 +18,6 @@ import { type ListedTarget, listTargets, targetWindowSeconds } from './health/ta
 import { openProvider } from './providers/open-provider.ts';
 import type { Provider } from './providers/provider.ts';
 import type { RelayDependencies } from './relay/relay.ts';
-import { CopyCleanUps } from './responses/copy-clean-ups.ts';
 import type { ConnectionFault } from './transport/connection.ts';
 
 export interface GatewayOptions {
@@ -60,8 +60,7 @@ export class Gateway {
   readonly log: GatewayOptions['log'];
   /** Shared by all configurations. */
   readonly limits: CallLimits;
-  /** What is deleted at providers after calls. */
-  readonly cleanUps = new CopyCleanUps(this);
+  readonly cleanUps = new CleanUps();
   readonly #breaker: CircuitBreaker;
   readonly #health = new TargetHealth();
   readonly #circuitChanges = new CircuitChanges();

@@ -19,6 +19,7 @@ import type { KeptTurn } from '#responses/turn.ts';
 import { errorText } from '#shared/logging/logged-error.ts';
 import { isFinished, type ResolvedTarget, resolveTarget } from './background-target.ts';
 import { outputNames } from './item-names.ts';
+import { cleanUpLater } from './provider-copy.ts';
 
 /** What is passed on to the provider of a response. */
 export interface BackgroundRequest {
@@ -104,7 +105,7 @@ class BackgroundRelay {
     if (this.#storedMeanwhile !== null) return this.#answer(this.#storedMeanwhile, answerFrom);
     if (this.#stored === 'stored') {
       const copy = { projectId: caller.projectId, id, model: route.name, target: target.id };
-      gateway.cleanUps.add(copy, true);
+      cleanUpLater(gateway, copy, true);
     }
     return E.right(report);
   }

@@ -1,4 +1,5 @@
 import type { AttemptFailure } from '#gateway/attempt/attempt-failure.ts';
+import type { Gateway } from '#gateway/gateway.ts';
 import { tokensIn } from '#gateway/neutral/provider-report.ts';
 import { createCallRecord } from '#gateway/relay/create-call-record.ts';
 import type { CopyName, ProviderCopy } from '#responses/provider-copies.ts';
@@ -31,14 +32,29 @@ export async function deleteCopy(
   copy: CopyName,
   limit: CallLimit = {},
 ): Promise<NotDeleted | null> {
-  const answer = await callAbout(access, copy, { action: 'delete', maxMs: maxCleanUpMs, ...limit });
+  const answer = await callAbout(access, copy, { action: 'delete', ...limit });
   return answer.kind === 'failed' ? answer.failure : forgetCopy(access, copy);
 }
 
-/** Cancels and deletes a copy of which no client knows. Its client has an answer by then. Failures are logged. */
-export async function dropCopy(access: ProviderAccess, copy: CopyName, limit: CallLimit = {}): Promise<void> {
-  await callAbout(access, copy, { action: 'cancel', maxMs: maxCleanUpMs, ...limit });
-  await deleteCopy(access, copy, limit);
+/**
+ * Deletes a copy that nobody needs, after the call that has made it. If too many others wait, the retention of copies
+ * does it. Failures are logged.
+ * @param isFinished whether the provider has finished it; another one is cancelled first
+ */
+export function cleanUpLater(gateway: Gateway, copy: CopyName, isFinished: boolean): void {
+  gateway.cleanUps.add(copy.projectId, async (signal) => {
+    const configuration = gateway.acquireConfiguration();
+    const access = { gateway, configuration, answerHold: { takeBegun: () => true } };
+    const limit = { maxMs: maxCleanUpMs, signal };
+    try {
+      if (!isFinished) await callAbout(access, copy, { action: 'cancel', ...limit });
+      await deleteCopy(access, copy, limit);
+    } catch (error) {
+      gateway.log.warn({ error: String(error) }, 'The copy of a response at its provider was not deleted');
+    } finally {
+      gateway.releaseConfiguration(configuration);
+    }
+  });
 }
 
 /** A copy whose end may be unread, and the request that looks at it. */

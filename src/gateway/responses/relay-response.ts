@@ -33,6 +33,7 @@ import { isFinished } from './background-target.ts';
 import { checkPauseMs } from './copy-retention.ts';
 import { type ExpandedRequest, expandRequest } from './expand-request.ts';
 import { inputNames, outputNames, reasoningName } from './item-names.ts';
+import { cleanUpLater } from './provider-copy.ts';
 
 /** Answers a request of Responses: with the turns before it, and so that a later one can continue it. */
 export async function relayResponse(call: GatewayCall, limits: GatewayLimits): Promise<CallResult> {
@@ -175,7 +176,7 @@ class ResponseKeeper implements Usage {
   /** Ends the call. The provider's copy of a response is deleted afterwards if nobody needs it. */
   end(): void {
     this.#hasEnded = true;
-    if (this.#unneeded !== null) this.#call.gateway.cleanUps.add(this.#unneeded.copy, this.#unneeded.isFinished);
+    if (this.#unneeded !== null) cleanUpLater(this.#call.gateway, this.#unneeded.copy, this.#unneeded.isFinished);
   }
 
   /** @returns whether it is stored: an answer that nobody has, or that failed, is not */
