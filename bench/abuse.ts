@@ -36,7 +36,8 @@ export default async function abuse(args: ReadonlyArray<string>): Promise<void> 
 
 async function measure(scenario: AbuseScenario): Promise<ReadonlyArray<Result>> {
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-abuse-'));
-  const service = await startService(folder, scenario.environment);
+  const surroundings = await scenario.surround?.();
+  const service = await startService(folder, { ...scenario.environment, ...surroundings?.environment });
   try {
     await scenario.prepare?.(service);
     const idle = await idleMemory(service.pid);
@@ -55,6 +56,7 @@ async function measure(scenario: AbuseScenario): Promise<ReadonlyArray<Result>> 
     return [...boundsOf(scenario, freeze.maxMs, aboveIdle), ...figures];
   } finally {
     await service.stop();
+    await surroundings?.stop();
     await rm(folder, { recursive: true, force: true });
   }
 }

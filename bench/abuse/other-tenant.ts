@@ -23,7 +23,7 @@ export interface TenantTimes {
 }
 
 /** An attack with one ordinary key, while another tenant reads as usual. */
-interface AttackBesideTenant {
+interface AttackBesideTenant extends Pick<AbuseScenario, 'surround'> {
   readonly title: string;
   /** Further variables of the service under attack. */
   readonly environment?: Readonly<Record<string, string>>;
@@ -56,11 +56,13 @@ export function besideOtherTenant({
   maxSlowdown,
   prepare,
   attack,
+  surround,
 }: AttackBesideTenant): AbuseScenario {
   let other: TenantRequests | null = null;
   return {
     title,
     environment,
+    ...(surround === undefined ? {} : { surround }),
     ...(limitsFreeze ? { maxFreezeMs } : {}),
     maxBytesAboveIdle,
     prepare: async (service) => {

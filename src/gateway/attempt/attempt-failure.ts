@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Failure } from '#domain/shared/failure.ts';
 import { answersFull } from '#exchange/byte-budget.ts';
 import type { Timeouts } from '#gateway/config/configuration.ts';
-import { maxErrorValues, parseForeign } from '#gateway/framing/foreign-json.ts';
+import { maxErrorValues, parseForeign, withoutByteOrderMark } from '#gateway/framing/foreign-json.ts';
 import { type ProviderError, providerErrorIn } from '#gateway/neutral/provider-report.ts';
 import type { SecretRedactor } from '#gateway/providers/secret-redactor.ts';
 import { contentOf, providerRequestIdIn } from '#gateway/transport/transport.ts';
@@ -66,7 +66,7 @@ export const maxRefusalBytes = 1024 * 1024;
  * @param sent its body, at most `maxRefusalBytes`
  */
 export function parseRefusal(status: number, headers: IncomingHttpHeaders, sent: Buffer): ProviderRefusal {
-  const body = contentOf(headers, sent, maxRefusalBytes) ?? noBytes;
+  const body = withoutByteOrderMark(contentOf(headers, sent, maxRefusalBytes) ?? noBytes);
   const value = parseForeign(body, maxErrorValues);
   const error = isObject(value) ? providerErrorIn(value) : null;
   const shouldRetry = headers['x-should-retry'];

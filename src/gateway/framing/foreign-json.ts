@@ -91,6 +91,14 @@ export class ForeignJsonScan {
   }
 }
 
+const byteOrderMark = Buffer.from('\ufeff');
+
+/** The bytes of a whole answer or error. Some providers begin it with a mark, which no JSON may have. */
+export function withoutByteOrderMark(bytes: Buffer): Buffer {
+  const isMarked = bytes[0] === byteOrderMark[0] && bytes.subarray(0, byteOrderMark.length).equals(byteOrderMark);
+  return isMarked ? bytes.subarray(byteOrderMark.length) : bytes;
+}
+
 /**
  * Parses JSON that a provider has written, in one turn of the event loop. Every text of a provider that becomes values
  * passes here, or in `parseForeignInTurns`. Never throws.
@@ -103,7 +111,8 @@ export function parseForeign(json: string | Buffer, maxValues = maxForeignValues
     scan.feed(typeof json === 'string' ? Buffer.from(json) : json);
     if (scan.isTooLarge) return tooLargeJson;
   }
-  return parsedJson(json);
+  // Inside a stream no mark is allowed, and clients would not take it.
+  return typeof json === 'string' && json.startsWith('\ufeff') ? undefined : parsedJson(json);
 }
 
 /**

@@ -40,6 +40,11 @@ export class SseSplitter {
     this.#maxBytes = maxBytes;
   }
 
+  /** The bytes of the event that is not complete. */
+  get heldBytes(): number {
+    return this.#held.length;
+  }
+
   /** Whether an event is longer than allowed. The rest of the stream cannot be split then. */
   get overflown(): boolean {
     return this.#held.length > this.#maxBytes;

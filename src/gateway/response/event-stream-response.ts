@@ -64,7 +64,7 @@ const maxRepeatedBytes = 8 * 1024 * 1024;
 /** How often the end of a translated answer repeats what was kept of it. */
 const maxRepetitions = 5;
 
-/** Maximum bytes of events that are read as they come: a few pieces of a connection. */
+/** Maximum bytes of unread events that are read as they come: a few pieces of a connection. */
 const maxBatchBytes = 4 * largeBodyBytes;
 
 const noBytes = Buffer.alloc(0);
@@ -182,8 +182,8 @@ class StreamConsumer implements BodyConsumer {
   #arrived: Buffer[] = [];
   #held: Buffer[] = [];
   #heldBytes = 0;
-  /** The events that wait for a turn of the event loop, because they are large; null if none do. */
-  #waiting: SseBatch | null = null;
+  /** Whether what has arrived waits for a turn of the event loop, because it completes large events. */
+  #isWaiting = false;
   /** Whether the provider's response ended while events waited. */
   #hasEnded = false;
   #hasContent = false;
@@ -221,21 +221,19 @@ class StreamConsumer implements BodyConsumer {
 
   /** Reads and writes all events of a piece together. */
   onData(chunk: Buffer): void {
-    if (this.#waiting !== null) this.#attempt.pause();
+    if (this.#isWaiting) this.#attempt.pause();
     if (this.#arrived.push(chunk) === 1) queueMicrotask(this.#flush);
   }
 
   onEnd(): void {
     this.#take();
-    if (this.#waiting !== null) this.#hasEnded = true;
+    if (this.#isWaiting) this.#hasEnded = true;
     else this.#finish();
   }
 
   onAbort(): void {
     try {
-      this.#passWaiting();
-      this.#take();
-      this.#passWaiting();
+      this.#read();
       // The answer is complete, so the end of the connection does not matter.
       if (!this.#isOver && this.#interpreter.isFinished) this.#complete('finish');
     } finally {
@@ -281,42 +279,40 @@ class StreamConsumer implements BodyConsumer {
     this.#flush();
   }
 
+  /** Reads what has arrived, large events in a turn of the event loop in which no other large work is done. */
   #take(): void {
-    const arrived = this.#arrived;
-    const [first] = arrived;
-    if (first === undefined || (this.#waiting !== null && !this.#isOver)) return;
-    this.#arrived = [];
-    if (this.#isOver) return;
-    const batch = this.#splitter.push(arrived.length === 1 ? first : Buffer.concat(arrived));
-    if (batch.bytes.length > maxBatchBytes) this.#wait(batch);
-    else this.#pass(batch);
-    if (!this.#isOver && this.#splitter.overflown) this.#fail(tooLarge);
-  }
-
-  /** Lets large events wait for a turn of the event loop, in which no other large work is done. */
-  #wait(batch: SseBatch): void {
-    this.#waiting = batch;
+    if (this.#isWaiting || this.#arrived.length === 0 || this.#isOver) return;
+    const bytes = this.#arrived.reduce((sum, { length }) => sum + length, this.#splitter.heldBytes);
+    if (bytes <= maxBatchBytes) {
+      this.#read();
+      return;
+    }
+    this.#isWaiting = true;
     this.#attempt.pause();
     void runFor(this.#stream.options.answerHold.projectId, () => heavyWork.take(1)).then(this.#continue);
   }
 
   readonly #continue = (): void => {
+    this.#isWaiting = false;
     try {
-      this.#passWaiting();
-      this.#take();
+      this.#read();
       this.#writeFirst();
-      if (this.#waiting !== null || this.#isOver) return;
-      if (this.#preparing === null || this.#isPrepared) this.#attempt.resume();
+      if (this.#isOver) return;
+      // More may arrive while reading resumes.
       if (this.#hasEnded) this.#finish();
+      else if (this.#preparing === null || this.#isPrepared) this.#attempt.resume();
     } catch (error) {
       this.#fail(unreadable(error));
     }
   };
 
-  #passWaiting(): void {
-    const batch = this.#waiting;
-    this.#waiting = null;
-    if (batch !== null && !this.#isOver) this.#pass(batch);
+  #read(): void {
+    const arrived = this.#arrived;
+    const [first] = arrived;
+    if (first === undefined || this.#isOver) return;
+    this.#arrived = [];
+    this.#pass(this.#splitter.push(arrived.length === 1 ? first : Buffer.concat(arrived)));
+    if (!this.#isOver && this.#splitter.overflown) this.#fail(tooLarge);
   }
 
   #pass(batch: SseBatch): void {

@@ -11,6 +11,7 @@ import {
   copyHeader,
   createResponseHeaders,
   heldContent,
+  jsonTypeOf,
   type ResponseHandler,
   type ResponseHead,
   writePaced,
@@ -85,7 +86,7 @@ export class PartlyHeldResponse implements ResponseHandler {
       return;
     }
     this.hasBegun = true;
-    const fields = createResponseHeaders(head, contentTypeOf(head));
+    const fields = createResponseHeaders(head, jsonTypeOf(head));
     for (const name of ['content-length', 'content-encoding']) copyHeader(fields, head, name);
     response.start(head.status, fields);
     for (const chunk of held.take()) writePaced(response, chunk, attempt);
@@ -114,7 +115,7 @@ export class PartlyHeldResponse implements ResponseHandler {
       return error === null ? malformed : refusalInBody(error);
     }
     this.hasBegun = true;
-    response.send(head.status, createResponseHeaders(head, contentTypeOf(head), reportedIn(reader)), body);
+    response.send(head.status, createResponseHeaders(head, jsonTypeOf(head), reportedIn(reader)), body);
     return null;
   }
 }
@@ -122,8 +123,4 @@ export class PartlyHeldResponse implements ResponseHandler {
 function reportedIn(reader: JsonMemberReader): ReportedConsumption {
   const usage = reader.value('usage');
   return isObject(usage) ? { ...nothingReported, tokens: tokensIn(usage as Json) } : nothingReported;
-}
-
-function contentTypeOf({ headers }: ResponseHead): string {
-  return headers['content-type'] ?? 'application/json';
 }

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { ResponseSink } from '#exchange/response-sink.ts';
 import type { AttemptFailure } from '#gateway/attempt/attempt-failure.ts';
 import type { AttemptControl, BodyConsumer } from '#gateway/attempt/body-consumer.ts';
+import { withoutByteOrderMark } from '#gateway/framing/foreign-json.ts';
 import type { ReportedConsumption } from '#gateway/neutral/consumption.ts';
 import type { ResponseTranslator } from '#gateway/providers/provider.ts';
 import { contentOf, providerRequestIdField, providerRequestIdIn } from '#gateway/transport/transport.ts';
@@ -65,9 +66,22 @@ export type FinishAnswer = (last: Buffer, head: ResponseHead) => Promise<Buffer>
 /** A few bytes may decompress to very many, which blocks the event loop. */
 const maxDecompressedBytes = 16 * 1024 * 1024;
 
-/** Returns the decompressed body of a held answer; null if it cannot be decompressed. */
+/** Returns the decompressed body of a held answer, without a byte order mark; null if it cannot be decompressed. */
 export function heldContent({ headers }: ResponseHead, sent: Buffer): Buffer | null {
-  return contentOf(headers, sent, maxDecompressedBytes);
+  const content = contentOf(headers, sent, maxDecompressedBytes);
+  return content === null ? null : withoutByteOrderMark(content);
+}
+
+const isJsonType = /[/+]json\b/i;
+
+/** Whether a provider says that its answer is JSON. */
+export function isNamedJson({ headers }: Pick<ResponseHead, 'headers'>): boolean {
+  return isJsonType.test(headers['content-type'] ?? '');
+}
+
+/** The content type of an answer that was read as JSON, whatever the provider calls it. */
+export function jsonTypeOf(head: Pick<ResponseHead, 'headers'>): string {
+  return isNamedJson(head) ? String(head.headers['content-type']) : 'application/json';
 }
 
 /** Writes a piece, and reads no more from the provider until the client has received it. */

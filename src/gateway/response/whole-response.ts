@@ -21,6 +21,8 @@ import {
   createResponseHeaders,
   type FinishAnswer,
   heldContent,
+  isNamedJson,
+  jsonTypeOf,
   type PrepareAnswer,
   type ResponseHandler,
   type ResponseHead,
@@ -86,6 +88,7 @@ class HeldAnswer implements BodyConsumer {
   readonly #requiredMember: string | null;
   /** Whether its body is parsed. */
   readonly #isJson: boolean;
+  readonly #contentType: string;
   #reported: ReportedConsumption = nothingReported;
   #isOver = false;
 
@@ -96,8 +99,8 @@ class HeldAnswer implements BodyConsumer {
     this.#head = head;
     this.#attempt = attempt;
     this.#requiredMember = translator?.requiredMember ?? options.requiredMember;
-    const isNamedJson = /[/+]json\b/i.test(this.#contentType);
-    this.#isJson = isNamedJson || this.#requiredMember !== null || translator?.translate !== undefined;
+    this.#isJson = isNamedJson(head) || this.#requiredMember !== null || translator?.translate !== undefined;
+    this.#contentType = this.#isJson ? jsonTypeOf(head) : (headers['content-type'] ?? 'application/octet-stream');
     this.#held = new HeldBody(attempt, options.answerHold, this.#isJson && isPlain(headers));
   }
 
@@ -122,10 +125,6 @@ class HeldAnswer implements BodyConsumer {
     this.#isOver = true;
     this.#whole.waiting = null;
     this.#options.answerHold.resize(0);
-  }
-
-  get #contentType(): string {
-    return this.#head.headers['content-type'] ?? 'application/octet-stream';
   }
 
   #parse(body: Buffer): ForeignJson | Promise<ForeignJson> {

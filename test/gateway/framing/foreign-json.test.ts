@@ -39,9 +39,9 @@ describe('parseForeign', () => {
     assert.deepEqual(parseForeign(text), JSON.parse(text));
   });
 
-  it('says of a text that is not JSON that it is none, with or without a byte order mark', () => {
-    assert.deepEqual(parseForeign('\ufeff{"a":1}'), { a: 1 });
-    for (const text of ['', '{', '[1,', ']'.repeat(600), '\ufeff']) assert.equal(parseForeign(text), undefined, text);
+  it('says of a text that is not JSON that it is none', () => {
+    for (const text of ['', '{', '[1,', ']'.repeat(600), '\ufeff', '\ufeff{}'])
+      assert.equal(parseForeign(text), undefined, text);
   });
 
   itInRounds('counts the same values wherever a text is cut', { few: 300, many: 20_000 }, (numRuns) => {
