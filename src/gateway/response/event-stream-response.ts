@@ -17,7 +17,7 @@ import { type EventClassification, maxKeptBytes, type StreamInterpreter } from '
 import { nothingReported, type ReportedConsumption } from '#gateway/neutral/consumption.ts';
 import { providerErrorIn } from '#gateway/neutral/provider-report.ts';
 import { isPlain } from '#gateway/transport/transport.ts';
-import { heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
+import { EventLoopBudget, heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
 import { runFor } from '#shared/async/fair-queue.ts';
 import { isObject } from '#shared/json/json.ts';
 import { errorEvent, errorOf, type RefusedCall } from './error-response.ts';
@@ -64,8 +64,12 @@ const maxRepeatedBytes = 8 * 1024 * 1024;
 /** How often the end of a translated answer repeats what was kept of it. */
 const maxRepetitions = 5;
 
-/** Maximum bytes of unread events that are read as they come: a few pieces of a connection. */
-const maxBatchBytes = 4 * largeBodyBytes;
+/**
+ * Maximum bytes of events, of all streams, that are read in one turn of the event loop. More in one stream are a large
+ * event, or many, and count as heavy work.
+ */
+const maxBytesOfTurn = 4 * largeBodyBytes;
+const eventWork = new EventLoopBudget(maxBytesOfTurn);
 
 const noBytes = Buffer.alloc(0);
 
@@ -182,7 +186,7 @@ class StreamConsumer implements BodyConsumer {
   #arrived: Buffer[] = [];
   #held: Buffer[] = [];
   #heldBytes = 0;
-  /** Whether what has arrived waits for a turn of the event loop, because it completes large events. */
+  /** Whether what has arrived waits for a turn of the event loop. */
   #isWaiting = false;
   /** Whether the provider's response ended while events waited. */
   #hasEnded = false;
@@ -279,17 +283,19 @@ class StreamConsumer implements BodyConsumer {
     this.#flush();
   }
 
-  /** Reads what has arrived, large events in a turn of the event loop in which no other large work is done. */
+  /** Reads what has arrived, if this turn of the event loop has not read too much of all streams. */
   #take(): void {
     if (this.#isWaiting || this.#arrived.length === 0 || this.#isOver) return;
     const bytes = this.#arrived.reduce((sum, { length }) => sum + length, this.#splitter.heldBytes);
-    if (bytes <= maxBatchBytes) {
+    const isLarge = bytes > maxBytesOfTurn;
+    if (!isLarge && eventWork.canBegin) {
+      eventWork.spend(bytes);
       this.#read();
       return;
     }
     this.#isWaiting = true;
-    this.#attempt.pause();
-    void runFor(this.#stream.options.answerHold.projectId, () => heavyWork.take(1)).then(this.#continue);
+    const { projectId } = this.#stream.options.answerHold;
+    void runFor(projectId, () => (isLarge ? heavyWork.take(1) : eventWork.take(bytes))).then(this.#continue);
   }
 
   readonly #continue = (): void => {

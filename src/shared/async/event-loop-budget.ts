@@ -30,7 +30,7 @@ export class EventLoopBudget {
    * @param work the amount, or an estimate
    */
   async take(work: number): Promise<void> {
-    if (this.#canBegin) this.spend(work);
+    if (this.canBegin) this.spend(work);
     else await this.#inTurn(() => this.spend(work));
   }
 
@@ -45,7 +45,7 @@ export class EventLoopBudget {
       this.spend(sizeOf(result));
       return result;
     };
-    return this.#canBegin ? runNow() : this.#inTurn(runNow);
+    return this.canBegin ? runNow() : this.#inTurn(runNow);
   }
 
   /** Takes work from this turn's budget without waiting, to correct an estimate. A negative number returns some. */
@@ -57,7 +57,8 @@ export class EventLoopBudget {
     setImmediate(() => this.#beginTurn());
   }
 
-  get #canBegin(): boolean {
+  /** Whether work may begin in this turn without waiting. */
+  get canBegin(): boolean {
     return this.#left > 0 && this.#waiting.size === 0;
   }
 
