@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ByteBudget, ByteReservation, defaultAnswerByteLimits } from '#exchange/byte-budget.ts';
 import { MemoryResponse } from '#exchange/response-sink.ts';
 import { type AttemptFailure, malformed } from '#gateway/attempt/attempt-failure.ts';
 import type { AttemptControl } from '#gateway/attempt/body-consumer.ts';
 import type { ResponseHead } from '#gateway/response/response-handler.ts';
 import { WholeResponse } from '#gateway/response/whole-response.ts';
+import { eventually } from '#test/support/run/eventually.ts';
 
 const head: ResponseHead = {
   status: 200,
@@ -59,5 +61,41 @@ describe('WholeResponse', () => {
     await Promise.resolve();
     await response.deliver();
     assert.deepEqual([settled, sent.status], [[malformed], null]);
+  });
+
+  describe('when the code that reads an answer throws', () => {
+    const thrown = new TypeError('a fault of the code');
+    const throws = () => {
+      throw thrown;
+    };
+    const unreadable = { kind: 'broken', how: 'malformed', thrown };
+    const large = Buffer.from(JSON.stringify({ output: 'x'.repeat(100_000) }));
+
+    it('fails if the work that comes first throws', async () => {
+      receive(async () => throws());
+      await nextTurn();
+      assert.deepEqual([settled, sent.status], [[unreadable], null]);
+    });
+
+    it('fails if the translation of a large answer throws, which has a turn of its own', async () => {
+      const hold = newHold();
+      const response = new WholeResponse({ response: sent, answerHold: hold, requiredMember: 'output' });
+      const consumer = response.receive({ ...head, translator: { translate: throws } }, control);
+      consumer.onData(large);
+      consumer.onEnd();
+      await eventually(() => settled.length > 0);
+      assert.deepEqual([settled, sent.status, hold.bytes], [[unreadable], null, 0]);
+    });
+
+    it('has sent nothing if the work that comes last throws', async () => {
+      const hold = newHold();
+      const options = { response: sent, answerHold: hold, requiredMember: 'output', finish: async () => throws() };
+      const response = new WholeResponse(options);
+      const consumer = response.receive(head, control);
+      consumer.onData(Buffer.from('{"output":[]}'));
+      consumer.onEnd();
+      await assert.rejects(response.deliver(), thrown);
+      assert.deepEqual([response.hasBegun, sent.status, hold.bytes], [false, null, 0]);
+    });
   });
 });
