@@ -138,7 +138,7 @@ async function add(
     referenced: [],
     names: [],
   });
-  assert.ok(added);
+  assert.equal(added, 'stored');
   return { id, chain: [...(previous?.chain ?? []), id] };
 }
 

@@ -29,6 +29,20 @@ describeOnMongoDb('the stored responses on MongoDB', (server) => {
     dispose: async () => undefined,
   }));
 
+  it('drops the index of release 0.4 with the first response', async () => {
+    const url = server.newUrl();
+    const client = new MongoClient(url);
+    const documents = client.db().collection('responses');
+    await documents.createIndex({ project: 1, conversation: 1, depth: 1 });
+    const store = openMongoDbResponseStore({ url, timeoutMs: patientTimeoutMs });
+    await store.add(storedResponse('r1'), await store.subjectOf('project1'));
+    const names = (await documents.indexes()).map(({ name }) => name);
+    assert.ok(names.includes('project_1_needs_1'));
+    assert.ok(!names.includes('project_1_conversation_1_depth_1'), names.join());
+    await client.close();
+    await store.close();
+  });
+
   it('reads a response without a word of what makes it as a finished one', async () => {
     const url = server.newUrl();
     const store = openMongoDbResponseStore({ url, timeoutMs: patientTimeoutMs });

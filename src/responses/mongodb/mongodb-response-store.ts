@@ -32,6 +32,8 @@ const outlined = { projection: { content: 0, items: 0, ancestors: 0 } } as const
 const maxNamesAtOnce = 16;
 const maxFoundAtOnce = 64;
 const erasedAtOnce = 32;
+/** The index with which release 0.4 read all branches of a conversation. */
+const indexOf04 = 'project_1_conversation_1_depth_1';
 
 /** The order of the index that has all that is summed, so that no content is read. */
 const inOrderOfIndex = { $sort: { project: 1, deleted: 1, at: 1, bytes: 1 } } as const;
@@ -47,7 +49,7 @@ export function openMongoDbResponseStore(options: MongoDbConnectionOptions): Res
     { project: 1, deleted: 1, at: 1, bytes: 1 },
     { deleted: 1, at: 1 },
     ...removalIndexes,
-  ]);
+  ]).dropping([indexOf04]);
   const erasures = new LogCollection<ErasureDocument>({ connection }, 'responseErasures', [{ at: 1 }]);
   const removed = new RemovedDocuments(responses);
   const subjectIn = async (projectId: string): Promise<string | null> => {
