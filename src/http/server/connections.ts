@@ -98,9 +98,12 @@ const searchEveryMs = 50;
 const maxRemembered = 64;
 /** Maximum connections beyond the limit whose heads are not read yet. */
 const maxExcess = 512;
-/** While there are some: how soon they are looked at again, and how long a head, and the search for its key, may take. */
-const trimAgainMs = 20;
-const headMs = 100;
+/** How soon connections that are too many are looked at again. */
+const trimAgainMs = 50;
+/** How long a head may take while too many connections have none, and while there are more connections than may be. */
+const headMs = 1_000;
+const scarceHeadMs = 100;
+/** How long the search for the key of a request may take while there are more connections than may be. */
 const askingMs = 1_000;
 
 /**
@@ -157,7 +160,7 @@ export class Connections {
     this.#withoutHead.add(connection);
     socket.once('close', () => this.#remove(connection));
     if (this.#isHalfTaken) this.#watchBodies();
-    if (this.#withoutHead.size > this.#maxWithoutHead || this.#excess > 0) this.#trimSoon();
+    if (this.#tooManyWithoutHead > 0 || this.#excess > 0) this.#trimSoon();
   }
 
   /** Notes that the head of a request has arrived. */
@@ -204,6 +207,10 @@ export class Connections {
   /** How many connections more than the limit are open, because their heads are not read yet. */
   get #excess(): number {
     return this.#open - this.#maxConnections;
+  }
+
+  get #tooManyWithoutHead(): number {
+    return this.#withoutHead.size - this.#maxWithoutHead;
   }
 
   get #isHalfTaken(): boolean {
@@ -255,10 +262,11 @@ export class Connections {
    */
   #trim(): void {
     this.#isTrimming = false;
-    const tooMany = this.#withoutHead.size - this.#maxWithoutHead;
-    for (const connection of oldestOf(this.#withoutHead, tooMany)) this.#close(connection, 'no-head');
+    const now = performance.now();
+    for (const connection of oldestOf(this.#withoutHead, this.#tooManyWithoutHead))
+      if (now - connection.usedAt > headMs) this.#close(connection, 'no-head');
     this.#closeExcess();
-    if (this.#excess <= 0) return;
+    if (this.#excess <= 0 && this.#tooManyWithoutHead <= 0) return;
     this.#isTrimming = true;
     setTimeout(() => this.#trim(), trimAgainMs).unref();
   }
@@ -268,7 +276,7 @@ export class Connections {
     if (this.#excess <= 0) return;
     const now = this.#excess > this.#maxExcess / 2 ? Number.POSITIVE_INFINITY : performance.now();
     const answered = itemsOf(this.#withHead, ({ hasPlace, last }) => !hasPlace && isWritten(last));
-    const late = itemsOf(this.#withoutHead, ({ usedAt }) => now - usedAt > headMs);
+    const late = itemsOf(this.#withoutHead, ({ usedAt }) => now - usedAt > scarceHeadMs);
     const asking = itemsOf(this.#withHead, ({ hasPlace, usedAt }) => !hasPlace && now - usedAt > askingMs);
     for (const connection of [...answered, ...oldestFirst(late), ...oldestFirst(asking)])
       if (this.#excess > 0) this.#close(connection, connection.last === null ? 'no-head' : 'no-place');
@@ -310,7 +318,16 @@ export class Connections {
   /** Ends what keeps another place; never for a project that has its share of unfinished bodies. */
   #freePlaceFor(projectId: string): boolean {
     if (this.bodies.hasShare(projectId, this.#places)) return false;
-    return this.#closeIdle(restMs) || this.#endNewestBody() || this.#closeIdle(0);
+    return this.#closeWithoutHead() || this.#closeIdle(restMs) || this.#endNewestBody() || this.#closeIdle(0);
+  }
+
+  /** Closes the oldest connection without a head that has a place. @returns false if there are not too many of them */
+  #closeWithoutHead(): boolean {
+    if (this.#tooManyWithoutHead <= 0) return false;
+    const [oldest] = oldestFirst(itemsOf(this.#withoutHead, ({ hasPlace }) => hasPlace));
+    if (oldest === undefined) return false;
+    this.#close(oldest, 'no-head');
+    return true;
   }
 
   /** Ends an unfinished body. @returns false if no project exceeds its share */

@@ -104,6 +104,23 @@ describe('Connections of the HTTP server', () => {
     assert.equal(connectionFigures().refused['no-head'], 0);
   });
 
+  it('closes none of many connections whose heads come a moment later', async () => {
+    const { port, connectionFigures } = await startWith({ maxConnections: 100 });
+    const late = Array.from({ length: 80 }, () => open(port));
+    await eventually(() => connectionFigures().withoutHead === 80, 'all are accepted');
+    await sleep(50);
+    for (const socket of late) socket.write(health);
+    await eventually(() => connectionFigures().withoutHead === 0, 'all heads are read');
+    assert.deepEqual([connectionFigures().open, connectionFigures().refused['no-head']], [80, 0]);
+  });
+
+  it('gives a request the place of a connection without a head while too many have none', async () => {
+    const { port, connectionFigures } = await startWith({ maxConnections: 100 });
+    for (let number = 0; number < 90; number += 1) open(port);
+    await eventually(() => connectionFigures().withoutHead === 90, 'all are accepted');
+    assert.match(await callOnce(port, 'one'), /^HTTP\/1\.1 200 /);
+  });
+
   it('ends the newest unfinished bodies of a project that has more than half of the places for another project', async () => {
     const gateway = await startWith({ maxConnections: 20 });
     const greedy = await fill(gateway, 'greedy', 18);
