@@ -11,7 +11,7 @@ import { TurnThread } from './turn-thread.ts';
 
 /** Maximum number of turns of a conversation that is continued. */
 export const maxTurns = 10_000;
-/** What is opened in one turn of the event loop. */
+/** What is looked up or opened in one turn of the event loop. */
 const maxSmallTurns = 64;
 const maxSmallBytes = 256 * 1024;
 /** What the thread opens together. A turn may have more. */
@@ -130,12 +130,11 @@ export class TurnReader {
     { items, ids }: { readonly items: ReadonlyArray<string>; readonly ids: ReadonlyArray<string> },
     limits: ReadLimits,
   ): Promise<ReadonlyArray<KeptTurn> | NotRead> {
-    const outlines = await this.#store.ofItems(projectId, [...items, ...ids], ids);
-    return this.#readTurns(
-      projectId,
-      outlines.filter((each) => this.isThere(each)),
-      limits,
-    );
+    const found = [
+      ...(await inPieces(items, (piece) => this.#store.ofItems(projectId, piece, []))),
+      ...(await inPieces(ids, (piece) => this.#store.ofItems(projectId, piece, piece))),
+    ].filter((each) => this.isThere(each));
+    return this.#readTurns(projectId, [...new Map(found.map((each) => [each.id, each])).values()], limits);
   }
 
   /**
@@ -160,12 +159,13 @@ export class TurnReader {
     ids: ReadonlyArray<string>,
     limits: ReadLimits,
   ): Promise<ReadonlyArray<KeptTurn> | NotRead> {
-    return this.#readTurns(projectId, await this.#store.outlines(projectId, ids), limits);
+    const outlines = await inPieces(ids, (piece) => this.#store.outlines(projectId, piece));
+    return this.#readTurns(projectId, outlines, limits);
   }
 
   /** Finds which provider has made some items, by their ids. @throws UnavailableError */
-  providersOf(projectId: string, items: ReadonlyArray<string>): Promise<ReadonlyMap<string, string>> {
-    return this.#store.providersOf(projectId, items);
+  async providersOf(projectId: string, items: ReadonlyArray<string>): Promise<ReadonlyMap<string, string>> {
+    return new Map(await inPieces(items, async (piece) => [...(await this.#store.providersOf(projectId, piece))]));
   }
 
   /**
@@ -257,6 +257,19 @@ export class TurnReader {
     if (isSmall) return openTurns(contents, opening);
     return this.#thread.open(projectId, { contents: [...contents] }, opening);
   }
+}
+
+/** Looks names up in pieces, with turns of the event loop between them: a store may answer without one. */
+async function inPieces<Found>(
+  names: ReadonlyArray<string>,
+  find: (piece: ReadonlyArray<string>) => Promise<ReadonlyArray<Found>>,
+): Promise<ReadonlyArray<Found>> {
+  const found: Found[] = [];
+  for (let start = 0; start < names.length; start += maxSmallTurns) {
+    if (start > 0) await nextTurn();
+    found.push(...(await find(names.slice(start, start + maxSmallTurns))));
+  }
+  return found;
 }
 
 /** Divides turns into pieces that are opened together. Those that fit into one small piece are one. */
