@@ -8,6 +8,7 @@ import { openSqliteResponseStore } from '#responses/sqlite/sqlite-response-store
 import { StoredResponses } from '#responses/stored-responses.ts';
 import { SqliteWriter } from '#sqlite/sqlite-writer.ts';
 import { InMemorySubjectKeys } from '#test/support/fakes/in-memory-subject-keys.ts';
+import { itInRounds } from '#test/support/run/long.ts';
 import { patientTimeoutMs } from '#test/support/run/patient-timeout.ts';
 import { describeOnMongoDb } from '#test/support/service/ferretdb.ts';
 import { temporaryFolder } from '#test/support/service/service-process.ts';
@@ -34,8 +35,11 @@ interface MadeResponse {
   readonly chain: ReadonlyArray<string>;
 }
 
-/** @param open opens the same store each time */
-function canBeContinued(place: string, open: () => Promise<ResponseStore>): void {
+/**
+ * @param runs how many lists of actions are tried in a test that is not long
+ * @param open opens the same store each time
+ */
+function canBeContinued(place: string, runs: number, open: () => Promise<ResponseStore>): void {
   describe(`any stored conversation on ${place}`, () => {
     let store: ResponseStore;
     before(async () => {
@@ -70,16 +74,16 @@ function canBeContinued(place: string, open: () => Promise<ResponseStore>): void
     });
 
     for (const turns of [0, 1, 1_000])
-      it(`can be continued with memory for ${turns} turns`, async function () {
+      itInRounds(`can be continued with memory for ${turns} turns`, { few: runs, many: 20 }, async function (numRuns) {
         this.timeout(120_000);
-        let runs = 0;
+        let round = 0;
         await fc.assert(
           fc.asyncProperty(actions, async (all) => {
-            runs += 1;
+            round += 1;
             const responses = newResponses(store, turns * bytesOfTurn);
             const made = new Map<string, MadeResponse[]>();
             for (const [index, { after, deletes, otherProject }] of all.entries()) {
-              const project = `${turns}-${runs}-${otherProject}`;
+              const project = `${turns}-${numRuns}-${round}-${otherProject}`;
               const known = made.get(project) ?? [];
               made.set(project, known);
               const previous = known[after] ?? null;
@@ -99,7 +103,7 @@ function canBeContinued(place: string, open: () => Promise<ResponseStore>): void
                 );
               }
           }),
-          { numRuns: 15 },
+          { numRuns },
         );
       });
   });
@@ -149,11 +153,13 @@ describe('Stored conversations', () => {
     await writer.close();
     rmSync(folder.path, { recursive: true });
   });
-  canBeContinued('SQLite', async () => openSqliteResponseStore({ file: join(folder.path, 'responses.db'), writer }));
+  canBeContinued('SQLite', 15, async () =>
+    openSqliteResponseStore({ file: join(folder.path, 'responses.db'), writer }),
+  );
 });
 
 describeOnMongoDb('stored conversations on MongoDB', (server) => {
-  canBeContinued('MongoDB', async () =>
+  canBeContinued('MongoDB', 2, async () =>
     openMongoDbResponseStore({ url: server.newUrl(), timeoutMs: patientTimeoutMs }),
   );
 });
