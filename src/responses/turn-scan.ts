@@ -1,4 +1,4 @@
-import { type JsonListener, JsonScanner } from '#shared/json/json-scanner.ts';
+import { type JsonListener, JsonScanner, maxJsonLevels } from '#shared/json/json-scanner.ts';
 import { isNamed } from '#shared/json/json-tokens.ts';
 
 const quote = 0x22;
@@ -32,6 +32,9 @@ export interface ScannedItem extends Range {
 }
 
 type Growing = { -readonly [Key in keyof ScannedItem]: ScannedItem[Key] };
+
+/** The input and the response were within the limits when they were stored, where an object is around them. */
+const limits = { maxValues: Number.POSITIVE_INFINITY, maxLevels: maxJsonLevels + 1 };
 
 /** Members that describe an item. One with no others names a stored one, as OpenAI's clients name pictures. */
 export const describingMembers = [
@@ -76,7 +79,7 @@ export class TurnScan implements JsonListener {
   constructor(bytes: Buffer, onItem: (item: ScannedItem) => void) {
     this.#bytes = bytes;
     this.#onItem = onItem;
-    this.#scanner = new JsonScanner(bytes, { maxValues: Number.POSITIVE_INFINITY }, this);
+    this.#scanner = new JsonScanner(bytes, limits, this);
   }
 
   /** Reads the next piece, of about 1 MiB. @returns whether the text has ended */

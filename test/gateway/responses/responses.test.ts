@@ -645,6 +645,24 @@ describe('Responses', () => {
         assert.equal(sentTo(other).messages[0].content, 'message 7');
       });
 
+    for (const levels of [255, 256])
+      it(`can always be read again, replayed, listed and continued, also an answer of ${levels} levels`, async () => {
+        const nested = (depth: number) => '{"a":'.repeat(depth) + 0 + '}'.repeat(depth);
+        // The answer, its output, and the item are three levels.
+        const text = JSON.stringify(openAiResponse([{ ...outputMessage('deep'), nested: 0 }]));
+        const answered = text.replace('"nested":0', () => `"nested":${nested(levels - 3)}`);
+        openai.answers(bytes(answered, { 'content-type': 'application/json' }));
+        const { id, store } = await create({ model: 'native', input: 'one' });
+        assert.equal(store, true);
+        assert.equal((await call('GET', `/${id}`)).status, 200);
+        assert.match((await call('GET', `/${id}?stream=true`)).text, /response\.completed/);
+        openai.answers(json(saidBy('two')));
+        const next = await create({ model: 'native', input: 'two', previous_response_id: id });
+        assert.deepEqual(typesSentTo(openai), ['message', 'message', 'message']);
+        assert.equal((await call('GET', `/${next.id}/input_items`)).body().data.length, 3);
+        await create({ model: 'alone', input: 'three', previous_response_id: next.id });
+      });
+
     it('are not stored if their project is erased meanwhile, and say so', async () => {
       const { responses } = service.gateway;
       openai.answers(async (res, seen) => {
