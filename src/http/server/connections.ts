@@ -100,7 +100,7 @@ const maxRemembered = 64;
 const maxExcess = 512;
 /** How soon connections that are too many are looked at again. */
 const trimAgainMs = 50;
-/** How long a head may take while too many connections have none, and while there are more connections than may be. */
+/** How long a head may take while too many connections have none and half of the places are taken, and while there are more connections than may be. */
 const headMs = 1_000;
 const scarceHeadMs = 100;
 /** How long the search for the key of a request may take while there are more connections than may be. */
@@ -160,7 +160,7 @@ export class Connections {
     this.#withoutHead.add(connection);
     socket.once('close', () => this.#remove(connection));
     if (this.#isHalfTaken) this.#watchBodies();
-    if (this.#tooManyWithoutHead > 0 || this.#excess > 0) this.#trimSoon();
+    if (this.#isPressed) this.#trimSoon();
   }
 
   /** Notes that the head of a request has arrived. */
@@ -213,6 +213,11 @@ export class Connections {
     return this.#withoutHead.size - this.#maxWithoutHead;
   }
 
+  /** Whether connections must close. While few places are taken, nobody needs those of connections without heads. */
+  get #isPressed(): boolean {
+    return this.#excess > 0 || (this.#isHalfTaken && this.#tooManyWithoutHead > 0);
+  }
+
   get #isHalfTaken(): boolean {
     return this.#taken > this.#places / 2;
   }
@@ -257,16 +262,16 @@ export class Connections {
   }
 
   /**
-   * Closes the connections that have waited longest for a head: who sends one immediately is not among them, however
+   * Closes the connections that have waited longest for a head, until enough places are free: who sends one immediately is not among them, however
    * many others connect. To refuse the new ones instead would keep everybody out for as long as the old ones may take.
    */
   #trim(): void {
     this.#isTrimming = false;
     const now = performance.now();
     for (const connection of oldestOf(this.#withoutHead, this.#tooManyWithoutHead))
-      if (now - connection.usedAt > headMs) this.#close(connection, 'no-head');
+      if (this.#isPressed && now - connection.usedAt > headMs) this.#close(connection, 'no-head');
     this.#closeExcess();
-    if (this.#excess <= 0 && this.#tooManyWithoutHead <= 0) return;
+    if (!this.#isPressed) return;
     this.#isTrimming = true;
     setTimeout(() => this.#trim(), trimAgainMs).unref();
   }

@@ -84,17 +84,42 @@ describe('Connections of the HTTP server', () => {
     return rawRequest(port, [head]).then(({ text }) => text);
   }
 
-  it('closes the oldest of the connections without a complete head beyond a tenth, and serves all others', async () => {
-    const { port, connectionFigures, url } = await startWith({ maxConnections: 100 });
-    const slow: Socket[] = [];
-    for (let number = 0; number < 40; number += 1) {
-      slow.push(open(port, 'GET /healthz HTTP/1.1\r\n'));
-      await eventually(() => connectionFigures().withoutHead > 0, 'it is accepted');
+  async function openWithoutHead(gateway: GatewayService, count: number): Promise<ReadonlyArray<Socket>> {
+    const opened: Socket[] = [];
+    for (let number = 0; number < count; number += 1) {
+      const { open: before } = gateway.connectionFigures();
+      opened.push(open(gateway.port, 'GET /healthz HTTP/1.1\r\n'));
+      await eventually(() => gateway.connectionFigures().open > before, 'it is accepted');
     }
+    return opened;
+  }
+
+  it('keeps a tenth of the connections without a complete head while half are taken, and serves all others', async () => {
+    const gateway = await startWith({ maxConnections: 100 });
+    await fill(gateway, 'one', 45);
+    const slow = await openWithoutHead(gateway, 40);
     await eventually(() => slow.filter(({ destroyed }) => destroyed).length === 30, 'thirty are closed');
-    assert.deepEqual([connectionFigures().withoutHead, connectionFigures().refused['no-head']], [10, 30]);
+    const { withoutHead, refused } = gateway.connectionFigures();
+    assert.deepEqual([withoutHead, refused['no-head']], [10, 30]);
     assert.equal(slow.at(-1)?.destroyed, false);
-    assert.equal((await fetch(`${url}/healthz`)).status, 200);
+    assert.equal((await fetch(`${gateway.url}/healthz`)).status, 200);
+  });
+
+  it('closes no connection without a head while few connections are taken', async () => {
+    const gateway = await startWith({ maxConnections: 100 });
+    await openWithoutHead(gateway, 40);
+    await sleep(1_200);
+    const { withoutHead, refused } = gateway.connectionFigures();
+    assert.deepEqual([withoutHead, refused['no-head']], [40, 0]);
+  });
+
+  it('closes the oldest of the connections without a head while they alone take half of the places', async () => {
+    const gateway = await startWith({ maxConnections: 100 });
+    const slow = await openWithoutHead(gateway, 60);
+    await eventually(() => gateway.connectionFigures().refused['no-head'] > 0, 'some are closed');
+    await sleep(200);
+    assert.equal(gateway.connectionFigures().withoutHead, 45);
+    assert.deepEqual([slow[14]?.destroyed, slow[15]?.destroyed], [true, false]);
   });
 
   it('closes none of many connections that send their heads immediately', async () => {
