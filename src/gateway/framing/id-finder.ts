@@ -1,6 +1,12 @@
 import * as E from 'fp-ts/lib/Either.js';
 import { scanJsonObject } from '#exchange/json-body.ts';
-import { maxPointerLength, pointerTo } from '#shared/json/json-pointer.ts';
+import {
+  cutPointer,
+  type GrowingPointer,
+  maxPointerLength,
+  pointerIn,
+  rootPointer,
+} from '#shared/json/json-pointer.ts';
 import { type JsonListener, maxJsonLevels } from '#shared/json/json-scanner.ts';
 import { hasEscape, isNamed, stringIn } from '#shared/json/json-tokens.ts';
 import type { Place } from './json-members.ts';
@@ -136,6 +142,8 @@ export class IdFinder<Kind extends string> implements JsonListener, FoundIds<Kin
   readonly #kinds: (Kind | null)[] = [null];
   /** For each level, the place of its latest value if an id is directly inside of it. */
   readonly #objects: (Growing | null)[] = [null];
+  /** For each level, the pointer of its latest value if an id is in it. */
+  readonly #pointers: (GrowingPointer | null)[] = [rootPointer];
   /** The level of the value with free JSON that is being read. */
   #freeLevel = Number.POSITIVE_INFINITY;
   #open: Growing | null = null;
@@ -156,6 +164,7 @@ export class IdFinder<Kind extends string> implements JsonListener, FoundIds<Kin
     this.#nameEnds[level] = nameEnd;
     this.#starts[level] = start;
     this.#objects[level] = null;
+    this.#pointers[level] = level === 0 ? rootPointer : null;
     const atPath = this.#walk.begin(level, nameStart, nameEnd);
     if (atPath === free) {
       this.#freeLevel = level;
@@ -189,7 +198,7 @@ export class IdFinder<Kind extends string> implements JsonListener, FoundIds<Kin
     this.#objects[objectLevel] ??= { valueStart: this.#starts[objectLevel] as number, end: -1 };
     const id = {
       kind,
-      pointer: this.#pointerAt(level),
+      pointer: this.#pointerAt(level).text,
       nameStart: this.#keys[objectLevel + 1] as number,
       valueStart: start,
       end: start,
@@ -199,14 +208,22 @@ export class IdFinder<Kind extends string> implements JsonListener, FoundIds<Kin
     this.#open = id;
   }
 
-  #pointerAt(level: number): string {
-    const keys: string[] = [];
-    for (let at = 1; at <= level; at += 1) {
-      const [key, nameEnd] = [this.#keys[at] as number, this.#nameEnds[at] as number];
-      // A longer name has no place in a pointer.
-      if (key >= 0 && nameEnd - key > maxCharacterBytes * maxPointerLength) break;
-      keys.push(key < 0 ? String(-key - 1) : stringIn(this.#bytes, key, nameEnd));
-    }
-    return pointerTo(keys);
+  /** Each value's pointer is made once, and ids in the same object or list share it: names can be long and many. */
+  #pointerAt(level: number): GrowingPointer {
+    const known = this.#pointers[level];
+    if (known !== null && known !== undefined) return known;
+    const pointer = this.#pointerIn(this.#pointerAt(level - 1), level);
+    this.#pointers[level] = pointer;
+    return pointer;
+  }
+
+  #pointerIn(around: GrowingPointer, level: number): GrowingPointer {
+    const [key, nameEnd] = [this.#keys[level] as number, this.#nameEnds[level] as number];
+    if (around.isCut) return around;
+    if (key < 0) return pointerIn(around, String(-key - 1));
+    // A longer name has no place in the pointer, and is not read.
+    const maxBytes = maxCharacterBytes * (maxPointerLength - around.text.length);
+    if (nameEnd - key > maxBytes) return cutPointer(around);
+    return pointerIn(around, stringIn(this.#bytes, key, nameEnd));
   }
 }

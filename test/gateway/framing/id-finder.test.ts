@@ -119,6 +119,25 @@ describe('ids in a body', () => {
     );
   });
 
+  it('cost one reading of each name around them, of those that have a place in a pointer', () => {
+    const decodedIn = (name: string) => {
+      const [opened, closed] = [`{"${name}":`.repeat(100), '}'.repeat(100)];
+      const bytes = Buffer.from(`${opened}{"file_ids":[${'"x",'.repeat(99)}"x"]}${closed}`);
+      let decoded = 0;
+      bytes.toString = (encoding, start = 0, end = bytes.length) => {
+        decoded += end - start;
+        return Buffer.prototype.toString.call(bytes, encoding, start, end);
+      };
+      const finder = new IdFinder(bytes, compiled, 100);
+      assert.ok(new JsonScanner(bytes, { maxValues: 1_000 }, finder).advance());
+      assert.equal(finder.found.length, 100);
+      return decoded;
+    };
+    assert.ok(decodedIn('n') < 1_000);
+    assert.ok(decodedIn('n'.repeat(998)) < 10_000);
+    assert.ok(decodedIn('\\u006e'.repeat(990)) < 20_000);
+  });
+
   it('are kept up to a limit, and more of them are said', () => {
     const bytes = Buffer.from(JSON.stringify({ file_ids: ['a', 'b', 'c'], more: { file_id: 'd' } }));
     const found = (maxIds: number) => {
