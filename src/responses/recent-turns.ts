@@ -12,7 +12,7 @@ interface TurnPlace {
 export const defaultRecentTurnBytes = 32 * 1024 * 1024;
 /** Maximum bytes of memory of one turn. */
 const maxBytesOfTurn = 128 * 1024;
-/** About what an outline takes, with each of the ids in it. */
+/** About what an outline takes, with each of its ancestors. */
 const bytesOfOutline = 1_024;
 const bytesOfId = 128;
 
@@ -83,8 +83,8 @@ function copyOf({ outline, text }: KeptTurn): KeptTurn {
   return { outline, text: new TurnText(Buffer.from(text.bytes), text.marks.slice()) };
 }
 
-function bytesOf({ outline: { needs, ancestors }, text }: KeptTurn): number {
-  return text.memoryBytes + bytesOfOutline + bytesOfId * (needs.length + (ancestors?.length ?? 0));
+function bytesOf({ outline: { ancestors }, text }: KeptTurn): number {
+  return text.memoryBytes + bytesOfOutline + bytesOfId * (ancestors?.length ?? 0);
 }
 
 function keyOf(projectId: string, id: string): string {

@@ -11,7 +11,7 @@ export interface BackgroundTarget {
 /** Maximum number of ancestors that a response names, so that a chain of n responses takes n/64 reads. */
 export const maxAncestors = 64;
 
-/** A response that is stored, without its content and the names of its items. */
+/** A response that is stored, without what may be long: its content, its names, and what it needs. */
 export interface ResponseOutline {
   readonly projectId: string;
   /** Unique in its project. */
@@ -28,8 +28,6 @@ export interface ResponseOutline {
   readonly bytes: number;
   /** Whether it was deleted, and is kept only because others need its items. */
   readonly isDeleted: boolean;
-  /** The ids of the responses whose items it needs, each once. */
-  readonly needs: ReadonlyArray<string>;
   /**
    * The ids of the nearest responses before it, the nearest first: up to 64. Null where they were not asked for, and for
    * a response of release 0.4.
@@ -43,6 +41,8 @@ export interface ResponseOutline {
 
 /** A stored response. */
 export interface StoredResponse extends ResponseOutline {
+  /** The ids of the responses whose items it needs, each once. */
+  readonly needs: ReadonlyArray<string>;
   /**
    * The names of the items that it has made, each once. An id that names its response needs no other name. A response
    * that its items name by an alias has this one too.
@@ -110,6 +110,8 @@ export interface ResponseStore {
    * that of the last id has its ancestors, because a chain is followed from there.
    */
   readonly outlines: (projectId: string, ids: ReadonlyArray<string>) => Promise<ReadonlyArray<ResponseOutline>>;
+  /** The ids of the responses whose items some responses need. An id may be there twice. */
+  readonly needsOf: (projectId: string, ids: ReadonlyArray<string>) => Promise<ReadonlyArray<string>>;
   /** The file from which another thread can read contents itself; null if they come over the network. */
   readonly file: ResponseFile | null;
   /** The contents of responses, by id. Those that are not there are missing. */

@@ -14,6 +14,8 @@ export const maxTurns = 10_000;
 /** What is looked up or opened in one turn of the event loop. */
 const maxSmallTurns = 64;
 const maxSmallBytes = 256 * 1024;
+/** Each may need thousands of others. */
+const maxNeedingTurns = 8;
 /** What the thread opens together. A turn may have more. */
 const maxTurnsOfPiece = 256;
 const maxBytesOfPiece = 1024 * 1024;
@@ -111,7 +113,8 @@ export class TurnReader {
     if (last === null) return null;
     if (last.depth >= maxTurns) return 'too-long';
     const kept = await this.#keptBefore(last);
-    const before = kept?.map(({ outline }) => outline) ?? (await this.#chainBefore(last));
+    const before = kept?.map(({ outline }) => outline) ?? (await this.#chainBefore(last, limits.maxBytes));
+    if (before === 'too-long') return before;
     const refused = whyNotRead([...before, last], limits);
     if (refused !== null) return refused;
     const turnsBefore = kept ?? (await this.#turnsOf(projectId, before));
@@ -163,6 +166,17 @@ export class TurnReader {
     return this.#readTurns(projectId, outlines, limits);
   }
 
+  /** The ids of the responses whose items some turns need, each once. @throws UnavailableError */
+  async needsOf(projectId: string, ids: ReadonlyArray<string>): Promise<ReadonlySet<string>> {
+    const needed = new Set<string>();
+    for (let start = 0; start < ids.length; start += maxNeedingTurns) {
+      if (start > 0) await nextTurn();
+      const piece = ids.slice(start, start + maxNeedingTurns);
+      for (const id of await this.#store.needsOf(projectId, piece)) needed.add(id);
+    }
+    return needed;
+  }
+
   /** Finds which provider has made some items, by their ids. @throws UnavailableError */
   async providersOf(projectId: string, items: ReadonlyArray<string>): Promise<ReadonlyMap<string, string>> {
     return new Map(await inPieces(items, async (piece) => [...(await this.#store.providersOf(projectId, piece))]));
@@ -184,9 +198,14 @@ export class TurnReader {
     return turns.reverse();
   }
 
-  async #chainBefore(last: ResponseOutline): Promise<ReadonlyArray<ResponseOutline>> {
+  async #chainBefore(last: ResponseOutline, maxBytes: number): Promise<ReadonlyArray<ResponseOutline> | 'too-long'> {
     const chain: ResponseOutline[] = [];
-    for await (const piece of this.outlinesBefore(last)) chain.push(...piece);
+    let bytes = 0;
+    for await (const piece of this.outlinesBefore(last)) {
+      chain.push(...piece);
+      bytes += textBytesIn(piece);
+      if (bytes > maxBytes) return 'too-long';
+    }
     return chain.reverse();
   }
 
@@ -217,13 +236,13 @@ export class TurnReader {
     return whyNotRead(outlines, limits) ?? this.#turnsOf(projectId, outlines);
   }
 
-  /** Opens turns, without those whose content is gone. */
+  /** Opens turns, without those whose content is gone. Their outlines stay those that were given. */
   async #turnsOf(projectId: string, outlines: ReadonlyArray<ResponseOutline>): Promise<ReadonlyArray<KeptTurn>> {
     const { subject, key } = await this.#recentKeys.keyOf(projectId);
     const found = new Map<string, KeptTurn>();
-    for (const { id } of outlines) {
-      const kept = this.#recentTurns.find({ projectId, subject, id });
-      if (kept !== null) found.set(id, kept);
+    for (const outline of outlines) {
+      const kept = this.#recentTurns.find({ projectId, subject, id: outline.id });
+      if (kept !== null) found.set(outline.id, { outline, text: kept.text });
     }
     const missing = outlines.filter(({ id }) => !found.has(id));
     if (missing.length === 0 || key === null) return outlines.flatMap(({ id }) => found.get(id) ?? []);
@@ -292,12 +311,12 @@ function bytesOf(outlines: ReadonlyArray<ResponseOutline>): number {
   return outlines.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-/** The bytes of a turn's text, of which the sealed bytes are the Base64, with what the sealing adds. */
-function textBytesOf({ bytes }: ResponseOutline): number {
-  return Math.max(0, Math.floor((bytes * 3) / 4) - sealingBytes);
+/** The bytes of turns' texts, of which the sealed bytes are the Base64, with what the sealing adds. */
+function textBytesIn(outlines: ReadonlyArray<ResponseOutline>): number {
+  return outlines.reduce((sum, { bytes }) => sum + Math.max(0, Math.floor((bytes * 3) / 4) - sealingBytes), 0);
 }
 
 function whyNotRead(outlines: ReadonlyArray<ResponseOutline>, { maxBytes, reserve }: ReadLimits): NotRead | null {
-  if (outlines.reduce((sum, each) => sum + textBytesOf(each), 0) > maxBytes) return 'too-long';
+  if (textBytesIn(outlines) > maxBytes) return 'too-long';
   return reserve(bytesOf(outlines)) ? null : 'no-room';
 }

@@ -26,7 +26,7 @@ export function storedResponse(id: string, other: Partial<StoredResponse> = {}):
   };
 }
 
-function outlineOf({ content: _, items: __, ...outline }: StoredResponse): ResponseOutline {
+function outlineOf({ content: _, needs: __, items: ___, ...outline }: StoredResponse): ResponseOutline {
   return outline;
 }
 
@@ -131,6 +131,14 @@ export function responseStoreContract(name: string, open: OpenResponseStore): vo
       assert.deepEqual(await outlines('r1', 'r9'), [one].map(withoutAncestorsBut('r9')));
       assert.deepEqual(await outlines(), []);
       assert.deepEqual(await store.outlines('project3', ['r1']), []);
+    });
+
+    it('knows what responses need', async () => {
+      await addAll(storedResponse('r1'), storedResponse('r2'), storedResponse('r3', { needs: ['r1', 'r2'] }));
+      await addAll(storedResponse('r4', { needs: ['r2'] }), storedResponse('r5', { needs: ['r4'] }));
+      const needed = await store.needsOf(project, ['r1', 'r3', 'r4', 'r9']);
+      assert.deepEqual([...new Set(needed)].sort(), ['r1', 'r2']);
+      assert.deepEqual(await store.needsOf('project2', ['r3']), []);
     });
 
     it('keeps a response without its ancestors, as earlier releases did', async () => {

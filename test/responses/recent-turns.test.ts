@@ -8,7 +8,7 @@ const projectId = 'project1';
 const subject = 'subject1';
 
 function turnOf(id: string, bytes: number, marks = 0): KeptTurn {
-  const { content: _, items: __, ...outline } = storedResponse(id, { projectId });
+  const { content: _, needs: __, items: ___, ...outline } = storedResponse(id, { projectId });
   return { outline, text: new TurnText(Buffer.alloc(bytes), new Uint32Array(5 * marks).fill(kept)) };
 }
 

@@ -102,6 +102,31 @@ describe('StoredResponses', () => {
     assert.ok(reads <= 200 / 64 + 7, `${reads} reads`);
   });
 
+  it('reads no more outlines than its limit has room for', async () => {
+    for (let index = 0; index < 200; index += 1) await turn(`r${index}`, index === 0 ? null : `r${index - 1}`);
+    responses = new StoredResponses({ store, keys, ttlDays: 30, quotaBytes, now: () => now });
+    const { outlines } = store;
+    let reads = 0;
+    store.outlines = async (...given) => {
+      reads += 1;
+      return outlines.apply(store, given);
+    };
+    assert.equal(await responses.turns.conversation(project, 'r199', { ...noLimit, maxBytes: 1_000 }), 'too-long');
+    assert.ok(reads <= 2, `${reads} reads`);
+  });
+
+  it('says what a response needs, and the ancestors of one that is read again', async () => {
+    for (let index = 0; index < 12; index += 1) await turn(`r${index}`, index === 0 ? null : `r${index - 1}`);
+    await turn('r12', 'r11', { referenced: ['r3'] });
+    const ids = Array.from({ length: 13 }, (_, index) => `r${index}`);
+    assert.equal((await responses.turns.needsOf(project, ids)).size, 12);
+    assert.deepEqual([...(await responses.turns.needsOf(project, ['r12']))], ['r11', 'r3']);
+    assert.deepEqual(idsOf(await responses.turns.conversation(project, 'r12', noLimit)), ids);
+    const again = await responses.turns.conversation(project, 'r11', noLimit);
+    assert.ok(Array.isArray(again));
+    assert.equal(again.at(-1).outline.ancestors.length, 11);
+  });
+
   it('does not read more than a limit', async () => {
     await turn('r1');
     await turn('r2', 'r1');

@@ -193,7 +193,8 @@ class Expansion {
     };
     await take(new Set([...references, ...before]), turns);
     if ([...before].some((id) => !found.has(id))) {
-      const needed = await gateway.responses.turns.neededTurns(caller.projectId, idsNeededBy(turns), this.#readLimits);
+      const ids = await this.#idsNeededBy(turns, found);
+      const needed = await gateway.responses.turns.neededTurns(caller.projectId, ids, this.#readLimits);
       if (typeof needed === 'string') return E.left(this.#failureOf(needed, conversationTooLong(this.#limits)));
       await take(notIn(found, [...before]), needed);
     }
@@ -201,6 +202,17 @@ class Expansion {
     if (typeof others === 'string') return E.left(this.#failureOf(others, bodyTooLarge(this.#limits.maxJsonBytes)));
     await take(notIn(found, references), others);
     return E.right(found);
+  }
+
+  /** Finds the responses outside of a conversation that have made the items which its turns name, but for known ones. */
+  async #idsNeededBy(
+    turns: ReadonlyArray<KeptTurn>,
+    known: ReadonlyMap<string, NamedItem>,
+  ): Promise<ReadonlyArray<string>> {
+    const { gateway, caller } = this.#call;
+    const naming = turns.filter(({ text }) => text.references.some((id) => !known.has(id)));
+    const ids = naming.map(({ outline }) => outline.id);
+    return idsOutside(turns, await gateway.responses.turns.needsOf(caller.projectId, ids));
   }
 
   /** Reads the turns that have made some items, and were not deleted. */
@@ -304,16 +316,7 @@ function reasoningIn(bytes: Buffer, item: ListedObject) {
   return [{ id, place, value }];
 }
 
-/** The responses outside of a conversation whose items its turns name. */
-function idsNeededBy(turns: ReadonlyArray<KeptTurn>): ReadonlyArray<string> {
-  const naming = turns.filter(({ text }) => text.references.length > 0);
-  return idsOutside(
-    turns,
-    naming.flatMap(({ outline }) => outline.needs),
-  );
-}
-
-function idsOutside(turns: ReadonlyArray<KeptTurn>, ids: ReadonlyArray<string>): ReadonlyArray<string> {
+function idsOutside(turns: ReadonlyArray<KeptTurn>, ids: Iterable<string>): ReadonlyArray<string> {
   const inside = new Set(turns.map(({ outline }) => outline.id));
   return [...new Set(ids)].filter((id) => !inside.has(id));
 }

@@ -26,7 +26,7 @@ interface SubjectDocument {
   readonly subject: string;
 }
 
-const outlined = { projection: { content: 0, items: 0, ancestors: 0 } } as const;
+const outlined = { projection: { content: 0, needs: 0, items: 0, ancestors: 0 } } as const;
 
 /** Maximum number of names that are looked up together, and of documents that are read for them. */
 const maxNamesAtOnce = 16;
@@ -119,6 +119,13 @@ export function openMongoDbResponseStore(options: MongoDbConnectionOptions): Res
       ]);
       const ancestors = end?.ancestors ?? null;
       return found.map((each) => ({ ...outlineOf(each), ancestors: each.response === last ? ancestors : null }));
+    },
+    needsOf: async (projectId, ids) => {
+      const keys = ids.map((id) => keyOf(projectId, id));
+      const found = await responses.call((all) =>
+        all.find({ _id: { $in: keys } }, { projection: { needs: 1 } }).toArray(),
+      );
+      return found.flatMap(({ needs }) => needs);
     },
     file: null,
     contents: async (projectId, ids) => {
@@ -266,7 +273,7 @@ function documentOf({ projectId, id, isDeleted: deleted, ...response }: StoredRe
   return { _id: keyOf(projectId, id), project: projectId, response: id, deleted, ...response };
 }
 
-type OutlineDocument = Omit<ResponseDocument, 'content' | 'items'>;
+type OutlineDocument = Omit<ResponseDocument, 'content' | 'needs' | 'items'>;
 
 function outlineOf({
   _id: _,
@@ -302,6 +309,6 @@ async function namesTogether<Found>(
 }
 
 function responseOf(found: ResponseDocument): StoredResponse {
-  const { content, items, ...outline } = found;
-  return { ...outlineOf(outline), items, content };
+  const { content, needs, items, ...outline } = found;
+  return { ...outlineOf(outline), needs, items, content };
 }

@@ -11,9 +11,9 @@ const removedAtOnce = { rows: 32, bytes: 512 * 1024, nameBytes: 64 * 1024 } as c
 const secondMs = 1_000;
 const largeBytes = 64 * 1024;
 
-const columns = 'project, id, conversation, depth, previous, at, bytes, deleted, needs, provider, background';
+const columns = 'project, id, conversation, depth, previous, at, bytes, deleted, provider, background';
 const insertSql = `
-  INSERT INTO responses (${columns}, items, content) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  INSERT INTO responses (${columns}, needs, items, content) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (project, id) DO NOTHING`;
 const insertChainSql = `
   INSERT INTO chains (project, id, subject, ancestors) VALUES (?, ?, ?, ?) ON CONFLICT (project, id) DO NOTHING`;
@@ -28,10 +28,13 @@ const cannotFinishSql = `SELECT 1 WHERE ${isNotOf} OR
   NOT EXISTS (SELECT 1 FROM responses WHERE project = ?1 AND id = ?3 AND background IS NOT NULL)`;
 const ancestorsOf = '(SELECT ancestors FROM chains WHERE chains.project = ?1 AND chains.id = responses.id)';
 const findSql = `
-  SELECT ${columns}, ${ancestorsOf} AS ancestors, items, content FROM responses WHERE project = ?1 AND id = ?2`;
+  SELECT ${columns}, ${ancestorsOf} AS ancestors, needs, items, content FROM responses WHERE project = ?1 AND id = ?2`;
 const outlinesSql = `
   SELECT ${columns}, CASE WHEN id = ?3 THEN ${ancestorsOf} END AS ancestors FROM responses
   WHERE project = ?1 AND id IN (SELECT value FROM json_each(?2))`;
+const needsSql = `
+  SELECT DISTINCT value FROM responses JOIN json_each(responses.needs)
+  WHERE project = ? AND responses.id IN (SELECT value FROM json_each(?))`;
 const contentsSql = `
   SELECT id, content FROM responses WHERE project = ? AND id IN (SELECT value FROM json_each(?))`;
 /** Of the responses that have made an item, the first one that is there. */
@@ -125,6 +128,8 @@ export function openSqliteResponseStore(options: SqliteResponseStoreOptions): Re
     find: async (projectId, id) => file.rows(findSql, projectId, id).map(responseOf)[0] ?? null,
     outlines: async (projectId, ids) =>
       file.rows(outlinesSql, projectId, JSON.stringify(ids), ids.at(-1) ?? null).map(outlineOf),
+    needsOf: async (projectId, ids) =>
+      file.rows(needsSql, projectId, JSON.stringify(ids)).map(({ value }) => String(value)),
     file: { path: options.file, contentsSql },
     contents: async (projectId, ids) => {
       const rows = file.rows(contentsSql, projectId, JSON.stringify(ids));
@@ -227,9 +232,9 @@ type Row = Readonly<Record<string, SQLOutputValue>>;
 function rowOf(response: StoredResponse): ReadonlyArray<string | number | null> {
   const { projectId, id, conversation, depth, previous, at, bytes, isDeleted, provider, content } = response;
   const { needs, items, background } = response;
-  const outline = [projectId, id, conversation, depth, previous, at, bytes, isDeleted ? 1 : 0, JSON.stringify(needs)];
+  const outline = [projectId, id, conversation, depth, previous, at, bytes, isDeleted ? 1 : 0];
   const made = [provider, background === null ? null : JSON.stringify(background)];
-  return [...outline, ...made, JSON.stringify(items), content];
+  return [...outline, ...made, JSON.stringify(needs), JSON.stringify(items), content];
 }
 
 function outlineOf(row: Row): ResponseOutline {
@@ -242,7 +247,6 @@ function outlineOf(row: Row): ResponseOutline {
     at: Number(row.at),
     bytes: Number(row.bytes),
     isDeleted: row.deleted === 1,
-    needs: JSON.parse(String(row.needs)),
     ancestors: row.ancestors === null ? null : JSON.parse(String(row.ancestors)),
     provider: row.provider === null ? null : String(row.provider),
     background: row.background === null ? null : JSON.parse(String(row.background)),
@@ -250,5 +254,6 @@ function outlineOf(row: Row): ResponseOutline {
 }
 
 function responseOf(row: Row): StoredResponse {
-  return { ...outlineOf(row), items: JSON.parse(String(row.items)), content: String(row.content) };
+  const [needs, items] = [JSON.parse(String(row.needs)), JSON.parse(String(row.items))];
+  return { ...outlineOf(row), needs, items, content: String(row.content) };
 }

@@ -50,6 +50,10 @@ export class InMemoryResponseStore implements ResponseStore {
     return found.map((each) => ({ ...outlineOf(each), ancestors: each.id === ids.at(-1) ? each.ancestors : null }));
   }
 
+  async needsOf(projectId: string, ids: ReadonlyArray<string>): Promise<ReadonlyArray<string>> {
+    return ids.flatMap((id) => this.#responses.get(`${projectId}/${id}`)?.needs ?? []);
+  }
+
   async contents(projectId: string, ids: ReadonlyArray<string>): Promise<ReadonlyMap<string, string>> {
     const found = this.#of(projectId).filter(({ id }) => ids.includes(id));
     return new Map(found.map(({ id, content }) => [id, content]));
@@ -179,7 +183,7 @@ export class InMemoryResponseStore implements ResponseStore {
 }
 
 function outlineOf(response: StoredResponse & { readonly subject?: string }): ResponseOutline {
-  const { content: _, items: __, subject: ___, ...outline } = response;
+  const { content: _, needs: __, items: ___, subject: ____, ...outline } = response;
   return { ...outline, ancestors: null };
 }
 
