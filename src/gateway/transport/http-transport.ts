@@ -91,6 +91,12 @@ function openClient(UndiciClient: typeof Client, url: URL, options: ClientOption
   return client;
 }
 
+interface AnswerHead {
+  readonly controller: Dispatcher.DispatchController;
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+}
+
 class HttpCall implements UpstreamCall, Dispatcher.DispatchHandler {
   /** Null before one carries it. */
   connection: Connection | null = null;
@@ -109,6 +115,11 @@ class HttpCall implements UpstreamCall, Dispatcher.DispatchHandler {
   #bytesLeft = 0;
   /** Whether the latest answer, which may be an informational one, began before the request's end was sent. */
   #isEarlyAnswer = false;
+  /** Whether the end of this turn decides that. */
+  #isDeciding = false;
+  /** The head of an answer that waits for the decision. */
+  #waitingHead: AnswerHead | null = null;
+  #isPaused = false;
 
   constructor(pool: Pool, request: UpstreamRequest, listener: UpstreamListener) {
     this.#pool = pool;
@@ -153,11 +164,13 @@ class HttpCall implements UpstreamCall, Dispatcher.DispatchHandler {
   }
 
   pause(): void {
+    this.#isPaused = true;
     if (!this.#over) this.#controller?.pause();
   }
 
   resume(): void {
-    if (!this.#over) this.#controller?.resume();
+    this.#isPaused = false;
+    if (!this.#over && this.#waitingHead === null) this.#controller?.resume();
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -175,14 +188,43 @@ class HttpCall implements UpstreamCall, Dispatcher.DispatchHandler {
 
   /** undici calls it for the first byte of an answer. */
   onResponseStarted(): void {
-    this.#isEarlyAnswer = this.#bytesLeft > 0 || this.connection?.hasSentAll === false;
+    this.#isEarlyAnswer = this.#bytesLeft > 0;
+    if (this.#isEarlyAnswer || this.#isDeciding || this.connection?.hasSentAll !== false) return;
+    // TLS says at the end of a turn that the last bytes are sent. The answer to them may be read before.
+    this.#isDeciding = true;
+    setImmediate(this.#decide);
   }
+
+  readonly #decide = (): void => {
+    this.#isDeciding = false;
+    this.#isEarlyAnswer ||= this.connection?.hasSentAll === false;
+    const head = this.#waitingHead;
+    this.#waitingHead = null;
+    if (this.#over || head === null) return;
+    // undici handles the errors of its own callbacks, and this is none.
+    try {
+      this.#begin(head);
+      if (!this.#isPaused) head.controller.resume();
+    } catch (error) {
+      head.controller.abort(error as Error);
+    }
+  };
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     this.#isUnsentOnKept = false;
     // Informational answers come before the one that counts.
     if (status < 200 || this.#over) return;
     this.#sending = false;
+    const head = { controller, status, headers };
+    if (!this.#isDeciding) {
+      this.#begin(head);
+      return;
+    }
+    this.#waitingHead = head;
+    controller.pause();
+  }
+
+  #begin({ controller, status, headers }: AnswerHead): void {
     // A refusal may come early. A served answer that comes early on a kept connection is that of another request.
     if (this.#isEarlyAnswer && this.#isOnKept && status < 300) {
       this.connection?.close('early-answer');
@@ -196,7 +238,12 @@ class HttpCall implements UpstreamCall, Dispatcher.DispatchHandler {
     if (!this.#over) this.#listener.onData(chunk);
   }
 
-  onResponseEnd(): void {
+  onResponseEnd(controller: Dispatcher.DispatchController): void {
+    // The connection has ended in this turn, and its answer with it.
+    if (this.#waitingHead !== null) {
+      this.onResponseError(controller, foreignAnswer);
+      return;
+    }
     this.connection?.endCall();
     if (this.#isEarlyAnswer) this.connection?.close('early-answer');
     // An early answer may end before the file is read.
