@@ -12,7 +12,7 @@ import { print, printResults, type Result } from './measure.ts';
 /** Files in `abuse/` that are not scenarios. */
 const helpers = new Set([
   ...['scenario', 'freeze', 'health-probe', 'large-commands', 'many-flows', 'other-tenant', 'other-tenant-probe'],
-  ...['project-key', 'unfinished-request', 'unread-requests'],
+  ...['project-key', 'provider', 'unfinished-request', 'unread-requests'],
 ]);
 const idleMs = 2_000;
 const mebibyte = 1024 * 1024;

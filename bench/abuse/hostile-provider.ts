@@ -1,14 +1,10 @@
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import type { ServerResponse } from 'node:http';
 import type { Server } from '#bench/http-processes/processes.ts';
 import { makeManyFlows } from './many-flows.ts';
 import { besideOtherTenant } from './other-tenant.ts';
 import { repeat } from './project-key.ts';
-import type { Surroundings } from './scenario.ts';
+import { startProvider } from './provider.ts';
 
 const calls = 120;
 const inFlight = 12;
@@ -65,39 +61,12 @@ export default besideOtherTenant({
   title: `${calls} answers of a hostile provider`,
   maxFreezeMs: 100,
   maxSlowdown: 3,
-  surround: startProvider,
+  // The name of the model is that of the answer.
+  surround: () => startProvider({ models: names, speaksResponses: false }, (model, to) => send(to, answers[model])),
   prepare: makeManyFlows,
   attack: (service, { key }) =>
     repeat(calls, inFlight, (number) => ask(service, key, names[number % names.length] ?? '')),
 });
-
-async function startProvider(): Promise<Surroundings> {
-  const server = createServer((request, response) => {
-    // The name of the model is that of the answer.
-    let text = '';
-    request.setEncoding('utf8').on('data', (piece: string) => {
-      text += piece;
-    });
-    request.on('end', () => void send(response, answers[(JSON.parse(text) as { model: string }).model]));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const folder = await mkdtemp(join(tmpdir(), 'switchyard-provider-'));
-  const file = join(folder, 'gateway.json');
-  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
-  const providers = { hostile: { kind: 'openai-compatible', baseUrl, responses: false } };
-  const models = Object.fromEntries(
-    names.map((model) => [model, { targets: [{ provider: 'hostile', model }], retries: 0 }]),
-  );
-  await writeFile(file, JSON.stringify({ providers, models }));
-  return {
-    environment: { GATEWAY_CONFIG: file },
-    stop: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-      await rm(folder, { recursive: true });
-    },
-  };
-}
 
 async function send(response: ServerResponse, answer: HostileAnswer | undefined): Promise<void> {
   if (answer === undefined) return void response.writeHead(404).end();
