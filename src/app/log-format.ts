@@ -36,7 +36,7 @@ export async function recordLogFormat(log: ServerLog): Promise<void> {
   for (let attempts = 0; attempts < maxAttempts; attempts += 1) {
     const { format, revision } = await readFormat(log);
     if (format >= ownFormat.format || !(await isWritable(log))) return;
-    const raised = { id: randomUUID(), type, data: JSON.stringify(ownFormat), metadata: '{}' };
+    const raised = { id: randomUUID(), type, data: JSON.stringify(ownFormat), metadata: '{"schemaVersion":1}' };
     const stored = await log.append(stream, revision, [raised]);
     if (E.isRight(stored)) return;
     // After a conflict another node has recorded a format meanwhile.

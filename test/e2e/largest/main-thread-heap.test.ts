@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Pool } from 'undici';
 import { maxTranslatedValues } from '#gateway/protocols/protocol.ts';
+import { maxTranslatedBytes } from '#gateway/response/whole-response.ts';
 import { expectStatus } from '#test/e2e/support/expect.ts';
 import { bytes, completion, FakeProvider, json } from '#test/gateway/support/fake-provider.ts';
 import { seededRandom } from '#test/soak/random.ts';
@@ -19,7 +20,7 @@ import {
 import { randomText } from './random-values.ts';
 import { largestChats, largestMessages, largestResponses, maxGatewayBytes } from './streaming-requests.ts';
 
-/** Of an answer that is not compressed. */
+/** Of an answer that passes as it comes, and is not compressed. */
 const maxAnswerBytes = 64 * 1024 * 1024;
 const maxWaitMs = 120_000;
 const timeouts = { connectMs: 2_000, headersMs: maxWaitMs, firstContentMs: maxWaitMs, idleMs: maxWaitMs };
@@ -87,19 +88,32 @@ describe('a third of the main thread’s heap', function () {
   for (const path of ['/v1/chat/completions', '/v1/messages', '/v1/responses']) {
     it(`is enough for the largest answer of one text, asked at ${path} ${long}`, async () => {
       provider.answers(
-        bytes(JSON.stringify(completion(longText(maxAnswerBytes))), { 'content-type': 'application/json' }),
+        bytes(JSON.stringify(completion(longText(maxBytesAt(path, 'openai-chat')))), {
+          'content-type': 'application/json',
+        }),
       );
       await expectAnswer(askOf(path, 'gpt', hello));
     });
 
     const isSample = path === '/v1/chat/completions';
     it(`is enough for the largest answer of one call of a tool, asked at ${path}${markOf(isSample)}`, async () => {
-      const call = { type: 'tool_use', id: 't', name: 'n', input: { text: longText(maxAnswerBytes) } };
+      const call = {
+        type: 'tool_use',
+        id: 't',
+        name: 'n',
+        input: { text: longText(maxBytesAt(path, 'anthropic-messages')) },
+      };
       provider.answers(bytes(JSON.stringify(message([call])), { 'content-type': 'application/json' }));
       await expectAnswer(askOf(path, 'claude', hello));
     });
   }
 });
+
+/** The largest answer in a provider's protocol, which is translated unless the path has the same one. */
+function maxBytesAt(path: string, protocol: 'openai-chat' | 'anthropic-messages'): number {
+  const isSame = path === (protocol === 'openai-chat' ? '/v1/chat/completions' : '/v1/messages');
+  return isSame ? maxAnswerBytes : maxTranslatedBytes;
+}
 
 /** Each of these takes seconds of both cores, so `npm test` runs two of them. */
 function markOf(isSample: boolean): string {
