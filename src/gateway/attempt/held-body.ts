@@ -10,24 +10,24 @@ const maxBytes = 64 * 1024 * 1024;
 
 /**
  * The body of an answer in memory, until it is whole. Its attempt fails if it has too many bytes, if the node has no
- * room, or if it is JSON with more than may be parsed.
+ * room, or if it is to be parsed and has more than may be.
  */
 export class HeldBody {
   readonly #attempt: AttemptControl;
   readonly #hold: Pick<ByteReservation, 'takeBegun'>;
-  readonly #isJson: boolean;
+  readonly #isParsed: boolean;
   readonly #gathered = new GatheredBytes();
   /** Null while the body is small: that is scanned when it is parsed. */
   #scan: ForeignJsonScan | null = null;
 
   /**
    * @param hold counts its bytes
-   * @param isJson whether it is JSON that arrives as it is parsed: not compressed
+   * @param isParsed whether all of it is parsed as it arrives: JSON that is not compressed
    */
-  constructor(attempt: AttemptControl, hold: Pick<ByteReservation, 'takeBegun'>, isJson: boolean) {
+  constructor(attempt: AttemptControl, hold: Pick<ByteReservation, 'takeBegun'>, isParsed: boolean) {
     this.#attempt = attempt;
     this.#hold = hold;
-    this.#isJson = isJson;
+    this.#isParsed = isParsed;
   }
 
   /** What has arrived so far. */
@@ -49,7 +49,7 @@ export class HeldBody {
   }
 
   #hasTooMuch(chunk: Buffer): boolean {
-    if (!this.#isJson || this.#gathered.length <= largeBodyBytes) return false;
+    if (!this.#isParsed || this.#gathered.length <= largeBodyBytes) return false;
     const scan = this.#scan ?? new ForeignJsonScan();
     scan.feed(this.#scan === null ? this.bytes : chunk);
     this.#scan = scan;

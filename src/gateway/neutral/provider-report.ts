@@ -9,6 +9,12 @@ export interface ProviderError {
   readonly param: string | null;
 }
 
+/** The members in which a provider reports an error or what a call has used. */
+export const reportMembers: ReadonlyArray<string> = [
+  ...['error', 'detail', 'choices', 'object', 'type', 'message', 'code', 'param'],
+  ...['usage', 'duration', 'audio_duration_secs'],
+];
+
 /** The error in an object, in any of the shapes that providers use; null for none. */
 export function providerErrorIn(value: JsonObject): ProviderError | null {
   const { error, detail } = value;

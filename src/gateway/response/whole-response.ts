@@ -11,8 +11,9 @@ import {
 import type { AttemptControl, BodyConsumer } from '#gateway/attempt/body-consumer.ts';
 import { HeldBody } from '#gateway/attempt/held-body.ts';
 import { type ForeignJson, parseForeignInTurns, tooLargeJson } from '#gateway/framing/foreign-json.ts';
+import { readLargeJsonMembers } from '#gateway/framing/large-json-members.ts';
 import { nothingReported, type ReportedConsumption } from '#gateway/neutral/consumption.ts';
-import { audioSecondsIn, providerErrorIn, tokensIn } from '#gateway/neutral/provider-report.ts';
+import { audioSecondsIn, providerErrorIn, reportMembers, tokensIn } from '#gateway/neutral/provider-report.ts';
 import type { TranslatedBody } from '#gateway/providers/provider.ts';
 import { isPlain } from '#gateway/transport/transport.ts';
 import { heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
@@ -38,6 +39,8 @@ export interface WholeResponseOptions {
   readonly prepare?: PrepareAnswer;
   /** Missing if the answer is sent at once. */
   readonly finish?: FinishAnswer;
+  /** Whether the whole answer becomes values. One that does not may have any number of them. Default false. */
+  readonly isParsed?: boolean;
 }
 
 /** Holds an answer until it is complete, so that another attempt can replace one that breaks. */
@@ -86,8 +89,9 @@ class HeldAnswer implements BodyConsumer {
   readonly #attempt: AttemptControl;
   readonly #held: HeldBody;
   readonly #requiredMember: string | null;
-  /** Whether its body is parsed. */
   readonly #isJson: boolean;
+  /** Whether all of its JSON becomes values, because it is translated or kept. */
+  readonly #isParsed: boolean;
   readonly #contentType: string;
   #reported: ReportedConsumption = nothingReported;
   #isOver = false;
@@ -100,8 +104,9 @@ class HeldAnswer implements BodyConsumer {
     this.#attempt = attempt;
     this.#requiredMember = translator?.requiredMember ?? options.requiredMember;
     this.#isJson = isNamedJson(head) || this.#requiredMember !== null || translator?.translate !== undefined;
+    this.#isParsed = options.isParsed === true || translator?.translate !== undefined;
     this.#contentType = this.#isJson ? jsonTypeOf(head) : (headers['content-type'] ?? 'application/octet-stream');
-    this.#held = new HeldBody(attempt, options.answerHold, this.#isJson && isPlain(headers));
+    this.#held = new HeldBody(attempt, options.answerHold, this.#isParsed && isPlain(headers));
   }
 
   /** Its usage, which its body reports. */
@@ -134,12 +139,19 @@ class HeldAnswer implements BodyConsumer {
   async #readInTurns(body: Buffer): Promise<void> {
     this.#attempt.pause();
     try {
-      const value = await this.#parse(body);
+      const parsed = await this.#parse(body);
+      const value = parsed === tooLargeJson && !this.#isParsed ? await this.#readReport(body) : parsed;
       await heavyWork.take(1);
       if (!this.#isOver) this.#finish(this.#read(body, value));
     } catch (error) {
       this.#settle(unreadable(error));
     }
+  }
+
+  /** What an answer reports that passes as it came. */
+  #readReport(body: Buffer): Promise<ForeignJson> {
+    const required = this.#requiredMember === null ? [] : [this.#requiredMember];
+    return readLargeJsonMembers(body, [...reportMembers, ...required], this.#options.answerHold.projectId);
   }
 
   /** Returns what the client gets, or why it gets nothing. */

@@ -137,7 +137,13 @@ class BackgroundRelay {
   #createHandler(isStreamed: boolean): WholeResponse | EventStreamResponse {
     const { response, answerHold } = this.#call;
     if (!isStreamed)
-      return new WholeResponse({ response, answerHold, requiredMember: 'output', finish: this.#storeWhole });
+      return new WholeResponse({
+        response,
+        answerHold,
+        requiredMember: 'output',
+        finish: this.#storeWhole,
+        isParsed: true,
+      });
     return new EventStreamResponse({
       response,
       call: this.#call,

@@ -99,7 +99,7 @@ function createResponseHandler(
   const hooks = { ...(prepare === undefined ? {} : { prepare }), ...(finish === undefined ? {} : { finish }) };
   if (!request.isStreamed) {
     const { requiredMember } = endpoint.protocol;
-    return new WholeResponse({ response, answerHold, requiredMember, ...hooks });
+    return new WholeResponse({ response, answerHold, requiredMember, isParsed: prepare !== undefined, ...hooks });
   }
   const canContinue = onStreamFailure === 'continue' && request.isContinuable();
   const takesUsageOut = askUsage && !request.asksForUsage();

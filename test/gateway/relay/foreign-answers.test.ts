@@ -3,6 +3,7 @@ import { ByteBudget, defaultAnswerByteLimits } from '#exchange/byte-budget.ts';
 import { maxForeignValues } from '#gateway/framing/foreign-json.ts';
 import { bytes, chunk, done, FakeProvider, stop, stream, words } from '#test/gateway/support/fake-provider.ts';
 import { type GatewayService, post, startGateway } from '#test/gateway/support/gateway-service.ts';
+import { goodKey } from '#test/http/support/fake-service.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 
 const mebibyte = 1024 * 1024;
@@ -42,6 +43,9 @@ const calls = {
   ],
 } as const;
 
+/** The calls whose answers do not become values as a whole. */
+const passing = new Set(['a chat', 'a response', 'a message']);
+
 describe('What providers send', () => {
   let provider: FakeProvider;
   let service: GatewayService;
@@ -59,7 +63,7 @@ describe('What providers send', () => {
           native: { kind: 'openai-compatible', baseUrl, responses: true, hostedTools: true },
           claude: { kind: 'anthropic', baseUrl },
         },
-        models: { chat: target('chat'), native: target('native'), claude: target('claude') },
+        models: { chat: target('chat'), native: target('native'), claude: target('claude'), hear: target('chat') },
       },
       { answers },
     );
@@ -78,6 +82,7 @@ describe('What providers send', () => {
 
   for (const [what, x] of Object.entries(hostile)) {
     for (const [call, [path, body, answerWith]] of Object.entries(calls)) {
+      if (x === many && passing.has(call)) continue;
       it(`refuses ${call} whose answer has ${what}, as the provider's failure`, async () => {
         provider.answers(bytes(answerWith(x), isJson));
         const answer = await post(service, path, body);
@@ -101,6 +106,58 @@ describe('What providers send', () => {
       assert.equal(typeof (answer.json() as { error: { message: string } }).error.message, 'string');
     });
   }
+
+  const [chatPath, chatBody] = calls['a chat'];
+  const tokens = { prompt_tokens: 7, completion_tokens: 1_300 };
+
+  it('passes a chat with many log probabilities on as it came, and meters it', async () => {
+    const choice = { token: 'one', logprob: -0.25, bytes: [111, 110, 101] };
+    const content = Array.from({ length: 1_300 }, () => ({ ...choice, top_logprobs: Array(20).fill(choice) }));
+    const message = { role: 'assistant', content: 'one'.repeat(1_300) };
+    const choices = [{ index: 0, message, logprobs: { content }, finish_reason: 'stop' }];
+    const body = JSON.stringify({ id: 'c', object: 'chat.completion', choices, usage: tokens });
+    provider.answers(bytes(body, isJson));
+    const answer = await post(service, chatPath, { ...chatBody, logprobs: true, top_logprobs: 20 });
+    assert.equal(answer.status, 200, answer.text.slice(0, 300));
+    assert.ok(answer.text === body);
+    assert.deepEqual(service.records[0]?.tokens, { input: 7, output: 1_300 });
+  });
+
+  it('passes a transcription with many words on as it came, and meters it', async () => {
+    const words = Array.from({ length: 51_000 }, (_, index) => ({ word: 'one', start: index, end: index + 0.5 }));
+    const body = JSON.stringify({ task: 'transcribe', text: 'one', words, duration: 51_000.5 });
+    provider.answers(bytes(body, isJson));
+    const form = new FormData();
+    form.append('model', 'hear');
+    form.append('file', new Blob([Buffer.from('RIFF')]), 'one.wav');
+    form.append('response_format', 'verbose_json');
+    const answer = await fetch(`${service.url}/v1/audio/transcriptions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${goodKey}` },
+      body: form,
+    });
+    assert.ok((await answer.text()) === body);
+    assert.equal(service.records[0]?.audioSeconds, 51_000.5);
+  });
+
+  it('refuses an answer with many values that is an error, or no JSON', async () => {
+    provider.answers(bytes(`{"x":${many},"error":{"message":"no","code":"some_code"}}`, isJson));
+    assert.equal((await post(service, chatPath, chatBody)).status, 502);
+    provider.answers(bytes(`${chatAnswer(many).slice(0, -1)},]`, isJson));
+    assert.equal((await post(service, chatPath, chatBody)).status, 502);
+    const names = service.records.map(({ attempts }) => attempts[0]?.errorType);
+    assert.deepEqual(names, ['some_code', 'provider_malformed']);
+  });
+
+  it('does not store a response with many values, and says so', async () => {
+    provider.answers(bytes(responseAnswer(many, 'completed'), isJson));
+    const answer = await post(service, '/v1/responses', { model: 'native', input: 'x' });
+    assert.equal(answer.status, 200, answer.text.slice(0, 300));
+    const { id, store } = answer.json() as { id: string; store: boolean };
+    assert.equal(store, false);
+    const next = await post(service, '/v1/responses', { model: 'native', input: 'y', previous_response_id: id });
+    assert.equal(next.status, 404);
+  });
 
   it('does not store what it refuses', async () => {
     provider.answers(bytes(responseAnswer(deep, 'completed'), isJson));

@@ -14,10 +14,13 @@ export interface StorageMembers {
 const ofResponse = wantedNames({ store: [], previous_response_id: [] });
 const ofEvent = wantedNames({ response: ['store', 'previous_response_id'] });
 
-/** Replaces what a whole response says of its storage. Every other byte is unchanged. A large one is read in pieces. */
+/**
+ * Replaces what a whole response says of its storage. Every other byte is unchanged. A large one is read in pieces,
+ * and may have any number of values.
+ */
 export async function rewriteResponse(bytes: Buffer, storage: StorageMembers): Promise<Buffer> {
   const members = new MemberCollector(bytes, ofResponse);
-  const scanner = new JsonScanner(bytes, { maxValues: maxForeignValues }, members);
+  const scanner = new JsonScanner(bytes, { maxValues: Number.POSITIVE_INFINITY }, members);
   do if (bytes.length > largeBodyBytes) await heavyWork.take(1);
   while (!scanner.advance());
   return rewritten(bytes, members, storage);
