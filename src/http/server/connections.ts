@@ -123,8 +123,10 @@ export class Connections {
   #taken = 0;
   #isTrimming = false;
   #slowBodyCheck: NodeJS.Timeout | null = null;
-  /** The newest first. */
+  /** The oldest first. */
   #idle: Connection[] = [];
+  /** Whether the search found more. */
+  #isMoreIdle = false;
   #searchedAt = Number.NEGATIVE_INFINITY;
 
   constructor(maxConnections: number, rate: BodyRate) {
@@ -282,13 +284,22 @@ export class Connections {
     const now = this.#excess > this.#maxExcess / 2 ? Number.POSITIVE_INFINITY : performance.now();
     const answered = itemsOf(this.#withHead, ({ hasPlace, last }) => !hasPlace && isWritten(last));
     const late = itemsOf(this.#withoutHead, ({ usedAt }) => now - usedAt > scarceHeadMs);
-    const asking = itemsOf(this.#withHead, ({ hasPlace, usedAt }) => !hasPlace && now - usedAt > askingMs);
-    for (const connection of [...answered, ...oldestFirst(late), ...oldestFirst(asking)])
-      if (this.#excess > 0) this.#close(connection, connection.last === null ? 'no-head' : 'no-place');
+    const asking = itemsOf(
+      this.#withHead,
+      ({ hasPlace, usedAt, last }) => !hasPlace && !isWritten(last) && now - usedAt > askingMs,
+    );
+    // These are served, so nothing is refused.
+    for (const connection of answered) if (this.#excess > 0) this.#drop(connection);
+    for (const connection of oldestFirst(late)) if (this.#excess > 0) this.#close(connection, 'no-head');
+    for (const connection of oldestFirst(asking)) if (this.#excess > 0) this.#close(connection, 'no-place');
   }
 
   #close(connection: Connection, reason: RefusalReason): void {
     this.#refused[reason] += 1;
+    this.#drop(connection);
+  }
+
+  #drop(connection: Connection): void {
     this.#remove(connection);
     connection.socket.destroy();
   }
@@ -300,24 +311,27 @@ export class Connections {
    */
   #closeIdle(minMs: number): boolean {
     const now = performance.now();
-    if (this.#idle.length === 0) this.#searchIdle(now);
-    for (let oldest = this.#idle.at(-1); oldest !== undefined; oldest = this.#idle.at(-1)) {
-      const isOpen = oldest.hasPlace && oldest.isIdle;
-      if (isOpen && now - oldest.usedAt < minMs) return false;
-      this.#idle.pop();
-      if (!isOpen) continue;
-      this.#close(oldest, 'idle');
-      return true;
-    }
-    return false;
+    const oldest = this.#oldestIdle(now);
+    if (oldest === undefined || now - oldest.usedAt < minMs) return false;
+    this.#close(oldest, 'idle');
+    return true;
+  }
+
+  #oldestIdle(now: number): Connection | undefined {
+    this.#idle = oldestFirst(this.#idle.filter(isIdleInPlace));
+    const [oldest] = this.#idle;
+    // One that was used again since the search is newer than all that the search left out.
+    if (oldest === undefined || oldest.usedAt > this.#searchedAt) this.#searchIdle(now);
+    return this.#idle[0];
   }
 
   #searchIdle(now: number): void {
-    if (now - this.#searchedAt < searchEveryMs) return;
-    const idle = itemsOf(this.#withHead, ({ hasPlace, isIdle }) => hasPlace && isIdle);
-    this.#idle = oldestFirst(idle).slice(0, maxRemembered).reverse();
+    if (!this.#isMoreIdle && now - this.#searchedAt < searchEveryMs) return;
+    const idle = itemsOf(this.#withHead, isIdleInPlace);
+    this.#idle = oldestFirst(idle).slice(0, maxRemembered);
+    this.#searchedAt = now;
     // Beyond those that are remembered, more are found immediately.
-    if (idle.length <= maxRemembered) this.#searchedAt = now;
+    this.#isMoreIdle = idle.length > maxRemembered;
   }
 
   /** Ends what keeps another place; never for a project that has its share of unfinished bodies. */
@@ -353,6 +367,10 @@ export class Connections {
     this.bodies.finish(body);
     body.end(how);
   }
+}
+
+function isIdleInPlace({ hasPlace, isIdle }: Connection): boolean {
+  return hasPlace && isIdle;
 }
 
 /** Whether an answer waits for nothing but the end of its connection. */

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { PassThrough } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, it } from 'mocha';
 import type { Caller } from '#domain/shared/access.ts';
+import { Connections, defaultBodyRate } from '#http/server/connections.ts';
 import type { ServerLimits } from '#http/server/server.ts';
 import { type GatewayService, startGateway } from '#test/gateway/support/gateway-service.ts';
 import { SlowClient } from '#test/gateway/support/slow-client.ts';
@@ -221,6 +224,28 @@ describe('Connections of the HTTP server', () => {
     assert.deepEqual([idle[1]?.destroyed, connectionFigures().refused.idle], [false, 1]);
   });
 
+  it('keeps an idle connection that is used again, and closes the next oldest', async () => {
+    const { port, connectionFigures } = await startWith({ maxConnections: 20 });
+    const idle: Socket[] = [];
+    const areIdle = (count: number) => () =>
+      connectionFigures().open === count && connectionFigures().withoutHead === 0;
+    for (let number = 0; number < 18; number += 1) {
+      idle.push(open(port, health));
+      await eventually(areIdle(number + 1), 'it is idle');
+    }
+    await callOnce(port, 'one');
+    await eventually(areIdle(17), 'the oldest is closed');
+    const [, used, next] = idle;
+    const answered = new Promise((resolve) => used?.once('data', resolve));
+    used?.write(health);
+    await answered;
+    idle.push(open(port, health));
+    await eventually(areIdle(18), 'all places are taken again');
+    assert.match(await callOnce(port, 'one'), /^HTTP\/1\.1 200 /);
+    await eventually(() => next?.destroyed === true, 'the next one is closed');
+    assert.equal(used?.destroyed, false);
+  });
+
   it('ends an unfinished body before it closes a connection that was used a moment ago', async () => {
     const gateway = await startWith({ maxConnections: 20 });
     await fill(gateway, 'greedy', 17);
@@ -241,6 +266,22 @@ describe('Connections of the HTTP server', () => {
     const { status, json } = (await few[0]?.answer()) ?? {};
     assert.deepEqual([status, (json as { error: { code: string } }).error.code], [408, 'body_too_slow']);
     await eventually(() => gateway.connectionFigures().refused['body-slow'] >= 9, 'all that were slow are ended');
+  });
+
+  it('refuses nothing when it closes answered connections for others', async () => {
+    const connections = new Connections(20, defaultBodyRate);
+    const answered = { headersSent: true, writableLength: 0, writableFinished: false } as ServerResponse;
+    const added = Array.from({ length: 25 }, () => {
+      const socket = new PassThrough() as unknown as Socket;
+      connections.add(socket);
+      connections.begin({ socket } as IncomingMessage, answered);
+      return socket;
+    });
+    await eventually(() => connections.figures.open === 20, 'those beyond the limit are closed');
+    assert.equal(added.filter(({ destroyed }) => destroyed).length, 5);
+    assert.deepEqual(Object.values(connections.figures.refused), [0, 0, 0, 0, 0, 0]);
+    for (const socket of added) socket.destroy();
+    connections.close();
   });
 
   it('counts nothing when all connections are closed', async () => {
