@@ -13,9 +13,9 @@ import {
 } from '#exchange/body-source.ts';
 import type { ByteReservation } from '#exchange/byte-budget.ts';
 import { parseJsonObject, readJsonBytes } from '#exchange/json-body.ts';
-import { arrivingBodiesBeside } from '#http/server/connections.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import type { ArrivingBodies, ArrivingBody } from './arriving-bodies.ts';
+import { arrivingBodiesBeside } from './connection.ts';
 
 /** The members of a body, and its bytes for hashing. */
 export interface JsonBody {

@@ -21,6 +21,7 @@ import { anthropicErrors } from '#exchange/error-form.ts';
 import type { Plane } from '#exchange/problem.ts';
 import type { TextStream } from '#exchange/response-sink.ts';
 import { docsPath, docsRoutes } from '#http/docs/docs-routes.ts';
+import { isWithoutPlace, takePlace } from '#http/request/connection.ts';
 import { HttpBody } from '#http/request/request-body.ts';
 import { keyFaultOf, presentedKeyOf, readDryRun, requestHeadersOf } from '#http/request/request-headers.ts';
 import { OperationInputReader } from '#http/request/request-input.ts';
@@ -42,7 +43,7 @@ import { createFindOtherRole, type FindOtherRole } from '#http/routes/other-role
 import { createFindWrongTurn, type FindWrongTurn, findGeminiPath, isPathOfMessages } from '#http/routes/wrong-turns.ts';
 import { runFor, serviceOwner } from '#shared/async/fair-queue.ts';
 import type { RequestActivity } from '#shared/memory/memory-after-load.ts';
-import { connectionsFull, healthPaths, isWithoutPlace, takePlace } from './connections.ts';
+import { connectionsFull, healthPaths } from './connections.ts';
 import type { RememberedAnswers } from './remembered-answers.ts';
 import {
   createRequestContext,

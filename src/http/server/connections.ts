@@ -4,7 +4,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { failure } from '#domain/shared/failure.ts';
 import type { Arrival } from '#exchange/body-source.ts';
 import { ArrivingBodies, type ArrivingBody, type BodyRate } from '#http/request/arriving-bodies.ts';
-import { UnorderedList, type UnorderedListItem } from '#shared/memory/unordered-list.ts';
+import { Connection, type ConnectionPlaces, connectionOf } from '#http/request/connection.ts';
+import { UnorderedList } from '#shared/memory/unordered-list.ts';
 
 /** The paths that the reserved connections answer. */
 export const healthPaths: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
@@ -30,58 +31,6 @@ export const connectionsFull = failure(
   'All connections that this node may have are taken. Try again later, or at another node.',
   { retryAfterSeconds: 1 },
 );
-
-/** A connection of a client. */
-class Connection implements UnorderedListItem {
-  /** For the list of connections with, or without, a complete head. */
-  listIndex: number | null = null;
-  readonly socket: Socket;
-  readonly all: Connections;
-  /** Whether it may do more than ask for the state of the node. */
-  hasPlace: boolean;
-  /** When it began, or its latest request did, on `performance.now()`'s clock. */
-  usedAt = performance.now();
-  /** The answer to its latest request; null before its first complete head. */
-  last: ServerResponse | null = null;
-
-  constructor(socket: Socket, all: Connections, hasPlace: boolean) {
-    this.socket = socket;
-    this.all = all;
-    this.hasPlace = hasPlace;
-  }
-
-  /** Whether all of its requests are answered. */
-  get isIdle(): boolean {
-    return this.last?.writableFinished === true;
-  }
-}
-
-const known = new WeakMap<Socket, Connection>();
-
-/** The answer to the latest request of a connection; undefined before the first one. */
-export function lastAnswerOn(socket: Socket): ServerResponse | undefined {
-  return known.get(socket)?.last ?? undefined;
-}
-
-/** Whether a request waits for a place: all were taken when its connection began. */
-export function isWithoutPlace({ socket }: IncomingMessage): boolean {
-  return known.get(socket)?.hasPlace === false;
-}
-
-/**
- * Takes a place for a request that has none. It is answered as others are, and its connection ends with the answer.
- * @param projectId whose request it is
- * @returns false if there is none
- */
-export function takePlace({ socket }: IncomingMessage, projectId: string): boolean {
-  const connection = known.get(socket);
-  return connection === undefined || connection.all.takePlace(connection, projectId);
-}
-
-/** The bodies that arrive at the server of a request; null outside of a server with limits. */
-export function arrivingBodiesBeside({ socket }: IncomingMessage): ArrivingBodies | null {
-  return known.get(socket)?.all.bodies ?? null;
-}
 
 /** The default of the least rate of a body. */
 export const defaultBodyRate: BodyRate = { minBytesPerSecond: 1_024, measuredMs: 30_000 };
@@ -110,7 +59,7 @@ const askingMs = 1_000;
  * The connections of a server. All but a few are places, in which any request is answered. A connection beyond them is
  * read up to its first head: by then it is known whose it is, and whether it asks only for the state of the node.
  */
-export class Connections {
+export class Connections implements ConnectionPlaces {
   readonly bodies = new ArrivingBodies();
   readonly #maxConnections: number;
   readonly #maxExcess: number;
@@ -158,7 +107,6 @@ export class Connections {
     const hasPlace = this.#taken < this.#places;
     if (hasPlace) this.#taken += 1;
     const connection = new Connection(socket, this, hasPlace);
-    known.set(socket, connection);
     this.#withoutHead.add(connection);
     socket.once('close', () => this.#remove(connection));
     if (this.#isHalfTaken) this.#watchBodies();
@@ -167,7 +115,7 @@ export class Connections {
 
   /** Notes that the head of a request has arrived. */
   begin({ socket }: IncomingMessage, res: ServerResponse): void {
-    const connection = known.get(socket);
+    const connection = connectionOf(socket);
     if (connection === undefined) return;
     if (connection.last === null) {
       this.#withoutHead.remove(connection);
@@ -184,7 +132,7 @@ export class Connections {
     this.#refused['all-taken'] += 1;
   }
 
-  /** Only for `takePlace`. */
+  /** Takes a place for a connection that has none. @returns false if there is none */
   takePlace(connection: Connection, projectId: string): boolean {
     if (connection.hasPlace) return true;
     const isFree = this.#taken < this.#places || this.#freePlaceFor(projectId);
@@ -359,7 +307,7 @@ export class Connections {
 
   /** Ends a body. Its connection has no place any more: it is answered, and closes. */
   #endBody(body: ArrivingBody, reason: RefusalReason, how: Arrival): void {
-    const connection = known.get(body.req.socket);
+    const connection = connectionOf(body.req.socket);
     if (connection === undefined) return;
     this.#refused[reason] += 1;
     this.#leavePlace(connection);

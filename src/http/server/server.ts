@@ -2,10 +2,11 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import Koa from 'koa';
 import type { BodyRate } from '#http/request/arriving-bodies.ts';
+import { lastAnswerOn } from '#http/request/connection.ts';
 import { hasOwnArrivalLimits } from '#http/request/request-body.ts';
 import { once } from '#shared/async/once.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
-import { type ConnectionFigures, Connections, defaultBodyRate, lastAnswerOn } from './connections.ts';
+import { type ConnectionFigures, Connections, defaultBodyRate } from './connections.ts';
 
 /** The limits of connections; every one has a default. */
 export interface ServerLimits {
