@@ -232,8 +232,8 @@ class Expansion {
     const sent = isStored ? items.flatMap((item) => reasoningIn(bytes, item)) : [];
     if (sent.length === 0) return { marks: [], unknownIds: [] };
     const { gateway, caller } = this.#call;
-    const names = sent.map(({ id }) => reasoningName(id)).slice(0, maxReferences);
-    const providers = await gateway.responses.turns.providersOf(caller.projectId, names);
+    const names = new Set(sent.map(({ id }) => reasoningName(id)));
+    const providers = await gateway.responses.turns.providersOf(caller.projectId, [...names].slice(0, maxReferences));
     const marks = sent.flatMap(({ id, place: { valueStart, end }, value }) => {
       const of = providers.get(reasoningName(id));
       const text = of === undefined ? null : asciiJson(encryptedContentOf({ of, value, isRedacted: false }));

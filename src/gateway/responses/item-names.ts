@@ -40,7 +40,8 @@ function outputOf({ output }: JsonObject): ReadonlyArray<JsonObject> {
   return Array.isArray(output) ? output.filter(isObject) : [];
 }
 
-function isName(id: string): boolean {
+/** Whether a name is not one of a provider's container or reasoning. */
+export function isName(id: string): boolean {
   return !id.startsWith(containerPrefix) && !id.startsWith(reasoningPrefix);
 }
 

@@ -32,7 +32,7 @@ import { errorText } from '#shared/logging/logged-error.ts';
 import { isFinished } from './background-target.ts';
 import { checkPauseMs } from './copy-retention.ts';
 import { type ExpandedRequest, expandRequest } from './expand-request.ts';
-import { inputNames, outputNames, reasoningName } from './item-names.ts';
+import { inputNames, isName, outputNames, reasoningName } from './item-names.ts';
 import { cleanUpLater } from './provider-copy.ts';
 
 /** Answers a request of Responses: with the turns before it, and so that a later one can continue it. */
@@ -207,7 +207,9 @@ class ResponseKeeper implements Usage {
     if (generation === null) return false;
     const provider = head.translator === null ? head.provider : null;
     const more = background === undefined ? {} : { background };
-    const added = { ...turn, provider, previous, referenced, ...more };
+    // The others are there only to find a provider by.
+    const names = provider === null ? turn.names.filter(isName) : turn.names;
+    const added = { ...turn, names, provider, previous, referenced, ...more };
     return this.#orLogged(async () => (await gateway.responses.add(added, generation)) === 'stored');
   }
 

@@ -732,6 +732,24 @@ describe('Responses', () => {
         });
       });
 
+      it('look up one that is there often once', async () => {
+        const { store } = service.gateway.responses;
+        const { providersOf } = store;
+        const asked: string[] = [];
+        const watched: typeof providersOf = (projectId, names) => {
+          asked.push(...names);
+          return providersOf.call(store, projectId, names);
+        };
+        Object.assign(store, { providersOf: watched });
+        const input = [...Array.from({ length: 100 }, () => thought), { role: 'user', content: 'more' }];
+        try {
+          await create({ model: 'native', input });
+        } finally {
+          Object.assign(store, { providersOf });
+        }
+        assert.deepEqual(asked, ['reasoning:rs_1']);
+      });
+
       it('give it only to the provider that made it, in every later turn', async () => {
         openai.answers(json(openAiResponse([thought, outputMessage('one')])));
         await create({ model: 'native', input: 'hi' });
@@ -762,6 +780,8 @@ describe('Responses', () => {
 
       it('give it to nobody in later turns, if no provider took it', async () => {
         const first = await create({ model: 'alone', input: history });
+        const stored = await service.gateway.responses.store.find(someCaller.projectId, first.id);
+        assert.deepEqual(stored?.items, ['rs_1'], 'no name of reasoning finds it');
         await create({ model: 'native', input: 'more', previous_response_id: first.id });
         assert.equal(isSent(openai), false);
         await create({ model: 'native', input: [{ type: 'item_reference', id: 'rs_1' }, ...history.slice(2)] });
