@@ -3,7 +3,9 @@ import type { ProjectFile } from '#application/files/project-file.ts';
 import { notFound } from '#application/operations/access-refusals.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { bodyShortageFailure } from '#exchange/body-source.ts';
-import { applyEdits, asciiJson, type Edit } from '#gateway/framing/splice.ts';
+import { lastMember, type Members, type Place, scalarValue, wantedNames } from '#gateway/framing/json-members.ts';
+import { readJsonRequest } from '#gateway/framing/json-request.ts';
+import { applyEdits, asciiJson, type Edit, editsOf } from '#gateway/framing/splice.ts';
 import type { GatewayCall } from '#gateway/gateway-call.ts';
 import type { NamedId } from '#gateway/protocols/provider-ids.ts';
 import { heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
@@ -121,10 +123,25 @@ class FileInliner {
     const texts = new Map<string, string>();
     for (const [name, { file }] of this.#found)
       if (file !== null) texts.set(name, this.#textOf(file, await readBase64(file)));
-    return this.#request.files.map((id) => {
-      const text = texts.get(this.#nameOf(id));
-      return text === undefined ? this.#goneEdit(id) : { start: id.nameStart, end: id.end, text };
-    });
+    const edits: Edit[] = [];
+    for (const ids of this.#idsByObject()) edits.push(...(await this.#editsOf(ids, texts)));
+    return edits;
+  }
+
+  /** A name may come twice in an object: its ids are replaced together. */
+  #idsByObject(): Iterable<ReadonlyArray<NamedId>> {
+    return Map.groupBy(this.#request.files, ({ object }) => object.valueStart).values();
+  }
+
+  async #editsOf(ids: ReadonlyArray<NamedId>, texts: ReadonlyMap<string, string>): Promise<ReadonlyArray<Edit>> {
+    const edits: Edit[] = [];
+    for (const id of ids) {
+      const name = this.#nameOf(id);
+      const text = texts.get(name) ?? (isScreenshot(id) ? blankPicture : null);
+      if (text === null) return this.#goneEdits(id.object, name);
+      edits.push({ start: id.nameStart, end: id.end, text });
+    }
+    return edits;
   }
 
   #nameOf({ valueStart, end }: NamedId): string {
@@ -151,12 +168,29 @@ class FileInliner {
     return `"filename":${asciiJson(filename)},"file_data":${url}`;
   }
 
-  /** In place of a screenshot, only a picture is taken: a blank one. */
-  #goneEdit(id: NamedId): Edit {
-    const { valueStart, end } = id.object;
-    if (id.pointer.endsWith('/output/file_id')) return { start: id.nameStart, end: id.end, text: blankPicture };
-    return { start: valueStart, end, text: goneText(this.#nameOf(id)) };
+  /** A part of an input becomes a text. Any other part, such as one of an assistant's message, only loses its file. */
+  async #goneEdits({ valueStart, end }: Place, name: string): Promise<ReadonlyArray<Edit>> {
+    await heavyWork.take((end - valueStart) / largeBodyBytes);
+    const bytes = this.#request.bytes.subarray(valueStart, end);
+    const read = await readJsonRequest(bytes, partNames, Number.POSITIVE_INFINITY);
+    if (E.isLeft(read) || isInputPart(bytes, read.right.members))
+      return [{ start: valueStart, end, text: goneText(name) }];
+    const edits = editsOf(read.right.members, { remove: ['file_id'] });
+    return edits.map((edit) => ({ ...edit, start: valueStart + edit.start, end: valueStart + edit.end }));
   }
+}
+
+const partNames = wantedNames({ type: [], file_id: [] });
+
+function isInputPart(bytes: Buffer, members: Members): boolean {
+  const type = lastMember(members, 'type');
+  if (type === undefined || type.end - type.valueStart > maxIdBytes) return false;
+  return String(scalarValue(bytes, type)).startsWith('input_');
+}
+
+/** In place of a screenshot, only a picture is taken. */
+function isScreenshot({ pointer }: NamedId): boolean {
+  return pointer.endsWith('/output/file_id');
 }
 
 /** A picture of one pixel. */

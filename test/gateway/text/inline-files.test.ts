@@ -94,4 +94,37 @@ describe('files that are put into a request', () => {
     assert.ok(E.isLeft(own));
     assert.deepEqual([own.left.code, own.left.errors?.[0]?.pointer], ['file-not-found', '/input/3/content/0/file_id']);
   });
+
+  it('that are gone are taken out of what an assistant has said, and nothing else of it', async () => {
+    const { call } = callWith({});
+    const [text, type] = ['a', 'output_text'];
+    const content = [
+      { type, text, file_id: 'gone' },
+      { file_id: 'gone', type, text },
+    ];
+    const inlined = await inline(call, [{ role: 'assistant', content }], { isEarlier: () => true });
+    assert.ok(E.isRight(inlined));
+    const { input } = JSON.parse(inlined.right.bytes.toString());
+    assert.deepEqual(input[0].content, [
+      { type, text },
+      { type, text },
+    ]);
+  });
+
+  it('are replaced together where a part names several, of which one is gone', async () => {
+    const { call } = callWith({ here: { filename: 'a', contentType: 'text/plain', bytes: 1 } });
+    const twice = (type: string) => `{"type":"${type}","file_id":"gone","file_id":"here","file_\\u0069d":"past"}`;
+    const many = `{"type":"output_text"${',"file_id":"gone"'.repeat(200)}}`;
+    const parts = `${twice('input_file')},${twice('output_text')},${many}`;
+    const screen = '{"type":"computer_screenshot","file_id":"gone","file_id":"past"}';
+    const input = `[{"role":"user","content":[${parts}]},{"type":"computer_call_output","output":${screen}}]`;
+    const read = await readExpandedRequest(Buffer.from(`{"model":"m","input":${input}}`), 1_000_000);
+    assert.ok(E.isRight(read));
+    const inlined = await inlineFiles(call, read.right, { imageMember: 'image_url', isEarlier: () => true });
+    assert.ok(E.isRight(inlined));
+    const [message, output] = JSON.parse(inlined.right.bytes.toString()).input;
+    const gone = { type: 'input_text', text: '[file gone is no longer available]' };
+    assert.deepEqual(message.content, [gone, { type: 'output_text' }, gone]);
+    assert.match(output.output.image_url, /^data:image\/png;base64,/);
+  });
 });
