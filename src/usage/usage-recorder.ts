@@ -11,7 +11,7 @@ import type { UnsealedMetadata } from '#event-store/hash-chain.ts';
 import { newestVersion } from '#event-store/recorded-event.ts';
 import type { BrokenAttempt, CallRecord } from '#gateway/relay/call-record.ts';
 import { Debouncer } from '#shared/async/debouncer.ts';
-import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { isOutage, UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { OutageLog } from '#shared/logging/outage-log.ts';
 import { NestedMap } from '#shared/memory/nested-map.ts';
@@ -213,13 +213,15 @@ export function usageEvent(node: string, { id, from, until, callsLost, usage }: 
   return { id, type, data: JSON.stringify(data), metadata: JSON.stringify(metadata) };
 }
 
-/** Why an append was not made. A store that throws has a bug, or does not take the event. */
+/** Why an append was not made. `thrown`: the store does not take the event, or has a bug. */
 type Refusal = AppendFailure | { readonly kind: 'thrown'; readonly name: string };
 
 /** The text of an error may quote what it is about, so only its name is kept. */
 function thrown(error: unknown): Refusal {
-  if (error instanceof UnavailableError) return { kind: 'unavailable', detail: error.message, retryAfterSeconds: 1 };
-  return { kind: 'thrown', name: error instanceof Error ? error.name : typeof error };
+  const name = error instanceof Error ? error.name : typeof error;
+  if (!isOutage(error)) return { kind: 'thrown', name };
+  const detail = error instanceof UnavailableError ? error.message : name;
+  return { kind: 'unavailable', detail, retryAfterSeconds: 1 };
 }
 
 function callsIn(parts: ReadonlyArray<UsagePart>): number {

@@ -8,6 +8,7 @@ import { usageEvents } from '#domain/usage/events.ts';
 import type { AppendFailure, EventStore } from '#event-store/event-store.ts';
 import { verifyChain } from '#event-store/hash-chain.ts';
 import { openSqliteEventStore, type SqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
+import { RefusedWriteError } from '#shared/errors/unavailable-error.ts';
 import { AppendableEventStore } from '#test/support/fakes/appendable-event-store.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 import { UsageRecorder, type UsageRecorderOptions } from '#usage/usage-recorder.ts';
@@ -196,6 +197,30 @@ describe('UsageRecorder', () => {
     await eventually(() => callsStored() === 1, 'it is stored');
     await recorder.close();
     assert.equal(said.length, 2);
+  });
+
+  it('keeps all sums when the store answers with an error that is not about them', async () => {
+    let tries = 0;
+    store.beforeAppend = async () => {
+      tries += 1;
+      if (tries < 6) throw Object.assign(new Error('not authorized'), { name: 'MongoServerError', code: 13 });
+      return null;
+    };
+    const recorder = open();
+    recorder.add([callRecord()]);
+    await eventually(() => callsStored() === 1, 'it is stored');
+    await recorder.close();
+    assert.equal(recorder.callsLost, 0);
+  });
+
+  it('drops a sum that the store refuses', async () => {
+    store.beforeAppend = async () => {
+      throw new RefusedWriteError('It does not fit.');
+    };
+    const recorder = open();
+    recorder.add([callRecord()]);
+    await eventually(() => recorder.callsLost === 1, 'it is dropped');
+    await recorder.close();
   });
 
   it('stores all other sums when the store throws for one, and counts and logs its calls', async () => {

@@ -39,7 +39,17 @@ export class RefusedWriteError extends UnavailableError {
   override readonly name = 'RefusedWriteError';
 }
 
-/** Whether a store cannot be used for a while, so that another try may help. */
+/** MongoDB's codes for a document, or an entry of an index, that is too large. */
+const tooLargeCodes: ReadonlySet<unknown> = new Set([10_334, 17_280]);
+
+/**
+ * Whether a store cannot be used for a while, so that another try may help. That is every failure that is not the fault
+ * of the values: also one that an operator has to repair, such as a missing permission or a full disk.
+ */
 export function isOutage(error: unknown): boolean {
-  return error instanceof UnavailableError && !(error instanceof RefusedWriteError);
+  if (error instanceof RefusedWriteError || error instanceof TypeError || error instanceof RangeError) return false;
+  if (!(error instanceof Error)) return true;
+  const { name, code } = error as Error & { readonly code?: unknown };
+  // The driver refuses a document that is too large for a command before it sends it.
+  return !name.startsWith('BSON') && name !== 'MongoInvalidArgumentError' && !tooLargeCodes.has(code);
 }

@@ -29,6 +29,18 @@ interface WaitingCall extends CallOutline {
   callsRepresented: number;
 }
 
+/** A waiting call with its stored form. */
+interface FormedCall {
+  readonly call: WaitingCall;
+  readonly logged: LoggedCall;
+}
+
+/** How many calls are not stored because of their records, and the names of the errors. */
+interface RefusedCalls {
+  calls: number;
+  readonly errors: Set<string>;
+}
+
 /** The waiting calls of a project. */
 interface ProjectCalls {
   calls: WaitingCall[];
@@ -162,11 +174,11 @@ export class CallRecorder {
    * @returns the calls that are left when the store cannot be used
    */
   async #storeAll(calls: ReadonlyArray<WaitingCall>): Promise<ReadonlyArray<WaitingCall>> {
-    const parts = partsOf(calls, maxCallsTogether).reverse();
     const refused = { calls: 0, errors: new Set<string>() };
+    const parts = partsOf(formedCallsOf(calls, refused), maxCallsTogether).reverse();
     for (let part = parts.pop(); part !== undefined; part = parts.pop()) {
       try {
-        await this.#options.calls.add(part.map(loggedCallOf));
+        await this.#options.calls.add(part.map(({ logged }) => logged));
         this.#outage.succeeded();
       } catch (error) {
         if (isOutage(error)) {
@@ -174,16 +186,16 @@ export class CallRecorder {
           parts.push(part);
           break;
         }
+        const [first] = part;
         if (part.length > 1) parts.push(...partsOf(part, Math.ceil(part.length / 2)).reverse());
-        else refused.calls += part[0]?.callsRepresented ?? 0;
-        refused.errors.add(nameOf(error));
+        else if (first !== undefined) refuse(first.call, error, refused);
       }
     }
     this.#drop(refused);
-    return parts.reverse().flat();
+    return parts.reverse().flatMap((part) => part.map(({ call }) => call));
   }
 
-  #drop({ calls, errors }: { readonly calls: number; readonly errors: ReadonlySet<string> }): void {
+  #drop({ calls, errors }: RefusedCalls): void {
     if (calls === 0) return;
     this.#dropped += calls;
     // The text of an error may quote the record.
@@ -201,8 +213,26 @@ function nameOf(error: unknown): string {
   return error instanceof Error ? error.name : typeof error;
 }
 
-function partsOf(calls: ReadonlyArray<WaitingCall>, size: number): ReadonlyArray<WaitingCall>[] {
-  const parts: ReadonlyArray<WaitingCall>[] = [];
+function refuse({ callsRepresented }: WaitingCall, error: unknown, refused: RefusedCalls): void {
+  refused.calls += callsRepresented;
+  refused.errors.add(nameOf(error));
+}
+
+/** Makes the stored forms of calls. One without is refused alone. */
+function formedCallsOf(calls: ReadonlyArray<WaitingCall>, refused: RefusedCalls): ReadonlyArray<FormedCall> {
+  const formed: FormedCall[] = [];
+  for (const call of calls) {
+    try {
+      formed.push({ call, logged: loggedCallOf(call) });
+    } catch (error) {
+      refuse(call, error, refused);
+    }
+  }
+  return formed;
+}
+
+function partsOf(calls: ReadonlyArray<FormedCall>, size: number): ReadonlyArray<FormedCall>[] {
+  const parts: ReadonlyArray<FormedCall>[] = [];
   for (let from = 0; from < calls.length; from += size) parts.push(calls.slice(from, from + size));
   return parts;
 }

@@ -121,6 +121,49 @@ describe('CallRecorder', () => {
     assert.deepEqual(lines, [{ calls: 1, errors: ['TypeError'] }]);
   });
 
+  for (const code of [13, 67, 8_000, 16_500]) {
+    it(`keeps all calls when MongoDB answers with its error ${code}, which is not about them`, async () => {
+      let fails = true;
+      const add = async (calls: ReadonlyArray<LoggedCall>) => {
+        if (fails) throw Object.assign(new Error('quotes a document'), { name: 'MongoServerError', code });
+        stored.push(...calls);
+      };
+      recorder = new CallRecorder({ calls: { add }, log: quiet, now: () => now });
+      recorder.add(['a', 'b'].map((requestId) => callRecord({ requestId })));
+      await recorder.close();
+      fails = false;
+      await recorder.close();
+      assert.deepEqual([representedBy(stored), recorder.dropped], [2, 0]);
+    });
+  }
+
+  const faultsOfValues = [
+    { name: 'MongoServerError', code: 10_334 },
+    { name: 'MongoBulkWriteError', code: 17_280 },
+    { name: 'BSONError' },
+  ];
+  for (const fault of faultsOfValues) {
+    it(`drops one call alone when it causes ${fault.name} ${fault.code ?? ''}`, async () => {
+      const add = async (calls: ReadonlyArray<LoggedCall>) => {
+        if (calls.some(({ call }) => call.requestId === 'bad')) throw Object.assign(new Error('quotes bad'), fault);
+        stored.push(...calls);
+      };
+      recorder = new CallRecorder({ calls: { add }, log: quiet, now: () => now });
+      recorder.add(['a', 'bad', 'b'].map((requestId) => callRecord({ requestId })));
+      await recorder.close();
+      assert.deepEqual([representedBy(stored), recorder.dropped], [2, 1]);
+    });
+  }
+
+  it('keeps the others when a record has no stored form while the store cannot be used', async () => {
+    isUnavailable = true;
+    recorder.add([callRecord({ requestId: 'a' }), callRecord({ endedAt: Number.NaN })]);
+    await recorder.close();
+    isUnavailable = false;
+    await recorder.close();
+    assert.deepEqual([representedBy(stored), recorder.dropped], [1, 1]);
+  });
+
   it('stores all others when a record has no stored form', async () => {
     recorder.add([callRecord({ requestId: 'a' }), callRecord({ endedAt: Number.NaN }), callRecord({ requestId: 'b' })]);
     await recorder.close();
