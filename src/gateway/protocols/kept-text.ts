@@ -1,4 +1,4 @@
-import { keptBytesOf } from '#gateway/framing/stream-interpreter.ts';
+import { GatheredText } from './gathered-text.ts';
 
 /** Maximum bytes of a text that another target may continue. A request with a longer one would be refused. */
 const maxBytes = 1024 * 1024;
@@ -6,28 +6,29 @@ const maxBytes = 1024 * 1024;
 /** The text of an answer so far, which another target can continue. */
 export class KeptText {
   /** Null if it is not kept, or is not the whole content. */
-  #pieces: string[] | null;
-  /** The bytes that it takes. */
-  bytes = 0;
+  #gathered: GatheredText | null;
 
   constructor(isKept: boolean) {
-    this.#pieces = isKept ? [] : null;
+    this.#gathered = isKept ? new GatheredText() : null;
   }
 
   get value(): string | null {
-    return this.#pieces?.join('') ?? null;
+    return this.#gathered?.text ?? null;
+  }
+
+  /** The bytes that it takes. */
+  get bytes(): number {
+    return this.#gathered?.bytes ?? 0;
   }
 
   add(text: string): void {
-    if (this.#pieces === null || text === '') return;
-    this.#pieces.push(text);
-    this.bytes += keptBytesOf(text);
+    if (this.#gathered === null || text === '') return;
+    this.#gathered.add(text);
     if (this.bytes > maxBytes) this.drop();
   }
 
   /** Keeps nothing any more. */
   drop(): void {
-    this.#pieces = null;
-    this.bytes = 0;
+    this.#gathered = null;
   }
 }

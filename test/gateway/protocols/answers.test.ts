@@ -4,13 +4,22 @@ import * as E from 'fp-ts/lib/Either.js';
 import { SseSplitter } from '#gateway/framing/sse-splitter.ts';
 import type { AnswerEvent, AnswerReader } from '#gateway/neutral/answer-event.ts';
 import { anthropicMessages } from '#gateway/protocols/anthropic-messages/anthropic-messages.ts';
+import { TranslatedStream } from '#gateway/protocols/neutral-stream.ts';
 import { openAiChat } from '#gateway/protocols/openai-chat/openai-chat.ts';
+import { openAiResponses } from '#gateway/protocols/openai-responses/openai-responses.ts';
 import type { ClientHalf, TextRequest } from '#gateway/protocols/protocol.ts';
 import { answers, eventsOf, joined } from './arbitrary-answers.ts';
 
 /** A request of a stream with its usage, whose answers are written. */
 async function requestOf(client: ClientHalf): Promise<TextRequest> {
-  const body = { model: 'm', max_tokens: 1, messages: [], stream: true, stream_options: { include_usage: true } };
+  const body = {
+    model: 'm',
+    max_tokens: 1,
+    messages: [],
+    input: 'x',
+    stream: true,
+    stream_options: { include_usage: true },
+  };
   const read = await client.read(Buffer.from(JSON.stringify(body)), 1_000);
   if (E.isLeft(read)) throw new Error(read.left.detail);
   return read.right;
@@ -81,6 +90,61 @@ for (const { name, client, provider } of [openAiChat, anthropicMessages])
       );
     });
   });
+
+describe('a stream with a delta for each of 200,000 tokens', () => {
+  const pieces = 200_000;
+  const started: AnswerEvent = { kind: 'started', id: 'x', model: 'm' };
+  const called = (index: number): AnswerEvent => ({ kind: 'tool-call', index, id: `c${index}`, name: 'patch' });
+  const part = { kind: 'arguments', index: 1, text: 'word' } as const;
+
+  /** Writes the same event often, and returns the most bytes that the writer keeps. */
+  const keptWhile = async (
+    client: ClientHalf,
+    before: ReadonlyArray<AnswerEvent>,
+    event: AnswerEvent,
+    freeTextTools: ReadonlyArray<string> = [],
+  ) => {
+    const writer = (await requestOf(client)).createWriter({ ...options, freeTextTools: new Set(freeTextTools) });
+    for (const each of [started, ...before]) writer.write(each);
+    let most = 0;
+    for (let index = 0; index < pieces; index += 1) {
+      writer.write(event);
+      most = Math.max(most, writer.keptBytes);
+    }
+    return { most, end: writer.write({ kind: 'finished', reason: 'stop', stopSequence: null }) + writer.end() };
+  };
+  const isKept = ({ most }: { readonly most: number }) => most >= 4 * pieces && most < 4 * pieces + 64 * 1024;
+
+  it('becomes one of Responses that has all of its text at the end', async () => {
+    const request = await requestOf(openAiResponses.client);
+    const stream = new TranslatedStream(openAiChat.provider.createReader(), request.createWriter(options), true);
+    const data = JSON.stringify({ choices: [{ index: 0, delta: { content: 'word' }, finish_reason: null }] });
+    for (let index = 0; index < pieces; index += 1) {
+      assert.equal(stream.classify(data).kind, 'content');
+      stream.translated();
+    }
+    assert.ok(stream.finish().includes(`"text":"${'word'.repeat(pieces)}"`));
+  });
+
+  for (const [what, before, event] of [
+    ['reasoning', [], { kind: 'reasoning', text: 'word' }],
+    ['arguments', [called(1)], part],
+  ] as const)
+    it(`keeps the ${what} for Responses`, async () => {
+      assert.ok(isKept(await keptWhile(openAiResponses.client, before, event)));
+    });
+
+  it('keeps what a chat needs of it: reasoning, and a free text', async () => {
+    assert.ok(isKept(await keptWhile(openAiChat.client, [], { kind: 'reasoning', text: 'word' })));
+    assert.ok(isKept(await keptWhile(openAiChat.client, [called(1)], part, ['patch'])));
+  });
+
+  it('keeps a call for Messages that comes while another one is open', async () => {
+    const kept = await keptWhile(anthropicMessages.client, [called(0), called(1)], part);
+    assert.ok(isKept(kept));
+    assert.ok(kept.end.includes('word'.repeat(pieces)));
+  });
+});
 
 describe('the writer of Messages', () => {
   it('writes calls one after the other that a provider of chats mixes', async () => {

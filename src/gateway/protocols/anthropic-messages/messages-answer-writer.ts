@@ -4,6 +4,7 @@ import { keptBytesOf } from '#gateway/framing/stream-interpreter.ts';
 import type { Answer, AnswerPart } from '#gateway/neutral/answer.ts';
 import type { AnswerEvent, AnswerWriter, FinishReason } from '#gateway/neutral/answer-event.ts';
 import type { Tokens } from '#gateway/neutral/consumption.ts';
+import { GatheredText } from '#gateway/protocols/gathered-text.ts';
 import type { WriterOptions } from '#gateway/protocols/protocol.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { JsonScanner } from '#shared/json/json-scanner.ts';
@@ -21,7 +22,7 @@ const reasons: Readonly<Record<FinishReason, string>> = {
 interface WaitingCall {
   readonly id: string;
   readonly name: string;
-  readonly pieces: string[];
+  readonly given: GatheredText;
 }
 
 type BlockKind = 'text' | 'thinking' | 'tool_use';
@@ -130,7 +131,7 @@ export class MessagesAnswerWriter implements AnswerWriter {
 
   #call({ index, id, name }: Extract<AnswerEvent, { kind: 'tool-call' }>): string {
     if (this.#openCall !== null) {
-      this.#waiting.set(index, { id, name, pieces: [] });
+      this.#waiting.set(index, { id, name, given: new GatheredText() });
       this.keptBytes += keptBytesOf(id) + keptBytesOf(name);
       return '';
     }
@@ -143,17 +144,16 @@ export class MessagesAnswerWriter implements AnswerWriter {
     if (this.#openCall === index) return this.#delta({ type: 'input_json_delta', partial_json: text });
     const waiting = this.#waiting.get(index);
     if (waiting === undefined) return '';
-    waiting.pieces.push(text);
-    this.keptBytes += keptBytesOf(text);
+    this.keptBytes += waiting.given.add(text);
     return '';
   }
 
   #writeWaiting(): string {
     let written = '';
-    for (const { id, name, pieces } of this.#waiting.values()) {
+    for (const { id, name, given } of this.#waiting.values()) {
       written +=
         this.#openBlock('tool_use', callBlock(id, name)) +
-        this.#delta({ type: 'input_json_delta', partial_json: pieces.join('') }) +
+        this.#delta({ type: 'input_json_delta', partial_json: given.text }) +
         this.#close();
     }
     this.#waiting.clear();

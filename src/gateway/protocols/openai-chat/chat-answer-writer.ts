@@ -5,6 +5,7 @@ import type { AnswerEvent, AnswerWriter, FinishReason } from '#gateway/neutral/a
 import type { Tokens } from '#gateway/neutral/consumption.ts';
 import type { Signature } from '#gateway/neutral/conversation.ts';
 import { freeTextIn } from '#gateway/protocols/free-text.ts';
+import { GatheredText } from '#gateway/protocols/gathered-text.ts';
 import type { WriterOptions } from '#gateway/protocols/protocol.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 
@@ -32,10 +33,10 @@ export class ChatAnswerWriter implements AnswerWriter {
   #tokens: Tokens | null = null;
   keptBytes = 0;
   /** The text of the reasoning that has no signature yet. */
-  #reasoning: string[] = [];
+  #reasoning = new GatheredText();
   #details = 0;
-  /** The pieces of the arguments that become a free text, by the index of their call. */
-  readonly #freeTexts = new Map<number, string[]>();
+  /** The arguments that become a free text, by the index of their call. */
+  readonly #freeTexts = new Map<number, GatheredText>();
 
   constructor(options: ChatWriterOptions) {
     this.#options = options;
@@ -52,7 +53,7 @@ export class ChatAnswerWriter implements AnswerWriter {
       case 'refusal':
         return this.#delta({ refusal: event.text });
       case 'reasoning':
-        this.#keep(this.#reasoning, event.text);
+        this.keptBytes += this.#reasoning.add(event.text);
         return event.text === '' ? '' : this.#delta({ reasoning_content: event.text });
       case 'signature':
         return this.#delta({ reasoning_details: [this.#detailOf(event.signature)] });
@@ -80,28 +81,23 @@ export class ChatAnswerWriter implements AnswerWriter {
   #call({ index, id, name }: Extract<AnswerEvent, { kind: 'tool-call' }>): string {
     if (!this.#options.freeTextTools.has(name))
       return this.#delta({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] });
-    this.#freeTexts.set(index, []);
+    this.#freeTexts.set(index, new GatheredText());
     this.keptBytes += keptBytesOf(name);
     return this.#delta({ tool_calls: [{ index, id, type: 'custom', custom: { name, input: '' } }] });
   }
 
   /** A free text is known when its arguments are whole. */
   #arguments(index: number, text: string): string {
-    const pieces = this.#freeTexts.get(index);
-    if (pieces === undefined) return this.#delta({ tool_calls: [{ index, function: { arguments: text } }] });
-    this.#keep(pieces, text);
+    const given = this.#freeTexts.get(index);
+    if (given === undefined) return this.#delta({ tool_calls: [{ index, function: { arguments: text } }] });
+    this.keptBytes += given.add(text);
     return '';
   }
 
-  #keep(pieces: string[], text: string): void {
-    pieces.push(text);
-    this.keptBytes += keptBytesOf(text);
-  }
-
   #writeFreeTexts(): string {
-    const calls = Array.from(this.#freeTexts, ([index, pieces]) => ({
+    const calls = Array.from(this.#freeTexts, ([index, given]) => ({
       index,
-      custom: { input: freeTextIn(pieces.join('')) },
+      custom: { input: freeTextIn(given.text) },
     }));
     this.#freeTexts.clear();
     this.keptBytes = 0;
@@ -109,10 +105,10 @@ export class ChatAnswerWriter implements AnswerWriter {
   }
 
   #detailOf(signature: Signature): JsonObject {
-    const detail = { index: this.#details, ...detailOf(this.#reasoning.join(''), signature) };
+    const detail = { index: this.#details, ...detailOf(this.#reasoning.text, signature) };
     this.#details += 1;
-    for (const text of this.#reasoning) this.keptBytes -= keptBytesOf(text);
-    this.#reasoning = [];
+    this.keptBytes -= this.#reasoning.bytes;
+    this.#reasoning = new GatheredText();
     return detail;
   }
 

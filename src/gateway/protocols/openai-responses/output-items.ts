@@ -1,5 +1,6 @@
 import type { Signature } from '#gateway/neutral/conversation.ts';
 import { freeTextIn } from '#gateway/protocols/free-text.ts';
+import { GatheredText } from '#gateway/protocols/gathered-text.ts';
 import { itemIdOf } from '#responses/response-ids.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { encryptedContentOf } from './encrypted-content.ts';
@@ -61,7 +62,7 @@ export class MessageItem implements OpenItem {
   readonly #emit: Emit;
   readonly #id: string;
   readonly #content: JsonObject[] = [];
-  #open: { readonly kind: PartKind; readonly pieces: string[] } | null = null;
+  #open: { readonly kind: PartKind; readonly gathered: GatheredText } | null = null;
 
   constructor(at: OutputPlace) {
     const { index, emit } = at;
@@ -71,14 +72,15 @@ export class MessageItem implements OpenItem {
     emit('response.output_item.added', { output_index: index, item: this.#item('in_progress') });
   }
 
-  add(kind: PartKind, text: string): void {
+  /** @returns the bytes that are kept in addition */
+  add(kind: PartKind, text: string): number {
     if (this.#open?.kind !== kind) {
       this.#endPart();
-      this.#open = { kind, pieces: [] };
+      this.#open = { kind, gathered: new GatheredText() };
       this.#emit('response.content_part.added', { ...this.#place, part: partOf(kind, '') });
     }
-    this.#open.pieces.push(text);
     emitDelta(this.#emit, kind, this.#place, text);
+    return this.#open.gathered.add(text);
   }
 
   end(status: ItemStatus): JsonObject {
@@ -94,8 +96,8 @@ export class MessageItem implements OpenItem {
 
   #endPart(): void {
     if (this.#open === null) return;
-    const { kind, pieces } = this.#open;
-    const text = pieces.join('');
+    const { kind, gathered } = this.#open;
+    const { text } = gathered;
     const part = partOf(kind, text);
     emitPartEnd(this.#emit, kind, this.#place, text, part);
     this.#content.push(part);
@@ -112,7 +114,7 @@ export class ReasoningItem implements OpenItem {
   readonly index: number;
   readonly #emit: Emit;
   readonly #id: string;
-  #pieces: string[] | null = null;
+  #gathered: GatheredText | null = null;
   #encryptedContent: string | null = null;
 
   constructor(at: OutputPlace) {
@@ -123,13 +125,14 @@ export class ReasoningItem implements OpenItem {
     emit('response.output_item.added', { output_index: index, item: this.#item() });
   }
 
-  add(text: string): void {
-    if (this.#pieces === null) {
-      this.#pieces = [];
+  /** @returns the bytes that are kept in addition */
+  add(text: string): number {
+    if (this.#gathered === null) {
+      this.#gathered = new GatheredText();
       this.#emit('response.reasoning_summary_part.added', { ...this.#place, part: summaryOf('') });
     }
-    this.#pieces.push(text);
     this.#emit('response.reasoning_summary_text.delta', { ...this.#place, delta: text });
+    return this.#gathered.add(text);
   }
 
   sign(signature: Signature): void {
@@ -137,7 +140,7 @@ export class ReasoningItem implements OpenItem {
   }
 
   end(): JsonObject {
-    if (this.#pieces !== null) emitSummaryEnd(this.#emit, this.#place, this.#pieces.join(''));
+    if (this.#gathered !== null) emitSummaryEnd(this.#emit, this.#place, this.#gathered.text);
     const item = this.#item();
     this.#emit('response.output_item.done', { output_index: this.index, item });
     return item;
@@ -149,7 +152,7 @@ export class ReasoningItem implements OpenItem {
 
   #item(): JsonObject {
     const encrypted = this.#encryptedContent === null ? {} : { encrypted_content: this.#encryptedContent };
-    const summary = this.#pieces === null ? [] : [summaryOf(this.#pieces.join(''))];
+    const summary = this.#gathered === null ? [] : [summaryOf(this.#gathered.text)];
     return { id: this.#id, type: 'reasoning', summary, ...encrypted };
   }
 }
@@ -171,7 +174,7 @@ export class CallItem implements OpenItem {
   readonly #callId: string;
   readonly #name: string;
   readonly #isFreeText: boolean;
-  readonly #pieces: string[] = [];
+  readonly #gathered = new GatheredText();
 
   constructor(
     at: OutputPlace,
@@ -188,14 +191,17 @@ export class CallItem implements OpenItem {
     emit('response.output_item.added', { output_index: index, item: this.#item('in_progress', '') });
   }
 
-  /** A free text is known when its arguments are whole. */
-  add(text: string): void {
-    this.#pieces.push(text);
+  /**
+   * A free text is known when its arguments are whole.
+   * @returns the bytes that are kept in addition
+   */
+  add(text: string): number {
     if (!this.#isFreeText) this.#emit('response.function_call_arguments.delta', { ...this.#place, delta: text });
+    return this.#gathered.add(text);
   }
 
   end(status: ItemStatus): JsonObject {
-    const given = this.#pieces.join('');
+    const given = this.#gathered.text;
     const item = this.#item(status, this.#isFreeText ? freeTextIn(given) : given);
     if (this.#isFreeText) emitInput(this.#emit, this.#place, freeTextIn(given));
     else this.#emit('response.function_call_arguments.done', { ...this.#place, name: this.#name, arguments: given });

@@ -92,8 +92,9 @@ class OutputItems {
     this.#calls.set(index, new CallItem(this.#next(), { id, name }, this.#freeTextTools.has(name)));
   }
 
-  arguments(index: number, text: string): void {
-    this.#calls.get(index)?.add(text);
+  /** @returns the bytes that are kept in addition */
+  arguments(index: number, text: string): number {
+    return this.#calls.get(index)?.add(text) ?? 0;
   }
 
   /** Ends all items. The last one may be incomplete. */
@@ -129,14 +130,9 @@ class OutputItems {
 /** The bytes that an item or a part takes in addition to its texts. */
 const bytesPerPart = 512;
 
-/** The bytes that an answer takes at its end for what an event adds. */
+/** The bytes that an answer takes at its end for what an event adds, but for its text. */
 function keptBytesOfEvent(event: AnswerEvent): number {
   switch (event.kind) {
-    case 'text':
-    case 'refusal':
-    case 'reasoning':
-    case 'arguments':
-      return keptBytesOf(event.text);
     case 'signature':
       return keptBytesOf(event.signature.value) + bytesPerPart;
     case 'tool-call':
@@ -170,10 +166,10 @@ export class ResponsesAnswerWriter implements AnswerWriter {
     switch (event.kind) {
       case 'text':
       case 'refusal':
-        if (event.text !== '') this.#items.message().add(event.kind, event.text);
+        if (event.text !== '') this.keptBytes += this.#items.message().add(event.kind, event.text);
         break;
       case 'reasoning':
-        if (event.text !== '') this.#items.reasoning().add(event.text);
+        if (event.text !== '') this.keptBytes += this.#items.reasoning().add(event.text);
         break;
       case 'signature':
         this.#items.sign(event.signature);
@@ -182,7 +178,7 @@ export class ResponsesAnswerWriter implements AnswerWriter {
         this.#items.call(event.index, event.id, event.name);
         break;
       case 'arguments':
-        this.#items.arguments(event.index, event.text);
+        this.keptBytes += this.#items.arguments(event.index, event.text);
         break;
       case 'finished':
         this.#reason = event.reason;
