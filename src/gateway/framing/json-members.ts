@@ -71,7 +71,7 @@ export function wantedNames(
   };
 }
 
-/** The most members that are found. Each is kept, and all members of a name are replaced. */
+/** Maximum number of members that are found. Each is kept, and all members of a name are replaced. */
 export const maxFoundMembers = 100;
 
 const none: ReadonlySet<string> = new Set();
@@ -84,7 +84,7 @@ export class MemberCollector implements JsonListener, Members {
   readonly found: Member[] = [];
   open = -1;
   count = 0;
-  /** The wanted name that came after the most members were found, with the names around it; null if none did. */
+  /** The wanted name that was one too many, with the names around it; null if none was. */
   repeated: string | null = null;
   readonly #bytes: Buffer;
   readonly #level: number;
@@ -197,7 +197,7 @@ export function scalarMember(bytes: Buffer, members: Members, name: string): Jso
   return member === undefined ? undefined : scalarValue(bytes, member);
 }
 
-/** The most bytes of a number that is read. No longer number can be represented. */
+/** Maximum number of bytes of a number that is read. No longer number can be represented. */
 const maxNumberBytes = 1_024;
 
 /**

@@ -13,20 +13,20 @@ export interface JsonRequest {
   readonly values: number;
 }
 
-/** What was read of a body, or why it is refused: at once of a small body, later of a large one. */
+/** What was read of a body, or why it is refused: immediately for a small body, later for a large one. */
 export type ReadBody<Value> = E.Either<Failure, Value> | Promise<E.Either<Failure, Value>>;
 
 /**
  * Reads a body that must be a JSON object, in slices, with a turn of the event loop between two slices.
  * @param wanted the members to find
- * @param maxValues the most values in the body
+ * @param maxValues maximum number of values in the body
  */
 export function readJsonRequest(bytes: Buffer, wanted: WantedNames, maxValues: number): ReadBody<JsonRequest> {
   return readMembers(bytes, new MemberCollector(bytes, wanted), maxValues);
 }
 
 /**
- * Reads a body that must be a JSON object with a listener that collects members; a small one at once.
+ * Reads a body that must be a JSON object with a listener that collects members; a small one immediately.
  * @param members which the listener fills
  */
 export function readMembers(
@@ -42,7 +42,7 @@ export function readMembers(
   });
 }
 
-/** Reads on in what was read: at once if it was read at once. */
+/** Reads on in what was read: immediately if it was read immediately. */
 export function continueRead<Value, Next>(
   read: ReadBody<Value>,
   next: (value: Value) => ReadBody<Next>,

@@ -2,7 +2,7 @@ import type { InputError } from '#domain/shared/failure.ts';
 import type { Json } from '#shared/json/json.ts';
 import { pointerTo } from '#shared/json/json-pointer.ts';
 
-/** The most characters of a value that an error quotes. */
+/** Maximum number of characters of a value that an error quotes. */
 const maxShownLength = 200;
 
 /** An error about a value. It quotes only short values, so that no prompt is sent back. */

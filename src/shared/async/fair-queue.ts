@@ -63,13 +63,13 @@ export class FairQueue<Item> {
 
 /** The limits of `FairSlots`. Each is endless if it is left out. */
 export interface FairSlotsLimits {
-  /** The most slots that are taken at once. */
+  /** Maximum number of slots that are taken at the same time. */
   readonly maxSlots?: number;
-  /** The most slots that one owner has at once. */
+  /** Maximum number of slots that one owner has at the same time. */
   readonly maxSlotsOfOwner?: number;
-  /** The most calls that wait. */
+  /** Maximum number of calls that wait. */
   readonly maxWaiting?: number;
-  /** The most calls of one owner that wait. */
+  /** Maximum number of calls of one owner that wait. */
   readonly maxWaitingOfOwner?: number;
   /** How long a call waits; up to a twentieth longer. */
   readonly maxWaitMs?: number;
@@ -91,7 +91,7 @@ interface Waiting {
   readonly resolve: (result: LeaveSlot | SlotRefusal) => void;
 }
 
-/** Lets a limited number of callers work at once. Owners that wait, for example projects, get slots in turn. */
+/** Lets a limited number of callers work at the same time. Owners that wait, for example projects, get slots in turn. */
 export class FairSlots {
   readonly #limits: Required<FairSlotsLimits>;
   readonly #waiting = new FairQueue<Waiting>();
@@ -122,7 +122,7 @@ export class FairSlots {
     return this.#waiting.size;
   }
 
-  /** Takes a slot, at once or when it is the owner's turn. The caller must leave it. */
+  /** Takes a slot, immediately or when it is the owner's turn. The caller must leave it. */
   async enter(owner: string): Promise<LeaveSlot | SlotRefusal> {
     if (this.#hasSlotFor(owner)) return this.#take(owner);
     const { maxWaiting, maxWaitingOfOwner, maxWaitMs } = this.#limits;
