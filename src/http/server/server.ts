@@ -2,10 +2,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import Koa from 'koa';
 import type { BodyRate } from '#http/request/arriving-bodies.ts';
-import { lastAnswerOn } from '#http/request/connection.ts';
-import { hasOwnArrivalLimits } from '#http/request/request-body.ts';
 import { once } from '#shared/async/once.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
+import { ClientErrors } from './client-errors.ts';
 import { type ConnectionFigures, Connections, defaultBodyRate } from './connections.ts';
 
 /** The limits of connections; every one has a default. */
@@ -65,10 +64,8 @@ export async function listen(
   const server = createServer(serverOptions(limits), onRequest);
   // The client gets 100 Continue only when the body is wanted, so a refusal costs no upload.
   server.on('checkContinue', onRequest);
-  server.on('clientError', (error, socket) => {
-    const last = lastAnswerOn(socket as Socket);
-    if (!mayTakeLonger(error, last)) answerClientError(error, socket as Socket, last);
-  });
+  const clientErrors = new ClientErrors();
+  server.on('clientError', (error, socket) => void clientErrors.answer(error, socket as Socket));
   server.maxConnections = connections.maxAccepted;
   server.on('connection', (socket) => connections.add(socket));
   server.on('drop', () => connections.countDropped());
@@ -135,48 +132,6 @@ async function closed(server: Server, limit: number): Promise<void> {
   await promise;
   clearInterval(sweep);
   clearTimeout(end);
-}
-
-/** The limit on a whole request does not apply to a body that has its own limits. */
-function mayTakeLonger(error: NodeJS.ErrnoException, last: ServerResponse | undefined): boolean {
-  if (error.code !== 'ERR_HTTP_REQUEST_TIMEOUT' || last === undefined) return false;
-  return !last.req.complete && hasOwnArrivalLimits(last.req);
-}
-
-/** Answers a request that Node could not read as HTTP in plain text, then closes the connection. */
-function answerClientError(error: NodeJS.ErrnoException, socket: Socket, last: ServerResponse | undefined): void {
-  const answering = last !== undefined && !last.writableEnded;
-  // The answer to another request is pending on this connection, or has begun. Further bytes would damage it.
-  const answerFirst = answering && (last.headersSent || last.req.complete);
-  if (!socket.writable || error.code === 'ECONNRESET' || answerFirst) {
-    socket.destroy();
-    return;
-  }
-  const { status, title, detail } = refusalOf(error.code);
-  const body = JSON.stringify({ type: '/docs/problems#bad-request', title, status, detail, code: 'bad-request' });
-  const head = [
-    `HTTP/1.1 ${status} ${title}`,
-    'Content-Type: application/problem+json',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    'X-Content-Type-Options: nosniff',
-    'Connection: close',
-  ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
-  // Reads on for a moment: closing with unread bytes would reset the connection, and the client would lose the answer.
-  socket.resume();
-  const timer = setTimeout(() => socket.destroy(), 500);
-  socket.once('close', () => clearTimeout(timer));
-}
-
-function refusalOf(code: string | undefined): { status: number; title: string; detail: string } {
-  switch (code) {
-    case 'HPE_HEADER_OVERFLOW':
-      return { status: 431, title: 'Request Header Fields Too Large', detail: 'The headers are too large.' };
-    case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return { status: 408, title: 'Request Timeout', detail: 'The request took too long to arrive.' };
-    default:
-      return { status: 400, title: 'Bad Request', detail: 'The request is not HTTP.' };
-  }
 }
 
 /**
