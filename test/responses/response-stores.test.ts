@@ -43,6 +43,26 @@ describeOnMongoDb('the stored responses on MongoDB', (server) => {
     await store.close();
   });
 
+  it('removes what release 0.4 has only marked as deleted, and lists each project with something to remove', async () => {
+    const url = server.newUrl();
+    const store = openMongoDbResponseStore({ url, timeoutMs: patientTimeoutMs });
+    const subject = await store.subjectOf('project1');
+    const ids = Array.from({ length: 40 }, (_, index) => `r${index}`);
+    for (const id of ids) assert.equal(await store.add(storedResponse(id), subject), 'stored');
+    await store.add(storedResponse('r1', { projectId: 'project2' }), await store.subjectOf('project2'));
+    const client = new MongoClient(url);
+    const documents = client.db().collection('responses');
+    await documents.updateMany({ project: 'project1' }, { $set: { deleted: true } });
+    await client.close();
+    await store.markDeleted('project2', ['r1']);
+    assert.deepEqual(await store.projectsToClean(9), ['project1', 'project2']);
+    assert.deepEqual(await store.projectsToClean(1), ['project1']);
+    while ((await store.removeUnneeded('project1')).length > 0);
+    assert.equal(await store.bytesOf('project1'), 0);
+    assert.deepEqual(await store.projectsToClean(9), ['project2']);
+    await store.close();
+  });
+
   it('reads a response without a word of what makes it as a finished one', async () => {
     const url = server.newUrl();
     const store = openMongoDbResponseStore({ url, timeoutMs: patientTimeoutMs });

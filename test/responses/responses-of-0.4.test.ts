@@ -86,6 +86,7 @@ describe('a file of stored responses of release 0.4', () => {
       insert.run(...place, 0, needs, `["m${index}"]`, 'openai', null, content);
     }
     database.prepare('UPDATE responses SET deleted = 1 WHERE depth < ?').run(turns - 1);
+    insert.run('project2', 'left', 'left', 0, null, Date.now(), 1, 1, '[]', '[]', null, null, 'x');
     database.close();
     writer = new SqliteWriter({ onFatal: assert.fail });
     const store = openSqliteResponseStore({ file, writer });
@@ -95,6 +96,13 @@ describe('a file of stored responses of release 0.4', () => {
     await responses.close();
     await writer.close();
     rmSync(folder.path, { recursive: true });
+  });
+
+  it('loses a deleted response whose removal the end of a process has prevented', async () => {
+    await responses.removal.removeAll(new AbortController().signal);
+    assert.equal(await responses.store.bytesOf('project2'), 0);
+    assert.notEqual(await responses.store.find(project, 'r0'), null);
+    assert.deepEqual(await responses.store.projectsToClean(9), []);
   });
 
   it('is read, is continued, and loses with its last response what nothing needs any more', async () => {

@@ -2,16 +2,23 @@ import type { LogCollection } from '#mongodb/log-collection.ts';
 import { keyOf, type ResponseDocument } from './response-document.ts';
 
 /** The indexes that find what needs a response, and the deleted responses to look at. */
-export const removalIndexes = [{ project: 1, needs: 1 }, { removableAt: 1 }] as const;
+export const removalIndexes = [
+  { project: 1, needs: 1 },
+  { deleted: 1, project: 1, removableAt: 1 },
+] as const;
 
 const removedAtOnce = 32;
-const maxProjectsFrom = 256;
 /** When a deleted response that others need is looked at again. It is due earlier when one of these is removed. */
 const recheckMs = 24 * 60 * 60_000;
 
 type Removable = Pick<ResponseDocument, '_id' | 'response' | 'previous' | 'needs' | 'bytes' | 'ancestors'>;
 
 const read = { projection: { response: 1, previous: 1, needs: 1, bytes: 1, ancestors: 1 } } as const;
+
+/** A response that release 0.4 has deleted has no time, and is due. */
+function isDueAt(time: number) {
+  return { deleted: true, removableAt: { $not: { $gt: time } } };
+}
 
 /** Responses that were looked at, and the bytes of those that were removed. */
 interface RemovedSome {
@@ -32,16 +39,22 @@ export class RemovedDocuments {
     this.#responses = responses;
   }
 
-  /** Some of the projects with deleted responses that are due. */
+  /** Some of the projects with deleted responses that are due. Each is the next one beyond the last. */
   async projects(limit: number): Promise<ReadonlyArray<string>> {
-    const found = await this.#responses.call((all) =>
-      all
-        .find({ removableAt: { $lte: Date.now() } }, { projection: { project: 1 } })
-        .sort({ removableAt: 1 })
-        .limit(maxProjectsFrom)
-        .toArray(),
-    );
-    return [...new Set(found.map(({ project }) => project))].slice(0, limit);
+    const found: string[] = [];
+    while (found.length < limit) {
+      const beyond = { ...isDueAt(Date.now()), project: { $gt: found.at(-1) ?? '' } };
+      const next = await this.#responses.call((all) =>
+        all
+          .find(beyond, { projection: { project: 1 } })
+          .sort({ project: 1 })
+          .limit(1)
+          .toArray(),
+      );
+      if (next[0] === undefined) break;
+      found.push(next[0].project);
+    }
+    return found;
   }
 
   async removeSome(project: string): Promise<RemovedSome> {
@@ -62,8 +75,10 @@ export class RemovedDocuments {
 
   /** Those that are due, and the deleted ones before the first of them, which may be removable after it. */
   async #due(project: string): Promise<ReadonlyArray<Removable>> {
-    const isDue = { project, removableAt: { $lte: Date.now() }, deleted: true };
-    const due = await this.#responses.call((all) => all.find(isDue, read).limit(removedAtOnce).toArray());
+    const isDue = { ...isDueAt(Date.now()), project };
+    const due = await this.#responses.call((all) =>
+      all.find(isDue, read).sort({ removableAt: -1 }).limit(removedAtOnce).toArray(),
+    );
     const [first] = due;
     if (first === undefined || due.length >= removedAtOnce / 2) return due;
     const before = first.ancestors ?? (first.previous === null ? [] : [first.previous]);

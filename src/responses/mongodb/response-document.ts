@@ -19,7 +19,7 @@ export interface ResponseDocument extends LogDocument {
   readonly background?: BackgroundTarget | null;
   /** Whose key has sealed it; missing in responses of release 0.4. */
   readonly subject?: string;
-  /** When it is looked at whether a deleted response can be removed; missing before it is deleted. */
+  /** When it is looked at whether a deleted response can be removed; missing before it is deleted, or if 0.4 has deleted it. */
   readonly removableAt?: number;
   /** Whether a deleted response is being removed, so that no new response may need it. */
   readonly isRemoved?: boolean;

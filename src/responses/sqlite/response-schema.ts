@@ -5,7 +5,9 @@ import { copiesSchema } from './sqlite-provider-copies.ts';
  * after 0.4 have added to a response is in `chains` for the same reason: a column behind the content would be read
  * through it. The triggers and the index of 0.4 that are not right any more are dropped.
  *
- * `needed` has the responses that need another one, and `removable` the deleted ones that nothing may need.
+ * `needed` has the responses that need another one, and `removable` the deleted ones that nothing may need. A file that
+ * still has a trigger of 0.4 gets its deleted ones into `removable`, because a process may have ended before it removed
+ * them. That reads the table once, as making an index of this release does.
  */
 export const responseSchema = `
   CREATE TABLE IF NOT EXISTS responses (
@@ -45,6 +47,8 @@ export const responseSchema = `
     INSERT INTO amounts (project, count, bytes) VALUES (new.project, 1, new.bytes)
       ON CONFLICT (project) DO UPDATE SET count = count + 1, bytes = bytes + excluded.bytes;
   END;
+  INSERT OR IGNORE INTO removable SELECT project, id FROM responses
+    WHERE deleted = 1 AND EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'response_deleted');
   DROP TRIGGER IF EXISTS response_deleted;
   CREATE TRIGGER IF NOT EXISTS response_marked AFTER UPDATE OF deleted ON responses WHEN new.deleted > old.deleted BEGIN
     INSERT OR IGNORE INTO removable VALUES (old.project, old.id);
