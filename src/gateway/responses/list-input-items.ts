@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as E from 'fp-ts/lib/Either.js';
 import type { Failure } from '#domain/shared/failure.ts';
 import { answersFull } from '#exchange/byte-budget.ts';
@@ -56,6 +57,9 @@ class InputListing {
   readonly #request: PageRequest;
   readonly #maxBytes: number;
   #bytes = 0;
+  /** The ids of all responses of the list, once they are needed. */
+  #chain: Promise<ReadonlySet<string>> | null = null;
+  readonly #needs = new Map<string, Promise<ReadonlySet<string>>>();
 
   constructor(call: GatewayCall, last: ResponseOutline, request: PageRequest, maxBytes: number) {
     this.#call = call;
@@ -112,6 +116,8 @@ class InputListing {
         }
       }
       this.#call.answerHold.giveBack(held);
+      // A store may answer without a turn of the event loop.
+      await nextTurn();
     }
     return isBefore ? null : { items, hasMore: false };
   }
@@ -153,7 +159,7 @@ class InputListing {
   }
 
   async #listed(turn: KeptTurn, { part, id }: FoundItem): Promise<ListedItem> {
-    if (part.kind === 'reference') return { id: part.id, bytes: await this.#referenced(part.id) };
+    if (part.kind === 'reference') return { id, bytes: await this.#referenced(turn, part.id, id) };
     return { id, bytes: await this.#copyOf(turn, part, id) };
   }
 
@@ -167,21 +173,32 @@ class InputListing {
     return Buffer.from(await listedItem(own, id));
   }
 
-  /** The item that a turn names, if the conversation has it. */
-  async #referenced(id: string): Promise<Buffer> {
-    const { projectId, conversation, depth } = this.#last;
-    const found = await this.#turns.outlinesOfItems(projectId, [id]);
-    const near = found.filter((each) => each.conversation === conversation && each.depth <= depth);
-    const inChain = near.length === 0 ? new Set<string>() : await this.#idsOfChain();
-    for (const outline of near.filter((each) => inChain.has(each.id))) {
+  /** The item that a turn names, if it is still found by its name. It is listed under an id of this place. */
+  async #referenced({ outline: naming }: KeptTurn, name: string, id: string | null): Promise<Buffer> {
+    const found = await this.#turns.outlinesOfItems(this.#last.projectId, [name]);
+    for (const outline of found) {
+      if (!(await this.#isInChain(outline)) && !(await this.#needsOf(naming)).has(outline.id)) continue;
       this.#hold(outline.bytes);
       const turn = await this.#turns.read(outline);
-      const item = turn === null ? undefined : (await findItems(new Set([id]), [turn])).get(id);
+      const item = turn === null ? undefined : (await findItems(new Set([name]), [turn])).get(name);
       const listed = item === undefined ? null : await this.#copyOf(item.turn, item.part, id);
       this.#call.answerHold.giveBack(outline.bytes);
       if (listed !== null) return listed;
     }
     return listedReference(id);
+  }
+
+  async #isInChain({ id, conversation, depth }: ResponseOutline): Promise<boolean> {
+    if (conversation !== this.#last.conversation || depth > this.#last.depth) return false;
+    this.#chain ??= this.#idsOfChain();
+    return (await this.#chain).has(id);
+  }
+
+  /** The ids of the responses whose items a turn names. */
+  #needsOf({ projectId, id }: ResponseOutline): Promise<ReadonlySet<string>> {
+    const needs = this.#needs.get(id) ?? this.#turns.needsOf(projectId, [id]);
+    this.#needs.set(id, needs);
+    return needs;
   }
 
   async #idsOfChain(): Promise<ReadonlySet<string>> {

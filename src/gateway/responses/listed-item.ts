@@ -6,8 +6,8 @@ import { applyEdits, asciiJson, editsOf } from '#gateway/framing/splice.ts';
 const names = wantedNames({ type: [], id: [], status: [], role: [], content: [] });
 
 /**
- * Makes an item as it is listed: with a type and an id, and the text of a message as a part. Every other byte is as it is
- * stored.
+ * Makes an item as it is listed: with a type and its id in the list, and the text of a message as a part. Every other
+ * byte is as it is stored.
  */
 export async function listedItem(item: Buffer, id: string | null): Promise<Buffer> {
   const read = await readJsonRequest(item, names, Number.POSITIVE_INFINITY);
@@ -18,7 +18,7 @@ export async function listedItem(item: Buffer, id: string | null): Promise<Buffe
   const isMessage = (type === undefined || type === null || type === 'message') && typeof role === 'string';
   const replace: Record<string, string> = {};
   if (type === undefined || type === null) replace.type = '"message"';
-  if (typeof said('id') !== 'string' && id !== null) replace.id = asciiJson(id);
+  if (id !== null && said('id') !== id) replace.id = asciiJson(id);
   if (isMessage && content !== undefined && typeof said('content') === 'string') {
     replace.status = '"completed"';
     replace.content = partOf(role, item.toString('latin1', content.valueStart, content.end));
@@ -33,7 +33,7 @@ function partOf(role: string, text: string): string {
     : `[{"type":"input_text","text":${text}}]`;
 }
 
-/** Lists an item of another conversation as the reference to it. */
-export function listedReference(id: string): Buffer {
+/** Lists a reference to an item that is not found any more. */
+export function listedReference(id: string | null): Buffer {
   return Buffer.from(JSON.stringify({ type: 'item_reference', id }));
 }

@@ -117,6 +117,11 @@ export function idOf({ outline, text: { bytes } }: KeptTurn, item: ScannedItem):
   return itemIdOf(itemPrefixOf(typeOf(bytes, item)), { responseId: outline.id, list, index });
 }
 
+/** The id under which a reference is listed. That of the item that it names may come more than once in a list. */
+export function idOfReference({ outline }: KeptTurn, { list, index }: ScannedItem): string {
+  return itemIdOf(itemPrefixOf('item_reference'), { responseId: outline.id, list, index });
+}
+
 /** The id of the message that the text of a request is. */
 export function idOfText({ outline }: KeptTurn): string {
   return itemIdOf(itemPrefixOf('message'), { responseId: outline.id, list: 'input', index: 0 });

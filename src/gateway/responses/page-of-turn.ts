@@ -3,7 +3,7 @@ import { TurnScan } from '#responses/turn-scan.ts';
 import { type ItemsPart, isReference } from '#responses/turn-text.ts';
 import { heavyWork } from '#shared/async/event-loop-budget.ts';
 import { stringIn } from '#shared/json/json-tokens.ts';
-import { idOf, idOfText } from './named-item.ts';
+import { idOf, idOfReference, idOfText } from './named-item.ts';
 
 /** An item of a turn with its id; null for one of a provider that has none. */
 export interface FoundItem {
@@ -47,7 +47,7 @@ export class PageOfTurn {
       const { start, end, id } = item;
       if (id !== null && isReference(bytes, item)) {
         const name = stringIn(bytes, id.start, id.end);
-        this.#take({ part: { kind: 'reference', id: name, start, end }, id: name });
+        this.#take({ part: { kind: 'reference', id: name, start, end }, id: idOfReference(this.#turn, item) });
       } else this.#take({ part: { kind: 'kept', start, end }, id: idOf(this.#turn, item) });
     });
     while (!scan.advance()) await heavyWork.take(1);

@@ -674,6 +674,42 @@ describe('Responses', () => {
       assert.equal((await call('GET', `/${answer.id}`)).status, 404);
     });
 
+    describe('and name items of earlier turns and of other conversations', () => {
+      type Listed = { readonly id: string; readonly content: unknown };
+      const page = async (id: string, query: string) =>
+        (await call('GET', `/${id}/input_items?${query}`)).body() as { data: Listed[]; has_more: boolean };
+
+      it('are listed whole, whatever the order and the size of a page', async () => {
+        const said = async (text: string, previous: Read | null, named: ReadonlyArray<Read> = []) => {
+          openai.answers(json(saidBy(`answer ${text}`)));
+          const references = named.map(({ output }) => ({ type: 'item_reference', id: output[0]?.id }));
+          const input = [{ role: 'user', content: text }, ...references, { role: 'user', content: `end ${text}` }];
+          return create({ model: 'native', input, previous_response_id: previous?.id ?? null });
+        };
+        const elsewhere = await said('elsewhere', null);
+        const first = await said('one', null);
+        const second = await said('two', first);
+        const third = await said('three', second, [first, elsewhere, first]);
+        const fourth = await said('four', third, [second, third, elsewhere]);
+        for (const order of ['asc', 'desc']) {
+          const { data: all } = await page(fourth.id, `order=${order}&limit=100`);
+          assert.deepEqual([all.length, new Set(all.map(({ id }) => id)).size], [17, 17]);
+          assert.ok(all.every(({ content }) => content !== undefined));
+          for (let limit = 1; limit <= all.length; limit += 1) {
+            const listed: Listed[] = [];
+            for (let hasMore = true; hasMore && listed.length <= all.length; ) {
+              const last = listed.at(-1);
+              const after = last === undefined ? '' : `&after=${last.id}`;
+              const { data, has_more } = await page(fourth.id, `order=${order}&limit=${limit}${after}`);
+              listed.push(...data);
+              hasMore = has_more;
+            }
+            assert.deepEqual(listed, all, `${order}, ${limit}`);
+          }
+        }
+      });
+    });
+
     it('are not listed after an item that they do not have', async () => {
       const { id } = await create({ model: 'native', input: 'one' });
       const refused = await call('GET', `/${id}/input_items?after=msg_unknown`);
