@@ -14,6 +14,8 @@ interface BreakerState {
   openUntil: number | null;
   /** Whether a call of the half-open circuit is running. */
   hasProbe: boolean;
+  /** When a call may try the target out of turn; in monotonic ms. */
+  outOfTurnFrom: number;
   /** When the latest successful attempt began: failures of attempts that began before it no longer count. */
   lastSuccessAt: number;
   /** When the attempt began that closed the circuit last: failures of earlier attempts tell about an earlier outage. */
@@ -42,7 +44,21 @@ export class CircuitBreaker {
     const now = this.#now();
     if (now < state.openUntil) return false;
     state.openUntil = now + openMs;
+    state.outOfTurnFrom = state.openUntil;
     state.hasProbe = true;
+    return true;
+  }
+
+  /**
+   * Whether a target whose circuit is open may be called because another one has refused the request. As with a half-open
+   * circuit, one call in each period may: most of these requests are wrong, and a client can send any number of them.
+   */
+  tryOutOfTurn(target: string): boolean {
+    const state = this.#states.get(target);
+    if (state === undefined || state.openUntil === null) return true;
+    const now = this.#now();
+    if (now < state.outOfTurnFrom) return false;
+    state.outOfTurnFrom = now + openMs;
     return true;
   }
 
@@ -139,7 +155,8 @@ export class CircuitBreaker {
     if (known !== undefined) return known;
     const never = Number.NEGATIVE_INFINITY;
     const times = { lastSuccessAt: never, recoveredAt: never };
-    const state = { failures: 0, openUntil: null, hasProbe: false, ...times, recent: new RecentCalls() };
+    const probes = { openUntil: null, hasProbe: false, outOfTurnFrom: never };
+    const state = { failures: 0, ...probes, ...times, recent: new RecentCalls() };
     this.#states.set(target, state);
     return state;
   }

@@ -45,12 +45,14 @@ export class TargetQueue {
 
   /**
    * Returns the target that was not called and whose circuit is half-open first; null without one.
-   * @param isPassedOver whether only targets count that were passed over
+   * @param isRefused whether another target has refused the request. Then only targets count that were passed over, and
+   * their circuits protect them from most of such calls
    */
-  nextResting(isPassedOver: boolean): Target | null {
+  nextResting(isRefused: boolean): Target | null {
     const openUntil = ({ id }: Target) => this.#breaker.openUntil(id);
-    const all = isPassedOver ? this.#resting : [...this.#resting, ...this.#left];
-    const [first = null] = all.toSorted((one, other) => openUntil(one) - openUntil(other));
+    const all = isRefused ? this.#resting : [...this.#resting, ...this.#left];
+    const inOrder = all.toSorted((one, other) => openUntil(one) - openUntil(other));
+    const first = inOrder.find(({ id }) => !isRefused || this.#breaker.tryOutOfTurn(id)) ?? null;
     this.#resting = this.#resting.filter((target) => target !== first);
     this.#left = this.#left.filter((target) => target !== first);
     return first;

@@ -44,6 +44,19 @@ describe('CircuitBreaker', () => {
     assert.equal(breaker.tryAcquire('a/x'), true, 'the one before may hang');
   });
 
+  it('lets one call in each period through an open circuit out of turn', () => {
+    assert.deepEqual([breaker.tryOutOfTurn('a/x'), breaker.tryOutOfTurn('a/x')], [true, true], 'a closed one');
+    fail(5);
+    assert.deepEqual([breaker.tryOutOfTurn('a/x'), breaker.tryOutOfTurn('a/x')], [true, false]);
+    now += 1_500;
+    assert.equal(breaker.tryAcquire('a/x'), true);
+    assert.equal(breaker.tryOutOfTurn('a/x'), false, 'the try of the half-open circuit counts');
+    now += 1_500;
+    assert.equal(breaker.tryOutOfTurn('a/x'), true);
+    breaker.release('a/x', 0);
+    assert.equal(breaker.tryAcquire('a/x'), true, 'its own turn stays');
+  });
+
   it('closes the circuit with the first content, and opens it again with the next failure', () => {
     fail(5);
     now += 1_500;

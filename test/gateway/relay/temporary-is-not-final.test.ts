@@ -61,6 +61,16 @@ describe('a call of which one target is failing', () => {
     assert.equal(answer.headers.get('x-switchyard-target'), 'primary/gpt-x');
   });
 
+  it('asks a target in rest once in each period when the one in its place refuses the requests', async () => {
+    await openCircuit('primary');
+    given.primary.answers(failing);
+    given.backup.answers(error(422, 'odd'));
+    const seen = given.primary.seen.length;
+    const statuses: number[] = [];
+    for (let calls = 0; calls < 4; calls += 1) statuses.push((await call()).status);
+    assert.deepEqual([statuses, given.primary.seen.length - seen], [[502, 422, 422, 422], 1]);
+  });
+
   it('leaves a fallback in rest alone when its target refuses the request', async () => {
     await openCircuit('backup');
     given.primary.answers(error(422, 'odd'));
