@@ -47,6 +47,8 @@ const searchEveryMs = 50;
 const maxRemembered = 64;
 /** Maximum connections beyond the limit whose heads are not read yet. */
 const maxExcess = 512;
+/** Maximum connections without heads that close in one turn of the event loop. */
+const maxTrimmedInTurn = 100;
 /** How soon connections that are too many are looked at again. */
 const trimAgainMs = 50;
 /** How long a head may take while too many connections have none and half of the places are taken, and while there are more connections than may be. */
@@ -218,7 +220,7 @@ export class Connections implements ConnectionPlaces {
   #trim(): void {
     this.#isTrimming = false;
     const now = performance.now();
-    for (const connection of oldestOf(this.#withoutHead, this.#tooManyWithoutHead))
+    for (const connection of oldestOf(this.#withoutHead, Math.min(this.#tooManyWithoutHead, maxTrimmedInTurn)))
       if (this.#isPressed && now - connection.usedAt > headMs) this.#close(connection, 'no-head');
     this.#closeExcess();
     if (!this.#isPressed) return;

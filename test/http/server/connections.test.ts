@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, it } from 'mocha';
 import type { Caller } from '#domain/shared/access.ts';
 import { Connections, defaultBodyRate } from '#http/server/connections.ts';
@@ -266,6 +266,22 @@ describe('Connections of the HTTP server', () => {
     const { status, json } = (await few[0]?.answer()) ?? {};
     assert.deepEqual([status, (json as { error: { code: string } }).error.code], [408, 'body_too_slow']);
     await eventually(() => gateway.connectionFigures().refused['body-slow'] >= 9, 'all that were slow are ended');
+  });
+
+  it('closes at most a hundred connections without a head in a turn of the event loop', async () => {
+    const connections = new Connections(500, defaultBodyRate);
+    const sockets = Array.from({ length: 400 }, () => new PassThrough() as unknown as Socket);
+    for (const socket of sockets) connections.add(socket);
+    const closed: number[] = [];
+    for (let left = 400; left > 234; ) {
+      await nextTurn();
+      const { withoutHead } = connections.figures;
+      if (withoutHead < left) closed.push(left - withoutHead);
+      left = withoutHead;
+    }
+    assert.ok(Math.max(...closed) <= 100, `${closed}`);
+    for (const socket of sockets) socket.destroy();
+    connections.close();
   });
 
   it('refuses nothing when it closes answered connections for others', async () => {
