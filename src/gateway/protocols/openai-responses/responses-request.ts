@@ -25,7 +25,7 @@ import {
 import { describingMembers } from '#responses/turn-scan.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 import type { JsonListener } from '#shared/json/json-scanner.ts';
-import { isNamed } from '#shared/json/json-tokens.ts';
+import { stringIn } from '#shared/json/json-tokens.ts';
 import { echoedMembers } from './response-object.ts';
 
 /** An item of the input, or a tool, as far as the gateway reads it. */
@@ -283,26 +283,48 @@ const letterN = 0x6e;
 const openBracket = 0x5b;
 const quote = 0x22;
 
+/** No member of an item has a longer name. */
+const maxNameBytes = 256;
+
 /** Finds which items of the input have content. */
 class ItemContents {
   readonly found: boolean[] = [];
   readonly #bytes: Buffer;
+  /** The members of the latest item with content. Of those with the same name, the last counts, as for a parser. */
+  readonly #members = new Set<string>();
+  #member = '';
 
   constructor(bytes: Buffer) {
     this.#bytes = bytes;
   }
 
   begin(level: number, start: number, nameStart: number, nameEnd: number): void {
-    if (level === 2) this.found.push(false);
-    else if (level === 4 || (level === 3 && this.#isContent(start, nameStart, nameEnd)))
-      this.found[this.found.length - 1] = true;
+    if (level === 2) {
+      this.found.push(false);
+      this.#members.clear();
+    } else if (level === 3) this.#beginMember(start, nameStart, nameEnd);
+    else if (level === 4) this.#add();
   }
 
-  #isContent(start: number, nameStart: number, nameEnd: number): boolean {
+  #beginMember(start: number, nameStart: number, nameEnd: number): void {
+    const hasName = nameStart !== -1 && nameEnd - nameStart <= maxNameBytes;
+    this.#member = hasName ? stringIn(this.#bytes, nameStart, nameEnd) : '';
+    this.#members.delete(this.#member);
+    if (this.#isContent(start)) this.#add();
+    else this.found[this.found.length - 1] = this.#members.size > 0;
+  }
+
+  #add(): void {
+    if (this.#member === '') return;
+    this.#members.add(this.#member);
+    this.found[this.found.length - 1] = true;
+  }
+
+  #isContent(start: number): boolean {
     const bytes = this.#bytes;
     const first = bytes[start];
     if (first === letterN || first === openBrace || first === openBracket) return false;
     if (first === quote && bytes[start + 1] === quote) return false;
-    return nameStart === -1 || !describingMembers.some((name) => isNamed(bytes, nameStart, nameEnd, name));
+    return !describingMembers.includes(this.#member);
   }
 }
