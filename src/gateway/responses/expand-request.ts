@@ -5,6 +5,7 @@ import type { ByteShortage } from '#exchange/byte-budget.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import { isStrict } from '#exchange/prefer.ts';
 import { lastMember, scalarValue } from '#gateway/framing/json-members.ts';
+import { maxPlaces } from '#gateway/framing/json-places.ts';
 import { applyEdits, asciiJson, type Edit, editsOf, growthOf, inPlace, type Splice } from '#gateway/framing/splice.ts';
 import type { GatewayCall, GatewayLimits } from '#gateway/gateway-call.ts';
 import { encryptedContentOf, signatureIn } from '#gateway/protocols/openai-responses/encrypted-content.ts';
@@ -15,7 +16,7 @@ import {
   type ResponsesRequest,
   readExpandedRequest,
 } from '#gateway/protocols/openai-responses/responses-request.ts';
-import { type NamedId, notHere } from '#gateway/protocols/provider-ids.ts';
+import { maxIdsOfConversation, type NamedId, notHere } from '#gateway/protocols/provider-ids.ts';
 import { inlineFiles } from '#gateway/text/inline-files.ts';
 import { responseIdNamedBy } from '#responses/response-ids.ts';
 import type { ResponseOutline } from '#responses/response-store.ts';
@@ -275,7 +276,9 @@ class Expansion {
     const removal = editsOf(members, { remove: ['previous_response_id'] });
     const changed = applyEdits(bytes, inPlace<Splice>([...edits, ...removal]));
     const read = await readExpandedRequest(changed, this.#limits.maxJsonValues);
-    return E.isLeft(read) ? read : E.right({ ...read.right, before: isInInput ? null : before });
+    // The request itself was read before, so it is the turns before it that have too much.
+    if (E.isLeft(read)) return isInInput ? E.left(tooMuchWithFiles(this.#limits)) : read;
+    return E.right({ ...read.right, before: isInInput ? null : before });
   }
 
   /** Counts all that is put into the request, and takes memory for it, before a new body is made. */
@@ -334,6 +337,14 @@ function previousNotFound(id: string): Failure {
 /** Refuses what would be too large with the turns before it. */
 function conversationTooLong({ maxJsonBytes }: GatewayLimits): Failure {
   const detail = `The conversation has more than ${maxJsonBytes} bytes (MAX_JSON_BYTES) or ${maxTurns} turns, the maximum of one that is continued.`;
+  return failure('conversation-too-long', detail, {
+    errors: [{ pointer: '/previous_response_id', message: 'must be the id of a response of a shorter conversation' }],
+  });
+}
+
+/** Refuses a conversation that names files, for which all turns are read together. */
+function tooMuchWithFiles({ maxJsonValues }: GatewayLimits): Failure {
+  const detail = `The conversation names files and has more than ${maxJsonValues} values (MAX_GATEWAY_VALUES), ${maxPlaces} items with their types, ids and roles, or ${maxIdsOfConversation} ids.`;
   return failure('conversation-too-long', detail, {
     errors: [{ pointer: '/previous_response_id', message: 'must be the id of a response of a shorter conversation' }],
   });

@@ -970,6 +970,17 @@ describe('Responses', () => {
       );
     });
 
+    it('a conversation with a file and more items than are read together is too long', async () => {
+      const file = { role: 'user', content: [{ type: 'input_file', file_id: 'file-one00000' }] };
+      const first = await send({ model: 'native', input: [file] }, as('one'));
+      const many = Array.from({ length: 17_000 }, () => ({ type: 'message', role: 'user', content: '' }));
+      const again = { model: 'native', input: many, previous_response_id: first.body().id };
+      const second = await send(again, as('one'));
+      assert.deepEqual([second.status, second.body().store], [200, true]);
+      const refused = await send({ ...again, previous_response_id: second.body().id }, as('one'));
+      assert.deepEqual([refused.status, refused.body().error.code], [413, 'conversation_too_long']);
+    });
+
     it('a file of the project is sent inside the call, again in each turn', async () => {
       const input = [
         {
