@@ -15,6 +15,7 @@ export interface ReadinessCheck {
 export type Readiness = () => Promise<ReadonlyArray<ReadinessCheck>>;
 
 const readinessTimeoutMs = 2_000;
+const metricsTimeoutMs = 2_000;
 /** The callers of `sharedMs` who get answers of their own. Further ones share, because anybody may ask without a key. */
 const maxUnshared = 50;
 const sharedMs = 100;
@@ -39,11 +40,11 @@ export function healthRoutes(version: string, readiness: Readiness): ReadonlyArr
   ];
 }
 
-/** `/metrics`, in Prometheus' format. It is made once for all who ask before it is made. */
+/** `/metrics`, in Prometheus' format. It is made once for all who ask before it is made, or before it takes too long. */
 export function metricsRoute(metrics: Metrics): Route {
-  let making: Promise<string> | null = null;
+  let making: Promise<string | null> | null = null;
   const text = () => {
-    making ??= metrics.text().finally(() => {
+    making ??= withTimeout(metricsTimeoutMs, metrics.text(), null).finally(() => {
       making = null;
     });
     return making;
@@ -51,7 +52,11 @@ export function metricsRoute(metrics: Metrics): Route {
   return {
     method: 'GET',
     path: '/metrics',
-    handler: async (ctx) => writeResponse(ctx, 200, [...fresh, metrics.contentType], await text()),
+    handler: async (ctx) => {
+      const made = await text();
+      if (made === null) writeResponse(ctx, 503, [...fresh, 'text/plain', 'Retry-After', '1'], 'no metrics in time\n');
+      else writeResponse(ctx, 200, [...fresh, metrics.contentType], made);
+    },
   };
 }
 

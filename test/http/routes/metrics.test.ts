@@ -38,6 +38,23 @@ describe('createMetrics', () => {
 });
 
 describe('GET /metrics', () => {
+  it('is answered with 503 when it takes too long, and made again for the next who asks', async () => {
+    const metrics = createMetrics();
+    let made = 0;
+    metrics.watchProjections(async () => {
+      made += 1;
+      return made === 1 ? new Promise<never>(() => undefined) : [];
+    });
+    const server = await listen(createMetricsApp(metrics), { host: '127.0.0.1', port: 0 });
+    const ask = async () => (await fetch(`http://127.0.0.1:${server.port}/metrics`)).status;
+    try {
+      assert.deepEqual([await ask(), await ask()], [503, 200]);
+    } finally {
+      await server.stop();
+      metrics.close();
+    }
+  });
+
   it('is made once for all who ask at the same time', async () => {
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     let made = 0;
