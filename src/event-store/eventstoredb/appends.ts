@@ -121,7 +121,7 @@ export class Appends {
       // The caller gets the error too, unless its deadline has passed.
       .catch((error: unknown) => {
         if (!(error instanceof UnreadableStreamError))
-          this.#options.log.error({ error }, 'an append could not be settled');
+          this.#options.log.error({ err: error }, 'an append could not be settled');
       })
       .finally(() => {
         this.#pending.delete(kept);

@@ -43,8 +43,9 @@ function messageOf(error: Error, code: unknown): string {
   return quotingNames.test(error.name) || quotingCodes.test(String(code)) ? omitted : error.message;
 }
 
-/** What the log shows of an error that is a text already. */
+/** What the log shows of an error that should be a text already. */
 export function loggedText(text: unknown): unknown {
+  if (text instanceof Error) return loggedError(text);
   return typeof text === 'string' && text.startsWith('SyntaxError') ? `SyntaxError: ${unquoted}` : text;
 }
 

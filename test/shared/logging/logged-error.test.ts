@@ -61,6 +61,15 @@ describe('an error in the log', () => {
       }
     });
 
+  it('has no further members of an error in the place of its text', () => {
+    for (const member of ['error', 'reason']) {
+      log.error({ [member]: Object.assign(new Error('It failed.'), { document: marker }) }, 'it failed');
+      assert.ok(!text.includes(marker), text);
+      assert.equal(JSON.parse(text)[member].message, 'It failed.');
+      text = '';
+    }
+  });
+
   it('keeps the class, the code, the places and the text of the service’s own errors', () => {
     const cause = Object.assign(new Error('connect failed'), { code: 'ECONNREFUSED' });
     log.error({ err: new UnavailableError('The store is away.') }, 'it failed');
