@@ -11,6 +11,9 @@ export interface OtherRole {
 /** Finds the role that serves a path; null for a path that is not served at all. */
 export type FindOtherRole = (path: string) => OtherRole | null;
 
+/** The pages and files below `/docs` and `/dashboard`. */
+const pages = ['/docs/.+', '/dashboard/.+'];
+
 const roleOf = { control: 'control-plane', gateway: 'gateway' } as const;
 
 /**
@@ -20,8 +23,9 @@ const roleOf = { control: 'control-plane', gateway: 'gateway' } as const;
 export function createFindOtherRole(planes: ReadonlySet<Plane>): FindOtherRole {
   const others = (['control', 'gateway'] as const).filter((plane) => !planes.has(plane));
   const served = others.map((plane) => {
-    const forms = pathsOfPlanes[plane].map((path) => path.replaceAll(/:\w+/g, '[^/]+'));
-    return { plane, form: new RegExp(`^(?:${forms.join('|')})$`) };
+    const forms = pathsOfPlanes[plane].map((path) => path.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+'));
+    const all = plane === 'control' ? [...forms, ...pages] : forms;
+    return { plane, form: new RegExp(`^(?:${all.join('|')})$`) };
   });
   return (path) => {
     const found = served.find(({ form }) => form.test(path));

@@ -8,7 +8,7 @@ describe('a path that another role serves', () => {
   };
 
   it('is one of the control plane on a node of the gateway, and says so', () => {
-    for (const path of ['/v1/flows/c123456', '/mcp', '/docs', '/dashboard', '/v1/events'])
+    for (const path of ['/v1/flows/c123456', '/mcp', '/docs', '/docs/problems', '/dashboard/a/b.js', '/openapi.json'])
       assert.deepEqual(found(['gateway'], path), ['control', 'path-not-found', 'control-plane'], path);
   });
 
@@ -24,6 +24,7 @@ describe('a path that another role serves', () => {
 
   it('is none that this node serves itself, and none that only resembles one', () => {
     for (const path of ['/v1/messages', '/v1/flows/c123456']) assert.equal(found(['control', 'gateway'], path), null);
+    for (const path of ['/openapi-json', '/docs2', '/dashboardx/a']) assert.equal(found(['gateway'], path), null, path);
     for (const path of ['/v1/models2', '/x/v1/models', '/v1/responses/a/b/c', '/'])
       assert.equal(found(['control'], path), null, path);
   });
