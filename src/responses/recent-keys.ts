@@ -42,8 +42,8 @@ export class RecentKeys {
 
   /** Returns the key of a project, which is made if the project has none. @throws UnavailableError */
   async keyOf(projectId: string): Promise<ProjectKey> {
-    const kept = this.#kept.get(projectId);
-    if (kept !== undefined && kept.until > this.#options.now()) return kept;
+    const kept = this.#recent(projectId);
+    if (kept !== null) return kept;
     return this.#keep(projectId, await this.#options.store.subjectOf(projectId));
   }
 
@@ -51,7 +51,7 @@ export class RecentKeys {
   async generationOf(projectId: string): Promise<ProjectGeneration> {
     const { store, now } = this.#options;
     const subject = await store.subjectOf(projectId);
-    const kept = this.#kept.get(projectId);
+    const kept = this.#recent(projectId);
     const { key } = kept?.subject === subject ? kept : await this.#keep(projectId, subject);
     if (key !== null) return { projectId, subject };
     // An erasure was interrupted after it had destroyed the key.
@@ -61,12 +61,17 @@ export class RecentKeys {
 
   /** Returns the key of a generation; null after its end. @throws UnavailableError */
   async keyIn({ projectId, subject }: ProjectGeneration): Promise<Uint8Array | null> {
-    const kept = this.#kept.get(projectId);
+    const kept = this.#recent(projectId);
     return kept?.subject === subject ? kept.key : this.#options.keys.obtain(subject);
   }
 
   forget(projectId: string): void {
     this.#kept.delete(projectId);
+  }
+
+  #recent(projectId: string): KeptKey | null {
+    const kept = this.#kept.get(projectId);
+    return kept !== undefined && kept.until > this.#options.now() ? kept : null;
   }
 
   async #keep(projectId: string, subject: string): Promise<ProjectKey> {

@@ -356,6 +356,17 @@ describe('StoredResponses', () => {
     assert.equal(await responses.turns.find(project, 'r1'), null);
   });
 
+  it('uses no key in memory for longer than its time: another node may have destroyed it', async () => {
+    await turn('r1');
+    const begun = await responses.beginCall(project);
+    await keys.destroy(begun.subject);
+    now += 11_000;
+    const rest = { inputText: '[]', responseText: '{}', provider: null, previous: null, referenced: [], names: [] };
+    assert.equal(await responses.add({ ...rest, projectId: project, id: 'r2' }, begun), 'erased');
+    await turn('r3');
+    assert.notEqual(await responses.turns.find(project, 'r3'), null);
+  });
+
   describe('an erasure', () => {
     const later = { projectId: project, id: 'r2', inputText: '[]', responseText: '{}', provider: null, names: [] };
 
