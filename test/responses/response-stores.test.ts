@@ -23,6 +23,26 @@ responseStoreContract('SQLite', async () => {
   };
 });
 
+describe('the room for responses on SQLite', () => {
+  it('is asked once for small writes, whatever a large one is answered', async () => {
+    const folder = temporaryFolder();
+    const writer = new SqliteWriter({ onFatal: assert.fail });
+    const asked: number[] = [];
+    const hasRoomFor = async (bytes: number) => {
+      asked.push(bytes);
+      return bytes < 1_000_000;
+    };
+    const store = openSqliteResponseStore({ file: join(folder.path, 'responses.db'), writer, hasRoomFor });
+    const answers: boolean[] = [];
+    for (const bytes of [2_000_000, 100, 2_000_000, 200]) answers.push(await store.hasRoomFor(bytes));
+    assert.deepEqual(answers, [false, true, false, true]);
+    assert.equal(asked.length, 3);
+    await store.close();
+    await writer.close();
+    rmSync(folder.path, { recursive: true });
+  });
+});
+
 describeOnMongoDb('the stored responses on MongoDB', (server) => {
   responseStoreContract('MongoDB', async () => ({
     store: openMongoDbResponseStore({ url: server.newUrl(), timeoutMs: patientTimeoutMs }),

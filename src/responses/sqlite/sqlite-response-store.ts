@@ -221,9 +221,10 @@ function keptForSmall(hasRoomFor: (bytes: number) => Promise<boolean>): (bytes: 
   let [had, until] = [true, 0];
   return async (bytes) => {
     if (bytes <= largeBytes && performance.now() < until) return had;
-    had = await hasRoomFor(bytes);
-    until = performance.now() + secondMs;
-    return had;
+    const has = await hasRoomFor(bytes);
+    // A refusal of a large write says nothing about small ones.
+    if (bytes <= largeBytes) [had, until] = [has, performance.now() + secondMs];
+    return has;
   };
 }
 
