@@ -4,8 +4,18 @@ import { heavyWork } from '#shared/async/event-loop-budget.ts';
 
 type Answer = Omit<LineAnswer, 'kind' | 'release'>;
 
-/** Maximum bytes of an answer that becomes a JSON string, where a byte can become six. */
+/** Maximum bytes of an answer that becomes a JSON string. */
 const maxTextBytes = 4 * 1024 * 1024;
+
+/** What a byte can become in a JSON string: a control character takes an escape. */
+const maxEscapedBytes = 6;
+
+/** Maximum bytes that an answer takes on its line, counted before the line is made. */
+export function maxBytesOnLine(answer: Pick<Answer, 'contentType' | 'body'>): number {
+  const { body, contentType } = answer;
+  if (isJson(contentType)) return body.length;
+  return fitsOnLine(answer) ? maxEscapedBytes * body.length : textTooLarge.body.length;
+}
 
 /** Makes an answered line, with status and body. A success belongs to the output, any other answer to the errors. */
 export async function answeredLine(
@@ -41,7 +51,7 @@ function isJson(contentType: string): boolean {
   return /[/+]json\b/i.test(contentType);
 }
 
-function fitsOnLine({ contentType, body }: Answer): boolean {
+function fitsOnLine({ contentType, body }: Pick<Answer, 'contentType' | 'body'>): boolean {
   return isJson(contentType) || body.length <= maxTextBytes;
 }
 

@@ -4,14 +4,14 @@ import type { LineCalls } from '#application/batches/line-calls.ts';
 import type { BatchError, BatchEvents } from '#domain/batch/events.ts';
 import { type NumberedLine, TooManyLinesError } from './read-lines.ts';
 
-/** The most lines of a batch. */
+/** Maximum lines of a batch. */
 const maxBatchLines = 50_000;
 /** Maximum lines of an input, with blank ones. */
 export const maxInputLines = 1_000_000;
-/** The most bytes of a batch's input. */
+/** Maximum bytes of a batch's input. */
 const maxBatchBytes = 200 * 1024 * 1024;
 
-/** The most faults that are reported for one input. */
+/** Maximum faults that are reported for one input. */
 const maxErrors = 100;
 const linesInATurn = 64;
 

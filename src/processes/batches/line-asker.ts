@@ -6,7 +6,7 @@ import { derivedFileId } from '#domain/file/file.ts';
 import type { Caller } from '#domain/shared/access.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
-import { answeredLine } from './answered-line.ts';
+import { answeredLine, maxBytesOnLine } from './answered-line.ts';
 import type { BatchStore, BatchTerm } from './batch-store.ts';
 import type { CallSlot, CallSlots } from './call-slots.ts';
 import type { FinishedLine } from './part-recorder.ts';
@@ -121,7 +121,10 @@ export class LineAsker {
       line.becomeAnswer(answer.body.length);
       try {
         const stored = await this.#storeSpeech(customId, answer);
-        return { ...(await answeredLine(id, customId, stored)), number, release: () => line.release() };
+        line.becomeAnswer(maxBytesOnLine(stored));
+        const answered = await answeredLine(id, customId, stored);
+        line.becomeAnswer(answered.text.length);
+        return { ...answered, number, release: () => line.release() };
       } finally {
         answer.release();
       }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { answeredLine } from '#processes/batches/answered-line.ts';
+import { answeredLine, maxBytesOnLine } from '#processes/batches/answered-line.ts';
 
 const megabyte = 1024 * 1024;
 
@@ -23,6 +23,16 @@ describe('answeredLine', () => {
     const { response } = JSON.parse(large.text.toString());
     assert.deepEqual([response.status_code, response.body.error.code], [502, 'provider_too_large']);
     assert.deepEqual([large.isError, large.text.length < 1_000], [true, true]);
+  });
+
+  it('takes no more than is counted before it is made', async () => {
+    for (const contentType of ['application/json', 'text/plain'])
+      for (const size of [1_000, 5 * megabyte]) {
+        const body = Buffer.alloc(size, contentType === 'text/plain' ? 1 : 0x20);
+        const { text } = await lineOf(contentType, body);
+        const counted = maxBytesOnLine({ contentType, body });
+        assert.ok(text.length >= counted && text.length < counted + 200, `${text.length} of ${counted}`);
+      }
   });
 
   it('gives others turns while it replaces many line ends', async () => {
