@@ -79,7 +79,7 @@ export class WholeResponse implements ResponseHandler {
 }
 
 /** Maximum bytes of an answer that is translated, which takes a few turns of the event loop. */
-export const maxTranslatedBytes = 16 * 1024 * 1024;
+export const maxTranslatedBytes = 8 * 1024 * 1024;
 
 /** The answer of one attempt. */
 class HeldAnswer implements BodyConsumer {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ByteBudget, ByteReservation, defaultAnswerByteLimits } from '#exchange/byte-budget.ts';
 import { MemoryResponse } from '#exchange/response-sink.ts';
-import { type AttemptFailure, malformed } from '#gateway/attempt/attempt-failure.ts';
+import { type AttemptFailure, malformed, tooLarge } from '#gateway/attempt/attempt-failure.ts';
 import type { AttemptControl } from '#gateway/attempt/body-consumer.ts';
 import type { ResponseHead } from '#gateway/response/response-handler.ts';
 import { WholeResponse } from '#gateway/response/whole-response.ts';
@@ -61,6 +61,19 @@ describe('WholeResponse', () => {
     await Promise.resolve();
     await response.deliver();
     assert.deepEqual([settled, sent.status], [[malformed], null]);
+  });
+
+  it('translates 8 MiB of an answer, and refuses a larger one', async () => {
+    const body = Buffer.from('{}');
+    const translator = { translate: () => ({ contentType: 'application/json', body }) };
+    for (const [index, bytes] of [0, 1].entries()) {
+      const response = new WholeResponse({ response: sent, answerHold: newHold(), requiredMember: 'output' });
+      const consumer = response.receive({ ...head, translator }, control);
+      consumer.onData(Buffer.from(`{"output":"${'x'.repeat(8 * 1024 * 1024 - 13 + bytes)}"}`));
+      consumer.onEnd();
+      await eventually(() => settled.length > index);
+    }
+    assert.deepEqual(settled, [null, tooLarge]);
   });
 
   describe('when the code that reads an answer throws', () => {
