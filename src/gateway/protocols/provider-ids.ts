@@ -4,11 +4,12 @@ import type { PathPattern } from '#gateway/framing/path-tree.ts';
 
 /**
  * What an id names. All but `own file` lives in the account at a provider, which all tenants share. A `cited file` is
- * in the container that its citation names.
+ * in the container that its citation names, a `made file` in the result of a provider's own tool.
  */
 export type IdKind =
   | 'own file'
   | 'cited file'
+  | 'made file'
   | 'file'
   | 'container'
   | 'vector store'
@@ -84,7 +85,10 @@ export const idRules = {
   }),
   'anthropic-messages': new CompiledIdRules<IdKind>({
     names: { ...files, ...hosted },
-    paths: [[['container', 'id'], 'container']],
+    paths: [
+      [['container', 'id'], 'container'],
+      [['messages', '*', 'content', '*', 'content', 'content', '*', 'file_id'], 'made file'],
+    ],
     freeJson: [
       ['tools', '*', 'input_schema'],
       ['tools', '*', 'input_examples'],
@@ -137,7 +141,7 @@ function tooManyFiles(pointer: string): Failure {
 
 /** The refusal of an id of what lives at a provider: nothing says that it belongs to this project. */
 export function notHere({ pointer, kind }: Pick<NamedId, 'pointer' | 'kind'>, instead = leaveOut): Failure {
-  const named = kind === 'cited file' ? 'file' : kind;
+  const named = kind === 'cited file' || kind === 'made file' ? 'file' : kind;
   const detail = `${pointer} names a ${named} at the provider, which this key cannot access. ${instead}`;
   return failure('provider-resource-not-found', detail, { errors: [{ pointer, message: 'must be left out' }] });
 }

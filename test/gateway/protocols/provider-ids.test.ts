@@ -133,6 +133,63 @@ describe('ids of the account at a provider', () => {
     assert.equal(E.isLeft(read) && read.left.code, 'provider-resource-not-found');
   });
 
+  describe('in the result of a tool of Anthropic', () => {
+    const result = (type: string, role: string, more: object = {}) => ({
+      messages: [
+        { role: 'user', content: 'plot it' },
+        {
+          role,
+          content: [
+            {
+              type,
+              tool_use_id: 'srvtoolu_1',
+              content: {
+                type: 'bash_code_execution_result',
+                content: [{ type: 'bash_code_execution_output', file_id: 'file_1' }],
+              },
+              ...more,
+            },
+          ],
+        },
+        { role: 'user', content: 'and now?' },
+      ],
+    });
+    const place = '/messages/1/content/0/content/content/0/file_id';
+    const refusedAt = async (members: object) =>
+      (await refusalOf('anthropic-messages', members))?.errors?.map(({ pointer }) => pointer);
+
+    it('are allowed in a turn of the assistant', async () => {
+      for (const type of ['bash_code_execution_tool_result', 'code_execution_tool_result'])
+        assert.equal(await refusedAt(result(type, 'assistant')), undefined, type);
+    });
+
+    for (const [where, members, pointer] of [
+      ['in a turn of the user', result('bash_code_execution_tool_result', 'user'), place],
+      ['in a result of the client', result('tool_result', 'assistant'), place],
+      ['in another block', result('document', 'assistant'), place],
+      [
+        'elsewhere in such a block',
+        result('bash_code_execution_tool_result', 'assistant', { source: { file_id: 'file_2' } }),
+        '/messages/1/content/0/source/file_id',
+      ],
+    ] as const)
+      it(`are refused ${where}`, async () => {
+        assert.deepEqual(await refusedAt(members), [pointer]);
+      });
+
+    it('are refused if its role or its type comes twice', async () => {
+      const text = JSON.stringify(result('bash_code_execution_tool_result', 'assistant'));
+      for (const [once, twice] of [
+        ['"role":"assistant"', '"role":"assistant","role":"user"'],
+        ['"type":"bash_code_execution_tool_result"', '"type":"document","type":"bash_code_execution_tool_result"'],
+      ] as const) {
+        const body = `{"model":"m","max_tokens":1,${text.slice(1).replace(once, twice)}`;
+        const read = await readMessagesRequest(Buffer.from(body), maxValues, true);
+        assert.equal(E.isLeft(read) && read.left.code, 'provider-resource-not-found', twice);
+      }
+    });
+  });
+
   it('are those of containers too, in which a cited file is', async () => {
     const cited = { type: 'container_file_citation', container_id: 'cntr_1', file_id: 'cfile_1' };
     const item = (annotation: object) => ({

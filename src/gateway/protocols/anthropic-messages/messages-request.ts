@@ -1,6 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { Failure, InputError } from '#domain/shared/failure.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
+import { scanJsonObject } from '#exchange/json-body.ts';
 import { MemberCollector, scalarMember, wantedNames } from '#gateway/framing/json-members.ts';
 import { PlaceFinder } from '#gateway/framing/json-places.ts';
 import { continueRead, type JsonRequest, type ReadBody, readMembers } from '#gateway/framing/json-request.ts';
@@ -9,6 +10,7 @@ import { MessageChecker, messagesFaults } from '#gateway/protocols/message-check
 import { maxIdsOfClient, type NamedIds, refuseIds, suspectIds } from '#gateway/protocols/provider-ids.ts';
 import type { Json } from '#shared/json/json.ts';
 import type { JsonListener } from '#shared/json/json-scanner.ts';
+import { ServerToolResults } from './server-tool-results.ts';
 
 /** The parts of a request of Messages that the gateway reads. */
 export interface MessagesRequest extends JsonRequest {
@@ -41,10 +43,20 @@ export function readMessagesRequest(
   const listener = new MessagesListener(bytes);
   const read = readMembers(bytes, listener.members, maxValues, listener);
   return continueRead(read, (request) =>
-    continueRead(listener.ids.findIds(maxIdsOfClient), (ids) =>
-      checkMessagesRequest(request, listener, ids, needsMaxTokens),
-    ),
+    continueRead(findIds(bytes, listener), (ids) => checkMessagesRequest(request, listener, ids, needsMaxTokens)),
   );
+}
+
+/** The ids of a request, but for those of files in what the provider's own tools did: they give no access. */
+function findIds(bytes: Buffer, { ids }: MessagesListener): ReadBody<NamedIds> {
+  return continueRead(ids.findIds(maxIdsOfClient), (all) => {
+    if (!all.found.some(({ kind }) => kind === 'made file')) return E.right(all);
+    const results = new ServerToolResults(bytes);
+    return continueRead(scanJsonObject(bytes, Number.POSITIVE_INFINITY, results), () => {
+      const found = all.found.filter(({ kind, valueStart }) => kind !== 'made file' || !results.has(valueStart));
+      return E.right({ found, isOverflown: all.isOverflown });
+    });
+  });
 }
 
 function checkMessagesRequest(
