@@ -58,6 +58,9 @@ export class NamedItem {
   }
 }
 
+/** The bytes of turns that are searched in one turn of the event loop. */
+const maxBytesOfSlice = 512 * 1024;
+
 /**
  * Finds items of turns by their ids. Of those with the same id the latest is found.
  * @param turns in their order
@@ -69,10 +72,18 @@ export async function findItems(
   const found = new Map<string, NamedItem>();
   const naming = new Set([...wanted].map(responseIdNamedBy));
   const isNamedItself = ({ outline }: KeptTurn) => naming.has(outline.id);
-  for (const turn of turns.toReversed().filter(isNamedItself)) await searchTurn(turn, wanted, found);
-  for (const turn of turns.toReversed()) {
-    if (found.size === wanted.size) break;
-    if (!isNamedItself(turn)) await searchTurn(turn, wanted, found);
+  const newestFirst = turns.toReversed();
+  const named = newestFirst.filter(isNamedItself);
+  const searched = [...named, ...newestFirst.filter((turn) => !isNamedItself(turn))];
+  let bytes = 0;
+  for (const [index, turn] of searched.entries()) {
+    if (found.size === wanted.size && index >= named.length) break;
+    bytes += turn.text.bytes.length;
+    if (bytes > maxBytesOfSlice) {
+      await heavyWork.take(1);
+      bytes = 0;
+    }
+    await searchTurn(turn, wanted, found);
   }
   return found;
 }
