@@ -1,3 +1,4 @@
+import { sseEvent } from '#gateway/framing/sse-event.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 import { type Emit, emitWholeItem } from './output-items.ts';
 import { eventText } from './responses-answer-writer.ts';
@@ -49,9 +50,9 @@ export class Replay {
   *largeItem(item: string): Generator<string> {
     this.#index += 1;
     this.#sequence += 1;
-    const members = `"output_index":${this.#index},"item":${inOneLine(item)},"sequence_number":${this.#sequence}`;
+    const members = `"output_index":${this.#index},"item":${item},"sequence_number":${this.#sequence}`;
     const type = 'response.output_item.done';
-    if (this.#sequence > this.#after) yield `event: ${type}\ndata: {"type":"${type}",${members}}\n\n`;
+    if (this.#sequence > this.#after) yield sseEvent(type, `{"type":"${type}",${members}}`);
   }
 
   /** The last event. @param response its JSON text */
@@ -61,12 +62,7 @@ export class Replay {
   }
 
   #eventOf(type: string, response: string): string {
-    const members = `"response":${inOneLine(response)},"sequence_number":${this.#sequence}`;
-    return `event: ${type}\ndata: {"type":"${type}",${members}}\n\n`;
+    const members = `"response":${response},"sequence_number":${this.#sequence}`;
+    return sseEvent(type, `{"type":"${type}",${members}}`);
   }
-}
-
-/** The data of an event is one line. A line feed is in no JSON string, so those in a stored text are spaces. */
-function inOneLine(json: string): string {
-  return json.replaceAll(/[\r\n]/g, ' ');
 }

@@ -1,4 +1,5 @@
 import { JsonText, writeJson } from '#gateway/framing/json-text.ts';
+import { sseEvent } from '#gateway/framing/sse-event.ts';
 import { keptBytesOf } from '#gateway/framing/stream-interpreter.ts';
 import type { Answer } from '#gateway/neutral/answer.ts';
 import type { AnswerEvent, AnswerWriter, FinishReason } from '#gateway/neutral/answer-event.ts';
@@ -32,7 +33,7 @@ class EventFrames {
     for (const type of ['response.created', 'response.in_progress']) {
       this.#sequence += 1;
       const event = { type, response: text, sequence_number: this.#sequence };
-      this.#written.push(`event: ${type}\ndata: ${writeJson(event)}\n\n`);
+      this.#written.push(sseEvent(type, writeJson(event)));
     }
   }
 
@@ -46,7 +47,7 @@ class EventFrames {
 
 /** Writes an event, whose name is its type. */
 export function eventText(event: JsonObject & { readonly type: string }): string {
-  return `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+  return sseEvent(event.type, JSON.stringify(event));
 }
 
 /** The members of the event for an error in OpenAI's form. */

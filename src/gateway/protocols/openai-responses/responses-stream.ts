@@ -1,4 +1,5 @@
 import { parseForeign, tooLargeJson } from '#gateway/framing/foreign-json.ts';
+import { sseEvent } from '#gateway/framing/sse-event.ts';
 import {
   classifications,
   type EventClassification,
@@ -122,7 +123,7 @@ export class RewrittenResponsesStream extends ResponsesStream {
 
   protected override take(type: string, data: string, { kind }: EventClassification): void {
     const hasResponse = kind === 'end' || begunTypes.has(type);
-    const text = `event: ${type}\ndata: ${hasResponse ? rewriteEvent(data, this.#storage) : data}\n\n`;
+    const text = sseEvent(type, hasResponse ? rewriteEvent(data, this.#storage) : data);
     if (kind === 'end') this.#last = text;
     else if (kind !== 'error') this.#written.push(text);
   }
