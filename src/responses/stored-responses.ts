@@ -1,4 +1,4 @@
-import { sealText } from '#personal-data/sealed-text.ts';
+import { sealingBytes, sealText } from '#personal-data/sealed-text.ts';
 import type { SubjectKeys } from '#personal-data/subject-keys.ts';
 import { FairSlots } from '#shared/async/fair-queue.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
@@ -20,13 +20,13 @@ import {
 import type { FinishedTurn, NewTurn } from './turn.ts';
 import { TurnReader } from './turn-reader.ts';
 
-/** The most bytes of one turn's own items: sealed, it must fit into one document of MongoDB. */
+/** Maximum bytes of one turn's own items: sealed, it must fit into one document of MongoDB. */
 export const maxTurnBytes = 8 * 1024 * 1024;
-/** Maximum number of items of one turn that can be found by their names, and characters of a name. */
+/** Maximum number of items of one turn that can be found by their names, and characters of a name or of a turn's id. */
 const maxFoundItems = 1_000;
 const maxNameLength = 256;
 
-/** The characters of a large turn. */
+/** A turn of more is large. */
 const largeTurnBytes = 64 * 1024;
 const maxWaitMs = 10_000;
 const largeWrites = { maxSlots: 2, maxWaiting: 32, maxWaitingOfOwner: 4, maxWaitMs };
@@ -36,7 +36,7 @@ const smallWrites = { maxSlots: 256, maxSlotsOfOwner: 128, maxWaiting: 4_096, ma
 export type RemovalReason = 'age' | 'quota';
 
 /**
- * What has become of a turn that was to be stored. It is not stored if it is too large, if too many others wait, if one
+ * What has become of a turn that was to be stored. It is not stored if it, or its id, is too large, if too many others wait, if one
  * that it needs was deleted meanwhile, if its project was erased meanwhile, if its project has far more than its quota,
  * or if the disk is full.
  */
@@ -47,7 +47,7 @@ export type FinishOutcome = 'stored' | 'before' | 'too-large' | 'erased';
 
 /** How much is stored for projects, and how much may be. */
 export interface ResponseAmounts {
-  /** The most bytes of a project. */
+  /** Maximum bytes of a project. */
   readonly quotaBytes: number;
   readonly ttlDays: number;
   /** @throws UnavailableError */
@@ -59,7 +59,7 @@ export interface StoredResponsesOptions {
   readonly keys: SubjectKeys;
   /** How long a response is kept. */
   readonly ttlDays: number;
-  /** The most bytes of the stored responses of one project. */
+  /** Maximum bytes of the stored responses of one project. */
   readonly quotaBytes: number;
   /** Maximum bytes of memory for turns that were read. Default 32 MiB. */
   readonly recentTurnBytes?: number;
@@ -128,7 +128,7 @@ export class StoredResponses implements ResponseAmounts {
   async add(turn: NewTurn, begun?: ProjectGeneration): Promise<StoreOutcome> {
     const { projectId } = turn;
     const text = contentOf(turn);
-    if (isTooLarge(text)) return 'too-large';
+    if (turn.id.length > maxNameLength || isTooLarge(text)) return 'too-large';
     const generation = begun ?? (await this.beginCall(projectId));
     const place = { projectId, bytes: sealedBytes(text), previous: turn.previous?.id ?? null };
     const outcome = await this.#inSlot(projectId, text, () =>
@@ -255,7 +255,7 @@ interface WrittenText {
 
 /** The bytes of a text when it is sealed, in Base64. */
 function sealedBytes(text: string): number {
-  return Math.ceil((Buffer.byteLength(text) * 4) / 3) + 38;
+  return Math.ceil(((Buffer.byteLength(text) + sealingBytes) * 4) / 3);
 }
 
 function isTooLarge(text: string): boolean {

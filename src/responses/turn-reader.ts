@@ -22,7 +22,7 @@ const maxBytesOfPiece = 1024 * 1024;
 
 const dayMs = 24 * 60 * 60 * 1_000;
 
-/** How much of what is stored may be read at once. */
+/** How much of what is stored one call may read. */
 export interface ReadLimits {
   readonly maxBytes: number;
   /** Takes memory for it. @returns false if there is none */

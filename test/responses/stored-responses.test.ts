@@ -166,6 +166,7 @@ describe('StoredResponses', () => {
       names: [],
     };
     assert.equal(await responses.add(large), 'too-large');
+    assert.equal(await responses.add({ ...large, id: 'r'.repeat(257), inputText: '[]' }), 'too-large');
     assert.equal(await isStored('r1'), false);
   });
 

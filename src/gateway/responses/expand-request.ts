@@ -51,7 +51,7 @@ export interface SentReasoning {
   readonly unknownIds: ReadonlyArray<string>;
 }
 
-/** The most items of one request that are looked up by their ids. */
+/** Maximum number of items of one request that are looked up by their ids. */
 const maxReferences = 5_000;
 
 const tooManyReferences = invalidInput([
