@@ -16,13 +16,20 @@ export interface ProjectRoomOptions {
   readonly onRemoved: () => void;
 }
 
+/** A response that is being written. */
+interface RunningWrite {
+  readonly projectId: string;
+  readonly bytes: number;
+  /** The response that it continues, which stays; null for none. */
+  readonly previous: string | null;
+}
+
 /** Keeps the quota of each project where responses are written: the oldest give way to the newest. */
 export class ProjectRoom {
   readonly #options: ProjectRoomOptions;
-  /** The bytes that are being written, by project. */
-  readonly #writing = new Map<string, number>();
-  /** The projects whose oldest responses are being removed. */
-  readonly #trimmed = new Set<string>();
+  readonly #writing = new Map<string, Set<RunningWrite>>();
+  /** By project whose oldest responses are being removed. */
+  readonly #trimming = new Map<string, Promise<void>>();
 
   constructor(options: ProjectRoomOptions) {
     this.#options = options;
@@ -30,50 +37,48 @@ export class ProjectRoom {
 
   /**
    * Writes a response if there is room for it. Call `trim` after it.
-   * @param previous the response that it continues, which stays; null for none
    * @throws UnavailableError
    */
-  async write<Outcome>(
-    {
-      projectId,
-      bytes,
-      previous,
-    }: { readonly projectId: string; readonly bytes: number; readonly previous: string | null },
-    work: () => Promise<Outcome>,
-  ): Promise<Outcome | 'quota' | 'disk-full'> {
-    if (!(await this.#options.store.hasRoomFor(bytes))) return 'disk-full';
-    const writing = this.#count(projectId, bytes);
+  async write<Outcome>(running: RunningWrite, work: () => Promise<Outcome>): Promise<Outcome | 'quota' | 'disk-full'> {
+    if (!(await this.#options.store.hasRoomFor(running.bytes))) return 'disk-full';
+    const { projectId } = running;
+    const all = this.#writing.get(projectId) ?? new Set();
+    this.#writing.set(projectId, all.add(running));
     try {
-      return (await this.#hasRoom(projectId, { writing, previous })) ? await work() : 'quota';
+      return (await this.#hasRoom(projectId)) ? await work() : 'quota';
     } finally {
-      this.#count(projectId, -bytes);
+      all.delete(running);
+      if (all.size === 0) this.#writing.delete(projectId);
     }
   }
 
   /**
-   * Removes the oldest responses of a project beyond its quota, in small steps.
+   * Removes the oldest responses of a project beyond its quota, in small steps. Those that running writes continue stay.
+   * Where this runs already, it is waited for.
    * @param kept the id of one that stays, whatever its age: a conversation that is going on
    * @throws UnavailableError
    */
-  async trim(projectId: string, kept: string | null): Promise<void> {
-    if (this.#trimmed.has(projectId)) return;
-    this.#trimmed.add(projectId);
+  trim(projectId: string, kept: string | null): Promise<void> {
+    const running = this.#trimming.get(projectId) ?? this.#trimInSteps(projectId, kept);
+    this.#trimming.set(projectId, running);
+    return running;
+  }
+
+  async #trimInSteps(projectId: string, kept: string | null): Promise<void> {
     try {
       for (let step = 0; step < maxSteps; step += 1) if (!(await this.#trimSome(projectId, kept))) return;
     } finally {
-      this.#trimmed.delete(projectId);
+      this.#trimming.delete(projectId);
     }
   }
 
-  /** @param writing the bytes that are being written, those of this write among them */
-  async #hasRoom(
-    projectId: string,
-    { writing, previous }: { readonly writing: number; readonly previous: string | null },
-  ): Promise<boolean> {
+  async #hasRoom(projectId: string): Promise<boolean> {
     const { store, quotaBytes } = this.#options;
+    // A write that begins later does not take the room of this one.
+    const writing = this.#writesOf(projectId).reduce((sum, { bytes }) => sum + bytes, 0);
     const hasRoom = async () => (await store.bytesOf(projectId)) + writing <= quotaBytes * excess;
     if (await hasRoom()) return true;
-    await this.trim(projectId, previous);
+    await this.trim(projectId, null);
     return hasRoom();
   }
 
@@ -83,20 +88,20 @@ export class ProjectRoom {
     const over = (await store.bytesOf(projectId)) - quotaBytes;
     if (over <= 0) return false;
     if (await removal.step(projectId)) return true;
-    const oldest = (await store.oldest(projectId, oldestAtOnce)).filter(({ id }) => id !== kept);
-    const ids = firstOf(oldest, over);
+    const staying = new Set([kept, ...this.#writesOf(projectId).map(({ previous }) => previous)]);
+    const oldest = await store.oldest(projectId, oldestAtOnce + staying.size);
+    const ids = firstOf(
+      oldest.filter(({ id }) => !staying.has(id)),
+      over,
+    );
     if (ids.length === 0) return false;
     await store.markDeleted(projectId, ids);
     for (const _ of ids) onRemoved();
     return true;
   }
 
-  /** @returns all that is being written in the project */
-  #count(projectId: string, bytes: number): number {
-    const sum = (this.#writing.get(projectId) ?? 0) + bytes;
-    if (sum === 0) this.#writing.delete(projectId);
-    else this.#writing.set(projectId, sum);
-    return sum;
+  #writesOf(projectId: string): ReadonlyArray<RunningWrite> {
+    return [...(this.#writing.get(projectId) ?? [])];
   }
 }
 

@@ -490,6 +490,27 @@ describe('StoredResponses', () => {
       assert.ok((await responses.amountOf(project)).bytes <= responses.quotaBytes);
     });
 
+    it('leaves what a running write continues, however old it is', async () => {
+      await turn('r100');
+      withQuota((await size('r100')) * 20.5);
+      for (let number = 101; number < 120; number += 1) await turn(`r${number}`);
+      const previous = (await responses.turns.find(project, 'r100'))?.outline ?? assert.fail();
+      const { add } = store;
+      let writeNow = () => {};
+      const others = new Promise<void>((resolve) => {
+        writeNow = resolve;
+      });
+      store.add = async (...given) => {
+        if (given[0].id === 'next') await others;
+        return add.apply(store, given);
+      };
+      const next = { projectId: project, id: 'next', inputText: '[]', responseText: '{}', provider: null, names: [] };
+      const running = responses.add({ ...next, previous, referenced: [] });
+      for (const id of ['r120', 'r121']) await turn(id);
+      writeNow();
+      assert.equal(await running, 'stored');
+    });
+
     it('stores nothing where the disk has no room', async () => {
       store.hasRoomFor = async () => false;
       const late = { projectId: project, id: 'r1', inputText: '[]', responseText: '{}', provider: null, names: [] };
