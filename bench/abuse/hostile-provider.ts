@@ -88,5 +88,6 @@ async function ask({ url }: Server, key: string, model: string): Promise<void> {
     body: JSON.stringify({ model, ...body }),
   });
   await answer.arrayBuffer();
-  if (answer.status !== 200 && answer.status !== 502) throw new Error(`${model} was answered with ${answer.status}`);
+  // 429 where the answers of its project have no more room.
+  if (![200, 429, 502].includes(answer.status)) throw new Error(`${model} was answered with ${answer.status}`);
 }
