@@ -47,7 +47,7 @@ function canBeContinued(place: string, runs: number, open: () => Promise<Respons
     });
     after(() => store.close());
 
-    it('can be continued if it is so long that a thread reads it', async function () {
+    it('can be continued where a thread has to read it', async function () {
       this.timeout(120_000);
       const responses = newResponses(store, 0);
       const large = 300 * 1024;

@@ -32,7 +32,7 @@ describe('WakeUpSubscription', () => {
     const availability = new HastyAvailability({
       server: 'EventStoreDB',
       probe: async () => {},
-      explain: async () => ({ detail: 'it is away', isPermanent: false }),
+      explain: async () => ({ detail: 'it is down', isPermanent: false }),
       isAnswer: () => true,
       timedOut: () => new Error('silent'),
     });

@@ -4,19 +4,11 @@ import { ByteBudget, ByteReservation, defaultAnswerByteLimits } from '#exchange/
 import { MemoryResponse } from '#exchange/response-sink.ts';
 import { type AttemptFailure, malformed, tooLarge } from '#gateway/attempt/attempt-failure.ts';
 import type { AttemptControl } from '#gateway/attempt/body-consumer.ts';
-import type { ResponseHead } from '#gateway/response/response-handler.ts';
 import { WholeResponse } from '#gateway/response/whole-response.ts';
+import { headOf } from '#test/gateway/support/response-head.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 
-const head: ResponseHead = {
-  status: 200,
-  headers: { 'content-type': 'application/json' },
-  translator: null,
-  provider: 'openai',
-  servedFrom: { model: 'fast', target: 'openai/gpt-x' },
-  servedBy: [],
-  costHeader: null,
-};
+const head = headOf('application/json');
 
 describe('WholeResponse', () => {
   let sent: MemoryResponse;

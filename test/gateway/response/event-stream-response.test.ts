@@ -7,17 +7,9 @@ import { type AttemptFailure, tooLarge } from '#gateway/attempt/attempt-failure.
 import type { AttemptControl } from '#gateway/attempt/body-consumer.ts';
 import { classifications, type StreamInterpreter } from '#gateway/framing/stream-interpreter.ts';
 import { EventStreamResponse, type EventStreamResponseOptions } from '#gateway/response/event-stream-response.ts';
-import type { ResponseHead } from '#gateway/response/response-handler.ts';
+import { headOf } from '#test/gateway/support/response-head.ts';
 
-const head: ResponseHead = {
-  status: 200,
-  headers: { 'content-type': 'text/event-stream' },
-  translator: null,
-  provider: 'openai',
-  servedFrom: { model: 'fast', target: 'openai/gpt-x' },
-  servedBy: [],
-  costHeader: null,
-};
+const head = headOf('text/event-stream');
 
 const interpreter: StreamInterpreter = {
   classify: (data) => (data === 'end' ? classifications.end : classifications.content),

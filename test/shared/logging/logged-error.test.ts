@@ -72,10 +72,10 @@ describe('an error in the log', () => {
 
   it('keeps the class, the code, the places and the text of the service’s own errors', () => {
     const cause = Object.assign(new Error('connect failed'), { code: 'ECONNREFUSED' });
-    log.error({ err: new UnavailableError('The store is away.') }, 'it failed');
+    log.error({ err: new UnavailableError('The store is down.') }, 'it failed');
     const { err } = JSON.parse(text);
-    assert.deepEqual([err.type, err.message], ['UnavailableError', 'The store is away.']);
-    assert.match(err.stack, /^UnavailableError: The store is away\.\n {4}at .*logged-error\.test/);
+    assert.deepEqual([err.type, err.message], ['UnavailableError', 'The store is down.']);
+    assert.match(err.stack, /^UnavailableError: The store is down\.\n {4}at .*logged-error\.test/);
     text = '';
     log.error({ err: new Error('It failed.', { cause }) }, 'it failed');
     assert.deepEqual([JSON.parse(text).err.cause.code, errorText(cause)], ['ECONNREFUSED', 'Error: connect failed']);

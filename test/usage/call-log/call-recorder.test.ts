@@ -19,7 +19,7 @@ describe('CallRecorder', () => {
     isUnavailable = false;
     now = endedAt;
     const add = async (calls: ReadonlyArray<LoggedCall>) => {
-      if (isUnavailable) throw new UnavailableError('The store is away.');
+      if (isUnavailable) throw new UnavailableError('The store is down.');
       stored.push(...calls);
     };
     recorder = new CallRecorder({ calls: { add }, log: quiet, now: () => now });
@@ -183,7 +183,7 @@ describe('CallRecorder', () => {
         let adds = 0;
         const add = async (calls: ReadonlyArray<LoggedCall>) => {
           adds += 1;
-          if (areOutages[adds]) throw new UnavailableError('The store is away.');
+          if (areOutages[adds]) throw new UnavailableError('The store is down.');
           if (calls.some(({ call }) => call.requestId.startsWith('bad')))
             throw new RefusedWriteError('It does not fit.');
           taken.push(...calls.map(({ call }) => call.requestId));

@@ -1,0 +1,14 @@
+import type { ResponseHead } from '#gateway/response/response-handler.ts';
+
+/** The head of an answer of a target that speaks the client's protocol. */
+export function headOf(contentType: string): ResponseHead {
+  return {
+    status: 200,
+    headers: { 'content-type': contentType },
+    translator: null,
+    provider: 'openai',
+    servedFrom: { model: 'fast', target: 'openai/gpt-x' },
+    servedBy: [],
+    costHeader: null,
+  };
+}
