@@ -16,8 +16,8 @@ const maxSmallTurns = 64;
 const maxSmallBytes = 256 * 1024;
 /** Each may need thousands of others. */
 const maxNeedingTurns = 8;
-/** What the thread opens together. A turn may have more. */
-const maxTurnsOfPiece = 256;
+/** What the thread opens together. */
+const maxTurnsOfThread = 256;
 const maxBytesOfPiece = 1024 * 1024;
 
 const dayMs = 24 * 60 * 60 * 1_000;
@@ -246,7 +246,7 @@ export class TurnReader {
     }
     const missing = outlines.filter(({ id }) => !found.has(id));
     if (missing.length === 0 || key === null) return outlines.flatMap(({ id }) => found.get(id) ?? []);
-    for (const piece of piecesOf(missing)) {
+    for await (const piece of piecesOf(missing, maxTurnsOfThread)) {
       const opened = await this.#opened(projectId, piece, { subject, key });
       for (const outline of piece) {
         const text = opened.get(outline.id);
@@ -291,11 +291,14 @@ async function inPieces<Found>(
   return found;
 }
 
-/** Divides turns into pieces that are opened together. Those that fit into one small piece are one. */
-function* piecesOf(outlines: ReadonlyArray<ResponseOutline>): Generator<ReadonlyArray<ResponseOutline>> {
+/** Divides turns into pieces of a number of turns and about 1 MiB, which are opened together. One turn may have more. */
+export async function* piecesOf(
+  outlines: Iterable<ResponseOutline> | AsyncIterable<ResponseOutline>,
+  maxTurnsOfPiece: number,
+): AsyncGenerator<ReadonlyArray<ResponseOutline>> {
   let piece: ResponseOutline[] = [];
   let bytes = 0;
-  for (const outline of outlines) {
+  for await (const outline of outlines) {
     const isFull = piece.length >= maxTurnsOfPiece || bytes + outline.bytes > maxBytesOfPiece;
     if (isFull && piece.length > 0) {
       yield piece;

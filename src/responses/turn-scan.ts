@@ -24,7 +24,6 @@ export interface ScannedItem extends Range {
   readonly type: Range | null;
   readonly id: Range | null;
   readonly role: Range | null;
-  readonly content: Range | null;
   /** The opaque part of reasoning. */
   readonly encryptedContent: Range | null;
   /** The id of the container in which its code ran. */
@@ -60,7 +59,7 @@ export class TurnScan implements JsonListener {
   input: Range | null = null;
   output: Range | null = null;
   response: Range | null = null;
-  readonly counts = { input: 0, output: 0 };
+  readonly #counts = { input: 0, output: 0 };
   readonly #bytes: Buffer;
   readonly #onItem: (item: ScannedItem) => void;
   readonly #scanner: JsonScanner;
@@ -151,10 +150,10 @@ export class TurnScan implements JsonListener {
   #beginItem(start: number): void {
     const isObject = this.#bytes[start] === openBrace;
     const list = this.#root === 'input' ? 'input' : 'output';
-    const none = { type: null, id: null, role: null, content: null, encryptedContent: null, containerId: null };
+    const none = { type: null, id: null, role: null, encryptedContent: null, containerId: null };
     this.#valuesBefore = this.#scanner.values - 1;
-    this.#item = { list, index: this.counts[list], hasContent: false, isObject, start, end: start, ...none };
-    if (isObject) this.counts[list] += 1;
+    this.#item = { list, index: this.#counts[list], hasContent: false, isObject, start, end: start, ...none };
+    if (isObject) this.#counts[list] += 1;
   }
 
   #endInList(depth: number, range: Range): void {
@@ -175,7 +174,7 @@ export class TurnScan implements JsonListener {
   #take(item: Growing, range: Range): void {
     const member = this.#member;
     this.#member = null;
-    if (member === 'type' || member === 'id' || member === 'role' || member === 'content') item[member] = range;
+    if (member === 'type' || member === 'id' || member === 'role') item[member] = range;
     else if (member === 'encrypted_content') item.encryptedContent = range;
     else if (member === 'container_id' && this.#bytes[range.start] === quote) item.containerId = range;
   }

@@ -48,7 +48,7 @@ export interface ContainerOfTurn {
 export class TurnText {
   readonly bytes: Buffer;
   readonly marks: Uint32Array;
-  readonly #places = new Map<number, readonly [Range, number]>();
+  readonly #places = new Map<number, Range>();
   /** The marks in the lists, by the indexes of their numbers. */
   readonly #inLists: number[] = [];
   readonly #containers: number[] = [];
@@ -61,7 +61,7 @@ export class TurnText {
       const kind = marks[at] as number;
       if (kind === Mark.container) this.#containers.push(at);
       else if (kind > Mark.sums) this.#inLists.push(at);
-      else this.#places.set(kind, [this.#rangeAt(at + 1), marks[at + 3] as number]);
+      else this.#places.set(kind, this.#rangeAt(at + 1));
     }
   }
 
@@ -82,28 +82,23 @@ export class TurnText {
 
   /** The place of the input if it is a text; null for a list. */
   get textRange(): Range | null {
-    const input = this.#places.get(Mark.input)?.[0];
+    const input = this.#places.get(Mark.input);
     return input !== undefined && this.bytes[input.start] === quote ? input : null;
   }
 
   /** The values in its items. */
   get values(): number {
-    return this.#places.get(Mark.sums)?.[0].start ?? 0;
+    return this.#places.get(Mark.sums)?.start ?? 0;
   }
 
   /** Whether an item may name a file. */
   get hasFiles(): boolean {
-    return this.#places.get(Mark.sums)?.[0].end === 1;
+    return this.#places.get(Mark.sums)?.end === 1;
   }
 
   /** About how many bytes its items have. */
   get sizeOfItems(): number {
     return this.input.length + this.#bytesAt(Mark.output).length;
-  }
-
-  /** The number of its items, of the input and of the output. */
-  get countOfItems(): number {
-    return (this.#places.get(Mark.input)?.[1] ?? 0) + (this.#places.get(Mark.output)?.[1] ?? 0);
   }
 
   get containers(): ReadonlyArray<ContainerOfTurn> {
@@ -120,8 +115,8 @@ export class TurnText {
 
   /** Its items, those of the input first. */
   *items(): Generator<ItemsPart> {
-    const input = this.#places.get(Mark.input)?.[0];
-    const output = this.#places.get(Mark.output)?.[0];
+    const input = this.#places.get(Mark.input);
+    const output = this.#places.get(Mark.output);
     if (input !== undefined && this.bytes[input.start] === quote) yield { kind: 'text', ...input };
     else if (input !== undefined) yield* this.#itemsOf(input);
     if (output !== undefined) yield* this.#itemsOf(output);
@@ -157,7 +152,7 @@ export class TurnText {
   }
 
   #bytesAt(kind: number): Buffer {
-    const range = this.#places.get(kind)?.[0];
+    const range = this.#places.get(kind);
     return range === undefined ? noBytes : this.bytes.subarray(range.start, range.end);
   }
 
@@ -178,12 +173,9 @@ export function markTurn(bytes: Buffer): Uint32Array | null {
   const scan = new TurnScan(bytes, (item) => markItem(marks, bytes, item));
   while (!scan.advance());
   if (!scan.isWhole) return null;
-  const { input, output, response, values, hasFiles, counts } = scan;
-  if (input !== null) {
-    const isText = bytes[input.start] === quote;
-    marks.push(Mark.input, input.start, input.end, isText ? 1 : counts.input, 0);
-  }
-  if (output !== null) marks.push(Mark.output, output.start, output.end, counts.output, 0);
+  const { input, output, response, values, hasFiles } = scan;
+  if (input !== null) marks.push(Mark.input, input.start, input.end, 0, 0);
+  if (output !== null) marks.push(Mark.output, output.start, output.end, 0, 0);
   if (response !== null) marks.push(Mark.response, response.start, response.end, 0, 0);
   marks.push(Mark.sums, values, hasFiles ? 1 : 0, 0, 0);
   return Uint32Array.from(marks);

@@ -6,9 +6,11 @@ import { invalidInput } from '#exchange/input-errors.ts';
 import { answeredHere, type CallResult, type GatewayCall, type GatewayLimits } from '#gateway/gateway-call.ts';
 import type { ResponseOutline } from '#responses/response-store.ts';
 import type { KeptTurn } from '#responses/turn.ts';
+import { piecesOf } from '#responses/turn-reader.ts';
 import { listedItem, listedReference } from './listed-item.ts';
 import { findItems } from './named-item.ts';
-import { type FoundItem, type ItemsOfPage, PageOfTurn } from './page-of-turn.ts';
+import { type ItemOfPage, type ItemsOfPage, PageOfTurn } from './page-of-turn.ts';
+import { NoRoomError } from './send-pieces.ts';
 import { keptBytes } from './sent-item.ts';
 
 /** What a client asks for of a list of items. */
@@ -21,10 +23,6 @@ export interface PageRequest {
 
 /** How many turns are read together. */
 const turnsTogether = 16;
-const bytesTogether = 1024 * 1024;
-
-/** The page would hold more than the node has room for. */
-class NoRoomError extends Error {}
 
 /**
  * Lists the items of a stored response's input: its own, and those of the turns before it. It reads the turns of the page
@@ -102,7 +100,7 @@ class InputListing {
     const { limit, after } = this.#request;
     let isBefore = after !== null;
     const items: ListedItem[] = [];
-    for await (const outlines of this.#pieces(likely)) {
+    for await (const outlines of piecesOf(this.#outlinesFrom(likely), turnsTogether)) {
       const held = outlines.reduce((sum, { bytes }) => sum + bytes, 0);
       this.#hold(held);
       for (const turn of await this.#turns.readAll(outlines)) {
@@ -127,23 +125,13 @@ class InputListing {
     return new PageOfTurn(turn, { ...wanted, isInputAlone, order: this.#request.order }).find();
   }
 
-  /** The outlines of the conversation in the order of the page, in pieces that are read together. */
-  async *#pieces(likely: ReadonlySet<string> | null): AsyncGenerator<ReadonlyArray<ResponseOutline>> {
+  /** The outlines of the conversation in the order of the page, from one of those that are likely to have its beginning. */
+  async *#outlinesFrom(likely: ReadonlySet<string> | null): AsyncGenerator<ResponseOutline> {
     let isSkipped = likely !== null;
-    let piece: ResponseOutline[] = [];
-    let bytes = 0;
     for await (const outline of this.#outlines()) {
       isSkipped &&= likely?.has(outline.id) !== true;
-      if (isSkipped) continue;
-      const isFull = piece.length >= turnsTogether || bytes + outline.bytes > bytesTogether;
-      if (isFull && piece.length > 0) {
-        yield piece;
-        [piece, bytes] = [[], 0];
-      }
-      piece.push(outline);
-      bytes += outline.bytes;
+      if (!isSkipped) yield outline;
     }
-    if (piece.length > 0) yield piece;
   }
 
   async *#outlines(): AsyncGenerator<ResponseOutline> {
@@ -158,12 +146,12 @@ class InputListing {
     yield this.#last;
   }
 
-  async #listed(turn: KeptTurn, { part, id }: FoundItem): Promise<ListedItem> {
+  async #listed(turn: KeptTurn, { part, id }: ItemOfPage): Promise<ListedItem> {
     if (part.kind === 'reference') return { id, bytes: await this.#referenced(turn, part.id, id) };
     return { id, bytes: await this.#copyOf(turn, part, id) };
   }
 
-  async #copyOf(turn: KeptTurn, part: Exclude<FoundItem['part'], { kind: 'reference' }>, id: string | null) {
+  async #copyOf(turn: KeptTurn, part: Exclude<ItemOfPage['part'], { kind: 'reference' }>, id: string | null) {
     const { bytes } = turn.text;
     const size = part.end - part.start;
     // As it is listed, and in the answer.

@@ -6,7 +6,7 @@ import { stringIn } from '#shared/json/json-tokens.ts';
 import { idOf, idOfReference, idOfText } from './named-item.ts';
 
 /** An item of a turn with its id; null for one of a provider that has none. */
-export interface FoundItem {
+export interface ItemOfPage {
   readonly part: ItemsPart;
   readonly id: string | null;
 }
@@ -23,15 +23,15 @@ export interface PartOfPage {
 }
 
 /** The items in the order of the page; null if the item after which it begins is not in the turn. */
-export type ItemsOfPage = ReadonlyArray<FoundItem> | null;
+export type ItemsOfPage = ReadonlyArray<ItemOfPage> | null;
 
 /** Finds the items of a turn that belong to a page. It keeps no more of them than that. */
 export class PageOfTurn {
   readonly #turn: KeptTurn;
   readonly #wanted: PartOfPage;
   /** Those that belong to the page so far, in the order of the text. */
-  #items: FoundItem[] = [];
-  #found: ReadonlyArray<FoundItem> | null = null;
+  #items: ItemOfPage[] = [];
+  #found: ReadonlyArray<ItemOfPage> | null = null;
 
   constructor(turn: KeptTurn, wanted: PartOfPage) {
     this.#turn = turn;
@@ -54,20 +54,20 @@ export class PageOfTurn {
     return this.#found === null || this.#wanted.order === 'asc' ? this.#found : this.#found.toReversed();
   }
 
-  #take(item: FoundItem): void {
+  #take(item: ItemOfPage): void {
     if (this.#wanted.order === 'asc') this.#takeLater(item);
     else this.#takeEarlier(item);
   }
 
   /** In ascending order the page has what comes after the first item of the id. */
-  #takeLater(item: FoundItem): void {
+  #takeLater(item: ItemOfPage): void {
     if (this.#found !== null) {
       if (this.#items.length < this.#wanted.count) this.#items.push(item);
     } else if (item.id === this.#wanted.after) this.#found = this.#items;
   }
 
   /** In descending order the page has what comes before the last item of the id. */
-  #takeEarlier(item: FoundItem): void {
+  #takeEarlier(item: ItemOfPage): void {
     if (this.#wanted.after !== null && item.id === this.#wanted.after) this.#found = [...this.#items];
     this.#items.push(item);
     if (this.#items.length > this.#wanted.count) this.#items.shift();

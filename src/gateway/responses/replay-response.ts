@@ -8,7 +8,7 @@ import { type Range, TurnScan } from '#responses/turn-scan.ts';
 import { heavyWork } from '#shared/async/event-loop-budget.ts';
 import { isObject } from '#shared/json/json.ts';
 import { JsonScanner } from '#shared/json/json-scanner.ts';
-import { sendPieces } from './send-pieces.ts';
+import { NoRoomError, sendPieces } from './send-pieces.ts';
 
 /** What a response does not say yet when it begins. */
 const unsaid = {
@@ -50,9 +50,6 @@ async function* piecesOf({ answerHold }: GatewayCall, { text }: KeptTurn, after:
   }
   yield replay.end(response.toString('utf8'), scalarMember(response, members, 'status'));
 }
-
-/** The node has no room for the next piece of an answer that has begun, which is aborted then. */
-class NoRoomError extends Error {}
 
 async function membersOf(response: Buffer): Promise<Members> {
   const members = new MemberCollector(response, unsaidNames);

@@ -1,6 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ResponseSink } from '#exchange/response-sink.ts';
 
+/** The node has no room for what an answer needs next. */
+export class NoRoomError extends Error {}
+
 /** How many characters are made in one turn of the event loop. */
 const charactersOfTurn = 64 * 1024;
 
