@@ -10,6 +10,8 @@ import { chatLoad, sendStreams } from './gateway-processes/chats.ts';
 import { startWays, type Way, type Ways } from './gateway-processes/contestants.ts';
 import type { Pacing } from './gateway-processes/pacing.ts';
 import { peakMemory, residentMemory } from './gateway-processes/resident-memory.ts';
+import { getLoad, postLoad } from './http/flow-load.ts';
+import { createFlows, flowIds } from './http/prepared-service.ts';
 import { sendLoad, startService } from './http-processes/processes.ts';
 import { chosenParts, format, printTable } from './measure.ts';
 
@@ -19,6 +21,9 @@ const restMs = 5_000;
 /** The time after a load when its memory should have been given back. */
 const afterLoadMs = 5_000;
 const slowStreams = 1_000;
+/** How long each kind of request is sent in a mixed load. */
+const mixedSeconds = 8;
+const afterMixedLoadMs = 60_000;
 const oncePerSecond: Pacing = { firstMs: 1_000, gapMs: 1_000, events: 10, ending: 'end' };
 
 const rows: Readonly<Record<string, (checkout: Checkout) => Promise<ReadonlyArray<Figure>>>> = {
@@ -26,12 +31,13 @@ const rows: Readonly<Record<string, (checkout: Checkout) => Promise<ReadonlyArra
   gateway: gatewayAtRest,
   chats: (checkout) => withGateway(checkout, afterChats),
   streams: (checkout) => withGateway(checkout, duringSlowStreams),
+  mixed: (checkout) => withGateway(checkout, afterMixedLoad),
 };
 
 /**
- * Measures the resident memory of the service: at rest, after a load of chats, and with a thousand slow streams. It sets
- * no variables of the C library; set `MALLOC_ARENA_MAX=2` to measure as the image runs it. `npm run bench -- memory chats`
- * measures only that row.
+ * Measures the resident memory of the service: at rest, after a load of chats, with a thousand slow streams, and after a
+ * load of every kind of request. It sets no variables of the C library; set `MALLOC_ARENA_MAX=2` to measure as the image
+ * runs it. `npm run bench -- memory chats` measures only that row.
  */
 export default async function memory(args: ReadonlyArray<string>): Promise<void> {
   const figures = await beside(args)(here);
@@ -107,6 +113,25 @@ async function afterChats({ switchyard }: Ways): Promise<ReadonlyArray<Figure>> 
 async function duringSlowStreams({ switchyard }: { readonly switchyard: Way }): Promise<ReadonlyArray<Figure>> {
   const peak = await peakMemory(switchyard.pid, () => sendStreams(switchyard, slowStreams, oncePerSecond, 0));
   return [figureOf(`peak with ${format(slowStreams)} slow streams`, peak)];
+}
+
+/** Sends one kind of request after the other, so that the memory of one can serve the next. */
+async function afterMixedLoad({ switchyard }: Ways): Promise<ReadonlyArray<Figure>> {
+  await createFlows(switchyard);
+  const ids = await flowIds(switchyard);
+  const loads = {
+    'GETs of many flows': getLoad(switchyard, ids),
+    'POSTs to many flows': postLoad(switchyard, ids),
+    'POSTs to one flow': postLoad(switchyard, ids.slice(0, 1)),
+    chats: chatLoad(switchyard),
+  };
+  const figures: Figure[] = [];
+  for (const [what, load] of Object.entries(loads)) {
+    await sendLoad({ ...load, seconds: mixedSeconds });
+    figures.push(figureOf(`mixed load, after ${what}`, residentMemory(switchyard.pid)));
+  }
+  await sleep(afterMixedLoadMs);
+  return [...figures, figureOf('mixed load, a minute later', residentMemory(switchyard.pid))];
 }
 
 function figureOf(what: string, bytes: number): Figure {

@@ -68,7 +68,8 @@ async function processesDone(service: Server): Promise<void> {
   if (!(await poll(areDone, maxProcessMs))) throw new Error('The processes did not reach the end of the log.');
 }
 
-async function createFlows(service: Server): Promise<void> {
+/** Creates flows in the project of the service's first key. */
+export async function createFlows(service: Server): Promise<void> {
   const path = `/v1/projects/${await projectId(service)}/flows`;
   for (let number = 0; number < flows; number += 1) {
     await call(service, 'POST', path, { name: `Flow ${number}`, flowSchema: {}, description: 'What callers ask for.' });
