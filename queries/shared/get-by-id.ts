@@ -53,7 +53,6 @@ export function getById<Parameter extends string, Record>({
     failures: [notFound],
     reads: {},
     hasRevision: true,
-    answersFromReadModels: true,
     answer: answerAsOf({ ...past, notFound }, ({ subject }) =>
       E.right({ body: subject.record, revision: subject.head.revision }),
     ),

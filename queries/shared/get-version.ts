@@ -57,7 +57,6 @@ export function getVersion<Document extends VersionDocument<Record>, Record>({
     failures: [notFound],
     reads: { versions: collection, wholes: of.collection },
     hasRevision: true,
-    answersFromReadModels: true,
     answer: async (context) => {
       const { subject, read } = context;
       const { versionId, asOf } = context.input;

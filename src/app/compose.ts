@@ -58,7 +58,6 @@ export interface Service {
   readonly sessionCookie: SessionCookie;
   readonly events: EventStore;
   readonly documents: ReadStore;
-  readonly commitCounter: Stores['commitCounter'];
   readonly blobs: BlobStore;
   readonly directory: DataDirectory;
   readonly readiness: Readiness;
@@ -209,7 +208,6 @@ async function openService(config: Config, foundation: Foundation): Promise<Serv
     sessionCookie,
     events,
     documents,
-    commitCounter: foundation.commitCounter,
     blobs: foundation.blobs,
     directory: foundation.directory,
     readiness: createReadiness({

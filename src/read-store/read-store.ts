@@ -59,12 +59,6 @@ export interface ProjectionStatus {
   readonly incompleteStreams: IncompleteStreams;
 }
 
-/** Counts the commits of the read models, each before any wait for it ends. */
-export interface CommitCounter {
-  /** The number of commits so far. */
-  readonly commits: number;
-}
-
 /**
  * The reading side of the read store, for queries. `collection` is the name of a projection. The store knows which
  * version queries read.

@@ -104,7 +104,6 @@ export async function openReadOnlyStores(
     positions,
     positionSink: positions,
     documents,
-    commitCounter: null,
     records,
     keyUsage,
     checkpoints,

@@ -20,7 +20,7 @@ import { eventTypesOf } from '#projection-engine/projection.ts';
 import { projections as projectionTable } from '#projections/table.ts';
 import { ReadStoreNotes } from '#read-store/notes.ts';
 import { projectionsLease } from '#read-store/published-positions.ts';
-import type { CommitCounter, OperatorState, ReadStore } from '#read-store/read-store.ts';
+import type { OperatorState, ReadStore } from '#read-store/read-store.ts';
 import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
 import type { RecordStore } from '#records/record-store.ts';
 import type { Logger } from '#shared/logging/logger.ts';
@@ -32,10 +32,6 @@ const variable = 'READ_STORE_URL';
 /** The opened read models. */
 export interface OpenedReadStore {
   readonly documents: ReadStore;
-  /**
-   * Counts the commits of the read models, each before any wait for it ends. Null if this process is not notified of each.
-   */
-  readonly commitCounter: CommitCounter | null;
   readonly projections: ProjectionsProgress;
   readonly positions: Positions;
   /** Where what follows the log in this process reports its positions. */
@@ -101,7 +97,7 @@ async function openEmbedded(
   await projections.start();
   const documents = openSqliteReadStore(file, { onCommit: (listener) => projections.onCommit(listener) });
   opened.defer(() => documents.close());
-  return { documents, commitCounter: documents, projections, positions, positionSink: positions, leases: null };
+  return { documents, projections, positions, positionSink: positions, leases: null };
 }
 
 async function openShared(
@@ -148,7 +144,7 @@ async function openShared(
     opened.defer(() => thread.close());
     await thread.start();
   }
-  return { documents, commitCounter: null, projections, positions, positionSink: projections.sink, leases };
+  return { documents, projections, positions, positionSink: projections.sink, leases };
 }
 
 /** Makes the thread that runs the projections while this node holds their lease, and reports their positions. */

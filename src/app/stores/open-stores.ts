@@ -27,7 +27,7 @@ import type { CallLog } from '#usage/call-log/call-log.ts';
 import { openMongoDbConnections } from './mongodb-connections.ts';
 import { openBlobStore } from './open-blob-store.ts';
 import { openEventStore } from './open-event-store.ts';
-import { hasReadModels, type OpenedReadStore, openReadStore } from './open-read-store.ts';
+import { hasReadModels, openReadStore } from './open-read-store.ts';
 import { openRecords, takeOverEarlierRecords } from './open-records.ts';
 import { openSubjectKeys } from './open-subject-keys.ts';
 import { openWebhookStores, type WebhookStores } from './open-webhooks.ts';
@@ -50,7 +50,6 @@ export interface Stores {
   /** Where the processes of this node report their positions. */
   readonly positionSink: PositionSink;
   readonly documents: ReadStore;
-  readonly commitCounter: OpenedReadStore['commitCounter'];
   /** Small records, such as the checkpoints of processes. */
   readonly records: RecordStore;
   readonly keyUsage: KeyUsage;

@@ -75,13 +75,14 @@ export class KeyResolver {
   }
 
   /**
-   * The caller of a key, at once if memory knows it; null for an invalid key.
+   * The caller of a key; null for an invalid key.
    * @throws UnavailableError if this cannot be decided
    */
-  resolve = (presented: string, use: KeyUse): Caller | null | Promise<Caller | null> => {
+  resolve = async (presented: string, use: KeyUse): Promise<Caller | null> => {
     if (presented.length > maxKeyCharacters) return null;
     const secretHash = hashKey(presented);
-    return this.#knownCaller(secretHash) ?? this.#findCaller(secretHash, use);
+    const keyId = this.#keyIds.get(secretHash) ?? (await this.#findKeyId(secretHash));
+    return keyId === null ? null : this.resolveSecret({ keyId, secretHash }, use);
   };
 
   /**
@@ -95,36 +96,11 @@ export class KeyResolver {
     const holder = this.#freshHolder(keyId) ?? (await this.#confirmedHolder(keyId, use));
     // An event may have made the cutoff unknown while the key was read.
     const issuedBefore = this.#issuedBefore ?? (await this.#loadCutoff());
-    return this.#admit(holder, { keyId, secretHash, issuedBefore });
-  };
-
-  /** The caller of a key that memory knows to be valid now; null if only `resolve` can decide. */
-  resolveNow = (presented: string): Caller | null =>
-    presented.length > maxKeyCharacters ? null : this.#knownCaller(hashKey(presented));
-
-  async #findCaller(secretHash: string, use: KeyUse): Promise<Caller | null> {
-    const keyId = this.#keyIds.get(secretHash) ?? (await this.#findKeyId(secretHash));
-    return keyId === null ? null : this.resolveSecret({ keyId, secretHash }, use);
-  }
-
-  #knownCaller(secretHash: string): Caller | null {
-    const keyId = this.#keyIds.get(secretHash);
-    const holder = keyId === undefined ? null : this.#freshHolder(keyId);
-    const issuedBefore = this.#issuedBefore;
-    if (keyId === undefined || holder === null || issuedBefore === null) return null;
-    return this.#admit(holder, { keyId, secretHash, issuedBefore });
-  }
-
-  /** Returns the caller, and notes that the key was used; null if the secret is not valid. */
-  #admit(
-    holder: CachedKey,
-    { keyId, secretHash, issuedBefore }: { keyId: string; secretHash: string; issuedBefore: number },
-  ): Caller | null {
     const time = this.#time();
     const caller = authenticate(holder, secretHash, issuedBefore, time);
     if (caller !== null) this.#options.usage.touch(keyId, time);
     return caller;
-  }
+  };
 
   /**
    * Records key events that this node or another has stored. They may come twice and in any order. An event that this

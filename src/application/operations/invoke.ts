@@ -85,7 +85,7 @@ export interface Invocation {
 
 export interface InvokeDependencies {
   /** Finds the caller of a presented key; null for an invalid key. @throws UnavailableError */
-  readonly authenticate: (presentedKey: string, use: KeyUse) => Caller | null | Promise<Caller | null>;
+  readonly authenticate: (presentedKey: string, use: KeyUse) => Promise<Caller | null>;
   /** Finds the caller of a session; null if it is over. Default: there are no sessions. @throws UnavailableError */
   readonly authenticateSession?: (token: string, use: KeyUse) => Promise<Caller | null>;
   /** Counts a request of a caller; null if there is no limit. */
@@ -128,9 +128,7 @@ export function createInvoke(dependencies: InvokeDependencies): Invoke {
     let limitHeaders: ReadonlyArray<string> = [];
     try {
       // 1. Authentication
-      const found = findCaller(call, authenticate, authenticateSession);
-      // A known key needs no turn of the event loop.
-      caller = found instanceof Promise ? await found : found;
+      caller = await findCaller(call, authenticate, authenticateSession);
       if (caller === null) return refused(unknownCaller(call), null);
 
       // 2. Limits
@@ -165,11 +163,11 @@ function invocationOf(
   return { outcome, keyId: caller?.keyId ?? null, projectId: caller?.projectId ?? null, limitHeaders };
 }
 
-function findCaller(
+async function findCaller(
   { presentedKey, sessionToken = null, target }: OperationCall,
   authenticate: InvokeDependencies['authenticate'],
   authenticateSession: Required<InvokeDependencies>['authenticateSession'],
-): Caller | null | Promise<Caller | null> {
+): Promise<Caller | null> {
   if (presentedKey !== null) return authenticate(presentedKey, useOf(target));
   return sessionToken === null ? null : authenticateSession(sessionToken, useOf(target));
 }

@@ -63,8 +63,6 @@ export interface Operation<Subject = any> {
   readonly effect?: OperationEffect;
   /** The ETag changes with every member of its answer, so `If-None-Match` may be answered with 304. */
   readonly isConditional?: boolean;
-  /** Whether an answer without parameters and deciding headers holds until the next commit of the read models. */
-  readonly answersFromReadModels?: boolean;
   /** A realistic body (members of `input` that are not path parameters) and answer. */
   readonly example: { readonly input?: JsonObject; readonly output?: Json };
   /**

@@ -44,7 +44,6 @@ export function queryOperation(definition: AnyQuery, runtime: QueryDependencies)
     hasRevision: definition.hasRevision === true,
     ...(definition.produces === undefined ? {} : { produces: definition.produces }),
     isConditional: definition.hasRevision === true && definition.changesWithinRevision !== true,
-    answersFromReadModels: definition.answersFromReadModels === true,
     loadSubject: (request) => loadSubject(definition, collections, runtime, request),
     execute: (request) => answerWhenShown(definition, collections, read, runtime, request),
   };

@@ -138,8 +138,6 @@ export interface Query<Input extends object, Subject extends Tenant, Output, Rea
   readonly hasRevision?: boolean;
   /** Whether parts of the answer may change without the ETag. `If-None-Match` is then ignored. */
   readonly changesWithinRevision?: true;
-  /** Whether the path and the read models alone make an answer about the present, so that it holds until their next commit. */
-  readonly answersFromReadModels?: true;
   readonly answer: (context: QueryContext<Input, Subject, Read>) => Promise<Answered<Output>> | Answered<Output>;
 }
 

@@ -21,7 +21,7 @@ export interface PageSessionAccess {
   readonly sessions: Pick<PageSessions, 'open' | 'end'>;
   readonly cookie: SessionCookie;
   /** Finds the holder of a key; null for an unknown one. @throws UnavailableError */
-  readonly authenticate: (presentedKey: string) => Caller | null | Promise<Caller | null>;
+  readonly authenticate: (presentedKey: string) => Promise<Caller | null>;
   /** Null without a limit. */
   readonly rateLimit: Pick<RateLimit, 'take'> | null;
   readonly places: Pick<AnswerPlaces, 'enter'>;

@@ -44,7 +44,6 @@ import { createFindWrongTurn, type FindWrongTurn, findGeminiPath, isPathOfMessag
 import { runFor, serviceOwner } from '#shared/async/fair-queue.ts';
 import type { RequestActivity } from '#shared/memory/memory-after-load.ts';
 import { connectionsFull, healthPaths } from './connections.ts';
-import type { RememberedAnswers } from './remembered-answers.ts';
 import {
   createRequestContext,
   polledPaths,
@@ -79,8 +78,6 @@ export interface AppOptions {
   readonly places?: AnswerPlaces;
   /** The app counts open requests here, but for those by which machines ask for the state of the node. Default: a new one. */
   readonly activity?: RequestActivity;
-  /** The answers to reads that are kept until the next commit of the read models. Default: none. */
-  readonly remembered?: RememberedAnswers | null;
   /** How long bytes may wait for a client that takes none. Default 60 s. */
   readonly maxUnreadMs?: number;
   /** The planes whose operations this app answers; documentation belongs to the control plane. Default both. */
@@ -145,7 +142,6 @@ class HttpAdapter {
   readonly #findOtherRole: FindOtherRole;
   readonly #findWrongTurn: FindWrongTurn;
   readonly #activity: RequestActivity;
-  readonly #remembered: RememberedAnswers | null;
 
   constructor(options: AppOptions) {
     this.#options = options;
@@ -157,7 +153,6 @@ class HttpAdapter {
     this.#places = options.places ?? new AnswerPlaces(this.#answers);
     this.#openAnswers = new OpenAnswers(this.#answers, options.maxUnreadMs);
     this.#activity = options.activity ?? { open: 0, lastAnswerAt: null, last: null };
-    this.#remembered = options.remembered ?? null;
     this.#findWrongTurn = createFindWrongTurn(options.operations);
     const { planes = bothPlanes } = options;
     this.#findOtherRole = createFindOtherRole(planes);
@@ -186,8 +181,7 @@ class HttpAdapter {
     const isPolled = polledPaths.has(context.path);
     if (!isPolled) this.#activity.open += 1;
     try {
-      if (!this.#answerFromMemory(context))
-        await (this.#router.handle(ctx, context.path) ?? this.#answerUnfound(context));
+      await (this.#router.handle(ctx, context.path) ?? this.#answerUnfound(context));
     } catch (error) {
       const { requestId, name: operation } = context;
       this.#refuse(context, failureOfError(error, { requestId, operation }, this.#options.log));
@@ -198,10 +192,6 @@ class HttpAdapter {
       if (!isPolled) this.#countAnswered(context);
     }
     this.#requestLog.record(context);
-  }
-
-  #answerFromMemory(context: RequestContext): boolean {
-    return context.ctx.req.method === 'GET' && this.#remembered?.write(context) === true;
   }
 
   #countAnswered(context: RequestContext): void {
@@ -244,7 +234,6 @@ class HttpAdapter {
   async #invoke(context: RequestContext, target: CallTarget): Promise<void> {
     const { ctx, path, requestId } = context;
     const { method, headers } = ctx.req;
-    const commits = holdsUntilCommit(target) ? (this.#remembered?.commits ?? null) : null;
     const isCommand = target.kind === 'operation' && isWriting(target.route.operation);
     const presentedKey = presentedKeyOf(ctx.req);
     const { outcome, keyId, projectId, limitHeaders } = await this.#options.invoke({
@@ -259,7 +248,6 @@ class HttpAdapter {
       requestTarget: `${method} ${path}`,
       readHeaders: () => ({ ...requestHeadersOf(headers, isCommand), ...(isCommand ? readDryRun(context.query) : {}) }),
       loadBody: async (caller) => {
-        if (commits !== null) context.madeFor = { caller, commits };
         const input = await this.#inputs.read(context, target, () => this.#holdBody(context, caller));
         if (E.isLeft(input)) return input;
         // After the body, so that a client that sends it slowly has no place.
@@ -308,7 +296,6 @@ class HttpAdapter {
     // What a command has done is answered in any case.
     const isRefused = target.route.operation.kind === 'query' && !this.#answers.hasRoomFor(text?.length ?? 0);
     if (isRefused) return this.#refuse(context, answersFull, target);
-    if (context.madeFor !== null && text !== null) this.#remembered?.keep(context, context.madeFor, { fields, text });
     writeResponse(ctx, status, fields, text);
   }
 
@@ -386,12 +373,6 @@ function isBrowser({ req: { method, headers } }: Context): boolean {
 /** Whether an operation has written its answer itself. */
 function isReport(result: OperationResult | Download | StreamReport | null): result is StreamReport {
   return result !== null && 'kind' in result && result.kind === 'relayed';
-}
-
-/** Whether an answer may be the same until the next commit of the read models. */
-function holdsUntilCommit(target: CallTarget): boolean {
-  if (target.kind === 'none' || target.route.operation.kind !== 'query') return false;
-  return target.route.operation.answersFromReadModels === true;
 }
 
 /** Returns the owner of the work on an answer. */

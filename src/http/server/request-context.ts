@@ -1,7 +1,6 @@
 import type { Context } from 'koa';
 import type { Logger as PinoLogger } from 'pino';
 import type { StreamReport } from '#application/operations/operation.ts';
-import type { Caller } from '#domain/shared/access.ts';
 import type { ByteReservation } from '#exchange/byte-budget.ts';
 import { type ErrorForm, openAiErrors } from '#exchange/error-form.ts';
 import type { Plane } from '#exchange/problem.ts';
@@ -11,12 +10,6 @@ import type { SessionCookie } from '#http/request/session-cookie.ts';
 import type { OpenAnswers } from '#http/response/open-answers.ts';
 import type { Metrics } from '#http/routes/metrics.ts';
 import { ThrottledLog } from '#shared/logging/throttled-log.ts';
-
-/** For whom an answer is made, and the number of commits of the read models before. */
-export interface AnswerOrigin {
-  readonly caller: Caller;
-  readonly commits: number;
-}
 
 /** The data of a request while it is answered. */
 export interface RequestContext {
@@ -52,8 +45,6 @@ export interface RequestContext {
   connection: StreamingConnection | null;
   /** Ends the use of its place among the answers of its project that are made; null without a place. */
   leavePlace: (() => void) | null;
-  /** For whom its answer is made, if it may hold until the next commit of the read models; else null. */
-  madeFor: AnswerOrigin | null;
   /** Follows its answer while bytes of it wait for the client; null if its bytes are not counted. */
   readonly openAnswers: OpenAnswers | null;
   /** Reads the session of the page; null if the request needs a key. */
@@ -89,7 +80,6 @@ export function createRequestContext(ctx: Context, openAnswers: OpenAnswers | nu
     wholeAnswer: null,
     connection: null,
     leavePlace: null,
-    madeFor: null,
     openAnswers,
     sessionCookie: null,
     limitHeaders: [],

@@ -2,7 +2,6 @@ import { statSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { LRUCache } from 'lru-cache';
 import type {
-  CommitCounter,
   DocumentValue,
   Indexes,
   OperatorState,
@@ -29,7 +28,7 @@ const maxListStatements = 200;
  * has begun a new file.
  * @param file the path that its writer has
  */
-export function openSqliteReadStore(file: string, options: SqliteReadStoreOptions = {}): SqliteReadStore {
+export function openSqliteReadStore(file: string, options: SqliteReadStoreOptions = {}): ReadStore {
   const cache = options.onCommit === undefined ? null : new DocumentCache();
   options.onCommit?.(() => cache?.clear());
   return new SqliteReadStore(file, cache);
@@ -74,8 +73,7 @@ interface ListRow {
   readonly body: string;
 }
 
-/** The reading side of the embedded read store. */
-export class SqliteReadStore implements ReadStore, CommitCounter {
+class SqliteReadStore implements ReadStore {
   readonly #file: string;
   readonly #cache: DocumentCache | null;
   #open: OpenFile | null = null;
@@ -85,11 +83,6 @@ export class SqliteReadStore implements ReadStore, CommitCounter {
   constructor(file: string, cache: DocumentCache | null) {
     this.#file = file;
     this.#cache = cache;
-  }
-
-  /** The number of commits that this process has seen, as far as it is notified of them. */
-  get commits(): number {
-    return this.#cache?.commits ?? 0;
   }
 
   async get<Value extends DocumentValue>(
@@ -282,7 +275,6 @@ type KeptDocument = Pick<StoredDocument, 'id' | 'text'>;
  */
 export class DocumentCache {
   readonly #documents: LRUCache<string, KeptDocument>;
-  #commits = 0;
 
   /** @param maxCharacters the most characters of JSON in the cache; the least recently used documents are evicted */
   constructor(maxCharacters = 16 * 1024 * 1024) {
@@ -298,14 +290,8 @@ export class DocumentCache {
     this.#documents.set(keyOf(collection, document.id), document);
   }
 
-  /** The number of commits so far. */
-  get commits(): number {
-    return this.#commits;
-  }
-
   /** Forgets everything: the read models have moved. */
   clear(): void {
-    this.#commits += 1;
     if (this.#documents.size > 0) this.#documents.clear();
   }
 }
