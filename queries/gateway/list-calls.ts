@@ -34,10 +34,9 @@ export const listCalls = query<Input, Tenant, ListOf<'calls', RecordedCall>, key
     description:
       `Of the project of the key, or of \`projectId\`; the default \`limit\` is ${defaultLimit}. Each with its attempts, ` +
       'times and amounts, and how it ended; nothing of what was said. `from` is included, `until` is not. A call appears ' +
-      'about a second after its end and stays for seven days at most. A project keeps 4 MiB; beyond that, and beyond ' +
-      'about 250 calls a second, one served call represents several with the same key and model: `callsRepresented` says how ' +
-      'many. The targets that failed have only numbers, but for keys of type `admin`; `cost` is for keys with ' +
-      '`usage:read`.',
+      'about a second after its end and stays for seven days at most. A project keeps its newest 4 MiB, and ' +
+      'the newest of about 250 calls a second. `callsRepresented` is deprecated and always 1. The targets that failed have ' +
+      'only numbers, but for keys of type `admin`; `cost` is for keys with `usage:read`.',
     group: 'Gateway',
     example: { output: { calls: [exampleCall] } },
   },

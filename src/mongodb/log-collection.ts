@@ -83,10 +83,11 @@ async function dropIndex(documents: Pick<Collection, 'dropIndex'>, name: string)
   }
 }
 
-/** Returns the filter for the documents before or after a place in the order of time. */
-export function beyond<Document extends LogDocument>(
-  operator: '$lt' | '$gt',
-  { order, id }: { readonly order: number; readonly id: string },
-): Filter<Document> {
-  return { $or: [{ at: { [operator]: order } }, { at: order, _id: { [operator]: id } }] } as Filter<Document>;
+/** Returns the filter for the documents before a place in the order of time. */
+export function before<Document extends LogDocument>(place: {
+  readonly order: number;
+  readonly id: string;
+}): Filter<Document> {
+  const { order, id } = place;
+  return { $or: [{ at: { $lt: order } }, { at: order, _id: { $lt: id } }] } as Filter<Document>;
 }

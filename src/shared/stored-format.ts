@@ -3,4 +3,4 @@
  * new type of event and every new stored shape, once in a release, so that an older release does not start on data that it
  * does not know (ADR 75). `test/fixtures/stored-shapes.json` has the shapes of this number, and a test compares them.
  */
-export const storedFormat = 4;
+export const storedFormat = 5;

@@ -51,7 +51,7 @@ function countDropped(registry: Registry, calls: Pick<CallRecorder, 'dropped'>):
   let counted = 0;
   new Counter({
     name: 'switchyard_call_records_dropped_total',
-    help: 'Calls without a record in the list of calls, because too many waited for the store, or it did not take the record',
+    help: 'Calls without a record in the list of calls: too many in a second, too many that waited for the store, or not taken by it',
     registers: [registry],
     collect() {
       this.inc(calls.dropped - counted);

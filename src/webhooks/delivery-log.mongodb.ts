@@ -1,6 +1,6 @@
 import type { DeliveryPage } from '#application/webhooks/webhook-reads.ts';
 import type { WebhookDelivery } from '#domain/webhook-endpoint/delivery.ts';
-import { beyond, LogCollection, type LogDocument, newestFirst } from '#mongodb/log-collection.ts';
+import { before, LogCollection, type LogDocument, newestFirst } from '#mongodb/log-collection.ts';
 import type { MongoDbConnectionOptions } from '#mongodb/mongodb-connection.ts';
 import type { DeliveryLog } from './delivery-log.ts';
 
@@ -21,7 +21,7 @@ export function openMongoDbDeliveryLog(options: MongoDbConnectionOptions): Deliv
         }),
       ),
     page: async (endpoint, limit, after): Promise<DeliveryPage> => {
-      const filter = { endpoint, ...(after === null ? {} : beyond<TryRecord>('$lt', after)) };
+      const filter = { endpoint, ...(after === null ? {} : before<TryRecord>(after)) };
       const found = await tries.call((all) =>
         all
           .find(filter)

@@ -46,11 +46,11 @@ describe(`release 0.4.0 and data of this release ${long}`, function () {
       const newer = await start().listening();
       expectStatus(await newer.client.get(`/v1/projects/${id}`), 200);
       await newer.stop();
-      const format = `written by Switchyard ${packageJson.version} \\(format 4, this release 0\\.4\\.0 knows 3\\)`;
+      const format = `written by Switchyard ${packageJson.version} \\(format 5, this release 0\\.4\\.0 knows 3\\)`;
       assert.match(await refusalOf(start(older.main)), new RegExp(format));
       // As in a backup of the databases alone.
       rmSync(join(folder.path, 'format.json'));
-      assert.match(await refusalOf(start(older.main)), /events\.db .*newer Switchyard \(format 4, this one knows 1\)/);
+      assert.match(await refusalOf(start(older.main)), /events\.db .*newer Switchyard \(format 5, this one knows 1\)/);
     } finally {
       for (const service of started) await service.kill();
       folder.remove();
@@ -69,7 +69,7 @@ describe(`release 0.4.0 and data of this release ${long}`, function () {
       const newer = await nodes.start();
       expectStatus(await newer.client.get(`/v1/projects/${id}`), 200);
       const refused = await refusalOf(nodes.begin(undefined, {}, older.main));
-      assert.match(refused, /database of READ_STORE_URL was written by .*\(format 4, this release 0\.4\.0 knows 3\)/);
+      assert.match(refused, /database of READ_STORE_URL was written by .*\(format 5, this release 0\.4\.0 knows 3\)/);
     });
   });
 });

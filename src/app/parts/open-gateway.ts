@@ -80,13 +80,19 @@ export function openGateway(source: GatewaySource | null, runtime: Runtime): Ope
   return { gateway, reload: async () => file?.reload() };
 }
 
-/** Removes old records of calls, and thins those of projects that have too many. */
+/** Removes old records of calls, and the oldest ones of projects that have too many. */
 function keepCallLimits(runtime: Runtime): void {
-  const retention = new CallRetention({ calls: runtime.calls });
+  const { calls, metrics, log } = runtime;
+  const removed = new Counter({
+    name: 'switchyard_call_records_removed_total',
+    help: 'Records of calls that were removed because their project, or all projects together, had too many',
+    registers: [metrics.registry],
+  });
+  const retention = new CallRetention({ calls, onRemoved: (count) => removed.inc(count) });
   runOnOneNode(runtime, {
     name: 'gateway-calls',
     failureMessage: 'The removal of old records of calls has failed and is started again',
-    work: (_, signal) => retention.run(signal, runtime.log),
+    work: (_, signal) => retention.run(signal, log),
   });
 }
 

@@ -1,6 +1,7 @@
 import * as t from 'io-ts';
 import { timestamp } from '#domain/codecs/time.ts';
 import { enumeration, nullable } from '#shared/codecs/choice.ts';
+import { withJsonSchema } from '#shared/codecs/json-schema.ts';
 import { integer } from '#shared/codecs/number.ts';
 
 const count = integer(0, Number.MAX_SAFE_INTEGER);
@@ -56,8 +57,8 @@ export const RecordedCall = t.intersection(
       audioSeconds: nullable(t.number),
       /** The batch that the call is a line of; null for a client's call. */
       batchId: nullable(t.string),
-      /** How many similar calls the record represents, itself included. More than 1 if there were too many to keep all. */
-      callsRepresented: integer(1, Number.MAX_SAFE_INTEGER),
+      /** Release 0.5.0 had records that represented several calls. The next release does not send it. */
+      callsRepresented: withJsonSchema(t.literal(1), { type: 'integer', const: 1, deprecated: true }),
     }),
     /** In the currency of the configuration; null if it is not known. Only for keys with `usage:read`. */
     t.partial({ cost: nullable(t.number) }),

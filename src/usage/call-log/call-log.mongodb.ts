@@ -1,11 +1,7 @@
 import type { Filter } from 'mongodb';
-import { beyond, LogCollection, type LogDocument, newestFirst } from '#mongodb/log-collection.ts';
+import { before, LogCollection, type LogDocument, newestFirst } from '#mongodb/log-collection.ts';
 import type { MongoDbConnectionOptions } from '#mongodb/mongodb-connection.ts';
 import { type CallLog, callOf, callPageOf, type LoggedCall } from './call-log.ts';
-import type { CallOutline } from './thinning.ts';
-
-/** The most ids of one command. */
-const idsAtOnce = 1_000;
 
 interface CallDocument extends LogDocument {
   readonly project: string;
@@ -13,10 +9,9 @@ interface CallDocument extends LogDocument {
   readonly key: string;
   readonly model: string;
   readonly outcome: string;
-  /** JSON of the record, without the number of calls that it represents. */
+  /** JSON of the record. */
   readonly body: string;
   readonly bytes: number;
-  readonly callsRepresented: number;
 }
 
 /** Opens the log of calls on MongoDB, which all nodes share. */
@@ -42,7 +37,7 @@ export function openMongoDbCallLog(options: MongoDbConnectionOptions): CallLog {
         ...(outcome && { outcome }),
         ...(keyId && { key: keyId }),
         ...((from || until) && { at: range }),
-        ...(after === null ? {} : beyond('$lt', after)),
+        ...(after === null ? {} : before(after)),
       };
       const found = await calls.call((all) =>
         all
@@ -68,23 +63,18 @@ export function openMongoDbCallLog(options: MongoDbConnectionOptions): CallLog {
       );
       return new Map(sums.map(({ _id, bytes }) => [_id, bytes]));
     },
-    outlines: async (project, limit, after) => {
-      const filter = { project, ...(after === null ? {} : beyond('$gt', after)) };
+    oldest: async (project, limit) => {
       const found = await calls.call((all) =>
         all
-          .find(filter, { projection: { body: 0 } })
+          .find({ project }, { projection: { at: 1, bytes: 1 } })
           .sort({ at: 1, _id: 1 })
           .limit(limit)
           .toArray(),
       );
-      return found.map(outlineOf);
+      return found.map(({ _id: id, at, bytes }) => ({ id, at, bytes }));
     },
-    thin: async (_, { removed, changed }) => {
-      const byNumber = Map.groupBy(changed.keys(), (call) => changed.get(call) ?? 1);
-      for (const [callsRepresented, some] of byNumber)
-        for (const ids of partsOf(some))
-          await calls.call((all) => all.updateMany({ _id: { $in: ids } }, { $set: { callsRepresented } }));
-      for (const ids of partsOf(removed)) await calls.call((all) => all.deleteMany({ _id: { $in: ids } }));
+    remove: async (_, removed) => {
+      await calls.call((all) => all.deleteMany({ _id: { $in: removed.map(({ id }) => id) } }));
     },
     removeBefore: async (time) => {
       await calls.removeBefore(time);
@@ -94,7 +84,7 @@ export function openMongoDbCallLog(options: MongoDbConnectionOptions): CallLog {
   };
 }
 
-function documentOf({ id, projectId, call: { callsRepresented, ...call } }: LoggedCall): CallDocument {
+function documentOf({ id, projectId, call }: LoggedCall): CallDocument {
   const body = JSON.stringify(call);
   return {
     _id: id,
@@ -106,23 +96,5 @@ function documentOf({ id, projectId, call: { callsRepresented, ...call } }: Logg
     outcome: call.outcome,
     body,
     bytes: Buffer.byteLength(body),
-    callsRepresented,
   };
-}
-
-function outlineOf({
-  _id: id,
-  at,
-  outcome,
-  key,
-  model,
-  bytes,
-  callsRepresented,
-}: Omit<CallDocument, 'body'>): CallOutline {
-  return { id, at, isServed: outcome === 'served', keyId: key, model, bytes, callsRepresented };
-}
-
-function* partsOf(calls: ReadonlyArray<CallOutline>): Generator<string[], void, void> {
-  for (let from = 0; from < calls.length; from += idsAtOnce)
-    yield calls.slice(from, from + idsAtOnce).map(({ id }) => id);
 }

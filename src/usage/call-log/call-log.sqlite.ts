@@ -1,3 +1,4 @@
+import type { DatabaseSync } from 'node:sqlite';
 import { removeOldRows } from '#sqlite/remove-old-rows.ts';
 import { SqliteFile, type SqliteStoreOptions } from '#sqlite/sqlite-file.ts';
 import { type CallLog, callOf, callPageOf, type StoredCall } from './call-log.ts';
@@ -5,7 +6,7 @@ import { type CallLog, callOf, callPageOf, type StoredCall } from './call-log.ts
 const schema = `
   CREATE TABLE IF NOT EXISTS calls (
     id TEXT NOT NULL, project TEXT NOT NULL, at INTEGER NOT NULL, request TEXT NOT NULL, key TEXT NOT NULL,
-    model TEXT NOT NULL, outcome TEXT NOT NULL, body TEXT NOT NULL, bytes INTEGER NOT NULL, represented INTEGER NOT NULL,
+    model TEXT NOT NULL, outcome TEXT NOT NULL, body TEXT NOT NULL, bytes INTEGER NOT NULL,
     PRIMARY KEY (project, at, id)
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX IF NOT EXISTS calls_by_request ON calls (project, request);
@@ -21,19 +22,15 @@ const schema = `
   END;
 `;
 const insertSql = `
-  INSERT INTO calls (id, project, at, request, key, model, outcome, body, bytes, represented)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (project, at, id) DO NOTHING`;
-const requestSql =
-  'SELECT id, at, body, represented FROM calls WHERE project = ? AND request = ? ORDER BY at DESC, id DESC LIMIT ?';
+  INSERT INTO calls (id, project, at, request, key, model, outcome, body, bytes)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (project, at, id) DO NOTHING`;
+const requestSql = 'SELECT id, at, body FROM calls WHERE project = ? AND request = ? ORDER BY at DESC, id DESC LIMIT ?';
 const pageSql = `
-  SELECT id, at, body, represented FROM calls
+  SELECT id, at, body FROM calls
   WHERE project = ?1 AND (at, id) < (?2, ?3) AND at >= ?4 AND (?5 IS NULL OR model = ?5)
     AND (?6 IS NULL OR outcome = ?6) AND (?7 IS NULL OR key = ?7)
   ORDER BY at DESC, id DESC LIMIT ?8`;
-const outlinesSql = `
-  SELECT id, at, outcome, key, model, bytes, represented FROM calls
-  WHERE project = ? AND (at, id) > (?, ?) ORDER BY at, id LIMIT ?`;
-const changeSql = 'UPDATE calls SET represented = ? WHERE project = ? AND at = ? AND id = ?';
+const oldestSql = 'SELECT id, at, bytes FROM calls WHERE project = ? ORDER BY at, id LIMIT ?';
 const deleteSql = 'DELETE FROM calls WHERE project = ? AND at = ? AND id = ?';
 
 /**
@@ -42,14 +39,14 @@ const deleteSql = 'DELETE FROM calls WHERE project = ? AND at = ? AND id = ?';
  * @throws StartupError if the file cannot be opened
  */
 export function openSqliteCallLog(options: SqliteStoreOptions): CallLog {
-  const file = new SqliteFile({ ...options, contents: 'The records of calls', schema });
+  const file = new SqliteFile({ ...options, contents: 'The records of calls', schema, prepare: dropRepresented });
   return {
     add: async (calls) => {
-      const rows = calls.map(({ id, projectId, call: { callsRepresented, ...call } }) => {
+      const rows = calls.map(({ id, projectId, call }) => {
         const body = JSON.stringify(call);
         const { requestId, keyId, model, outcome } = call;
         const at = Date.parse(call.time);
-        return [id, projectId, at, requestId, keyId, model, outcome, body, Buffer.byteLength(body), callsRepresented];
+        return [id, projectId, at, requestId, keyId, model, outcome, body, Buffer.byteLength(body)];
       });
       if (rows.length > 0) await file.write({ statements: [{ sql: insertSql, rows }] });
     },
@@ -68,38 +65,27 @@ export function openSqliteCallLog(options: SqliteStoreOptions): CallLog {
       const rows = file.rows('SELECT project, bytes FROM sizes');
       return new Map(rows.map(({ project, bytes }) => [String(project), Number(bytes)]));
     },
-    outlines: async (projectId, limit, after) => {
-      const rows = file.rows(outlinesSql, projectId, after?.order ?? 0, after?.id ?? '', limit);
-      return rows.map(({ id, at, outcome, key, model, bytes, represented: callsRepresented }) => ({
+    oldest: async (projectId, limit) =>
+      file.rows(oldestSql, projectId, limit).map(({ id, at, bytes }) => ({
         id: String(id),
         at: Number(at),
-        isServed: outcome === 'served',
-        keyId: String(key),
-        model: String(model),
         bytes: Number(bytes),
-        callsRepresented: Number(callsRepresented),
-      }));
-    },
-    thin: async (projectId, { removed, changed }) => {
-      const changes = Array.from(changed, ([{ at, id }, callsRepresented]) => [callsRepresented, projectId, at, id]);
-      const removals = removed.map(({ at, id }) => [projectId, at, id]);
-      await file.write({
-        statements: [
-          { sql: changeSql, rows: changes },
-          { sql: deleteSql, rows: removals },
-        ],
-      });
+      })),
+    remove: async (projectId, removed) => {
+      const rows = removed.map(({ at, id }) => [projectId, at, id]);
+      await file.write({ statements: [{ sql: deleteSql, rows }] });
     },
     removeBefore: (time) => removeOldRows(file, { name: 'calls', key: 'project, at, id' }, time),
     close: async () => file.close(),
   };
 }
 
-function storedCallOf({
-  id,
-  at,
-  body,
-  represented: callsRepresented,
-}: ReturnType<SqliteFile['rows']>[number]): StoredCall {
-  return { id: String(id), at: Number(at), body: String(body), callsRepresented: Number(callsRepresented) };
+function storedCallOf({ id, at, body }: ReturnType<SqliteFile['rows']>[number]): StoredCall {
+  return { id: String(id), at: Number(at), body: String(body) };
+}
+
+/** Release 0.5.0 stored how many calls a record represents. The next release does not open its files. */
+function dropRepresented(database: DatabaseSync): void {
+  const column = database.prepare("SELECT 1 FROM pragma_table_info('calls') WHERE name = 'represented'").get();
+  if (column !== undefined) database.exec('ALTER TABLE calls DROP COLUMN represented');
 }

@@ -1,14 +1,20 @@
 import type { CallPage, CallPageRequest, RecordedCalls } from '#application/queries/recorded-calls.ts';
 import type { RecordedCall } from '#domain/usage/recorded-call.ts';
-import type { PageKey } from '#read-store/read-store.ts';
-import type { CallOutline, Thinning } from './thinning.ts';
 
 /** A call, as the log stores it. */
 export interface LoggedCall {
   /** Unique among all calls. */
   readonly id: string;
   readonly projectId: string;
-  readonly call: RecordedCall;
+  readonly call: Omit<RecordedCall, 'callsRepresented'>;
+}
+
+/** What a removal needs of a stored call. */
+export interface RemovableCall {
+  readonly id: string;
+  /** When the call began, in ms since 1970. */
+  readonly at: number;
+  readonly bytes: number;
 }
 
 /**
@@ -20,32 +26,26 @@ export interface CallLog extends RecordedCalls {
   add(calls: ReadonlyArray<LoggedCall>): Promise<void>;
   /** The stored bytes of each project. @throws UnavailableError */
   bytesByProject(): Promise<ReadonlyMap<string, number>>;
-  /** Reads some outlines of a project's calls, oldest first. @throws UnavailableError */
-  outlines(projectId: string, limit: number, after: PageKey | null): Promise<ReadonlyArray<CallOutline>>;
-  /** Removes calls of a project, and changes how many calls others represent. @throws UnavailableError */
-  thin(projectId: string, thinning: Thinning): Promise<void>;
+  /** Reads the oldest calls of a project, oldest first. @throws UnavailableError */
+  oldest(projectId: string, limit: number): Promise<ReadonlyArray<RemovableCall>>;
+  /** Removes calls of a project in one statement. @throws UnavailableError */
+  remove(projectId: string, calls: ReadonlyArray<RemovableCall>): Promise<void>;
   /** Removes some calls that began before a time (RFC 3339). @returns whether more may be left @throws UnavailableError */
   removeBefore(time: string): Promise<boolean>;
   close(): Promise<void>;
-}
-
-/** Returns the place of a call in its project's list. */
-export function placeOfCall({ id, at }: Pick<CallOutline, 'id' | 'at'>): PageKey {
-  return { order: at, id };
 }
 
 /** A call, as an adapter reads it. */
 export interface StoredCall {
   readonly id: string;
   readonly at: number;
-  /** JSON of the call, without the number of calls that it represents. */
+  /** JSON of the call. */
   readonly body: string;
-  readonly callsRepresented: number;
 }
 
 /** Parses a stored call. */
-export function callOf({ body, callsRepresented }: Pick<StoredCall, 'body' | 'callsRepresented'>): RecordedCall {
-  return { ...JSON.parse(body), callsRepresented };
+export function callOf({ body }: Pick<StoredCall, 'body'>): RecordedCall {
+  return { ...JSON.parse(body), callsRepresented: 1 };
 }
 
 /** Makes a page of stored calls. @param found one more than the limit, where more follow */
@@ -63,6 +63,6 @@ export function callPageOf(
   const last = found[count - 1];
   return {
     calls: found.slice(0, count).map(callOf),
-    next: count === found.length || last === undefined ? null : placeOfCall(last),
+    next: count === found.length || last === undefined ? null : { order: last.at, id: last.id },
   };
 }

@@ -1,17 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import type { RecordedCall } from '#domain/usage/recorded-call.ts';
 import type { CallRecord } from '#gateway/relay/call-record.ts';
 import { Debouncer } from '#shared/async/debouncer.ts';
+import { FairRoom } from '#shared/async/fair-queue.ts';
 import { isOutage } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { OutageLog } from '#shared/logging/outage-log.ts';
 import type { CallLog, LoggedCall } from './call-log.ts';
-import { type CallOutline, planThinning } from './thinning.ts';
 
 const intervalMs = 1_000;
-/** The most bytes that wait for the store. */
+/** Maximum number of bytes that wait for the store. One project alone has half of them. */
 const maxWaitingBytes = 4 * 1024 * 1024;
-/** The most bytes that a project stores for each second: about 250 calls. More are thinned before they are stored. */
+/** Maximum number of bytes that a project stores for each second: about 250 calls. */
 const maxBytesPerSecond = 96 * 1024;
 /** The most calls that are stored together, so that neither the event loop nor other writes wait long. */
 const maxCallsTogether = 500;
@@ -24,9 +23,10 @@ export interface CallRecorderOptions {
 }
 
 /** A call that waits for the store. */
-interface WaitingCall extends CallOutline {
+interface WaitingCall {
+  readonly id: string;
   readonly record: CallRecord;
-  callsRepresented: number;
+  readonly bytes: number;
 }
 
 /** A waiting call with its stored form. */
@@ -41,25 +41,18 @@ interface RefusedCalls {
   readonly errors: Set<string>;
 }
 
-/** The waiting calls of a project. */
-interface ProjectCalls {
-  calls: WaitingCall[];
-  bytes: number;
-  /** The newest served call of each key and model. */
-  readonly newestServed: Map<string, WaitingCall>;
-}
-
 /**
  * Collects the records of calls and stores them once a second. A crash loses a second of them. Bytes are estimated,
- * because a record gets its stored form when it is stored.
+ * because a record gets its stored form when it is stored. When a project has more than may wait, its oldest calls go.
  */
 export class CallRecorder {
   readonly #options: CallRecorderOptions;
   readonly #now: () => number;
   readonly #outage: OutageLog;
   readonly #storing = new Debouncer(intervalMs, () => this.#store());
-  #waiting = new Map<string, ProjectCalls>();
-  #waitingBytes = 0;
+  /** By project, oldest first. */
+  #waiting = new Map<string, WaitingCall[]>();
+  #room = new FairRoom(maxWaitingBytes);
   /** When the oldest waiting call was added; null without one. */
   #since: number | null = null;
   readonly #idPrefix = randomUUID().slice(0, 13);
@@ -72,7 +65,7 @@ export class CallRecorder {
     this.#outage = new OutageLog(options.log, 'The store of the records of calls');
   }
 
-  /** How many calls have no record, because too many were waiting or the store does not take it. */
+  /** How many calls have no record, because there were too many or the store does not take it. */
   get dropped(): number {
     return this.#dropped;
   }
@@ -80,15 +73,7 @@ export class CallRecorder {
   /** Adds calls that have just ended. Never throws. */
   add(records: ReadonlyArray<CallRecord>): void {
     this.#since ??= this.#now();
-    const maxBytes = this.#maxBytesOfProject();
-    for (const record of records) {
-      const ofProject = this.#callsOf(record.projectId ?? '');
-      const similar =
-        ofProject.bytes < maxBytes || record.outcome !== 'served' ? undefined : similarIn(ofProject, record);
-      // In a busy second this costs almost nothing for each further call.
-      if (similar !== undefined) similar.callsRepresented += 1;
-      else this.#keep(ofProject, this.#waitingCallOf(record));
-    }
+    for (const record of records) this.#keep(this.#waitingCallOf(record));
     this.#storing.schedule();
   }
 
@@ -105,66 +90,47 @@ export class CallRecorder {
   }
 
   #waitingCallOf(record: CallRecord): WaitingCall {
-    const { keyId, model, outcome, requestId, attempts, endedAt, totalMs } = record;
+    const { model, requestId, attempts } = record;
     this.#added += 1;
     return {
       record,
       id: `${this.#idPrefix}-${this.#added.toString(36)}`,
-      at: Math.floor(endedAt - totalMs),
-      isServed: outcome === 'served',
-      keyId,
-      model,
       bytes: 400 + requestId.length + model.length + 150 * attempts.length,
-      callsRepresented: 1,
     };
   }
 
-  #callsOf(projectId: string): ProjectCalls {
-    const known = this.#waiting.get(projectId);
-    if (known !== undefined) return known;
-    const ofProject: ProjectCalls = { calls: [], bytes: 0, newestServed: new Map() };
-    this.#waiting.set(projectId, ofProject);
-    return ofProject;
+  /** Adds a call. Where there is no room for it, the oldest ones of its project go. */
+  #keep(call: WaitingCall): void {
+    const project = projectOf(call);
+    const calls = this.#waiting.get(project) ?? [];
+    this.#waiting.set(project, calls);
+    while (!this.#takeRoom(project, call.bytes)) {
+      const oldest = calls.shift();
+      this.#dropped += 1;
+      if (oldest === undefined) return;
+      this.#room.giveBack(project, oldest.bytes);
+    }
+    calls.push(call);
   }
 
-  #keep(ofProject: ProjectCalls, call: WaitingCall): void {
-    ofProject.calls.push(call);
-    ofProject.bytes += call.bytes;
-    if (call.isServed) ofProject.newestServed.set(groupOf(call), call);
-    this.#waitingBytes += call.bytes;
-    if (this.#waitingBytes > maxWaitingBytes) this.#makeRoom();
+  #takeRoom(project: string, bytes: number): boolean {
+    return this.#room.takenBy(project) + bytes <= this.#maxBytesOfProject() && this.#room.take(project, bytes);
   }
 
-  /** Halves the calls of the project that has the most. */
-  #makeRoom(): void {
-    const [largest] = [...this.#waiting.values()].sort((one, other) => other.bytes - one.bytes);
-    if (largest !== undefined) this.#thin(largest, largest.bytes / 2);
-  }
-
-  #thin(ofProject: ProjectCalls, maxBytes: number): void {
-    const { removed, changed, lost } = planThinning(ofProject.calls, maxBytes);
-    const gone = new Set<CallOutline>(removed);
-    const bytes = removed.reduce((sum, call) => sum + call.bytes, 0);
-    ofProject.calls = ofProject.calls.filter((call) => !gone.has(call));
-    for (const call of ofProject.calls) call.callsRepresented = changed.get(call) ?? call.callsRepresented;
-    for (const [group, call] of ofProject.newestServed) if (gone.has(call)) ofProject.newestServed.delete(group);
-    ofProject.bytes -= bytes;
-    this.#waitingBytes -= bytes;
-    this.#dropped += lost;
+  #takeWaiting(): ReadonlyArray<WaitingCall> {
+    const calls = [...this.#waiting.values()].flat();
+    this.#waiting = new Map();
+    this.#room = new FairRoom(maxWaitingBytes);
+    return calls;
   }
 
   async #store(): Promise<void> {
-    const maxBytes = this.#maxBytesOfProject();
-    for (const ofProject of this.#waiting.values()) if (ofProject.bytes > maxBytes) this.#thin(ofProject, maxBytes);
-    const calls = [...this.#waiting.values()].flatMap((ofProject) => ofProject.calls);
-    this.#waiting = new Map();
-    this.#waitingBytes = 0;
     const since = this.#since;
     this.#since = null;
-    const unstored = await this.#storeAll(calls);
+    const unstored = await this.#storeAll(this.#takeWaiting());
     if (unstored.length === 0) return;
     this.#since = since;
-    for (const call of unstored) this.#keep(this.#callsOf(call.record.projectId ?? ''), call);
+    for (const call of [...unstored, ...this.#takeWaiting()]) this.#keep(call);
     this.#storing.schedule();
   }
 
@@ -188,7 +154,7 @@ export class CallRecorder {
         }
         const [first] = part;
         if (part.length > 1) parts.push(...partsOf(part, Math.ceil(part.length / 2)).reverse());
-        else if (first !== undefined) refuse(first.call, error, refused);
+        else if (first !== undefined) refuse(error, refused);
       }
     }
     this.#drop(refused);
@@ -213,8 +179,8 @@ function nameOf(error: unknown): string {
   return error instanceof Error ? error.name : typeof error;
 }
 
-function refuse({ callsRepresented }: WaitingCall, error: unknown, refused: RefusedCalls): void {
-  refused.calls += callsRepresented;
+function refuse(error: unknown, refused: RefusedCalls): void {
+  refused.calls += 1;
   refused.errors.add(nameOf(error));
 }
 
@@ -225,7 +191,7 @@ function formedCallsOf(calls: ReadonlyArray<WaitingCall>, refused: RefusedCalls)
     try {
       formed.push({ call, logged: loggedCallOf(call) });
     } catch (error) {
-      refuse(call, error, refused);
+      refuse(error, refused);
     }
   }
   return formed;
@@ -237,20 +203,15 @@ function partsOf(calls: ReadonlyArray<FormedCall>, size: number): ReadonlyArray<
   return parts;
 }
 
-/** A waiting call that may represent another one too. */
-function similarIn({ newestServed }: ProjectCalls, record: CallRecord): WaitingCall | undefined {
-  return newestServed.get(groupOf(record));
+function projectOf({ record }: WaitingCall): string {
+  return record.projectId ?? '';
 }
 
-function groupOf({ keyId, model }: Pick<CallRecord, 'keyId' | 'model'>): string {
-  return `${keyId}\n${model}`;
+function loggedCallOf(call: WaitingCall): LoggedCall {
+  return { id: call.id, projectId: projectOf(call), call: recordedCallOf(call.record) };
 }
 
-function loggedCallOf({ id, record, callsRepresented }: WaitingCall): LoggedCall {
-  return { id, projectId: record.projectId ?? '', call: recordedCallOf(record, callsRepresented) };
-}
-
-function recordedCallOf(record: CallRecord, callsRepresented: number): RecordedCall {
+function recordedCallOf(record: CallRecord): LoggedCall['call'] {
   const { requestId, keyId, operation, model, streamed, outcome, reason, firstContentMs, totalMs, tokens } = record;
   const { characters, audioSeconds, batchId, endedAt } = record;
   const numbers = new Map<string, number>();
@@ -276,7 +237,6 @@ function recordedCallOf(record: CallRecord, callsRepresented: number): RecordedC
     characters,
     audioSeconds,
     batchId,
-    callsRepresented,
     cost: costOf(record),
   };
 }

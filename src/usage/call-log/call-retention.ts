@@ -1,15 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { repeating } from '#shared/async/repeating.ts';
 import type { Logger } from '#shared/logging/logger.ts';
-import { type CallLog, placeOfCall } from './call-log.ts';
-import { type CallOutline, planThinning } from './thinning.ts';
+import type { CallLog, RemovableCall } from './call-log.ts';
 
 const mebibyte = 1024 * 1024;
 const dayMs = 24 * 60 * 60 * 1_000;
 const intervalMs = 30_000;
 /** For messages. */
-const store = 'The store of the records of calls, which are to be thinned';
-const outlinesAtOnce = 1_000;
+const store = 'The store of the records of calls, whose oldest are to be removed';
+/** Maximum number of calls of one removal, so that other writes of the thread do not wait long. */
+const maxCallsOfRemoval = 500;
 
 /** How much the log of calls keeps. */
 export interface CallLogLimits {
@@ -24,24 +24,25 @@ const usualLimits: CallLogLimits = {
   maxBytes: 64 * mebibyte,
 };
 
-/** After a thinning a project has this part of what it may have, so that the next one is not due at once. */
-const thinnedPart = 0.75;
-
 export interface CallRetentionOptions {
   readonly calls: CallLog;
+  /** Called with the number of calls that a removal took because there were too many. */
+  readonly onRemoved: (calls: number) => void;
   readonly limits?: CallLogLimits;
   /** In ms since 1970. */
   readonly now?: () => number;
 }
 
-/** Removes old calls, and thins the calls of projects that have too many. One node at a time may do this. */
+/** Removes old calls, and the oldest ones of projects that have too many. One node at a time may do this. */
 export class CallRetention {
   readonly #calls: CallLog;
+  readonly #onRemoved: (calls: number) => void;
   readonly #limits: CallLogLimits;
   readonly #now: () => number;
 
-  constructor({ calls, limits = usualLimits, now = Date.now }: CallRetentionOptions) {
+  constructor({ calls, onRemoved, limits = usualLimits, now = Date.now }: CallRetentionOptions) {
     this.#calls = calls;
+    this.#onRemoved = onRemoved;
     this.#limits = limits;
     this.#now = now;
   }
@@ -56,26 +57,27 @@ export class CallRetention {
     const { maxAgeMs, maxBytesOfProject, maxBytes } = this.#limits;
     const oldest = new Date(this.#now() - maxAgeMs).toISOString();
     while (!signal.aborted && (await this.#calls.removeBefore(oldest))) await nextTurn();
-    const sizes = [...(await this.#calls.bytesByProject())].sort(([, one], [, other]) => other - one);
-    let all = sizes.reduce((sum, [, bytes]) => sum + bytes, 0);
-    for (const [project, bytes] of sizes) {
-      if (signal.aborted || (bytes <= maxBytesOfProject && all <= maxBytes)) return;
-      // Beyond the limit of all, the largest project gives first.
-      const kept = Math.min(bytes, maxBytesOfProject) * thinnedPart;
-      await this.#thin(project, kept);
-      all -= bytes - kept;
+    const sizes = [...(await this.#calls.bytesByProject())].sort(([, one], [, other]) => one - other);
+    let left = maxBytes;
+    for (const [index, [project, bytes]] of sizes.entries()) {
+      // What smaller projects leave is for the larger ones.
+      const share = Math.min(maxBytesOfProject, left / (sizes.length - index));
+      if (bytes > share) await this.#removeOldest(project, bytes - share, signal);
+      left -= Math.min(bytes, share);
     }
   }
 
-  async #thin(project: string, maxBytes: number): Promise<void> {
-    const outlines: CallOutline[] = [];
-    for (let last: CallOutline | undefined; ; ) {
-      const page = await this.#calls.outlines(project, outlinesAtOnce, last === undefined ? null : placeOfCall(last));
-      outlines.push(...page);
-      last = page.at(-1);
-      if (last === undefined || page.length < outlinesAtOnce) break;
-      await nextTurn();
+  async #removeOldest(project: string, bytes: number, signal: AbortSignal): Promise<void> {
+    for (let left = bytes; left > 0 && !signal.aborted; ) {
+      const removed: RemovableCall[] = [];
+      for (const call of await this.#calls.oldest(project, maxCallsOfRemoval)) {
+        if (left <= 0) break;
+        removed.push(call);
+        left -= call.bytes;
+      }
+      if (removed.length === 0) return;
+      await this.#calls.remove(project, removed);
+      this.#onRemoved(removed.length);
     }
-    await this.#calls.thin(project, planThinning(outlines, maxBytes));
   }
 }

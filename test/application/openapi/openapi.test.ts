@@ -34,6 +34,17 @@ const cuidPattern = schemaOf(cuid)?.pattern;
 describe('openApiDocument of the service', () => {
   const operations = allOperations();
 
+  it('says that callsRepresented of a call is deprecated and always 1', () => {
+    const schemas = at(openApiDocument(operations, '0.5.0'), 'components', 'schemas');
+    assert.deepEqual(at(schemas, 'RecordedCall', 'properties', 'callsRepresented'), {
+      type: 'integer',
+      const: 1,
+      deprecated: true,
+    });
+    const required = at(schemas, 'RecordedCall', 'required') as ReadonlyArray<string>;
+    assert.ok(required.includes('callsRepresented'));
+  });
+
   it('makes a valid OpenAPI 3.1 document with every operation once', async () => {
     const document = JSON.parse(JSON.stringify(openApiDocument(operations, '0.5.0+a58340c'))) as Record<
       string,

@@ -69,6 +69,7 @@ describeOnEngines('records of calls', (engines) => {
     assert.deepEqual([answer.status, answer.headers['x-switchyard-target']], [200, 'backup/other-y']);
     const [call, ...others] = await callsOf('attempts');
     assert.deepEqual([others, call?.outcome, call?.model, call?.operation], [[], 'served', 'large', 'chat']);
+    assert.equal(call?.callsRepresented, 1);
     const shown = (seen: RecordedCall | undefined) =>
       seen?.attempts.map(({ targetNumber, target, result, status, reason }) => [
         targetNumber,
@@ -202,5 +203,6 @@ describeOnEngines('records of calls', (engines) => {
     await callsOf('kept');
     const metrics = await (await fetch(`${story.service.url}/metrics`)).text();
     assert.match(metrics, /switchyard_call_records_dropped_total 0\n/);
+    assert.match(metrics, /switchyard_call_records_removed_total 0\n/);
   });
 });

@@ -25,9 +25,6 @@ describe('CallRecorder', () => {
     recorder = new CallRecorder({ calls: { add }, log: quiet, now: () => now });
   });
 
-  const representedBy = (calls: ReadonlyArray<LoggedCall>) =>
-    calls.reduce((sum, { call }) => sum + call.callsRepresented, 0);
-
   it('stores a call with its attempts, its amounts and the cost of all attempts', async () => {
     const [busy] = failedAttempts({ target: 'openai/gpt-4.1', errorType: 'a text of the provider' });
     const attempts = [busy ?? assert.fail(), attemptRecord({ target: 'azure/gpt-4.1', startMs: 70.04 })];
@@ -37,8 +34,8 @@ describe('CallRecorder', () => {
     const [{ call, projectId } = assert.fail('nothing is stored')] = stored;
     assert.equal(projectId, callRecord().projectId);
     assert.deepEqual(
-      [call.requestId, call.time, call.cost, call.inputTokens, call.outputTokens, call.callsRepresented],
-      ['r', new Date(endedAt - 250).toISOString(), 0.75, 10, 20, 1],
+      [call.requestId, call.time, call.cost, call.inputTokens, call.outputTokens],
+      ['r', new Date(endedAt - 250).toISOString(), 0.75, 10, 20],
     );
     assert.deepEqual(call.attempts, [
       {
@@ -63,42 +60,46 @@ describe('CallRecorder', () => {
     );
   });
 
-  it('thins the calls of a busy project before they are stored, and leaves those of others', async () => {
+  const callsWith = (prefix: string, count: number, given: Parameters<typeof callRecord>[0] = {}) =>
+    Array.from({ length: count }, (_, index) => callRecord({ ...given, requestId: `${prefix}${index}` }));
+  const storedOf = (projectId: string) =>
+    stored.filter((call) => call.projectId === projectId).map(({ call }) => call.requestId);
+  const busy = callRecord().projectId ?? assert.fail();
+
+  it('stores the newest calls of a busy project and counts the others, and leaves those of other projects', async () => {
     const other = { projectId: 'cother', keyId: 'ckeyother' };
-    recorder.add([callRecord(other), ...Array.from({ length: 2_000 }, () => callRecord()), callRecord(other)]);
+    recorder.add([...callsWith('first', 1, other), ...callsWith('busy', 2_000), ...callsWith('last', 1, other)]);
     await recorder.close();
-    const [busy, quietOnes] = [false, true].map((isOther) =>
-      stored.filter(({ projectId }) => (projectId === 'cother') === isOther),
-    ) as [LoggedCall[], LoggedCall[]];
-    assert.ok(busy.length > 100 && busy.length < 300, `${busy.length} are stored`);
-    assert.deepEqual([representedBy(busy), quietOnes.map(({ call }) => call.callsRepresented)], [2_000, [1, 1]]);
-    assert.equal(recorder.dropped, 0);
+    const left = storedOf(busy);
+    assert.ok(left.length > 100 && left.length < 300, `${left.length} are stored`);
+    assert.deepEqual(
+      left,
+      callsWith('busy', 2_000)
+        .slice(-left.length)
+        .map(({ requestId }) => requestId),
+    );
+    assert.deepEqual([storedOf('cother'), recorder.dropped], [['first0', 'last0'], 2_000 - left.length]);
   });
 
-  it('keeps calls while the store is unavailable, within 4 MiB, and stores them afterwards', async () => {
+  it('keeps calls while the store is unavailable, within 4 MiB, and stores the newest of each project afterwards', async () => {
     isUnavailable = true;
-    const [served, failed] = [callRecord(), callRecord({ outcome: 'failed', projectId: 'cother', attempts: [] })];
-    recorder.add([failed]);
-    for (let index = 0; index < 40; index += 1) recorder.add(Array.from({ length: 1_000 }, () => served));
-    await recorder.close();
-    assert.deepEqual([stored.length, recorder.dropped], [0, 0]);
-    isUnavailable = false;
+    recorder.add(callsWith('other', 1, { projectId: 'cother' }));
     now += 600_000;
+    for (let part = 0; part < 20; part += 1) {
+      recorder.add(callsWith(`${part} `, 1_000));
+      await recorder.close();
+    }
+    recorder.add(callsWith('third', 200, { projectId: 'cthird' }));
     await recorder.close();
-    assert.equal(representedBy(stored), 40_001);
-    assert.ok(stored.length < 10_000, `${stored.length} are stored`);
+    assert.equal(stored.length, 0);
+    isUnavailable = false;
+    await recorder.close();
     assert.ok(JSON.stringify(stored).length < 5 * 1024 * 1024);
-  });
-
-  it('drops and counts calls that cannot be joined and for which there is no room', async () => {
-    isUnavailable = true;
-    for (let index = 0; index < 20; index += 1)
-      recorder.add(Array.from({ length: 1_000 }, () => callRecord({ outcome: 'failed' })));
-    isUnavailable = false;
-    now += 600_000;
-    await recorder.close();
-    assert.ok(recorder.dropped > 0);
-    assert.equal(representedBy(stored) + recorder.dropped, 20_000);
+    assert.deepEqual([storedOf('cother').length, storedOf('cthird').length], [1, 200]);
+    const left = storedOf(busy);
+    assert.equal(left.at(-1), '19 999');
+    assert.ok(left.length > 1_000, `${left.length} are stored`);
+    assert.equal(recorder.dropped, 20_000 - left.length);
   });
 
   it('stores all other calls when the store does not take one, and counts and logs that one', async () => {
@@ -133,7 +134,7 @@ describe('CallRecorder', () => {
       await recorder.close();
       fails = false;
       await recorder.close();
-      assert.deepEqual([representedBy(stored), recorder.dropped], [2, 0]);
+      assert.deepEqual([stored.length, recorder.dropped], [2, 0]);
     });
   }
 
@@ -151,7 +152,7 @@ describe('CallRecorder', () => {
       recorder = new CallRecorder({ calls: { add }, log: quiet, now: () => now });
       recorder.add(['a', 'bad', 'b'].map((requestId) => callRecord({ requestId })));
       await recorder.close();
-      assert.deepEqual([representedBy(stored), recorder.dropped], [2, 1]);
+      assert.deepEqual([stored.length, recorder.dropped], [2, 1]);
     });
   }
 
@@ -161,7 +162,7 @@ describe('CallRecorder', () => {
     await recorder.close();
     isUnavailable = false;
     await recorder.close();
-    assert.deepEqual([representedBy(stored), recorder.dropped], [1, 1]);
+    assert.deepEqual([stored.length, recorder.dropped], [1, 1]);
   });
 
   it('stores all others when a record has no stored form', async () => {

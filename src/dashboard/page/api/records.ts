@@ -280,7 +280,6 @@ export interface RecordedCall {
   readonly characters: number | null;
   readonly audioSeconds: number | null;
   readonly batchId: string | null;
-  readonly callsRepresented: number;
   /** Absent for a key that may not read usage. */
   readonly cost?: number | null;
 }

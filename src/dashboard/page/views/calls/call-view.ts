@@ -4,7 +4,7 @@ import { useData } from '#dashboard/page/app/data/use-data.ts';
 import { addressOf } from '#dashboard/page/app/routing/router.ts';
 import { html } from '#dashboard/page/html.ts';
 import { Badge, Copy, Time } from '#dashboard/page/parts/basics.ts';
-import { Card, Loaded, Notice, PageHead } from '#dashboard/page/parts/boxes.ts';
+import { Card, Loaded, PageHead } from '#dashboard/page/parts/boxes.ts';
 import { ActorName } from '#dashboard/page/parts/who.ts';
 import { formatCount, formatDuration, formatMoney } from '#dashboard/page/text/numbers.ts';
 import { AttemptBars } from '#dashboard/page/views/calls/attempt-bars.ts';
@@ -42,7 +42,6 @@ function CallCard({ call }: { call: RecordedCall }): VNode {
     ...(batchId === null ? [] : [['Batch', html`<${Copy} text=${batchId} label="batch id" />`] as const]),
   ];
   return html`<${Card} title=${title} label=${`Call of ${model}`}>
-    ${call.callsRepresented > 1 ? html`<${Notice} tone="idle" inside=${true}>There were too many calls to keep all: this record represents ${formatCount(call.callsRepresented)} served calls of the same key and model.<//>` : null}
     <div class="body">
       <${AttemptBars} attempts=${attempts} totalMs=${totalMs} />
       <dl class="kv">${amounts.map(([name, value]) => html`<dt key=${`${name} name`}>${name}</dt><dd key=${name}>${value}</dd>`)}</dl>

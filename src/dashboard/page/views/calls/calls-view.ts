@@ -85,7 +85,7 @@ function CallRow({ call, projectId, hasCost }: { call: RecordedCall; projectId: 
   const tokens = inputTokens === null ? null : inputTokens + (outputTokens ?? 0);
   return html`<tr>
     <th scope="row" class="nowrap"><a href=${addressOf('calls', requestId, { projectId })} title=${requestId}><${Time} at=${time} /></a></th>
-    <td><${Badge} tone=${outcomeTone(outcome)}>${outcome.replace('-', ' ')}<//>${call.callsRepresented > 1 ? html` <span class="small muted">one of ${formatCount(call.callsRepresented)}</span>` : null}</td>
+    <td><${Badge} tone=${outcomeTone(outcome)}>${outcome.replace('-', ' ')}<//></td>
     <td>${model}</td>
     <td class="wide"><${AttemptBars} attempts=${attempts} totalMs=${totalMs} isSmall=${true} /></td>
     <td class="num later" data-l="ms">${formatMs(totalMs)}</td>
