@@ -26,7 +26,7 @@ describe('the sandbox and integrations', () => {
     schema: {
       type: 'object',
       properties: {
-        opens: { type: 'string', pattern: '^\\d\\d:\\d\\d$' },
+        opens: { type: 'string', format: 'time' },
         days: { type: 'array', items: { type: 'string' } },
       },
       required: ['opens', 'days'],
@@ -46,7 +46,7 @@ describe('the sandbox and integrations', () => {
       messages,
       response_format: { type: 'json_schema', json_schema },
     });
-    assert.deepEqual(JSON.parse(choices[0]?.message.content ?? ''), { opens: '00:00', days: ['sandbox'] });
+    assert.deepEqual(JSON.parse(choices[0]?.message.content ?? ''), { opens: '12:00:00Z', days: ['sandbox'] });
   });
 
   it('answers with JSON when the request accepts only JSON', async () => {

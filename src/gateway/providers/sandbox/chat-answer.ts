@@ -5,8 +5,7 @@ import type { ChatRequest } from '#gateway/protocols/openai-chat/chat-request.ts
 import { eventAnswer, jsonAnswer, type LocalAnswer, refusalAnswer } from '#gateway/transport/local-transport.ts';
 import { countMatches } from '#shared/codecs/text.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
-import { UnfitSchemaError } from './sample-budget.ts';
-import { sampleSchema } from './schema-sample.ts';
+import { sampleSchema, UnfitSchemaError } from './schema-sample.ts';
 
 /** The model's name in every answer, so that the sandbox is not mistaken for a real model. */
 export const sandboxModel = 'switchyard-sandbox';

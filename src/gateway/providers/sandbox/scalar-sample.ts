@@ -1,11 +1,4 @@
-import { codePoints } from '#shared/codecs/text.ts';
 import type { JsonObject } from '#shared/json/json.ts';
-import { samplePattern } from './pattern-sample.ts';
-import { type SampleBudget, UnfitSchemaError } from './sample-budget.ts';
-
-const maxLength = 10_000;
-/** How many numbers are tried, upwards and downwards. */
-const steps = 100;
 
 /** Texts of the formats that JSON Schema names. */
 const formats: Readonly<Record<string, string>> = {
@@ -29,66 +22,44 @@ const formats: Readonly<Record<string, string>> = {
 };
 
 /**
- * Makes a string that a schema describes.
- * @throws UnfitSchemaError
+ * Makes a text of the schema's format and length.
+ * @param variant differs between the items of a list that must be unique
+ * @returns undefined for a pattern, and for a format whose text has another length
  */
-export function sampleString(schema: JsonObject, variant: number, budget: SampleBudget): string {
-  const { minLength = 0, maxLength: most = maxLength, pattern, format } = schema;
-  if (Number(minLength) > maxLength || Number(minLength) > Number(most))
-    throw new UnfitSchemaError(`The sandbox makes no text of ${minLength} characters.`);
-  if (typeof pattern === 'string') return ofLength(samplePattern(pattern, budget), Number(minLength), Number(most));
-  const named = typeof format === 'string' && Object.hasOwn(formats, format) ? formats[format] : undefined;
-  if (named !== undefined) return ofLength(named, Number(minLength), Number(most));
-  budget.spendOnResult(Number(minLength));
-  const text = `${variant === 0 ? '' : `${variant} `}sandbox`.padEnd(Number(minLength), 'x');
-  return text.slice(0, Number(most));
+export function sampleString(schema: JsonObject, variant: number): string | undefined {
+  const least = numberOr(schema.minLength, 0);
+  const most = numberOr(schema.maxLength, Number.POSITIVE_INFINITY);
+  const known = textOfFormat(schema);
+  // SDKs send a pattern with a format, which the text of the format fits. No text is made for a pattern alone.
+  if (known === undefined && schema.pattern !== undefined) return undefined;
+  const text = known ?? `${variant === 0 ? '' : `${variant} `}sandbox`.padEnd(least, 'x').slice(0, most);
+  return text.length >= least && text.length <= most ? text : undefined;
 }
 
-function ofLength(text: string, least: number, most: number): string {
-  const length = codePoints(text);
-  if (length < least || length > most)
-    throw new UnfitSchemaError('The sandbox makes no text of that pattern and length.');
-  return text;
+function textOfFormat({ format }: JsonObject): string | undefined {
+  return typeof format === 'string' && Object.hasOwn(formats, format) ? formats[format] : undefined;
 }
 
 /**
- * Makes a number that a schema describes: the smallest non-negative one, if allowed.
- * @throws UnfitSchemaError
+ * Makes a number of the schema that is close to zero.
+ * @returns undefined if the bounds leave only numbers that it does not try
  */
-export function sampleNumber(schema: JsonObject, isInteger: boolean, variant: number, budget: SampleBudget): number {
-  budget.spend(2 * steps);
-  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema;
-  const least = Math.max(
-    numberOr(minimum, Number.NEGATIVE_INFINITY),
-    numberOr(exclusiveMinimum, Number.NEGATIVE_INFINITY),
-  );
-  const most = Math.min(
-    numberOr(maximum, Number.POSITIVE_INFINITY),
-    numberOr(exclusiveMaximum, Number.POSITIVE_INFINITY),
-  );
+export function sampleNumber(schema: JsonObject, isInteger: boolean, variant: number): number | undefined {
+  const { exclusiveMinimum, exclusiveMaximum, multipleOf } = schema;
+  const least = Math.max(numberOr(schema.minimum, -Infinity), numberOr(exclusiveMinimum, -Infinity));
+  const most = Math.min(numberOr(schema.maximum, Infinity), numberOr(exclusiveMaximum, Infinity));
+  const isInside = (value: number) =>
+    value >= least && value <= most && value !== exclusiveMinimum && value !== exclusiveMaximum;
   const fits = (value: number) =>
-    value >= least &&
-    value <= most &&
-    value !== exclusiveMinimum &&
-    value !== exclusiveMaximum &&
-    (!isInteger || Number.isInteger(value));
+    isInside(value) &&
+    (!isInteger || Number.isInteger(value)) &&
+    (typeof multipleOf !== 'number' || Number.isInteger(value / multipleOf));
   const step = numberOr(multipleOf, 1);
-  const lowest =
-    least === Number.NEGATIVE_INFINITY ? Math.min(0, Math.floor(most / step) * step) : Math.ceil(least / step) * step;
-  const start = least <= 0 && most >= 0 ? 0 : lowest;
-  const found = candidatesFrom(start, step, typeof multipleOf === 'number' ? null : (least + most) / 2).filter(fits);
-  const value = found[variant % Math.max(1, found.length)];
-  if (value === undefined) throw new UnfitSchemaError('The sandbox makes no number within these bounds.');
-  return value;
+  const first = most > 0 ? Math.ceil(Math.max(least, 0) / step) * step : Math.floor(most / step) * step;
+  const direction = most > 0 ? step : -step;
+  return [first + variant * direction, first + (variant + 1) * direction, (least + most) / 2].find(fits);
 }
 
-/** @param middle a further candidate, if the number need not be a multiple of a step */
-function candidatesFrom(start: number, step: number, middle: number | null): ReadonlyArray<number> {
-  const above = Array.from({ length: steps }, (_, index) => start + index * step);
-  const below = Array.from({ length: steps }, (_, index) => start - (index + 1) * step);
-  return [...above, ...(middle !== null && Number.isFinite(middle) ? [middle] : []), ...below];
-}
-
-function numberOr(value: unknown, otherwise: number): number {
+export function numberOr(value: unknown, otherwise: number): number {
   return typeof value === 'number' ? value : otherwise;
 }
