@@ -48,14 +48,19 @@ function writeAll(messages: ReadonlyArray<WriteMessage>): FromSqliteWriter {
 function commit(messages: ReadonlyArray<WriteMessage>): ReadonlyArray<WriteAnswer> {
   const [first, ...others] = messages;
   if (first === undefined) return [];
+  let answers: ReadonlyArray<WriteAnswer>;
   try {
-    const file = opened(first);
-    const answers = inTransaction(file.database, () => messages.map(({ write }) => execute(file, write)));
-    return emptiedLog(file, messages, answers);
+    answers = executeTogether(opened(first), messages);
   } catch (error) {
     if (others.length === 0) return [failed(error)];
     return messages.flatMap((message) => commit([message]));
   }
+  // The writes are stored, so a fault of the log must not repeat them.
+  return emptiedLog(opened(first), messages, answers);
+}
+
+function executeTogether(file: OpenFile, messages: ReadonlyArray<WriteMessage>): ReadonlyArray<WriteAnswer> {
+  return inTransaction(file.database, () => messages.map(({ write }) => execute(file, write)));
 }
 
 function execute(file: OpenFile, { statements, unless }: SqlWrite): WriteAnswer {
@@ -72,11 +77,19 @@ function emptiedLog(
   answers: ReadonlyArray<WriteAnswer>,
 ): ReadonlyArray<WriteAnswer> {
   if (!messages.some(({ write }) => write.emptiesLog)) return answers;
-  const row = database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get();
-  if (row?.busy === 0) return answers;
-  return answers.map((answer, index) =>
-    messages[index]?.write.emptiesLog ? { kind: 'failed', detail: 'the file is in use', isRefusal: false } : answer,
-  );
+  const fault = emptyLog(database);
+  if (fault === null) return answers;
+  return answers.map((answer, index) => (messages[index]?.write.emptiesLog ? fault : answer));
+}
+
+/** @returns why the log is not empty; null if it is */
+function emptyLog(database: DatabaseSync): WriteAnswer | null {
+  try {
+    const row = database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get();
+    return row?.busy === 0 ? null : failed(new Error('the file is in use'));
+  } catch (error) {
+    return failed(error);
+  }
 }
 
 function opened({ file: { path, isDurable, isZeroed } }: WriteMessage): OpenFile {

@@ -9,6 +9,7 @@ import { SqliteWriter, type SqliteWriterOptions, type SqlValue, type SqlWrite } 
 import { type TemporaryFolder, temporaryFolder } from '#test/support/service/service-process.ts';
 
 const schema = 'CREATE TABLE IF NOT EXISTS texts (name TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT';
+const failingCheckpoint = new URL('../support/fakes/failing-checkpoint-thread.ts', import.meta.url);
 const dyingThread = new URL('../support/fakes/dying-writer-thread.ts', import.meta.url);
 
 describe('SqliteWriter', () => {
@@ -116,6 +117,27 @@ describe('SqliteWriter', () => {
       reader.close();
     }
     await one.write({ statements: [], emptiesLog: true });
+  });
+
+  it('executes each write once when the log cannot be emptied, and fails only the write that asked for it', async () => {
+    await reopen({ entry: failingCheckpoint });
+    const one = table('one.db');
+    const insert = (name: string) => ({
+      statements: [{ sql: 'INSERT INTO texts (name, body) VALUES (?, ?)', rows: [[name, '']] }],
+    });
+    const unless = { sql: 'SELECT 1 FROM texts WHERE name = ?', values: ['a'] };
+    const [first, emptying, last] = await Promise.allSettled([
+      one.write({ ...insert('a'), unless }),
+      one.write({ ...insert('b'), emptiesLog: true }),
+      one.write(insert('c')),
+    ]);
+    assert.deepEqual([first, last], Array(2).fill({ status: 'fulfilled', value: 'done' }));
+    assert.ok(emptying.status === 'rejected', 'the log is not emptied');
+    assert.match(String(emptying.reason), /^UnavailableError: The texts cannot be written: disk I\/O error\.$/);
+    assert.deepEqual(
+      one.names(),
+      ['a', 'b', 'c'].map((name) => row({ name })),
+    );
   });
 
   it('refuses writes beyond its limits, and accepts further ones after the answers', async () => {
