@@ -1,4 +1,5 @@
 import { type Failure, failure } from '#domain/shared/failure.ts';
+import { runForClient } from '#shared/async/event-loop-budget.ts';
 import type { ByteLimits, ByteReservation, ByteShortage } from './byte-budget.ts';
 
 /** The time limits of a body that replace the server's limit of a whole request. */
@@ -142,7 +143,17 @@ export function arrivalFailure(arrival: Arrival, maxBytes: number): Failure | nu
 
 const tooSlow = failure('body-too-slow', 'The body stopped arriving or took too long. Send it again.');
 
-/** The client left before its request was complete, so no answer can be sent. */
+/** The client left before its request was read, so no answer can be sent. */
 export class ClientDisconnectedError extends Error {
   override readonly name = 'ClientDisconnectedError';
+}
+
+/**
+ * Reads the body of a client. Where the reading waits for its turn, it is given up if the client has left.
+ * @throws ClientDisconnectedError, and what the reading throws
+ */
+export function readForClient<Result>(client: { readonly isDisconnected: boolean }, read: () => Result): Result {
+  return runForClient(() => {
+    if (client.isDisconnected) throw new ClientDisconnectedError('The client left before its body was read.');
+  }, read);
 }

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
+import { ClientDisconnectedError, readForClient } from '#exchange/body-source.ts';
 import { inexactIntegers, parseJsonObject } from '#exchange/json-body.ts';
+import { heavyWork } from '#shared/async/event-loop-budget.ts';
 
 /** The seconds of processor time that work takes. */
 async function processorSeconds(work: () => Promise<unknown>): Promise<number> {
@@ -23,6 +25,17 @@ describe('a JSON body', () => {
   it('with many runs of fifteen digits is soon found to have exact integers alone', async () => {
     const bytes = Buffer.from(`{"text":"${`${'9'.repeat(15)} `.repeat(500_000)}"}`);
     assert.ok((await processorSeconds(() => inexactIntegers(bytes))) < 1);
+  });
+
+  it('that is large and waits for its turn is not read when its client leaves meanwhile', async () => {
+    const bytes = Buffer.from(`{"text":"${'x'.repeat(1024 * 1024)}"}`);
+    const client = { isDisconnected: false };
+    heavyWork.spend(1);
+    const left = readForClient(client, () => parseJsonObject(bytes, 10));
+    const stays = readForClient({ isDisconnected: false }, () => parseJsonObject(bytes, 10));
+    client.isDisconnected = true;
+    await assert.rejects(left, ClientDisconnectedError);
+    assert.ok(E.isRight(await stays));
   });
 
   it('that is malformed after a megabyte names the byte, and before that the line and the column', async () => {

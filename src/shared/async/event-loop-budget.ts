@@ -1,4 +1,15 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { currentOwner, FairQueue } from './fair-queue.ts';
+
+const clients = new AsyncLocalStorage<() => void>();
+
+/**
+ * Does work for a client. Where the work waits for its turn, it is given up if the client has left.
+ * @param check throws if the client has left
+ */
+export function runForClient<Result>(check: () => void, work: () => Result): Result {
+  return clients.run(check, work);
+}
 
 interface WaitingWork {
   readonly owner: string;
@@ -26,8 +37,9 @@ export class EventLoopBudget {
   }
 
   /**
-   * Takes work from the budget of a turn, and resolves in that turn: at once, or when it is the owner's turn.
+   * Takes work from the budget of a turn, and resolves in that turn: immediately, or when it is the owner's turn.
    * @param work the amount, or an estimate
+   * @throws what the check of `runForClient` throws
    */
   async take(work: number): Promise<void> {
     if (this.canBegin) this.spend(work);
@@ -37,7 +49,7 @@ export class EventLoopBudget {
   /**
    * Does work whose size is known only afterwards, in a turn with some budget left.
    * @param sizeOf returns the size of the work from its result
-   * @throws what the work throws
+   * @throws what the work throws, or the check of `runForClient`
    */
   async run<Result>(work: () => Result, sizeOf: (result: Result) => number): Promise<Result> {
     const runNow = () => {
@@ -64,9 +76,11 @@ export class EventLoopBudget {
 
   #inTurn<Result>(work: () => Result): Promise<Result> {
     const owner = currentOwner();
+    const checkClient = clients.getStore();
     return new Promise((resolve, reject) => {
       const begin = () => {
         try {
+          checkClient?.();
           resolve(work());
         } catch (error) {
           reject(error);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { EventLoopBudget } from '#shared/async/event-loop-budget.ts';
+import { EventLoopBudget, runForClient } from '#shared/async/event-loop-budget.ts';
 import { runFor } from '#shared/async/fair-queue.ts';
 
 describe('EventLoopBudget', () => {
@@ -126,6 +126,38 @@ describe('EventLoopBudget', () => {
     );
     await assert.rejects(failed, /broken/);
     assert.equal(await next, 'served');
+  });
+
+  it('gives up work of clients that have left when its turn comes, and serves what waits behind it in that turn', async () => {
+    const budget = new EventLoopBudget(10);
+    budget.spend(10);
+    let hasLeft = false;
+    const begun: string[] = [];
+    const work = (name: string) => budget.take(10).then(() => begun.push(name));
+    const check = () => {
+      if (hasLeft) throw new Error('left');
+    };
+    const left = Array.from({ length: 100 }, () => runForClient(check, () => work('left')));
+    const last = work('last');
+    hasLeft = true;
+    const outcomes = Promise.allSettled(left);
+    await nextTurn();
+    assert.deepEqual(begun, ['last']);
+    await last;
+    assert.deepEqual(new Set((await outcomes).map(({ status }) => status)), new Set(['rejected']));
+  });
+
+  it('lets work of clients that stay begin, and work that need not wait', async () => {
+    const budget = new EventLoopBudget(10);
+    const begun: string[] = [];
+    const work = (name: string) => budget.take(10).then(() => begun.push(name));
+    const fail = () => assert.fail('it does not wait');
+    await runForClient(fail, () => work('first'));
+    await runForClient(
+      () => undefined,
+      () => work('second'),
+    );
+    assert.deepEqual(begun, ['first', 'second']);
   });
 
   it('lets work that takes nothing but spends later begin one piece after the other', async () => {
