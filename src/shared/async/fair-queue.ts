@@ -44,20 +44,32 @@ export class FairQueue<Item> {
 
   /**
    * Removes the next item.
-   * @param canServe whether it may be this owner's turn, for its first item; by default it always may
-   * @returns
+   * @param canServe whether it may be this owner's turn; by default it always may
    */
-  shift(canServe: (owner: string, item: Item) => boolean = () => true): Item | undefined {
+  shift(canServe: (owner: string) => boolean = () => true): Item | undefined {
     for (const [owner, items] of this.#byOwner) {
-      const [item] = items;
-      if (item === undefined || !canServe(owner, item)) continue;
-      items.shift();
+      if (!canServe(owner)) continue;
+      const item = items.shift();
       this.#byOwner.delete(owner);
       if (items.length > 0) this.#byOwner.set(owner, items);
       this.#size -= 1;
       return item;
     }
     return undefined;
+  }
+
+  /** Removes each owner's first items for which a condition holds. Whose turn it is stays the same. */
+  removeFirst(isRemoved: (item: Item) => boolean): ReadonlyArray<Item> {
+    const removed: Item[] = [];
+    for (const [owner, items] of this.#byOwner) {
+      for (let [item] = items; item !== undefined && isRemoved(item); [item] = items) {
+        items.shift();
+        removed.push(item);
+      }
+      if (items.length === 0) this.#byOwner.delete(owner);
+    }
+    this.#size -= removed.length;
+    return removed;
   }
 }
 
@@ -143,8 +155,7 @@ export class FairSlots {
   #refuseLate(): void {
     this.#timer = null;
     const now = performance.now();
-    const shiftLate = () => this.#waiting.shift((_, { deadline }) => deadline <= now);
-    for (let late = shiftLate(); late !== undefined; late = shiftLate()) late.resolve('too-late');
+    for (const late of this.#waiting.removeFirst(({ deadline }) => deadline <= now)) late.resolve('too-late');
     if (this.#waiting.size > 0) this.#startTimer();
   }
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { setTimeout } from 'node:timers/promises';
 import { FairSlots, type LeaveSlot, type SlotRefusal } from '#shared/async/fair-queue.ts';
 
 const end = (slot: LeaveSlot | SlotRefusal) => {
@@ -55,6 +56,23 @@ describe('fair slots', () => {
     const next = slots.enter('a');
     end(first);
     end(await next);
+  });
+
+  it('leave an owner its turn when one of its calls waits too long', async () => {
+    const slots = new FairSlots({ maxSlots: 1, maxWaitMs: 200 });
+    const first = await slots.enter('x');
+    const late = slots.enter('a');
+    await setTimeout(120);
+    const order: string[] = [];
+    const calls = ['a', 'b'].map(async (name) => {
+      const slot = await slots.enter(name);
+      order.push(name);
+      end(slot);
+    });
+    assert.equal(await late, 'too-late');
+    end(first);
+    await Promise.all(calls);
+    assert.deepEqual(order, ['a', 'b']);
   });
 
   it('free a slot only once when it is left twice', async () => {
