@@ -5,7 +5,7 @@ import type { RecordKey, RecordStore } from '#records/record-store.ts';
 import { encodeJson } from '#shared/json/encoded-json.ts';
 import type { Json } from '#shared/json/json.ts';
 import { noIncompleteStreams } from './incomplete-streams.ts';
-import type { Checkpoints, PositionsReader, ProjectionPositions, PublishedPositions } from './published-positions.ts';
+import type { Checkpoints, ProjectionPositions, PublishedPositions } from './published-positions.ts';
 import type { OperatorState, ProjectionStatus } from './read-store.ts';
 
 const kind = 'notes';
@@ -33,7 +33,7 @@ type StoredStatus = Omit<ProjectionStatus, 'incompleteStreams'> & Partial<Projec
  * operators. An embedded read store has its notes in its own file, so that they are stored and lost together with the
  * documents.
  */
-export class ReadStoreNotes implements PositionsReader {
+export class ReadStoreNotes {
   readonly #records: RecordStore;
   readonly #fence: number;
   #beat = 0;
@@ -57,6 +57,7 @@ export class ReadStoreNotes implements PositionsReader {
     return state === null ? { position: 0, skipped: {} } : (state.parse() as OperatorState);
   }
 
+  /** What the node that runs the projections published last; null when no node has yet. @throws UnavailableError */
   async positions(): Promise<PublishedPositions | null> {
     return decodePublishedPositions(await this.#records.get(kind, positionsRecordKey.key));
   }

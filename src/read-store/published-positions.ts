@@ -42,15 +42,9 @@ export interface PublishedPositions extends ProjectionPositions {
 export interface PositionsWriter {
   /**
    * Stores the checkpoints of all generations up to which documents are stored, and replaces what
-   * `PositionsReader.positions` returns, with the next `beat`: one write of one record. A position that it publishes is
+   * `ReadStoreNotes.positions` returns, with the next `beat`: one write of one record. A position that it publishes is
    * the checkpoint of its generation.
    * @throws UnavailableError; FencedError
    */
   savePositions(positions: ProjectionPositions): Promise<void>;
-}
-
-/** The reading side of a read store that several nodes share. */
-export interface PositionsReader {
-  /** What the node that runs the projections published last; null when no node has yet. @throws UnavailableError */
-  positions(): Promise<PublishedPositions | null>;
 }

@@ -17,8 +17,6 @@ export interface PartRecorderOptions {
   readonly record: (part: PartToRecord) => Promise<void>;
   /** Called once, when a part can never be recorded. */
   readonly onFailure: () => void;
-  /** The longest time from the end of a line until its part is recorded. Default 200. */
-  readonly gatherMs?: number;
 }
 
 /** A part of this size is recorded at once. */
@@ -26,7 +24,8 @@ const fullPartBytes = 4 * 1024 * 1024;
 /** The most unrecorded bytes and lines. Beyond one of them no further line is called. */
 const maxWaitingBytes = 16 * 1024 * 1024;
 const maxWaitingLines = 5_000;
-const defaultGatherMs = 200;
+/** The longest time from the end of a line until its part is recorded. */
+const gatherMs = 200;
 
 /** Records finished lines several times a second, in parts, in the order in which they were finished. */
 export class PartRecorder {
@@ -94,7 +93,7 @@ export class PartRecorder {
   #gather(): Promise<void> {
     if (this.#waitingBytes >= fullPartBytes) return Promise.resolve();
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, this.#options.gatherMs ?? defaultGatherMs);
+      const timer = setTimeout(resolve, gatherMs);
       this.#gathered = () => {
         clearTimeout(timer);
         resolve();

@@ -27,11 +27,8 @@ const flushIntervalMs = 200;
  * Creates the service's log on standard output: readable text on a terminal, otherwise one JSON object on each line.
  * API keys are never passed to it. If a header is logged by mistake, its value is removed.
  */
-export async function createLog(
-  level: LogLevel,
-  terminal: boolean = process.stdout.isTTY === true,
-): Promise<ProcessLog> {
-  return terminal ? logOnTerminal(level) : logInLines(level);
+export async function createLog(level: LogLevel): Promise<ProcessLog> {
+  return process.stdout.isTTY ? logOnTerminal(level) : logInLines(level);
 }
 
 async function logOnTerminal(level: LogLevel): Promise<ProcessLog> {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { PositionsReader } from '#read-store/published-positions.ts';
+import type { ReadStoreNotes } from '#read-store/notes.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import { expectConsistent } from '#test/e2e/support/consistent-stores.ts';
 import { SettlingLoad } from '#test/e2e/support/settling-load.ts';
@@ -16,7 +16,7 @@ describeOnSharedEngines('two nodes that run projections and processes', (engines
   const nodes = new Nodes(engines);
   let control: ServiceProcess;
   let projectors: ServiceProcess[];
-  let reader: ReadStore & PositionsReader;
+  let reader: ReadStore & Pick<ReadStoreNotes, 'positions'>;
   let load: SettlingLoad;
 
   before(() => {

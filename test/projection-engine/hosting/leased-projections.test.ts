@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { NodeLeases } from '#leases/node-leases.ts';
 import { runProjectionsUnderLease } from '#projection-engine/hosting/leased-projections.ts';
-import type { PositionsReader } from '#read-store/published-positions.ts';
+import type { ReadStoreNotes } from '#read-store/notes.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import { InMemoryEventStore } from '#test/support/fakes/in-memory-event-store.ts';
 import { InMemoryLeaseStore } from '#test/support/fakes/in-memory-lease-store.ts';
@@ -21,7 +21,7 @@ const quiet = { info: () => undefined, warn: () => undefined, error: () => undef
 describeOnMongoDb('runProjectionsUnderLease', (server) => {
   let url: string;
   let events: InMemoryEventStore;
-  let reader: ReadStore & PositionsReader;
+  let reader: ReadStore & Pick<ReadStoreNotes, 'positions'>;
   let opened: AsyncDisposableStack;
 
   beforeEach(() => {

@@ -2,14 +2,14 @@ import type { MongoDbClientOptions } from '#mongodb/reconnecting-client.ts';
 import * as reading from '#read-store/mongodb/mongodb-read-store.ts';
 import * as writing from '#read-store/mongodb/mongodb-read-store-writer.ts';
 import { ReadStoreNotes } from '#read-store/notes.ts';
-import type { PositionsReader, PositionsWriter } from '#read-store/published-positions.ts';
+import type { PositionsWriter } from '#read-store/published-positions.ts';
 import type { GenerationCommit, ReadStore, ReadStoreWriter } from '#read-store/read-store.ts';
 import { openMongoDbRecordStore } from '#records/mongodb/mongodb-record-store.ts';
 
 /** Opens the reading side of a read store on MongoDB, with records that are closed with it. */
 export function openMongoDbReadStore(
   options: MongoDbClientOptions & Pick<reading.MongoDbReadStoreOptions, 'announced'>,
-): ReadStore & PositionsReader {
+): ReadStore & Pick<ReadStoreNotes, 'positions'> {
   const records = openMongoDbRecordStore(options);
   const store = reading.openMongoDbReadStore({ ...options, records });
   const close = async () => {
