@@ -13,7 +13,6 @@ import { DigestSchedule } from '#digests/digest-schedule.ts';
 import { DigestStore } from '#digests/digest-store.ts';
 import { DigestWriter } from '#digests/digest-writer.ts';
 import { InclusionProofs } from '#digests/inclusion-proof.ts';
-import { rootOfProof } from '#digests/merkle-tree.ts';
 import { readNewHeads } from '#digests/new-heads.ts';
 import type { Digest } from '#domain/history/digest.ts';
 import type { StoredEvent } from '#event-store/event-store.ts';
@@ -24,6 +23,7 @@ import { forgedStream, SealedLog } from '#test/support/events/sealed-log.ts';
 import { InMemoryLeaseStore } from '#test/support/fakes/in-memory-lease-store.ts';
 import { MemoryLog } from '#test/support/fakes/in-memory-log.ts';
 import { countTurns } from '#test/support/harness/turns.ts';
+import { rootOfProof } from '#test/support/log/root-of-proof.ts';
 
 const metering = { stream: 'usage-1', revision: 0, id: 'u', type: 'Done', data: '{}', metadata: '{}' };
 const never = new AbortController().signal;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { MerkleTree, rootOfProof } from '#digests/merkle-tree.ts';
+import { MerkleTree } from '#digests/merkle-tree.ts';
+import { rootOfProof } from '#test/support/log/root-of-proof.ts';
 
 /** Leaves and roots from the tests of the first implementation of Certificate Transparency. */
 const leaves = ['', '\x00', '\x10', '\x20\x21', '\x30\x31', '\x40\x41\x42\x43', 'PQRSTUVW', '`abcdefghijklmno'];
