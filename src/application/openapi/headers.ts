@@ -2,74 +2,58 @@ import { type AnyOperation, asksProvider } from '#application/operations/operati
 import type { JsonObject } from '#shared/json/json.ts';
 
 // No header has an example: the documentation page would send it.
-
-const idempotencyKeyHeader: JsonObject = {
-  name: 'Idempotency-Key',
+const header = (name: string, description: string, schema: JsonObject = { type: 'string' }): JsonObject => ({
+  name,
   in: 'header',
   required: false,
-  description: 'The same key with the same body gets the first answer again, for at least 24 hours.',
-  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]+$' },
-};
+  description,
+  schema,
+});
 
-const ifMatchHeader: JsonObject = {
-  name: 'If-Match',
-  in: 'header',
-  required: false,
-  description: 'An ETag as it was answered, like `"3"`: refuses with 412 when the resource has changed since.',
-  schema: { type: 'string' },
-};
+const idempotencyKeyHeader = header(
+  'Idempotency-Key',
+  'The same key with the same body gets the first answer again, for at least 24 hours.',
+  { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]+$' },
+);
 
-const rangeHeader: JsonObject = {
-  name: 'Range',
-  in: 'header',
-  required: false,
-  description:
-    'One part of the bytes, like `bytes=0-99`; the answer is 206. For several parts, the answer is the whole.',
-  schema: { type: 'string' },
-};
+const ifMatchHeader = header(
+  'If-Match',
+  'An ETag as it was answered, like `"3"`: refuses with 412 when the resource has changed since.',
+);
 
-const minPositionHeader: JsonObject = {
-  name: 'Switchyard-Min-Position',
-  in: 'header',
-  required: false,
-  description: 'A Switchyard-Position: the answer holds what was written there, or is 503 after a second.',
-  schema: { type: 'string', pattern: '^[0-9]{1,15}$' },
-};
+const rangeHeader = header(
+  'Range',
+  'One part of the bytes, like `bytes=0-99`; the answer is 206. For several parts, the answer is the whole.',
+);
 
-const ifNoneMatchHeader: JsonObject = {
-  name: 'If-None-Match',
-  in: 'header',
-  required: false,
-  description: 'An ETag as it was answered: the answer is 304 without a body while the resource has not changed.',
-  schema: { type: 'string' },
-};
+const minPositionHeader = header(
+  'Switchyard-Min-Position',
+  'A Switchyard-Position: the answer holds what was written there, or is 503 after a second.',
+  { type: 'string', pattern: '^[0-9]{1,15}$' },
+);
 
-const preferHeader: JsonObject = {
-  name: 'Prefer',
-  in: 'header',
-  required: false,
-  description:
-    '`handling=strict` (RFC 7240) refuses members and query parameters that the operation does not know with 422. ' +
+const ifNoneMatchHeader = header(
+  'If-None-Match',
+  'An ETag as it was answered: the answer is 304 without a body while the resource has not changed.',
+);
+
+const preferHeader = header(
+  'Prefer',
+  '`handling=strict` (RFC 7240) refuses members and query parameters that the operation does not know with 422. ' +
     'Without it they are left out, and named in `Switchyard-Ignored`.',
-  schema: { type: 'string' },
-};
+);
 
-const lastEventIdHeader: JsonObject = {
-  name: 'Last-Event-ID',
-  in: 'header',
-  required: false,
-  description: 'The last `id` that was received. The events after it are sent first.',
-  schema: { type: 'string', pattern: '^[0-9]{1,16}$' },
-};
+const lastEventIdHeader = header(
+  'Last-Event-ID',
+  'The last `id` that was received. The events after it are sent first.',
+  { type: 'string', pattern: '^[0-9]{1,16}$' },
+);
 
-const onBehalfOfHeader: JsonObject = {
-  name: 'Switchyard-On-Behalf-Of',
-  in: 'header',
-  required: false,
-  description:
-    'For whom your system acts: an opaque id of its own, no name and no address. Histories and the audit show it as claimed.',
-  schema: { type: 'string', pattern: '^[A-Za-z0-9._:-]{1,64}$' },
-};
+const onBehalfOfHeader = header(
+  'Switchyard-On-Behalf-Of',
+  'For whom your system acts: an opaque id of its own, no name and no address. Histories and the audit show it as claimed.',
+  { type: 'string', pattern: '^[A-Za-z0-9._:-]{1,64}$' },
+);
 
 /** The headers that requests of an operation may carry, in addition to the API key. */
 export function requestHeaders(operation: AnyOperation): ReadonlyArray<JsonObject> {
