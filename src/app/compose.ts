@@ -215,7 +215,6 @@ async function openService(config: Config, foundation: Foundation): Promise<Serv
       processes: processStatuses,
       batchesRun,
       verification: digests.verification,
-      olderNodes: () => foundation.earlier?.nodes ?? [],
     }),
     digestKeys: digests.publishedKeys,
     metrics,

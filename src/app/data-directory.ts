@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { dataFiles } from '#app/files/data-files.ts';
+import { checkFolderFormat } from '#app/files/folder-format.ts';
 import { keepDiskReserve } from '#app/files/private-files.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { makeFolder } from '#shared/files/make-folder.ts';
@@ -13,7 +14,6 @@ import {
   ownerOf,
   takeOwnedLock,
 } from './files/owned-lock.ts';
-import { checkFolderFormat } from './stored-format.ts';
 
 /** The folder of the embedded stores, owned by this process until it is released. */
 export interface DataDirectory extends OwnedLock {
@@ -23,7 +23,7 @@ export interface DataDirectory extends OwnedLock {
 /**
  * Makes the folder if it does not exist (only its owner can open it), and locks it for this process.
  * @param path of the folder
- * @throws StartupError if a running process owns it, if it cannot be made or written, or if a newer release wrote it
+ * @throws StartupError if a running process owns it, if it cannot be made or written, or if a newer or an older release wrote it
  */
 export function openDataDirectory(path: string): DataDirectory {
   const files = lockFilesOf(path);

@@ -4,10 +4,10 @@ import { type EventStore, noStream, type StoredEvent } from '#event-store/event-
 import { parseTexts } from '#event-store/recorded-event.ts';
 import { UnreadableStreamError } from '#event-store/unreadable-stream.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import { ensureKnownFormat, ownFormat } from './stored-format.ts';
+import { ensureKnownFormat, olderDataError, ownFormat } from './stored-format.ts';
 
 /** A log on a server, which other tools and releases may open without the database of its read models. */
-export interface ServerLog extends Pick<EventStore, 'append'> {
+export interface ServerLog extends Pick<EventStore, 'append' | 'lastPosition'> {
   readonly readRaw: (stream: string, fromRevision: number) => Promise<ReadonlyArray<StoredEvent>>;
   readonly ensureWritable: () => Promise<void>;
 }
@@ -16,26 +16,25 @@ export interface ServerLog extends Pick<EventStore, 'append'> {
 const stream = 'stored-format';
 const type = 'StoredFormatRaised';
 const maxAttempts = 20;
+const where = 'The log of EVENT_STORE_URL';
 
 /**
- * Checks that this release knows the format of a log on a server. A log without a number counts as written by release
- * 0.4.0 or an older one.
- * @returns the number of the format
- * @throws StartupError if a newer release has written the log; UnavailableError
+ * Checks that this release opens a log on a server. Release 0.4.0 and older ones stored no number, and a new log has none.
+ * @throws StartupError if a newer or an older release has written the log; UnavailableError
  */
-export async function checkLogFormat(log: Pick<ServerLog, 'readRaw'>): Promise<number> {
-  return (await readFormat(log)).format;
+export async function checkLogFormat(log: Pick<ServerLog, 'readRaw' | 'lastPosition'>): Promise<void> {
+  await readFormat(log);
 }
 
 /**
  * Records the format of this release in a log on a server, before the release appends anything else there. A user who may
  * not append records nothing.
- * @throws StartupError if a newer release has written the log; UnavailableError
+ * @throws StartupError if a newer or an older release has written the log; UnavailableError
  */
 export async function recordLogFormat(log: ServerLog): Promise<void> {
   for (let attempts = 0; attempts < maxAttempts; attempts += 1) {
     const { format, revision } = await readFormat(log);
-    if (format >= ownFormat.format || !(await isWritable(log))) return;
+    if (format === ownFormat.format || !(await isWritable(log))) return;
     const raised = { id: randomUUID(), type, data: JSON.stringify(ownFormat), metadata: '{"schemaVersion":1}' };
     const stored = await log.append(stream, revision, [raised]);
     if (E.isRight(stored)) return;
@@ -44,7 +43,11 @@ export async function recordLogFormat(log: ServerLog): Promise<void> {
   }
 }
 
-async function readFormat(log: Pick<ServerLog, 'readRaw'>): Promise<{ format: number; revision: number }> {
+async function readFormat(
+  log: Pick<ServerLog, 'readRaw' | 'lastPosition'>,
+): Promise<{ format: number | null; revision: number }> {
+  // Before the number, because another node that begins the log stores its number before any event.
+  const hasEvents = (await log.lastPosition()) > 0;
   const events = await log.readRaw(stream, 0).catch((error: unknown) => {
     // Someone has shortened the stream on the server: what it said is not known any more.
     if (error instanceof UnreadableStreamError) return null;
@@ -52,9 +55,10 @@ async function readFormat(log: Pick<ServerLog, 'readRaw'>): Promise<{ format: nu
   });
   if (events === null) return { format: ownFormat.format, revision: noStream };
   const newest = events.at(-1);
-  const stored = newest === undefined ? null : (parseTexts(newest).data ?? newest.data);
-  const format = ensureKnownFormat(stored, 'The log of EVENT_STORE_URL');
-  return { format, revision: newest?.revision ?? noStream };
+  if (newest !== undefined)
+    return { format: ensureKnownFormat(parseTexts(newest).data ?? newest.data, where), revision: newest.revision };
+  if (hasEvents) throw olderDataError(where, '0.4.0 or an older release');
+  return { format: null, revision: noStream };
 }
 
 async function isWritable(log: ServerLog): Promise<boolean> {

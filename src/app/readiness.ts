@@ -25,8 +25,6 @@ export interface ReadinessDependencies {
   readonly documents: Pick<ReadStore, 'status'>;
   readonly projections: Pick<ProjectionsProgress, 'status' | 'following'>;
   readonly processes: Pick<ProcessStatuses, 'read'>;
-  /** The nodes of the release before whose end the processes of this node wait for. Default: none. */
-  readonly olderNodes?: () => ReadonlyArray<string>;
   /** Whether a live node runs batches. */
   readonly batchesRun: () => Promise<boolean>;
   /** The last verification of the log; null before the first, `off` if there is none. */
@@ -40,7 +38,6 @@ export function createReadiness({
   documents,
   projections,
   processes,
-  olderNodes = () => [],
   batchesRun,
   verification,
 }: ReadinessDependencies): Readiness {
@@ -53,7 +50,7 @@ export function createReadiness({
       }),
       answers('read-store', async () => `${(await documents.status()).length} read models`),
       following(projections),
-      running(processes, olderNodes),
+      running(processes),
       runningBatches(batchesRun),
       verified(verification),
     ]);
@@ -97,10 +94,7 @@ function incompleteOf(statuses: ReadonlyArray<ProjectionStatus>): string {
  * A stopped process is an alarm. It does not make the node unready, because everything else works, and another node
  * would find the same.
  */
-function running(
-  processes: ReadinessDependencies['processes'],
-  olderNodes: () => ReadonlyArray<string>,
-): Promise<ReadinessCheck> {
+function running(processes: ReadinessDependencies['processes']): Promise<ReadinessCheck> {
   return checked('processes', async () => {
     const all = await processes.read();
     const stopped = all.filter(({ state }) => state === 'stopped').map(causeOf);
@@ -111,16 +105,8 @@ function running(
       ...(stopped.length === 0 ? [] : [`stopped: ${stopped.join(', ')}`]),
       ...(waiting.length === 0 ? [] : [`waiting: ${waiting.join(', ')}`]),
     ];
-    return {
-      ready: true,
-      detail: `${parts.length === 0 ? `${all.length} processes` : parts.join('; ')}${waitsFor(olderNodes())}`,
-    };
+    return { ready: true, detail: parts.length === 0 ? `${all.length} processes` : parts.join('; ') };
   });
-}
-
-/** Processes of the release before do the same work, so a wait for their end does not make a node unready. */
-function waitsFor(nodes: ReadonlyArray<string>): string {
-  return nodes.length === 0 ? '' : `; they wait here until nodes of the release before end: ${nodes.join(', ')}`;
 }
 
 /** Without a node that runs batches, everything else works. So this check explains the reason and never fails. */

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readConfig } from '#app/config.ts';
 import { describeIncompleteStreams } from '#read-store/incomplete-streams.ts';
 import type { ProjectionStatus } from '#read-store/read-store.ts';
 import type { LocalService } from './shared/local-service.ts';
@@ -19,7 +18,6 @@ const usage = `Usage: npm run projections -- <command>
   rebuild <name>... | all   rebuild read models next to the current ones, then swap them in
   retry <name>              let a stopped projection retry the event at which it stopped
   skip <name> <event id>    let a stopped projection skip the event at which it stopped
-  drop-old                  drop the read models that release 0.3 has left in MongoDB, when no node of it runs any more
 
 It talks to the service that runs on DATA_DIR, or opens the stores itself when none runs.
 `;
@@ -31,11 +29,9 @@ const tool = {
   name: 'projections',
   usage,
   describe: lineOf,
-  otherCommands: ['rebuild', 'drop-old'],
-  otherAction: (command, names) => {
-    if (command === 'rebuild' && names.length > 0) return (service) => rebuild(service, names);
-    return command === 'drop-old' && names.length === 0 ? dropOld : null;
-  },
+  otherCommands: ['rebuild'],
+  otherAction: (command, names) =>
+    command === 'rebuild' && names.length > 0 ? (service) => rebuild(service, names) : null,
 } satisfies StoppableTool<ProjectionStatus>;
 
 await runStoppableTool(tool);
@@ -49,26 +45,6 @@ async function rebuild(service: LocalService, asked: ReadonlyArray<string>): Pro
     begun.set(name, answer.position);
   }
   return follow(service, begun);
-}
-
-/** Drops the read models of release 0.3, when those of this release are filled. */
-async function dropOld(service: LocalService): Promise<number> {
-  const all = await statuses(service);
-  if (all.length === 0 || all.some(({ ready }) => !ready)) {
-    process.stderr.write(
-      'projections: nothing is dropped, because the read models of this release are not filled yet\n',
-    );
-    return 1;
-  }
-  const { readStore } = readConfig(process.env);
-  if (readStore.kind === 'sqlite') {
-    process.stdout.write('the read models are in SQLite, where release 0.3 has left none\n');
-    return 0;
-  }
-  const { dropOldReadModels } = await import('#read-store/mongodb/drop-old-read-models.ts');
-  const dropped = await dropOldReadModels({ url: readStore.url });
-  process.stdout.write(`dropped ${dropped.length} collections\n`);
-  return 0;
 }
 
 /** Shows progress until every rebuild that was requested at these positions has ended. */

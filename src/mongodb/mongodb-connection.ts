@@ -41,6 +41,12 @@ export class MongoDbConnection {
     return this.#client.maxUpdates();
   }
 
+  /** Returns the names of the database's collections. @throws UnavailableError */
+  async collectionNames(): Promise<ReadonlyArray<string>> {
+    const found = await this.call((database) => database.listCollections({}, { nameOnly: true }).toArray());
+    return found.map(({ name }) => name);
+  }
+
   /** Ends running calls and closes every connection within 2 s. A shared pool is left to its owner. */
   async close(): Promise<void> {
     this.#closed = true;

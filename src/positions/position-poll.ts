@@ -220,7 +220,7 @@ function projectionsIn({ projections }: PublishedPositions): Followed {
 }
 
 /** A process that has stopped, waits or looks again at events of the past does not follow the log. */
-function processesIn({ checkpoints, liveFrom = 0 }: ProcessesRecord): Followed {
+function processesIn({ checkpoints, liveFrom }: ProcessesRecord): Followed {
   const each = Object.entries(checkpoints);
   return new Map(
     each.map(([name, { position, failure, waitingFor }]) => {
@@ -289,32 +289,31 @@ export interface ProcessesRecord {
   readonly checkpoints: Readonly<Record<string, ProcessCheckpoint>>;
   /** The newest appends of processes. */
   readonly effects: ReadonlyArray<ProcessEffect>;
-  /** What was read of the log up to the checkpoints. The release before did not store it. */
-  readonly read?: ReadOfLog;
-  /** Before this position the processes look again at events of the past, and no caller waits for them. Default 0. */
-  readonly liveFrom?: number;
+  /** What was read of the log up to the checkpoints. */
+  readonly read: ReadOfLog;
+  /** Before this position the processes look again at events of the past, and no caller waits for them. */
+  readonly liveFrom: number;
 }
 
 /** The place of the record, for a poll that reads it together with others. */
 export const processesRecordKey: RecordKey = { kind: 'processes', key: 'all' };
 
-const Record = t.intersection([
-  t.type({
-    log: t.string,
-    token: t.number,
-    checkpoints: t.record(
-      t.string,
-      t.type({
-        position: t.number,
-        lastAppended: t.number,
-        failure: nullable(eventFailureCodec),
-        waitingFor: nullable(t.string),
-      }),
-    ),
-    effects: t.readonlyArray(t.type({ process: t.string, cause: t.number, appended: t.number })),
-  }),
-  t.partial({ read: ReadOfLog, liveFrom: t.number }),
-]);
+const Record = t.type({
+  log: t.string,
+  token: t.number,
+  checkpoints: t.record(
+    t.string,
+    t.type({
+      position: t.number,
+      lastAppended: t.number,
+      failure: nullable(eventFailureCodec),
+      waitingFor: nullable(t.string),
+    }),
+  ),
+  effects: t.readonlyArray(t.type({ process: t.string, cause: t.number, appended: t.number })),
+  read: ReadOfLog,
+  liveFrom: t.number,
+});
 
 /** Reads the record from its value; null without one, or if this release cannot read it. */
 export function decodeProcessesRecord(value: Json): ProcessesRecord | null {

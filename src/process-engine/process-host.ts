@@ -36,20 +36,13 @@ export interface ProcessHostOptions extends Omit<ProcessToolsOptions, 'store' | 
   /** The name of this node in its lease. */
   readonly node: string;
   readonly log: Logger;
-  /**
-   * Whether a release before 0.5 may have passed over events of this log. Then the processes see the whole log again, once.
-   * Default false.
-   */
-  readonly mayHaveSkippedEvents?: boolean;
-  /** Called before the checkpoints are read. @throws UnavailableError */
-  readonly beforeTerm?: (signal: AbortSignal) => Promise<void>;
   /** The interval in which moved positions are stored. Default 1 s. */
   readonly saveIntervalMs?: number;
   /** Default: the clock of the machine. */
   readonly clock?: Clock;
 }
 
-const nothingDone = { checkpoints: {}, effects: [] };
+const nothingDone = { checkpoints: {}, effects: [], read: nothingRead, liveFrom: 0 };
 const defaultSaveIntervalMs = 1_000;
 const maxEffects = 200;
 
@@ -158,22 +151,19 @@ class ProcessTerm {
 
   /** Reads the checkpoints. @returns null if the signal aborts first */
   async #begin(): Promise<Beginning | null> {
-    const { store, tail, checkpoints, log, beforeTerm } = this.#options;
+    const { store, tail, checkpoints, log } = this.#options;
     const identity = await identityOfLog(tail, this.#signal);
     if (identity === null) return null;
     const read = async () => {
-      await beforeTerm?.(this.#signal);
-      // What comes next would read checkpoints that may not be taken over yet.
-      this.#signal.throwIfAborted();
-      const taken = await checkpoints.take(this.#token, identity);
+      const taken = (await checkpoints.take(this.#token, identity)) ?? nothingDone;
       return { taken, end: await store.lastPosition() };
     };
     try {
       const { taken, end } = await retrying('Reading the checkpoints', read, { log, signal: this.#signal });
-      const { checkpoints: known, effects, isTakenBack } = await this.#inLog(taken ?? nothingDone);
+      const { checkpoints: known, effects, isTakenBack } = await this.#inLog(taken);
       const within = withinLog(known, end);
       const looksAgain = isTakenBack || within.size < Object.keys(known).length;
-      const liveFrom = looksAgain ? end : Math.min(taken?.liveFrom ?? 0, end);
+      const liveFrom = looksAgain ? end : Math.min(taken.liveFrom, end);
       return { log: identity, checkpoints: within, effects, liveFrom };
     } catch (error) {
       if (this.#signal.aborted) return null;
@@ -183,12 +173,8 @@ class ProcessTerm {
 
   /** Takes the checkpoints back to where the log is the one that they were made on. */
   async #inLog(record: Pick<ProcessesRecord, 'checkpoints' | 'effects' | 'read'>) {
-    const { tail, log, mayHaveSkippedEvents = false } = this.#options;
-    const { checkpoints, effects, read = nothingRead } = record;
-    if (mayHaveSkippedEvents && record.read === undefined && Object.keys(checkpoints).length > 0) {
-      log.info({}, 'The processes look once at the whole log, because releases before 0.5 could pass over events');
-      return { ...nothingDone, isTakenBack: true };
-    }
+    const { tail, log } = this.#options;
+    const { checkpoints, effects, read } = record;
     const compared = await tail.compare(read, this.#signal);
     if (compared?.lost == null) return { checkpoints, effects, isTakenBack: false };
     const position = compared.common?.position ?? 0;

@@ -45,7 +45,6 @@ export class OperatorProgress {
   #log = new EventLogIdentity(null);
   #appliedUpTo = 0;
   #unsavedEvents = 0;
-  #hasMarks = false;
   /** The stored state until the count of earlier events of unknown types is complete. */
   #beforeCounting: Pick<OperatorState, 'position' | 'unknownEvents'> | null = null;
 
@@ -65,7 +64,6 @@ export class OperatorProgress {
     const first = await tail.firstEvent(signal, false);
     this.#log = new EventLogIdentity(first, state.madeFrom);
     const read = await persist('Reading what was read of the log', () => store.readOfLog());
-    this.#hasMarks = read.marks.length > 0;
     const compared = await tail.compare(read, signal);
     if (compared?.lost != null) this.#losesLog(compared);
     // A log that ends before a checkpoint is another log, too.
@@ -85,11 +83,6 @@ export class OperatorProgress {
         ? 'The log is another one than the read models were made from: they are built again'
         : 'The log no longer has events that the read models were made from, as after a restore: they are built again',
     );
-  }
-
-  /** Whether the read models were made by a release that stored no marks of what it read: 0.4 or older. */
-  get isOfEarlierRelease(): boolean {
-    return !this.#hasMarks;
   }
 
   /** Whether a projection's read model was made from another log. */

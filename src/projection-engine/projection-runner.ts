@@ -26,11 +26,6 @@ export interface ProjectionRunnerOptions {
   readonly tail: LogTail;
   /** The event types that this release knows; events of other types are counted. Default: every type is known. */
   readonly knownTypes?: ReadonlyArray<string>;
-  /**
-   * Whether a release before 0.5 may have passed over events of this log, and stored positions of other applications' events.
-   * Then the read models that it made are built again, next to those that queries read. Default false.
-   */
-  readonly mayHaveSkippedEvents?: boolean;
   /** The read store. The runner is its only writer. */
   readonly store: ReadStoreWriter;
   readonly log: Logger;
@@ -185,7 +180,6 @@ export class ProjectionRunner {
     for (const { data } of await this.#operator.skippedEvents()) this.#skippedByAll.add(data.eventId);
     for (const runtime of this.#runtimes) await this.#open(runtime, operator, end);
     await this.#operator.applyPast(end);
-    if (this.#mayHaveSkippedEvents) await this.#buildAgain(end);
     await this.#operator.noteMade(
       this.#runtimes.filter(({ projection }) => !this.#operator.isFromOtherLog(projection.name)),
     );
@@ -197,25 +191,7 @@ export class ProjectionRunner {
     const { name } = runtime.projection;
     for (const id of skipped[name] ?? []) runtime.skipped.add(id);
     runtime.incompleteStreams = incompleteStreams?.[name] ?? noIncompleteStreams;
-    await this.#generations.open(runtime, {
-      end,
-      isFromOtherLog: this.#operator.isFromOtherLog(name),
-      mayHaveForeignPositions: this.#mayHaveSkippedEvents,
-    });
-  }
-
-  get #mayHaveSkippedEvents(): boolean {
-    return this.#options.mayHaveSkippedEvents === true && this.#operator.isOfEarlierRelease;
-  }
-
-  async #buildAgain(end: number): Promise<void> {
-    const made = this.#runtimes.filter(({ current, filling }) => current !== null && filling === null);
-    if (made.length === 0) return;
-    this.#options.log.info(
-      {},
-      'The read models are built again once, because releases before 0.5 could pass over events',
-    );
-    for (const runtime of made) await this.#generations.begin(runtime, end);
+    await this.#generations.open(runtime, { end, isFromOtherLog: this.#operator.isFromOtherLog(name) });
   }
 
   /** Projections near the newest position follow the log together. The others catch up. */

@@ -118,8 +118,6 @@ export interface ContinuedLog {
   readonly end: number;
   /** Whether the stored documents were made from another log. */
   readonly isFromOtherLog: boolean;
-  /** Whether a stored checkpoint may be the position of another application's event, after our last one. */
-  readonly mayHaveForeignPositions: boolean;
 }
 
 /** Opens the generations into which projections are folded: stored ones and new ones. */
@@ -134,13 +132,10 @@ export class GenerationStarter {
    * Continues a projection from its stored generations, or begins a new one if none can be continued.
    * @throws what the store throws other than UnavailableError, which is retried
    */
-  async open(runtime: ProjectionRuntime, log: ContinuedLog): Promise<void> {
-    const { end, isFromOtherLog, mayHaveForeignPositions } = log;
+  async open(runtime: ProjectionRuntime, { end, isFromOtherLog }: ContinuedLog): Promise<void> {
     const { projection } = runtime;
     const { store, persist } = this.#options;
-    const stored = await persist('Reading the generations', () => store.generations(projection.name));
-    const current = mayHaveForeignPositions && stored.current?.complete ? upTo(stored.current, end) : stored.current;
-    const { filling } = stored;
+    const { current, filling } = await persist('Reading the generations', () => store.generations(projection.name));
     const isUsable = (generation: Generation | null): generation is Generation =>
       generation !== null && !isFromOtherLog && canContinue(generation, projection, end);
     if (isUsable(current) && current.complete) runtime.current = projectorOf(runtime, current, liveLimits);
@@ -172,12 +167,6 @@ function projectorOf(
   limits: DocumentBufferLimits,
 ): GenerationProjector {
   return new GenerationProjector(runtime.projection, generation, (eventId) => runtime.isSkipped(eventId), limits);
-}
-
-/** Returns a generation whose positions are not after the end of the log. No event of ours is between. */
-function upTo(generation: Generation, end: number): Generation {
-  const { checkpoint, begunAt } = generation;
-  return { ...generation, checkpoint: Math.min(checkpoint, end), begunAt: Math.min(begunAt, end) };
 }
 
 /** Whether a generation can be continued by this release's projection, on a log with this end. */

@@ -4,7 +4,6 @@ import { nothingRead, ReadOfLog } from '#domain/shared/log-mark.ts';
 import type { RecordKey, RecordStore } from '#records/record-store.ts';
 import { encodeJson } from '#shared/json/encoded-json.ts';
 import type { Json } from '#shared/json/json.ts';
-import { noIncompleteStreams } from './incomplete-streams.ts';
 import type { Checkpoints, ProjectionPositions, PublishedPositions } from './published-positions.ts';
 import type { OperatorState, ProjectionStatus } from './read-store.ts';
 
@@ -13,20 +12,15 @@ const kind = 'notes';
 /** The place of the published positions, for a poll that reads them together with other records. */
 export const positionsRecordKey: RecordKey = { kind, key: 'positions' };
 
-const PublishedRecord = t.intersection([
-  t.type({
-    ready: t.boolean,
-    projections: t.readonlyArray(t.type({ name: t.string, position: t.number, live: t.boolean, generation: t.number })),
-    checkpoints: t.record(t.string, t.record(t.string, t.number)),
-    beat: t.number,
-    token: t.number,
-    statusChanges: t.number,
-  }),
-  t.partial({ read: ReadOfLog }),
-]);
-
-/** The release before 0.5 checked no streams. */
-type StoredStatus = Omit<ProjectionStatus, 'incompleteStreams'> & Partial<ProjectionStatus>;
+const PublishedRecord = t.type({
+  ready: t.boolean,
+  projections: t.readonlyArray(t.type({ name: t.string, position: t.number, live: t.boolean, generation: t.number })),
+  checkpoints: t.record(t.string, t.record(t.string, t.number)),
+  beat: t.number,
+  token: t.number,
+  statusChanges: t.number,
+  read: ReadOfLog,
+});
 
 /**
  * The notes of a read store that nodes share, as records: the projections' positions, their status, and the requests of
@@ -47,8 +41,7 @@ export class ReadStoreNotes {
   /** Reads what `saveStatus` has stored last. @throws UnavailableError */
   async status(): Promise<ReadonlyArray<ProjectionStatus>> {
     const status = await this.#records.encoded(kind, 'status');
-    const statuses = (status?.parse() ?? []) as ReadonlyArray<StoredStatus>;
-    return statuses.map((one) => ({ incompleteStreams: noIncompleteStreams, ...one }));
+    return (status?.parse() ?? []) as ReadonlyArray<ProjectionStatus>;
   }
 
   /** Reads what `saveOperatorState` has stored last. @throws UnavailableError */

@@ -20,8 +20,8 @@ export interface ProjectionPositions {
   readonly projections: ReadonlyArray<ServedPosition & { readonly name: string }>;
   /** Counts the changes of the stored status since that node began, so that a node reads it only after a change. */
   readonly statusChanges: number;
-  /** What that node has read of the log. The release before did not publish it. */
-  readonly read?: ReadOfLog;
+  /** What that node has read of the log. */
+  readonly read: ReadOfLog;
 }
 
 /** The checkpoints of generations, by the read model's name and the generation's number. */

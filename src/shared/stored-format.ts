@@ -4,3 +4,9 @@
  * does not know (ADR 75). `test/fixtures/stored-shapes.json` has the shapes of this number, and a test compares them.
  */
 export const storedFormat = 5;
+
+/** The oldest format that this release opens: that of the release before (ADR 128). */
+export const oldestFormat = 4;
+
+/** What an operator does with data of an older format, as the end of a sentence. */
+export const wayFromOlderFormat = 'start Switchyard 0.5.0 once on it, then this release';

@@ -121,21 +121,19 @@ describe('createReadiness', () => {
     );
   });
 
-  it('names the nodes of the release before for whose end the processes wait, and stays ready', async () => {
-    const checks = await checksOf({ olderNodes: () => ['host-1-abc', 'host-2-def'] });
-    assert.equal(
-      checks.processes,
-      'ready: 0 processes; they wait here until nodes of the release before end: host-1-abc, host-2-def',
-    );
-  });
-
   it('does not wait for figures that a node does not know right after its start', async () => {
     const checks = await checksOf({ batchesRun: () => new Promise(() => undefined) });
     assert.equal(checks.batches, 'ready: not known yet');
   });
 
   it('names the event at which a projection has stopped, without the event’s contents', async () => {
-    const failure = { eventId: 'event-1', eventType: 'FlowRenamed', position: 12, message: 'a quoted text' };
+    const failure = {
+      eventId: 'event-1',
+      eventType: 'FlowRenamed',
+      position: 12,
+      message: 'a quoted text',
+      stream: 'flow-1',
+    };
     const stopped = statusOf({ state: 'stopped', failure });
     const checks = await checksOf({ projections: { ...well.projections, status: () => [stopped] } });
     const cause = 'flows at position 12 (event event-1, FlowRenamed)';
@@ -143,7 +141,13 @@ describe('createReadiness', () => {
   });
 
   it('stays ready and names the event at which a process has stopped, without the event’s contents', async () => {
-    const failure = { eventId: 'event-1', eventType: 'FlowDeleted', position: 12, message: 'a quoted text' };
+    const failure = {
+      eventId: 'event-1',
+      eventType: 'FlowDeleted',
+      position: 12,
+      message: 'a quoted text',
+      stream: 'flow-1',
+    };
     const stopped = { name: 'follower', state: 'stopped', position: 3, failure, waitingFor: null } as const;
     const running = { name: 'other', state: 'running', position: 20, failure: null, waitingFor: null } as const;
     const checks = await checksOf({ processes: { read: async () => [stopped, running] } });

@@ -63,7 +63,6 @@ describe('command-line tools', function () {
     });
 
     it('prints what is wrong and exits with 1 when the service refuses a request', async () => {
-      assert.match((await runBeside('projections.ts', 'drop-old')).stdout, /are in SQLite/);
       const unknown = await runBeside('projections.ts', 'rebuild', 'nothing');
       assert.equal(unknown.code, 1);
       assert.match(unknown.stderr, /There is no projection nothing/);
@@ -148,7 +147,7 @@ describe('command-line tools', function () {
 
   it(`names the word that a tool does not understand, in one line ${long}`, async () => {
     for (const [tool, words, message] of [
-      ['projections', ['dance'], 'does not understand "dance"; it takes list, status, retry, skip, rebuild, drop-old.'],
+      ['projections', ['dance'], 'does not understand "dance"; it takes list, status, retry, skip, rebuild.'],
       ['projections', ['list', 'flows'], 'does not understand "flows"; it takes nothing more.'],
       ['processes', ['rebuild', 'all'], 'does not understand "rebuild"; it takes list, status, retry, skip.'],
       ['keys', ['make'], 'does not understand "make"; it takes generate, admin, revoke-before.'],

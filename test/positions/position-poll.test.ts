@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { nothingRead } from '#domain/shared/log-mark.ts';
 import {
   type PollLimits,
   PositionPoll,
@@ -11,7 +12,7 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 
 const long = 60_000;
-const failure = { eventId: 'event-1', eventType: 'Seen', position: 5, message: 'It cannot be read.' };
+const failure = { eventId: 'event-1', eventType: 'Seen', position: 5, message: 'It cannot be read.', stream: 'one-1' };
 
 describe('PositionPoll', () => {
   let positions: Positions;
@@ -62,11 +63,11 @@ describe('PositionPoll', () => {
   const publish = (position: number, live = true, generation = 1) => {
     const beat = (published?.beat ?? 0) + 1;
     const projections = [{ name: 'flows', position, live, generation }];
-    published = { token: 1, beat, ready: true, statusChanges: 0, projections };
+    published = { token: 1, beat, ready: true, statusChanges: 0, projections, read: nothingRead };
   };
   const store = (checkpoint: Partial<ProcessCheckpoint>, effects: ProcessesRecord['effects'] = []) => {
     const detach = { position: 0, lastAppended: 0, failure: null, waitingFor: null, ...checkpoint };
-    processes = { log: '1/a', token: 1, checkpoints: { detach }, effects };
+    processes = { log: '1/a', token: 1, checkpoints: { detach }, effects, read: nothingRead, liveFrom: 0 };
     // The same node publishes the positions of the projections.
     if (published === null) publish(1);
   };

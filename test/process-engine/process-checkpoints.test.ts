@@ -1,13 +1,20 @@
 import assert from 'node:assert/strict';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
+import { nothingRead } from '#domain/shared/log-mark.ts';
 import { monotonicClock } from '#leases/clock.ts';
 import { decodeProcessesRecord, type ProcessesRecord, processesRecordKey } from '#positions/position-poll.ts';
 import { CheckpointWriter, ProcessCheckpoints } from '#process-engine/process-checkpoints.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';
 import { InMemoryRecordStore } from '#test/support/fakes/in-memory-record-store.ts';
 
-const failure = { eventId: 'event-1', eventType: 'Seen', position: 2 ** 40, message: 'It cannot be read.' };
+const failure = {
+  eventId: 'event-1',
+  eventType: 'Seen',
+  position: 2 ** 40,
+  message: 'It cannot be read.',
+  stream: 'one-1',
+};
 const record: ProcessesRecord = {
   log: '3/first',
   token: 4,
@@ -16,6 +23,8 @@ const record: ProcessesRecord = {
     two: { position: 9, lastAppended: 0, failure: null, waitingFor: 'the read model flows' },
   },
   effects: [{ process: 'one', cause: 6, appended: 7 }],
+  read: nothingRead,
+  liveFrom: 0,
 };
 
 describe('ProcessCheckpoints', () => {

@@ -7,6 +7,7 @@ import { organization } from '#domain/organization/organization.ts';
 import { project } from '#domain/project/project.ts';
 import type { EventOf } from '#domain/shared/entity.ts';
 import { newEvent } from '#domain/shared/event.ts';
+import { nothingRead } from '#domain/shared/log-mark.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { startOfLog } from '#positions/position-poll.ts';
 import { type Process, when, withReactions } from '#process-engine/process.ts';
@@ -118,7 +119,14 @@ describe('ProcessHost', () => {
   /** Stores a checkpoint of the follower, as an earlier term has left it. */
   async function left(log: string, position: number, lastAppended: number): Promise<void> {
     const follower = { ...startOfLog, position, lastAppended };
-    await checkpoints.save(0, { log, token: 0, checkpoints: { follower }, effects: [] });
+    await checkpoints.save(0, {
+      log,
+      token: 0,
+      checkpoints: { follower },
+      effects: [],
+      read: nothingRead,
+      liveFrom: 0,
+    });
   }
 
   const created = (id: string, partner = true) => organizationCreated(writer, id, partner);
@@ -137,21 +145,6 @@ describe('ProcessHost', () => {
     return handled.right.events.at(-1)?.position ?? 0;
   }
 
-  it('sees the whole log again once after a release that may have skipped events of it', async () => {
-    const handled: string[] = [];
-    const handle: Process['handle'] = async ({ data }) => void handled.push(String(data.id));
-    const first = await created('one');
-    await left(store.identity, first, 0);
-    const options = { mayHaveSkippedEvents: true };
-    const host = start(handle, true, undefined, options);
-    assert.ok(await host.passed(await created('two')));
-    await host.stop();
-    assert.deepEqual(handled, ['one', 'two']);
-    const next = start(handle, true, undefined, options);
-    assert.ok(await next.passed(await created('three')));
-    assert.deepEqual(handled, ['one', 'two', 'three']);
-  });
-
   it('lets no caller wait until it has seen the whole log again', async () => {
     const held = Promise.withResolvers<void>();
     let seen = 0;
@@ -159,11 +152,11 @@ describe('ProcessHost', () => {
       seen += 1;
       await held.promise;
     };
-    const options = { mayHaveSkippedEvents: true };
     await created('one');
     const last = await created('two');
-    await left(store.identity, last, 0);
-    const host = start(handle, true, undefined, options);
+    // A checkpoint beyond the end of the log is of events that the log has lost.
+    await left(store.identity, last + 1_000, 0);
+    const host = start(handle);
     await eventually(() => seen === 1, 'it sees the first event again');
     await eventually(async () => (await stored()).position < last, 'its checkpoint is stored');
     const isLive = host.positions.isLive('follower');
@@ -173,7 +166,7 @@ describe('ProcessHost', () => {
     assert.ok(await host.passed(last));
     await eventually(() => host.positions.isLive('follower'), 'callers wait again');
     await host.stop();
-    const next = start(handle, true, undefined, options);
+    const next = start(handle);
     await eventually(() => next.positions.isLive('follower'), 'callers wait from the begin of the next term on');
   });
 
@@ -254,19 +247,6 @@ describe('ProcessHost', () => {
     await first.stop();
     assert.ok(await start(handle).passed(await created('three')));
     assert.deepEqual(seen, ['one', 'two', 'three']);
-  });
-
-  it('stores nothing when it stops before the checkpoints may be read', async () => {
-    await created('one');
-    const { promise: waiting, resolve: begun } = Promise.withResolvers<void>();
-    const beforeTerm = async (signal: AbortSignal) => {
-      begun();
-      await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
-    };
-    const host = start(async () => undefined, true, undefined, { beforeTerm });
-    await waiting;
-    await host.stop();
-    assert.deepEqual([records.puts, await checkpoints.read()], [0, null]);
   });
 
   it('delays no response between a failure of its own and its restart', async () => {
@@ -650,7 +630,14 @@ describe('ProcessHost', () => {
       const gates = new Gates();
       for (const id of ['one', 'two']) await created(id);
       const waiting = { ...startOfLog, waitingFor: 'the read model flows' };
-      await checkpoints.save(0, { log: store.identity, token: 0, checkpoints: { follower: waiting }, effects: [] });
+      await checkpoints.save(0, {
+        log: store.identity,
+        token: 0,
+        checkpoints: { follower: waiting },
+        effects: [],
+        read: nothingRead,
+        liveFrom: 0,
+      });
       start(gates.handle, true, 2);
       await eventually(() => gates.begun.length === 2, 'both are begun');
       gates.release('two');

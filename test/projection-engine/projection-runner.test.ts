@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { UnreadableStreamError } from '#event-store/unreadable-stream.ts';
 import { type AnyProjection, ignored, projection } from '#projection-engine/projection.ts';
 import { type ProjectionRunner, startProjectionRunner } from '#projection-engine/projection-runner.ts';
-import type { GenerationCommit, ReadStore, ReadStoreWriter } from '#read-store/read-store.ts';
+import type { ReadStore, ReadStoreWriter } from '#read-store/read-store.ts';
 import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
 import { openSqliteReadStoreWriter } from '#read-store/sqlite/sqlite-read-store-writer.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
@@ -116,11 +116,7 @@ describe('ProjectionRunner', () => {
     await reader.close();
     await writer.close();
   };
-  const start = async (
-    projections: ReadonlyArray<AnyProjection> = [flows(), versions],
-    store = writer,
-    mayHaveSkippedEvents = false,
-  ) => {
+  const start = async (projections: ReadonlyArray<AnyProjection> = [flows(), versions], store = writer) => {
     const quiet = () => undefined;
     const error = (fields: Readonly<Record<string, unknown>>, message: string) => errors.push({ fields, message });
     runner = await startProjectionRunner({
@@ -128,7 +124,6 @@ describe('ProjectionRunner', () => {
       events: log,
       tail: log.tail,
       store,
-      mayHaveSkippedEvents,
       log: { info: quiet, warn: quiet, error },
     });
     return runner;
@@ -487,62 +482,6 @@ describe('ProjectionRunner', () => {
       { flowId: 'f1', name: 'a', seen: 201 },
       { flowId: 'f2', name: 'f2', seen: 200 },
     ]);
-  });
-
-  it('builds read models of an earlier release again once, on a log of which it may have skipped events', async () => {
-    log.append(created('f1'));
-    const withoutMarks = () => withCommit(writer, (commits, more) => writer.commit(commits, more));
-    await start(undefined, withoutMarks());
-    await caughtUp();
-    const number = async () => (await writer.generations('flows')).current?.number ?? 0;
-    const before = await number();
-    await closeAll();
-    open();
-    const held = gated(writer);
-    held.close();
-    await start(undefined, held.writer, true);
-    await eventually(() => held.waiting() > 0, 'a commit is held');
-    assert.deepEqual([statusOf('flows').state, statusOf('flows').ready], ['rebuilding', true]);
-    held.open();
-    await eventually(async () => (await number()) > before, 'it is built again');
-    log.append(created('f2'));
-    await caughtUp();
-    const again = await number();
-    await closeAll();
-    open();
-    await start(undefined, writer, true);
-    await caughtUp();
-    assert.equal(await number(), again);
-    assert.equal((await all('flows')).length, 2);
-  });
-
-  it('continues a read model of an earlier release whose positions are after the last event, while it is built again', async () => {
-    log.append(created('f1'));
-    const foreign = (await log.lastPosition()) + 1_000_000;
-    const beyond = (commits: ReadonlyArray<GenerationCommit>) =>
-      commits.map((one) => ({ ...one, checkpoint: foreign }));
-    await start(
-      undefined,
-      withCommit(writer, (commits, more) => writer.commit(beyond(commits), more)),
-    );
-    await caughtUp();
-    await closeAll();
-    open();
-    assert.equal((await writer.generations('flows')).current?.checkpoint, foreign);
-    const before = (await writer.generations('flows')).current?.number;
-    const held = gated(writer);
-    held.close();
-    await start([flows()], held.writer, true);
-    await eventually(() => held.waiting() > 0, 'a commit is held');
-    const { state } = statusOf('flows');
-    const [served] = running().positions();
-    held.open();
-    assert.equal(state, 'rebuilding');
-    assert.deepEqual(served, { position: await log.lastPosition(), live: true, generation: before });
-    await eventually(async () => (await writer.generations('flows')).current?.number !== before, 'it is built again');
-    log.append(created('f2'));
-    await caughtUp();
-    assert.equal((await all('flows')).length, 2);
   });
 
   it('obeys a rebuild request once, however often it restarts', async () => {

@@ -39,8 +39,8 @@ const quickRun: Run = {
 
 const flows = 32;
 const together = 16;
-/** The collections with the records of read models, and with the positions that nodes poll: `notes` in release 0.3. */
-const notDocuments = /^(?:readModel|records$|notes$)/;
+/** The collections with the records of read models, and with the positions that nodes poll. */
+const notDocuments = /^(?:readModel|records$)/;
 
 /** A count with the bounds that it must keep, and the counts of single commands in it. */
 type BoundedCount = Result & { readonly rows?: ReadonlyArray<CommandCount> };

@@ -8,8 +8,6 @@ export const dataDatabases = {
   webhookDeliveries: 'webhook-deliveries.db',
   gatewayCalls: 'gateway-calls.db',
   responses: 'responses.db',
-  /** Release 0.3 has made it. */
-  processes: 'processes.db',
 } as const;
 
 /** The other files that the service makes in DATA_DIR, restricted like the databases. */

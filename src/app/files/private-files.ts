@@ -20,8 +20,8 @@ export function keepNewFilesPrivate(): void {
 }
 
 /**
- * Removes the permissions of other users from files of the embedded stores that an earlier release or an operator's
- * copy has left. It does not change other files, nor the mode of a configured folder.
+ * Removes the permissions of other users from files of the embedded stores that an operator's copy has left. It
+ * does not change other files, nor the mode of a configured folder.
  * @returns the paths that cannot be changed because another user owns them
  */
 export function makeOldFilesPrivate(config: StoreConfig): string[] {

@@ -12,15 +12,13 @@ const readModelWaitMs = 2_000;
  * @returns the statuses of all processes, whichever node runs them
  */
 export function runProcesses(processes: ReadonlyArray<Process>, runtime: Runtime): ProcessStatuses {
-  const { config, events: store, tail, checkpoints, leases, earlier, positions, positionSink, opened } = runtime;
+  const { config, events: store, tail, checkpoints, leases, positions, positionSink, opened } = runtime;
   if (processes.length > 0 && (leases === null || config.roles.has('projections'))) {
     const host = new ProcessHost({
       ...runtime,
       processes,
       store,
       positions: positionSink,
-      mayHaveSkippedEvents: config.eventStore.kind === 'eventstoredb',
-      beforeTerm: async (signal) => earlier?.takeOver(signal),
       waitForPosition: (name, position) => areShown(positions, [name], position, { ms: readModelWaitMs }),
     });
     host.start();

@@ -38,7 +38,7 @@ export function runWebhooks(runtime: Runtime): Lookup['webhookTries'] {
 }
 
 function createRunner(
-  { events, history, personalData, webhooks, metrics, earlier, log, ...others }: Runtime,
+  { events, history, personalData, webhooks, metrics, log, ...others }: Runtime,
   sender: WebhookSender,
 ): WebhookRunner {
   const reads = { history, personalReader: personalData.readerOf.bind(personalData) };
@@ -48,8 +48,6 @@ function createRunner(
     log,
     store: events,
     endAtStart: events.lastPosition().catch(() => null),
-    mayHaveForeignPositions: others.config.eventStore.kind === 'eventstoredb',
-    beforeTerm: async (held) => earlier?.takeOver(held),
     deliveries: webhooks.deliveries,
     countTry: createTryCounter(metrics.registry),
     statesFor: webhooks.statesFor,

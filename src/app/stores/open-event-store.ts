@@ -32,7 +32,7 @@ export interface OpenedEventStore {
   readonly checkStreamPrefix: (hasDocuments: () => Promise<boolean>) => Promise<void>;
   /** Resolves if this service may append. @throws UnavailableError */
   readonly ensureWritable: () => Promise<void>;
-  /** The number of the log's format. Both throw StartupError if a newer release has written the log, and UnavailableError. */
+  /** The number of the log's format. Both throw StartupError if a newer or an older release has written the log, and UnavailableError. */
   readonly format: { readonly check: () => Promise<unknown>; readonly record: () => Promise<void> };
 }
 

@@ -3,10 +3,10 @@ import { dirname } from 'node:path';
 import * as E from 'fp-ts/lib/Either.js';
 import { type Config, createNodeName } from '#app/config.ts';
 import { openDataDirectory } from '#app/data-directory.ts';
+import { checkFolderFormat } from '#app/files/folder-format.ts';
 import { checkLogFormat } from '#app/log-format.ts';
 import { type AsOf, asOfPositions, asOfProjections, readAsOf } from '#app/read-only.ts';
 import { waitForStore } from '#app/startup/wait-for-stores.ts';
-import { checkDatabaseFormat, checkFolderFormat } from '#app/stored-format.ts';
 import { KeyUsage } from '#application/access/key-usage.ts';
 import { StreamWriter } from '#application/streams/stream-writer.ts';
 import { openFolderBlobStoreBeside } from '#blob-store/blob-store.folder.ts';
@@ -33,7 +33,7 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { DebugLogger } from '#shared/logging/logger.ts';
 import { type MongoDbConnections, openMongoDbConnections } from './mongodb-connections.ts';
 import { openBlobStore } from './open-blob-store.ts';
-import { openRecords } from './open-records.ts';
+import { openEmbeddedRecords } from './open-records.ts';
 import { followStates, type OpenStoresOptions } from './open-stores.ts';
 import { openSubjectKeys } from './open-subject-keys.ts';
 import { openWebhookStores } from './open-webhooks.ts';
@@ -49,7 +49,7 @@ const lookIntervalMs = 250;
 interface OpenedLog {
   readonly events: EventStore & RawLog & StreamRemoval;
   readonly tail: LogTail;
-  /** @throws StartupError if a newer release has written the log; UnavailableError */
+  /** @throws StartupError if a newer or an older release has written the log; UnavailableError */
   readonly checkFormat: () => Promise<unknown>;
 }
 
@@ -85,9 +85,7 @@ export async function openReadOnlyStores(
   opened.defer(() => keyUsage.close());
   const mongoDb = openMongoDbConnections(config, log, metrics);
   opened.defer(() => mongoDb.close());
-  const { records, place } = await openRecords(config, { mongoDb, onFatal, opened });
-  if (place.kind === 'shared')
-    await waitForStore('READ_STORE_URL', log, () => checkDatabaseFormat(records, 'READ_STORE_URL'));
+  const { records, place } = openEmbeddedRecords(dataDir, onFatal, opened);
   const checkpoints = new ProcessCheckpoints(records);
   const subjectKeys = await openSubjectKeys(place, { isLogBegun: async () => true, isReadOnly: true, log });
   opened.defer(() => subjectKeys.close());
@@ -108,7 +106,6 @@ export async function openReadOnlyStores(
     keyUsage,
     checkpoints,
     leases: null,
-    earlier: null,
   };
   const personalData = new PersonalData(subjectKeys, log);
   return {

@@ -1,10 +1,11 @@
 import { type Config, createNodeName } from '#app/config.ts';
 import { type DataDirectory, openDataDirectory } from '#app/data-directory.ts';
+import { checkDatabaseFormat, recordDatabaseFormat } from '#app/database-format.ts';
+import { recordFolderFormat } from '#app/files/folder-format.ts';
 import { makeOldFilesPrivate } from '#app/files/private-files.ts';
 import { lockStoreFile } from '#app/files/store-file-lock.ts';
 import { isBootstrapped } from '#app/startup/bootstrap.ts';
 import { waitForStore } from '#app/startup/wait-for-stores.ts';
-import { recordDatabaseFormat, recordFolderFormat } from '#app/stored-format.ts';
 import { KeyUsage } from '#application/access/key-usage.ts';
 import { RecordSnapshots } from '#application/streams/stream-snapshots.ts';
 import { StreamWriter } from '#application/streams/stream-writer.ts';
@@ -28,11 +29,10 @@ import { openMongoDbConnections } from './mongodb-connections.ts';
 import { openBlobStore } from './open-blob-store.ts';
 import { openEventStore } from './open-event-store.ts';
 import { hasReadModels, openReadStore } from './open-read-store.ts';
-import { openRecords, takeOverEarlierRecords } from './open-records.ts';
+import { openEmbeddedRecords, openSharedRecords } from './open-records.ts';
 import { openSubjectKeys } from './open-subject-keys.ts';
 import { openWebhookStores, type WebhookStores } from './open-webhooks.ts';
 import { openCallLog, openStoredResponses } from './small-stores.ts';
-import { EarlierWork } from './take-over/earlier-work.ts';
 
 /** All stores of a service, and their readers and writers. */
 export interface Stores {
@@ -55,8 +55,6 @@ export interface Stores {
   readonly keyUsage: KeyUsage;
   readonly checkpoints: ProcessCheckpoints;
   readonly leases: Leases | null;
-  /** The work of nodes of the release before; null if this process is the only one. */
-  readonly earlier: EarlierWork | null;
   /** The unique name of this node. */
   readonly node: string;
   readonly personalData: PersonalData;
@@ -86,25 +84,27 @@ export async function openStores(
 ): Promise<Stores> {
   const directory = openDataDirectory(config.dataDir);
   opened.defer(() => directory.release());
-  recordFolderFormat(directory.path);
   lockStoreFiles(config, opened);
   const files = makeOldFilesPrivate(config);
   if (files.length > 0)
     log.warn({ files }, 'Other users may read these files, and their modes may not be changed here');
   const metrics = createMetrics();
   opened.defer(() => metrics.close());
+  const mongoDb = openMongoDbConnections(config, log, metrics);
+  opened.defer(() => mongoDb.close());
+  const { readStore: documents } = config;
+  const shared = documents.kind === 'mongodb' ? await openSharedRecords(documents.url, mongoDb, opened) : null;
+  // Every format is checked before any number is written, because the release to go through would refuse a newer number.
+  if (shared !== null) await waitForStore('READ_STORE_URL', log, () => checkDatabaseFormat(shared, 'READ_STORE_URL'));
   const opening = await openEventStore(config, { log, metrics, onFatal });
   const { events, tail, forProjector, soleWriter, checkStreamPrefix, ensureWritable, format } = opening;
   opened.defer(() => events.close());
   opened.defer(() => tail.close());
   await waitForStore('EVENT_STORE_URL', log, () => events.lastPosition());
   await waitForStore('EVENT_STORE_URL', log, () => format.check());
-  const mongoDb = openMongoDbConnections(config, log, metrics);
-  opened.defer(() => mongoDb.close());
-  const { records, place } = await openRecords(config, { mongoDb, onFatal, opened });
-  if (place.kind === 'shared')
-    await waitForStore('READ_STORE_URL', log, () => recordDatabaseFormat(records, 'READ_STORE_URL'));
-  await waitForStore('READ_STORE_URL', log, () => takeOverEarlierRecords(records, place, config.readStore, log));
+  recordFolderFormat(directory.path);
+  if (shared !== null) await waitForStore('READ_STORE_URL', log, () => recordDatabaseFormat(shared, 'READ_STORE_URL'));
+  const { records, place } = shared ?? openEmbeddedRecords(directory.path, onFatal, opened);
   const wasFilled = () => waitForStore('READ_STORE_URL', log, () => hasReadModels(config.readStore, records));
   await waitForStore('EVENT_STORE_URL', log, () => checkStreamPrefix(wasFilled));
   await waitForStore('EVENT_STORE_URL', log, () => format.record());
@@ -119,15 +119,12 @@ export async function openStores(
     log,
     opened,
   });
-  const { leases } = readStore;
   const snapshots = new RecordSnapshots(records);
   const writer = new StreamWriter({ store: events, soleWriter, snapshots });
   if (!soleWriter) followStates(tail, writer, opened);
   const keyUsage = new KeyUsage({ records, log });
   opened.defer(() => keyUsage.close());
   const checkpoints = new ProcessCheckpoints(records);
-  const earlier =
-    leases === null || place.kind === 'embedded' ? null : new EarlierWork({ leases, records, place, log });
   const isLogBegun = () => waitForStore('EVENT_STORE_URL', log, () => isBootstrapped(writer));
   const subjectKeys = await openSubjectKeys(place, { isLogBegun, log });
   opened.defer(() => subjectKeys.close());
@@ -139,7 +136,7 @@ export async function openStores(
   opened.defer(() => calls.close());
   const responses = await openStoredResponses(place, subjectKeys, config);
   opened.defer(() => responses.close());
-  const read = { ...readStore, ensureWritable, records, keyUsage, checkpoints, earlier, personalData };
+  const read = { ...readStore, ensureWritable, records, keyUsage, checkpoints, personalData };
   return { directory, metrics, events, tail, writer, node, blobs, webhooks, calls, responses, ...read };
 }
 

@@ -48,7 +48,7 @@ export function polledPositions(
 /** What a node stores during its term. */
 interface RecordOfTerm {
   readonly token: number;
-  readonly read?: ReadOfLog;
+  readonly read: ReadOfLog;
 }
 
 /**
@@ -58,7 +58,7 @@ interface RecordOfTerm {
 function onlyOfLog(tail: Pick<LogTail, 'compare'>) {
   let compared: { readonly token: number; readonly isOfLog: boolean } | null = null;
   return async <Stored extends RecordOfTerm>(record: Stored | null): Promise<Stored | null> => {
-    if (record?.read === undefined) return record;
+    if (record === null) return null;
     if (compared?.token !== record.token) {
       const found = await tail.compare(record.read, AbortSignal.timeout(comparisonTimeoutMs));
       if (found === null) return null;

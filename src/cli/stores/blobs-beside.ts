@@ -1,12 +1,12 @@
 import { dirname } from 'node:path';
+import { checkFolderFormat } from '#app/files/folder-format.ts';
 import type { BlobStoreConfig } from '#app/store-config.ts';
-import { checkFolderFormat } from '#app/stored-format.ts';
 import { openFolderBlobStoreBeside } from '#blob-store/blob-store.folder.ts';
 import type { BlobStore } from '#blob-store/blob-store.ts';
 
 /**
  * Opens a blob store that a service may have open. It does not clear up anything.
- * @throws StartupError if a newer release has written the folder or the database that it is in; UnavailableError
+ * @throws StartupError if a newer or an older release has written the folder or the database that it is in; UnavailableError
  */
 export async function openBlobsBeside(config: BlobStoreConfig): Promise<BlobStore> {
   if (config.kind === 'folder') {

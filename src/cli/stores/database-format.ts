@@ -1,16 +1,17 @@
-import { checkDatabaseFormat } from '#app/stored-format.ts';
+import { checkDatabaseFormat } from '#app/database-format.ts';
+import { MongoDbConnection } from '#mongodb/mongodb-connection.ts';
 import { openMongoDbRecordStore } from '#records/mongodb/mongodb-record-store.ts';
 
 /**
- * Checks that this release knows the format of a database that a tool opens.
+ * Checks that this release opens the data of a database that a tool opens.
  * @param name names the database in the message: its variable, or its place on the command line
- * @throws StartupError if a newer release has written the database; UnavailableError
+ * @throws StartupError if a newer or an older release has written the database; UnavailableError
  */
 export async function checkFormatOfDatabase(url: string, name: string): Promise<void> {
-  const records = openMongoDbRecordStore({ url });
+  const connection = new MongoDbConnection({ url });
   try {
-    await checkDatabaseFormat(records, name);
+    await checkDatabaseFormat({ records: openMongoDbRecordStore({ connection }), connection }, name);
   } finally {
-    await records.close();
+    await connection.close();
   }
 }

@@ -1,8 +1,8 @@
 import { dirname } from 'node:path';
+import { checkFolderFormat, recordFolderFormat } from '#app/files/folder-format.ts';
 import { lockStoreFile } from '#app/files/store-file-lock.ts';
 import { checkLogFormat, recordLogFormat } from '#app/log-format.ts';
 import type { EventStoreConfig } from '#app/store-config.ts';
-import { checkFolderFormat, recordFolderFormat } from '#app/stored-format.ts';
 import { streamKinds } from '#domain/stream-kinds.ts';
 import { ChangeListener } from '#event-store/change-notifications.ts';
 import type { EventStore } from '#event-store/event-store.ts';
@@ -68,7 +68,7 @@ export async function openStreams(store: EventStoreConfig, upcast: Upcast = asSt
 /**
  * Opens a log as the target of an import. An embedded log's file is locked for this process; its folder is created if
  * needed.
- * @throws StartupError if another process has the file, if the folder cannot be created, or if a newer release wrote it
+ * @throws StartupError if another process has the file, if the folder cannot be created, or if another release wrote it
  */
 export async function openTarget(store: EventStoreConfig): Promise<OpenedLog<LogTarget>> {
   if (store.kind !== 'sqlite') {
@@ -76,11 +76,13 @@ export async function openTarget(store: EventStoreConfig): Promise<OpenedLog<Log
     await recordLogFormat(opened).catch(closing(opened));
     return { log: new AppendLogTarget(opened), kind: store.kind, close: () => opened.close() };
   }
-  makeTargetFolder(dirname(store.path));
-  recordFolderFormat(dirname(store.path));
+  const folder = dirname(store.path);
+  makeTargetFolder(folder);
+  checkFolderFormat(folder);
   const lock = lockStoreFile(store.path, 'EVENT_STORE_URL');
   try {
     const log = openSqliteLogTarget(store.path);
+    recordFolderFormat(folder);
     const close = async () => {
       await log.close();
       lock.release();
@@ -110,7 +112,7 @@ function makeTargetFolder(path: string): void {
 
 /**
  * Loads the client only here, because a tool on an embedded log does not need it.
- * @throws StartupError, also if a newer release has written the log
+ * @throws StartupError, also if a newer or an older release has written the log
  */
 async function openPatiently(
   { url, streamPrefix }: EventStoreConfig & { kind: 'eventstoredb' },

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { StartupError } from '#shared/errors/startup-error.ts';
-import { storedFormat } from '#shared/stored-format.ts';
+import { oldestFormat, storedFormat, wayFromOlderFormat } from '#shared/stored-format.ts';
 
 /** "SWYE": marks a SQLite file as a Switchyard event store. */
 const applicationId = 0x53575945;
@@ -69,7 +69,7 @@ export function streamRangeSql(columns: string): string {
  * Opens the file for its only writer, durable at every commit. It checks that the file is an event store that this
  * code can read, and initializes a new file. It takes no longer for a large file.
  * @param file path of the SQLite file; its folder must exist
- * @throws StartupError if the file is not an event store, is newer than this code, or is damaged
+ * @throws StartupError if the file is not an event store, is of a newer or an older release, or is damaged
  */
 export function openEventFile(file: string): DatabaseSync {
   const database = openDatabase(file);
@@ -96,7 +96,7 @@ export function openEventFileForReading(file: string): DatabaseSync {
 
 /**
  * Checks that any file is an event store that this code can read, and changes nothing.
- * @throws StartupError if the file does not exist, is not an event store, is newer than this code, or is damaged
+ * @throws StartupError if the file does not exist, is not an event store, is of a newer or an older release, or is damaged
  */
 export function checkEventFile(file: string): void {
   if (!existsSync(file)) throw new StartupError(`${file} is not there: name the event store's file.`);
@@ -134,6 +134,8 @@ function check(database: DatabaseSync, file: string): void {
     throw new StartupError(
       `${file} was written by a newer Switchyard (format ${version}, this one knows ${storedFormat}); start that release or a newer one.`,
     );
+  if (version < oldestFormat)
+    throw new StartupError(`${file} was written by Switchyard 0.4.0 or an older release: ${wayFromOlderFormat}.`);
   // This reads the tables' roots and the newest event, and SQLite compares the header with the file's length. That is
   // enough to find a truncated or overwritten file at once.
   database.prepare('SELECT * FROM events ORDER BY position DESC LIMIT 1').get();

@@ -16,10 +16,7 @@ import type { ReadStoreWriter } from '#read-store/read-store.ts';
 import { allSettled } from '#shared/async/all-settled.ts';
 
 export interface LeasedProjectionsOptions
-  extends Pick<
-      ProjectionRunnerOptions,
-      'projections' | 'knownTypes' | 'mayHaveSkippedEvents' | 'events' | 'tail' | 'log'
-    >,
+  extends Pick<ProjectionRunnerOptions, 'projections' | 'knownTypes' | 'events' | 'tail' | 'log'>,
     Pick<UnderLeaseOptions, 'leases' | 'holder' | 'limits' | 'signal'> {
   /**
    * Opens a writer with a fencing token. It is closed at the end of the term, and does not repeat failed calls after the
@@ -55,12 +52,11 @@ async function runOneTerm(options: LeasedProjectionsOptions, token: number, sign
       publisher?.changed();
       if (running !== null) options.onPositions?.(running.positions());
     };
-    const { knownTypes, mayHaveSkippedEvents = false } = options;
+    const { knownTypes } = options;
     const known = knownTypes === undefined ? {} : { knownTypes };
     const runner = await startProjectionRunner({
       projections,
       ...known,
-      mayHaveSkippedEvents,
       events,
       tail,
       store,
@@ -72,7 +68,7 @@ async function runOneTerm(options: LeasedProjectionsOptions, token: number, sign
     if (signal.aborted) return;
     running = runner;
     options.onPositions?.(runner.positions());
-    const positions = () => ({ ...servedBy(runner, projections), read: tail.trail.read });
+    const positions = (): ProjectionPositions => ({ ...servedBy(runner, projections), read: tail.trail.read });
     publisher = new PositionPublisher({ save: (served) => store.savePositions(served), positions, log });
     await allSettled([
       runner.finished.finally(() => runnerEnded.abort()),
@@ -84,7 +80,7 @@ async function runOneTerm(options: LeasedProjectionsOptions, token: number, sign
   }
 }
 
-function servedBy(runner: ProjectionRunner, projections: ReadonlyArray<AnyProjection>): ProjectionPositions {
+function servedBy(runner: ProjectionRunner, projections: ReadonlyArray<AnyProjection>) {
   const names = projections.map(({ name }) => name);
   // The runner's positions are in the order of the projections.
   const served = runner.positions().map((position, index) => ({ name: names[index] ?? '', ...position }));

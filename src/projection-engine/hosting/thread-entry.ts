@@ -41,7 +41,6 @@ let hasReturnedMemory = false;
 
 const { projections, upcast = upcastWith(upcasters) } = (await import(data.projectionsModule)) as ProjectionsModule;
 const knownTypes = Object.keys(eventCodecs);
-const mayHaveSkippedEvents = data.events.kind === 'eventstoredb';
 const events = await openEvents(data.events);
 // A file is never behind.
 const tail = new LogTail({ pages: events, log, ...(data.events.kind === 'sqlite' && { graceMs: 0 }) });
@@ -96,7 +95,6 @@ async function fillEmbedded(file: string): Promise<void> {
     runner = await startProjectionRunner({
       projections,
       knownTypes,
-      mayHaveSkippedEvents,
       events,
       tail,
       store,
@@ -156,7 +154,6 @@ async function fillShared({
     await runProjectionsUnderLease({
       projections,
       knownTypes,
-      mayHaveSkippedEvents,
       events,
       tail,
       openWriter,

@@ -1,7 +1,7 @@
 import type { Long } from 'mongodb';
 import type { CollectionGenerations, Generation } from '#read-store/read-store.ts';
 
-/** The collection of the read models' records. Release 0.3 has its own in `readModels`. */
+/** The collection of the read models' records. */
 export const readModelsName = 'readModelGenerations';
 
 /**

@@ -31,13 +31,6 @@ export interface WebhookRunnerOptions extends TermOptions {
    * state, the endpoints that were created since then are new ones, even if the first term begins later.
    */
   readonly endAtStart: Promise<number | null>;
-  /**
-   * Whether states of a release before 0.5 may be at positions of other applications' events, after our last one. Default
-   * false.
-   */
-  readonly mayHaveForeignPositions?: boolean;
-  /** Called before the states of deliveries are read. @throws UnavailableError */
-  readonly beforeTerm?: (signal: AbortSignal) => Promise<void>;
   readonly documents: ReadStore;
   readonly writer: Pick<StreamWriter, 'beginTurn'>;
   readonly deliveries: DeliveryLog;
@@ -102,18 +95,14 @@ export class WebhookRunner {
   }
 
   async #runTerm({ token, signal, isHeld }: HeldLease): Promise<void> {
-    const { store, tail, endAtStart, mayHaveForeignPositions = false, beforeTerm, ...options } = this.#options;
+    const { store, tail, endAtStart, ...options } = this.#options;
     const { deliveries, countTry, clock, log, writer, statesFor, ...termOptions } = options;
     const states = statesFor(token);
     const logIdentity = await identityOfLog(tail, signal);
     if (logIdentity === null) return;
-    await beforeTerm?.(signal);
-    if (signal.aborted) return;
     const from = await store.lastPosition();
     const acquired = await this.#acquireStates(states, logIdentity, (await endAtStart) ?? from);
-    const isForeign = mayHaveForeignPositions && acquired.read === undefined;
-    const known = isForeign ? movedBack(acquired, from) : acquired;
-    const stored = await this.#inLog(states, logIdentity, known, signal);
+    const stored = await this.#inLog(states, logIdentity, acquired, signal);
     if (!(await this.#waitForEndpoints(from, signal))) return;
     const endpoints = await this.#endpointsAtStart(stored, from);
     await states.remove(unusedStates(stored, endpoints));
@@ -243,18 +232,10 @@ export class WebhookRunner {
 }
 
 /** Returns the states as far as they are about events up to a position. */
-function takenBack(stored: StoredDelivery, position: number): StoredDelivery {
-  const { states, ...before } = movedBack(stored, position);
-  const upTo = [...states].map(([id, state]): [string, DeliveryState] => {
-    return [id, { ...state, open: state.open.filter((message) => message.position <= position) }];
-  });
-  return { ...before, states: new Map(upTo) };
-}
-
-/** Returns the states at positions that are not after another one, with all their open messages. */
-function movedBack({ followed, states, ...stored }: StoredDelivery, position: number): StoredDelivery {
+function takenBack({ followed, states, ...stored }: StoredDelivery, position: number): StoredDelivery {
   const before = [...states].map(([id, state]): [string, DeliveryState] => {
-    return [id, { ...state, position: Math.min(state.position, position) }];
+    const open = state.open.filter((message) => message.position <= position);
+    return [id, { ...state, position: Math.min(state.position, position), open }];
   });
   return { ...stored, followed: followed === null ? null : Math.min(followed, position), states: new Map(before) };
 }

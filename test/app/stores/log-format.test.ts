@@ -10,6 +10,7 @@ import {
   openEventStoreDbEventStore,
 } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
+import { oldestFormat } from '#shared/stored-format.ts';
 import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
 
 const streamPrefix = 'switchyard.';
@@ -27,31 +28,42 @@ describe('the format of a log on a server', () => {
     await server.stop();
   });
 
-  const open = () => {
-    const store = openEventStoreDbEventStore({ url: server.url, streamPrefix, streamKinds, log });
+  const open = (prefix = streamPrefix) => {
+    const store = openEventStoreDbEventStore({ url: server.url, streamPrefix: prefix, streamKinds, log });
     opened.push(store);
     return store;
   };
-  const write = async (format: number, revision = noStream) => {
-    const data = JSON.stringify({ format, writtenBy: '9.1.0' });
-    const event = { id: randomUUID(), type: 'StoredFormatRaised', data, metadata: '{}' };
-    assert.equal((await open().append('stored-format', revision, [event]))._tag, 'Right');
+  const append = async (prefix: string, stream: string, type: string, body: object) => {
+    const event = { id: randomUUID(), type, data: JSON.stringify(body), metadata: '{}' };
+    assert.equal((await open(prefix).append(stream, noStream, [event]))._tag, 'Right');
   };
+  const write = (format: number, writtenBy: string) =>
+    append(streamPrefix, 'stored-format', 'StoredFormatRaised', { format, writtenBy });
+  const appendEvent = (prefix: string) => append(prefix, 'flow-one', 'FlowDeleted', { id: 'one' });
   const isNewer = (error: unknown) =>
     error instanceof StartupError &&
     error.message.startsWith('The log of EVENT_STORE_URL was written by Switchyard 9.1.0 (format 99, ') &&
     !error.message.includes('\n');
 
-  it('is 1 in a log of an older release, and its own after starts of several nodes at the same time', async () => {
+  const isTooOld = (release: string) => (error: unknown) =>
+    error instanceof StartupError &&
+    error.message ===
+      `The log of EVENT_STORE_URL was written by Switchyard ${release}: start Switchyard 0.5.0 once on it, then this release.`;
+  const stored = async () => (await open().readRaw('stored-format', 0)).map(({ data }) => JSON.parse(data));
+  const refusesEverything = async (isRefusal: (error: unknown) => boolean) => {
+    await assert.rejects(recordLogFormat(open()), isRefusal);
+    const address = { kind: 'eventstoredb', url: server.url, streamPrefix } as const;
+    await assert.rejects(openLog(address), isRefusal);
+    await assert.rejects(openStreams(address), isRefusal);
+    await assert.rejects(openTarget(address), isRefusal);
+  };
+
+  it('is that of this release in a new log, after starts of several nodes at the same time', async () => {
     const store = open();
-    assert.equal(await checkLogFormat(store), 1);
+    await checkLogFormat(store);
     await Promise.all([store, open(), open()].map(recordLogFormat));
-    assert.equal(await checkLogFormat(store), ownFormat.format);
-    const stored = await store.readRaw('stored-format', 0);
-    assert.deepEqual(
-      stored.map(({ data }) => JSON.parse(data)),
-      [ownFormat],
-    );
+    await checkLogFormat(store);
+    assert.deepEqual(await stored(), [ownFormat]);
   });
 
   it('is nothing that followers and exports of the log see', async () => {
@@ -60,34 +72,49 @@ describe('the format of a log on a server', () => {
     assert.deepEqual([await store.lastPosition(), await store.readRawLog(0, 10)], [0, []]);
   });
 
-  it('rises from that of an older release, and stays when the same release starts again', async () => {
-    await write(3);
+  it('rises from that of the release before, and stays when the same release starts again', async () => {
+    await write(oldestFormat, '0.5.0');
+    await appendEvent(streamPrefix);
     const store = open();
     for (let start = 0; start < 2; start += 1) await recordLogFormat(store);
     assert.deepEqual(
-      (await store.readRaw('stored-format', 0)).map(({ data }) => JSON.parse(data).format),
-      [3, ownFormat.format],
+      (await stored()).map(({ format }) => format),
+      [oldestFormat, ownFormat.format],
     );
   });
 
   it('stops a start and every tool on a log of a newer release, in one line', async () => {
-    await write(99);
-    await assert.rejects(recordLogFormat(open()), isNewer);
-    const address = { kind: 'eventstoredb', url: server.url, streamPrefix } as const;
-    await assert.rejects(openLog(address), isNewer);
-    await assert.rejects(openStreams(address), isNewer);
-    await assert.rejects(openTarget(address), isNewer);
+    await write(99, '9.1.0');
+    await refusesEverything(isNewer);
+  });
+
+  it('stops a start and every tool on a log of an older release, in one line, and stays as it is', async () => {
+    await appendEvent(streamPrefix);
+    await refusesEverything(isTooOld('0.4.0 or an older release'));
+    assert.deepEqual(await stored(), []);
+    await write(oldestFormat - 1, '0.4.1');
+    await refusesEverything(isTooOld('0.4.1'));
+  });
+
+  it('is not missed in a log that has only events of another application', async () => {
+    await appendEvent('others.');
+    await recordLogFormat(open());
+    assert.deepEqual(await stored(), [ownFormat]);
   });
 
   it('is recorded by an import', async () => {
     await (await openTarget({ kind: 'eventstoredb', url: server.url, streamPrefix })).close();
-    assert.equal(await checkLogFormat(open()), ownFormat.format);
+    assert.deepEqual(await stored(), [ownFormat]);
   });
 
   it('is not recorded by a user who may not write, and the start continues', async () => {
+    await write(oldestFormat, '0.5.0');
     server.access.anonymous = 'read';
     await recordLogFormat(open());
-    assert.equal(await checkLogFormat(open()), 1);
+    assert.deepEqual(
+      (await stored()).map(({ format }) => format),
+      [oldestFormat],
+    );
   });
 
   it('stops a start where it cannot be read', async () => {

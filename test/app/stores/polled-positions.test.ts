@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { polledPositions } from '#app/stores/polled-positions.ts';
 import { StreamWriter } from '#application/streams/stream-writer.ts';
+import { nothingRead } from '#domain/shared/log-mark.ts';
 import { type ProcessesRecord, processesRecordKey } from '#positions/position-poll.ts';
 import { encodeJson } from '#shared/json/encoded-json.ts';
 import { organizationCreated } from '#test/support/events/organization-events.ts';
@@ -17,7 +18,7 @@ describe('polledPositions', () => {
   });
 
   const stored = async (log: string) => {
-    const record: ProcessesRecord = { log, token: 1, checkpoints: {}, effects: [] };
+    const record: ProcessesRecord = { log, token: 1, checkpoints: {}, effects: [], read: nothingRead, liveFrom: 0 };
     await records.put(processesRecordKey.kind, new Map([[processesRecordKey.key, encodeJson(record)]]));
   };
   const created = () => organizationCreated(new StreamWriter({ store }), 'one', true);

@@ -20,7 +20,7 @@ import { Writer } from '#event-store/sqlite/writer.ts';
 import { runFor } from '#shared/async/fair-queue.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import { storedFormat } from '#shared/stored-format.ts';
+import { oldestFormat, storedFormat } from '#shared/stored-format.ts';
 import {
   collect,
   eventStoreContract,
@@ -437,7 +437,7 @@ describe('SqliteEventStore', () => {
       assert.match(await refusal(), /newer Switchyard \(format 999/);
     });
 
-    it('records the format of this release in a file of an older one', async () => {
+    it('records its format in a file of the release before, and refuses an older file unchanged', async () => {
       await (await open()).close();
       const formatOf = (number: number | null) => {
         const database = new DatabaseSync(file);
@@ -449,9 +449,12 @@ describe('SqliteEventStore', () => {
         }
       };
       assert.equal(formatOf(null), storedFormat);
-      assert.equal(formatOf(1), 1);
+      formatOf(oldestFormat);
       await (await open()).close();
       assert.equal(formatOf(null), storedFormat);
+      formatOf(oldestFormat - 1);
+      assert.match(await refusal(), /events\.\w+ was written by .* older release: start Switchyard 0\.5\.0 once on it/);
+      assert.equal(formatOf(null), oldestFormat - 1);
     });
 
     it('refuses a truncated file', async () => {

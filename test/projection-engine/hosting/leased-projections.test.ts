@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { nothingRead } from '#domain/shared/log-mark.ts';
 import { NodeLeases } from '#leases/node-leases.ts';
 import { runProjectionsUnderLease } from '#projection-engine/hosting/leased-projections.ts';
 import type { ReadStoreNotes } from '#read-store/notes.ts';
@@ -145,7 +146,7 @@ describeOnMongoDb('runProjectionsUnderLease', (server) => {
       await publishedToEnd();
       const intruder = openMongoDbReadStoreWriter({ url, fence: 3, timeoutMs });
       opened.defer(() => intruder.close());
-      await intruder.savePositions({ ready: false, projections: [], statusChanges: 0 });
+      await intruder.savePositions({ ready: false, projections: [], statusChanges: 0, read: nothingRead });
       for (const { name } of flowsAndVersions) await intruder.generations(name);
       events.append(...history(40));
       await publishedToEnd();

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { nothingRead } from '#domain/shared/log-mark.ts';
 import type { PolledPositions, PollLimits } from '#positions/position-poll.ts';
 import { Positions } from '#positions/positions.ts';
 import { PolledProjections } from '#projection-engine/hosting/polled-projections.ts';
@@ -46,6 +47,7 @@ class ProjectingNode {
       beat: (this.published?.beat ?? 0) + 1,
       ready: true,
       statusChanges: 0,
+      read: nothingRead,
       projections: [
         { name: 'projects', position: projects, live, generation: 1 },
         { name: 'flows', position: flows, live, generation: 1 },

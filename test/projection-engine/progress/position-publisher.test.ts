@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { nothingRead } from '#domain/shared/log-mark.ts';
 import { PositionPublisher } from '#projection-engine/progress/position-publisher.ts';
 import type { ProjectionPositions } from '#read-store/published-positions.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';
@@ -30,6 +31,7 @@ describe('PositionPublisher', () => {
     ready: true,
     projections: [{ name: 'flows', position, live: true, generation: 1 }],
     statusChanges: 0,
+    read: nothingRead,
   });
   const save = async ({ projections }: ProjectionPositions) => {
     await beforeSave();

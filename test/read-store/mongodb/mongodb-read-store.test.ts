@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { MongoClient } from 'mongodb';
+import { nothingRead } from '#domain/shared/log-mark.ts';
 import type { PositionsWriter } from '#read-store/published-positions.ts';
 import type { DocumentWrite, Generation, ReadStore, ReadStoreWriter } from '#read-store/read-store.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';
@@ -137,7 +138,7 @@ describeOnMongoDb('read store on MongoDB', (server) => {
         assert.deepEqual(await collections(), all);
         const { current, filling } = await second.generations('items');
         assert.deepEqual([current?.number, current?.checkpoint, filling], [3, 3, null]);
-        const beat = () => second.savePositions({ ready: true, projections: [], statusChanges: 0 });
+        const beat = () => second.savePositions({ ready: true, projections: [], statusChanges: 0, read: nothingRead });
         await beat();
         assert.deepEqual(await collections(), all);
         const isDropped = async () => {
@@ -164,7 +165,7 @@ describeOnMongoDb('read store on MongoDB', (server) => {
     it('keeps the checkpoints of read models that a new writer has not opened yet', async () => {
       await commit(4, put('a', 4, {}));
       const writer = openMongoDbReadStoreWriter({ url, timeoutMs, fence: 1 });
-      await writer.savePositions({ ready: false, projections: [], statusChanges: 0 });
+      await writer.savePositions({ ready: false, projections: [], statusChanges: 0, read: nothingRead });
       assert.equal((await writer.generations('items')).current?.checkpoint, 4);
       await writer.close();
       const next = openMongoDbReadStoreWriter({ url, timeoutMs, fence: 2 });
@@ -230,12 +231,12 @@ describeOnMongoDb('read store on MongoDB', (server) => {
       assert.equal(await read(), 'one');
       await rebuild('two');
       // The writer drops what was replaced.
-      await writer.savePositions({ ready: true, projections: [], statusChanges: 0 });
+      await writer.savePositions({ ready: true, projections: [], statusChanges: 0, read: nothingRead });
       assert.equal(await read(), 'two');
       await rebuild('three');
       const page = async () => (await reader.list('items', { group: 'g' }, everything)).documents.map(({ id }) => id);
       assert.equal(await read(), 'two');
-      await writer.savePositions({ ready: true, projections: [], statusChanges: 0 });
+      await writer.savePositions({ ready: true, projections: [], statusChanges: 0, read: nothingRead });
       assert.deepEqual(await page(), ['a']);
       await rebuild('four');
       assert.equal(await read(), 'three');
@@ -265,7 +266,7 @@ describeOnMongoDb('read store on MongoDB', (server) => {
       await newer.generations('items');
       await newer.saveStatus([]);
       await newer.saveOperatorState({ position: 1, skipped: {} });
-      await newer.savePositions({ ready: true, projections: [], statusChanges: 0 });
+      await newer.savePositions({ ready: true, projections: [], statusChanges: 0, read: nothingRead });
       const commit = { generation, writes: [put('a', 1, {})], checkpoint: 1 };
       await assert.rejects(older.commit([commit]), FencedError);
       await assert.rejects(older.commit([{ ...commit, writes: [] }]), FencedError);
@@ -274,7 +275,10 @@ describeOnMongoDb('read store on MongoDB', (server) => {
       await assert.rejects(older.generations('items'), FencedError);
       await assert.rejects(older.saveStatus([]), FencedError);
       await assert.rejects(older.saveOperatorState({ position: 2, skipped: {} }), FencedError);
-      await assert.rejects(older.savePositions({ ready: true, projections: [], statusChanges: 0 }), FencedError);
+      await assert.rejects(
+        older.savePositions({ ready: true, projections: [], statusChanges: 0, read: nothingRead }),
+        FencedError,
+      );
       await older.dropOthers([]);
       const { current, filling } = await newer.generations('items');
       assert.deepEqual([current, filling], [generation, null]);
@@ -295,6 +299,7 @@ describeOnMongoDb('read store on MongoDB', (server) => {
           ready: false,
           projections: [{ name: 'items', position: 3, live: false, generation: 1 }],
           statusChanges: 0,
+          read: nothingRead,
         };
         await older.savePositions(behind);
         assert.deepEqual(await reader.positions(), { ...behind, token: 1, beat: 1 });
@@ -304,6 +309,7 @@ describeOnMongoDb('read store on MongoDB', (server) => {
           ready: true,
           projections: [{ name: 'items', position: 2 ** 40, live: true, generation: 1 }],
           statusChanges: 3,
+          read: nothingRead,
         };
         await newer.savePositions(live);
         assert.deepEqual(await reader.positions(), { ...live, token: 2, beat: 1 });

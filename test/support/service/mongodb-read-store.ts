@@ -1,3 +1,4 @@
+import { nothingRead } from '#domain/shared/log-mark.ts';
 import type { MongoDbClientOptions } from '#mongodb/reconnecting-client.ts';
 import * as reading from '#read-store/mongodb/mongodb-read-store.ts';
 import * as writing from '#read-store/mongodb/mongodb-read-store-writer.ts';
@@ -39,7 +40,7 @@ export function openCheckpointingWriter(options: MongoDbWriterOptions): ReadStor
   const store = openMongoDbReadStoreWriter(options);
   const commit = async (commits: ReadonlyArray<GenerationCommit>) => {
     await store.commit(commits);
-    await store.savePositions({ ready: true, projections: [], statusChanges: 0 });
+    await store.savePositions({ ready: true, projections: [], statusChanges: 0, read: nothingRead });
   };
   return beside(store, { commit });
 }

@@ -60,7 +60,6 @@ export class DeliveringNode {
       store: this.store,
       tail: this.store.tail,
       endAtStart: this.#endAtStart.promise,
-      mayHaveForeignPositions: true,
       writer: this.writer,
       documents,
       positions: { passed: async () => ((await this.waitForPosition()) ? 'reached' : 'timeout') },

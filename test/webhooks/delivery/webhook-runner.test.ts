@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
-import { identityOfLog } from '#event-store/log-identity.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import { ids } from '#test/support/events/tenants.ts';
 import { InMemoryRecordStore } from '#test/support/fakes/in-memory-record-store.ts';
 import { eventually } from '#test/support/run/eventually.ts';
-import { newDeliveryState } from '#webhooks/state/delivery-state.ts';
-import { DeliveryStateStore } from '#webhooks/state/delivery-state-store.ts';
 import { DeliveringNode } from './delivering-node.ts';
 
 describe('WebhookRunner', () => {
@@ -84,26 +80,6 @@ describe('WebhookRunner', () => {
     const next = await node.createFlow('cflownext0000001');
     await eventually(() => node.tried.length > 0);
     assert.deepEqual(positionsTried(), [next]);
-  });
-
-  it('delivers what release 0.4 left open, although its positions are after our last event', async () => {
-    const records = new InMemoryRecordStore();
-    node = new DeliveringNode(records, node.store);
-    await node.createEndpoint();
-    const position = await node.createFlow();
-    const message = { position, stream: `flow-${ids.flow}`, revision: 0, type: 'FlowCreated' };
-    const tries = { attempts: 1, firstTriedAt: 1, dueAt: 0, isTest: false };
-    const foreign = position + 1_000_000;
-    const state = { ...newDeliveryState(foreign), open: [{ ...message, ...tries }], failingSince: 1, failures: 1 };
-    const identity = await identityOfLog(node.store.tail, new AbortController().signal);
-    const changes = new Map([[ids.webhookEndpoint, state]]);
-    await new DeliveryStateStore(records).write(identity ?? assert.fail(), changes, foreign);
-    await node.start();
-    await eventually(() => node.tried.length > 0, 'the message is tried');
-    const next = await node.createFlow('cflownext0000001');
-    await eventually(() => node.tried.length > 1, 'the next event is tried');
-    assert.deepEqual(positionsTried(), [position, next]);
-    assert.deepEqual(node.logged, []);
   });
 
   it('continues before the events that the log has lost, after a restore of a backup', async () => {
