@@ -26,9 +26,8 @@ copy=$folder/.$name
 mkdir -p "$copy"
 trap 'rm -rf "$copy"' EXIT
 
-# The keys come last, so that they open all that is copied before. Release 0.4 made no responses.db.
+# The keys come last, so that they open all that is copied before.
 for file in responses.db events.db subject-keys.db; do
-  if [ "$file" = responses.db ] && [ ! -e "$data/$file" ]; then continue; fi
   "$node" -e 'const [from, to] = process.argv.slice(1);
     new (require("node:sqlite").DatabaseSync)(from, { readOnly: true }).prepare("VACUUM INTO ?").run(to)' \
     "$data/$file" "$copy/$file"

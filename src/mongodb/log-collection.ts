@@ -1,6 +1,6 @@
 import type { Collection, Filter, IndexSpecification, OptionalUnlessRequiredId } from 'mongodb';
 import { MongoDbConnection, type MongoDbConnectionOptions } from './mongodb-connection.ts';
-import { areDuplicates, isIndexMissing } from './mongodb-failure.ts';
+import { areDuplicates } from './mongodb-failure.ts';
 
 /** What every document of a log has. */
 export interface LogDocument {
@@ -17,7 +17,6 @@ export class LogCollection<Document extends LogDocument> {
   readonly #connection: MongoDbConnection;
   readonly #name: string;
   readonly #indexes: ReadonlyArray<IndexSpecification>;
-  #oldIndexes: ReadonlyArray<string> = [];
   #indexed: Promise<void> | null = null;
 
   /** @param indexes are created with the first insertion */
@@ -25,12 +24,6 @@ export class LogCollection<Document extends LogDocument> {
     this.#connection = new MongoDbConnection(options);
     this.#name = name;
     this.#indexes = indexes;
-  }
-
-  /** Drops indexes of earlier releases too with the first insertion. @param names as the driver makes them */
-  dropping(names: ReadonlyArray<string>): this {
-    this.#oldIndexes = names;
-    return this;
   }
 
   /** Calls the database. @throws as `MongoDbConnection.call` */
@@ -64,7 +57,6 @@ export class LogCollection<Document extends LogDocument> {
   async #ensureIndexes(): Promise<void> {
     this.#indexed ??= this.call(async (documents) => {
       for (const index of this.#indexes) await documents.createIndex(index);
-      for (const name of this.#oldIndexes) await dropIndex(documents, name);
     });
     try {
       await this.#indexed;
@@ -72,14 +64,6 @@ export class LogCollection<Document extends LogDocument> {
       this.#indexed = null;
       throw error;
     }
-  }
-}
-
-async function dropIndex(documents: Pick<Collection, 'dropIndex'>, name: string): Promise<void> {
-  try {
-    await documents.dropIndex(name);
-  } catch (error) {
-    if (!isIndexMissing(error)) throw error;
   }
 }
 

@@ -15,8 +15,6 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
 export const duplicateKey = 11000;
 
-const indexNotFound = 27;
-
 const authenticationFailed = 18;
 
 /** The server's error codes for temporary failures: it stops, starts, elects, is too slow, or its disk is full. */
@@ -191,11 +189,6 @@ function isPassingCode(code: unknown): boolean {
 /**
  * The server's error code for a document whose key exists already, for example because two writers create it at once.
  */
-
-/** Whether an index could not be dropped because it is not there. */
-export function isIndexMissing(error: unknown): boolean {
-  return error instanceof MongoServerError && error.code === indexNotFound;
-}
 
 /** Whether a call failed because its document exists already. */
 export function isDuplicateKey(error: unknown): boolean {

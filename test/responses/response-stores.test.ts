@@ -49,20 +49,6 @@ describeOnMongoDb('the stored responses on MongoDB', (server) => {
     dispose: async () => undefined,
   }));
 
-  it('drops the index of release 0.4 with the first response', async () => {
-    const url = server.newUrl();
-    const client = new MongoClient(url);
-    const documents = client.db().collection('responses');
-    await documents.createIndex({ project: 1, conversation: 1, depth: 1 });
-    const store = openMongoDbResponseStore({ url, timeoutMs: patientTimeoutMs });
-    await store.add(storedResponse('r1'), await store.subjectOf('project1'));
-    const names = (await documents.indexes()).map(({ name }) => name);
-    assert.ok(names.includes('project_1_needs_1'));
-    assert.ok(!names.includes('project_1_conversation_1_depth_1'), names.join());
-    await client.close();
-    await store.close();
-  });
-
   it('removes what release 0.4 has only marked as deleted, and lists each project with something to remove', async () => {
     const url = server.newUrl();
     const store = openMongoDbResponseStore({ url, timeoutMs: patientTimeoutMs });
@@ -80,20 +66,6 @@ describeOnMongoDb('the stored responses on MongoDB', (server) => {
     while ((await store.removeUnneeded('project1')).length > 0);
     assert.equal(await store.bytesOf('project1'), 0);
     assert.deepEqual(await store.projectsToClean(9), ['project2']);
-    await store.close();
-  });
-
-  it('reads a response without a word of what makes it as a finished one', async () => {
-    const url = server.newUrl();
-    const store = openMongoDbResponseStore({ url, timeoutMs: patientTimeoutMs });
-    await store.add(storedResponse('r1'), await store.subjectOf('project1'));
-    const client = new MongoClient(url);
-    await client
-      .db()
-      .collection('responses')
-      .updateOne({ response: 'r1' }, { $unset: { background: '' } });
-    await client.close();
-    assert.deepEqual(await store.find('project1', 'r1'), storedResponse('r1'));
     await store.close();
   });
 });

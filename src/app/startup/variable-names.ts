@@ -7,9 +7,6 @@ export interface MisspeltVariable {
   readonly resembles: string;
 }
 
-/** Names of earlier releases, with the variables that replaced them. */
-const earlierNames: ReadonlyMap<string, string> = new Map([['SHOW_LIMIT_MS', 'READ_YOUR_WRITES_TIMEOUT_MS']]);
-
 /** Shorter names resemble too many variables of other programs. */
 const minLength = 7;
 /** The most letters that are added, left out or changed. */
@@ -27,14 +24,14 @@ export function recordReads(environment: Environment, names: Set<string>): Envir
 }
 
 /**
- * Finds variables that are set and not read, and whose names resemble one that is read, or one of an earlier release.
+ * Finds variables that are set and not read, and whose names resemble one that is read.
  * @param known the names that are read
  */
 export function findMisspelt(environment: Environment, known: ReadonlySet<string>): ReadonlyArray<MisspeltVariable> {
   const unread = Object.keys(environment).filter((name) => name.length >= minLength && !known.has(name));
   return unread.flatMap((variable) => {
-    const name = [...known, ...earlierNames.keys()].find((each) => isAlmost(variable.toUpperCase(), each));
-    return name === undefined ? [] : [{ variable, resembles: earlierNames.get(name) ?? name }];
+    const name = [...known].find((each) => isAlmost(variable.toUpperCase(), each));
+    return name === undefined ? [] : [{ variable, resembles: name }];
   });
 }
 

@@ -35,8 +35,6 @@ export const tokenForm = /^[A-Za-z0-9_-]{43}$/;
 const StoredSession = t.type({ keyId: t.string, secretHash: t.string, startedAt: t.number });
 const StoredUse = t.type({ usedAt: t.string });
 const StoredSessionOfKey = t.type({ id: t.string, startedAt: t.number });
-/** The sessions of a key in one row, as release 0.4.0 stores them. */
-const StoredEarlierSessions = t.array(StoredSessionOfKey);
 
 /** A time that no session reaches, in ms since 1970. Times before it have as many digits when they are counted back from it. */
 const lastTime = 9_999_999_999_999;
@@ -89,7 +87,6 @@ export class PageSessions {
     const { keyId } = caller;
     const session = { keyId, secretHash: hashKey(presentedKey), startedAt };
     await this.#options.records.put('sessions', new Map([[id, session]]));
-    await this.#splitEarlierRow(keyId);
     await this.#list(keyId, [{ id, startedAt }]);
     await this.#endOldest(keyId);
     await this.#sweep();
@@ -189,15 +186,6 @@ export class PageSessions {
     }
   }
 
-  /** Gives each session of a row of release 0.4.0 a row of its own. */
-  async #splitEarlierRow(keyId: string): Promise<void> {
-    const { records } = this.#options;
-    const earlier = await records.get('sessions-of-keys', keyId);
-    if (!StoredEarlierSessions.is(earlier)) return;
-    await this.#list(keyId, earlier);
-    await records.delete('sessions-of-keys', [keyId]);
-  }
-
   /** Removes some sessions that are over, whoever has opened them. */
   async #sweep(): Promise<void> {
     const now = this.#time();
@@ -208,10 +196,8 @@ export class PageSessions {
     for (const [id, use] of await this.#someOf('session-uses')) if (isOld(usedAtOf(use))) over.push(id);
     if (over.length > 0) await this.#delete(over);
     const unlisted: string[] = [];
-    for (const [row, stored] of await this.#someOf('sessions-of-keys')) {
-      const listed = StoredEarlierSessions.is(stored) ? stored : [stored].filter(StoredSessionOfKey.is);
-      if (listed.every(({ startedAt }) => isOld(startedAt))) unlisted.push(row);
-    }
+    for (const [row, stored] of await this.#someOf('sessions-of-keys'))
+      if (!StoredSessionOfKey.is(stored) || isOld(stored.startedAt)) unlisted.push(row);
     if (unlisted.length > 0) await this.#options.records.delete('sessions-of-keys', unlisted);
   }
 

@@ -6,7 +6,6 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 const applicationId = 0x53597273;
 const schemaVersion = 1;
 
-/** Release 0.3, to which an operator may go back, needs `keyLastUsed`. This release does not use it. */
 const schema = `
   CREATE TABLE collection (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, generation INTEGER NOT NULL) STRICT;
   CREATE TABLE generation (
@@ -19,7 +18,6 @@ const schema = `
     checkpoint INTEGER NOT NULL
   ) STRICT;
   CREATE TABLE note (name TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT, WITHOUT ROWID;
-  CREATE TABLE keyLastUsed (keyId TEXT PRIMARY KEY, time TEXT NOT NULL) STRICT, WITHOUT ROWID;
   PRAGMA application_id = ${applicationId};
   PRAGMA user_version = ${schemaVersion};
 `;

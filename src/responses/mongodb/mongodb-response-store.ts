@@ -32,8 +32,6 @@ const outlined = { projection: { content: 0, needs: 0, items: 0, ancestors: 0 } 
 const maxNamesAtOnce = 16;
 const maxFoundAtOnce = 64;
 const erasedAtOnce = 32;
-/** The index with which release 0.4 read all branches of a conversation. */
-const indexOf04 = 'project_1_conversation_1_depth_1';
 
 /** The order of the index that has all that is summed, so that no content is read. */
 const inOrderOfIndex = { $sort: { project: 1, deleted: 1, at: 1, bytes: 1 } } as const;
@@ -49,7 +47,7 @@ export function openMongoDbResponseStore(options: MongoDbConnectionOptions): Res
     { project: 1, deleted: 1, at: 1, bytes: 1 },
     { deleted: 1, at: 1 },
     ...removalIndexes,
-  ]).dropping([indexOf04]);
+  ]);
   const erasures = new LogCollection<ErasureDocument>({ connection }, 'responseErasures', [{ at: 1 }]);
   const removed = new RemovedDocuments(responses);
   const subjectIn = async (projectId: string): Promise<string | null> => {
@@ -283,11 +281,10 @@ function outlineOf({
   project: projectId,
   response: id,
   deleted: isDeleted,
-  background = null,
   ancestors = null,
   ...others
 }: OutlineDocument): ResponseOutline {
-  return { ...others, projectId, id, isDeleted, background, ancestors };
+  return { ...others, projectId, id, isDeleted, ancestors };
 }
 
 /**

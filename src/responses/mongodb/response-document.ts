@@ -15,8 +15,7 @@ export interface ResponseDocument extends LogDocument {
   /** Missing in responses of release 0.4. */
   readonly ancestors?: ReadonlyArray<string> | null;
   readonly provider: string | null;
-  /** Missing in responses of an earlier release. */
-  readonly background?: BackgroundTarget | null;
+  readonly background: BackgroundTarget | null;
   /** Whose key has sealed it; missing in responses of release 0.4. */
   readonly subject?: string;
   /** When it is looked at whether a deleted response can be removed; missing before it is deleted, or if 0.4 has deleted it. */

@@ -3,11 +3,9 @@ import { copiesSchema } from './sqlite-provider-copies.ts';
 /**
  * The tables of stored responses. The content is the last column, so that outlines are read without it. What releases
  * after 0.4 have added to a response is in `chains` for the same reason: a column behind the content would be read
- * through it. The triggers and the index of 0.4 that are not right any more are dropped.
+ * through it.
  *
- * `needed` has the responses that need another one, and `removable` the deleted ones that nothing may need. A file that
- * still has a trigger of 0.4 gets its deleted ones into `removable`, because a process may have ended before it removed
- * them. That reads the table once, as making an index of this release does.
+ * `needed` has the responses that need another one, and `removable` the deleted ones that nothing may need.
  */
 export const responseSchema = `
   CREATE TABLE IF NOT EXISTS responses (
@@ -15,7 +13,6 @@ export const responseSchema = `
     at INTEGER NOT NULL, bytes INTEGER NOT NULL, deleted INTEGER NOT NULL, needs TEXT NOT NULL, items TEXT NOT NULL,
     provider TEXT, background TEXT, content TEXT NOT NULL, UNIQUE (project, id)
   ) STRICT;
-  DROP INDEX IF EXISTS responses_by_conversation;
   CREATE INDEX IF NOT EXISTS responses_by_time ON responses (project, at) WHERE deleted = 0;
   CREATE INDEX IF NOT EXISTS responses_by_age ON responses (at, project, id) WHERE deleted = 0;
   CREATE TABLE IF NOT EXISTS chains (
@@ -47,20 +44,15 @@ export const responseSchema = `
     INSERT INTO amounts (project, count, bytes) VALUES (new.project, 1, new.bytes)
       ON CONFLICT (project) DO UPDATE SET count = count + 1, bytes = bytes + excluded.bytes;
   END;
-  INSERT OR IGNORE INTO removable SELECT project, id FROM responses
-    WHERE deleted = 1 AND EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'response_deleted');
-  DROP TRIGGER IF EXISTS response_deleted;
   CREATE TRIGGER IF NOT EXISTS response_marked AFTER UPDATE OF deleted ON responses WHEN new.deleted > old.deleted BEGIN
     INSERT OR IGNORE INTO removable VALUES (old.project, old.id);
     DELETE FROM items WHERE (project, id, response) IN (SELECT old.project, value, old.id FROM json_each(old.items));
     UPDATE amounts SET count = count - 1 WHERE project = old.project;
   END;
-  DROP TRIGGER IF EXISTS response_finished;
   CREATE TRIGGER IF NOT EXISTS response_ended AFTER UPDATE OF content ON responses BEGIN
     INSERT OR IGNORE INTO items SELECT new.project, value, new.id FROM json_each(new.items) WHERE new.deleted = 0;
     UPDATE amounts SET bytes = bytes - old.bytes + new.bytes WHERE project = old.project;
   END;
-  DROP TRIGGER IF EXISTS response_removed;
   CREATE TRIGGER IF NOT EXISTS response_gone AFTER DELETE ON responses BEGIN
     DELETE FROM chains WHERE project = old.project AND id = old.id;
     DELETE FROM removable WHERE project = old.project AND id = old.id;

@@ -36,10 +36,8 @@ export interface DeliveryChange extends DeliveryState {
 
 type Changes = ReadonlyMap<string, DeliveryChange>;
 
-/** The most messages that are read or removed together. */
-const maxMessages = 1_000;
-/** The most states that are read together. In format 2 a state may have a quarter of a megabyte. */
-const maxStates = 50;
+/** Maximum number of states or messages that are read or removed together. */
+const maxRecords = 1_000;
 
 /**
  * Stores the delivery state of each endpoint as one record, and each of its open messages as another one. A state
@@ -58,23 +56,18 @@ export class DeliveryStateStore {
 
   /**
    * Reads all states for the node that delivers from now on. The store then refuses the writes of a node with an older
-   * token. It stores states in format 2 again, with their open messages as records.
+   * token.
    * @throws UnavailableError; FencedError if another node delivers under a newer lease
    */
   async acquire(log: string): Promise<StoredDelivery> {
     for (const kind of [statesKind, messagesKind] as const) await this.#records.take(kind, this.#fence);
     const states = new Map<string, DeliveryState>();
-    const earlier = new Map<string, DeliveryState>();
     let followed: FollowedLog | null = null;
-    for await (const [key, value] of this.#read(statesKind, { limit: maxStates })) {
+    for await (const [key, value] of this.#read(statesKind, { limit: maxRecords })) {
       const stored = decodeState(value);
       if (key === followedKey) followed = decodeFollowed(value, log);
-      else if (stored?.log === log) {
-        states.set(key, { ...stored.state, open: [] });
-        if (stored.state.open !== undefined) earlier.set(key, { ...stored.state, open: stored.state.open });
-      }
+      else if (stored?.log === log) states.set(key, { ...stored.state, open: [] });
     }
-    await this.#put(log, earlier);
     const { position = null, ...read } = followed ?? {};
     return { followed: position, ...read, states: await this.#withMessages(log, states) };
   }
@@ -97,7 +90,7 @@ export class DeliveryStateStore {
     await this.#records.delete(statesKind, endpointIds, { fence: this.#fence });
     for (const id of endpointIds) {
       const keys: string[] = [];
-      for await (const [key] of this.#read(messagesKind, { ...messagesTo(id), limit: maxMessages })) keys.push(key);
+      for await (const [key] of this.#read(messagesKind, { ...messagesTo(id), limit: maxRecords })) keys.push(key);
       await this.#deleteMessages(keys);
     }
   }
@@ -107,9 +100,8 @@ export class DeliveryStateStore {
     const stored = decodeState(await this.#records.get(statesKind, endpointId));
     if (stored === null) return null;
     const { log, state } = stored;
-    if (state.open !== undefined) return { ...state, open: state.open };
     const open: OpenMessage[] = [];
-    for await (const [, value] of this.#read(messagesKind, { ...messagesTo(endpointId), limit: maxMessages })) {
+    for await (const [, value] of this.#read(messagesKind, { ...messagesTo(endpointId), limit: maxRecords })) {
       const message = decodeMessage(value);
       if (message?.log === log) open.push(message.message);
     }
@@ -133,7 +125,7 @@ export class DeliveryStateStore {
     const open = new Map([...states.keys()].map((id): [string, OpenMessage[]] => [id, []]));
     const lost = new Set<string>();
     const stateless: string[] = [];
-    for await (const [key, value] of this.#read(messagesKind, { limit: maxMessages })) {
+    for await (const [key, value] of this.#read(messagesKind, { limit: maxRecords })) {
       const id = endpointOf(key);
       const stored = decodeMessage(value);
       if (stored === null) lost.add(id);
@@ -150,8 +142,8 @@ export class DeliveryStateStore {
   }
 
   async #deleteMessages(keys: ReadonlyArray<string>): Promise<void> {
-    for (let from = 0; from < keys.length; from += maxMessages)
-      await this.#records.delete(messagesKind, keys.slice(from, from + maxMessages), { fence: this.#fence });
+    for (let from = 0; from < keys.length; from += maxRecords)
+      await this.#records.delete(messagesKind, keys.slice(from, from + maxRecords), { fence: this.#fence });
   }
 
   /** Reads records page by page, with a turn of the event loop after each. */

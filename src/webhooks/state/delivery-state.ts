@@ -64,13 +64,9 @@ export const messagesKind = 'webhook-messages';
 /** The key of the record with the followed position. No endpoint's id has this form. */
 export const followedKey = '-followed';
 
-const { open, ...stateProps } = DeliveryState.props;
+const { open: _, ...stateProps } = DeliveryState.props;
 
-/** A state as it is stored. In format 2 it had its open messages in `open` (ADR 87). */
-const StoredState = t.type({
-  log: t.string,
-  state: t.intersection([t.type(stateProps), t.partial({ open })]),
-});
+const StoredState = t.type({ log: t.string, state: t.type(stateProps) });
 
 type StoredState = t.TypeOf<typeof StoredState>;
 
@@ -83,7 +79,6 @@ const StoredPosition = t.intersection([t.type({ log: t.string, position: t.numbe
 /** The position up to which every endpoint has a state, and what was read of the log up to there. */
 export interface FollowedLog {
   readonly position: number;
-  /** The release before did not store it. */
   readonly read?: ReadOfLog;
 }
 

@@ -154,19 +154,6 @@ describe('PageSessions', () => {
     for (const token of tokens) assert.equal(await holderOf(token, node()), admin);
   });
 
-  it('of release 0.4.0 stay valid, and count', async () => {
-    const ids = Array.from({ length: 20 }, (_, index) => `${index}`.padStart(64, '0'));
-    const stored = ids.map((id, index) => ({ id, startedAt: now - hourMs + index }));
-    const session = { keyId: admin, secretHash: hashKey('one'), startedAt: now - hourMs };
-    await records.put('sessions', new Map(ids.map((id) => [id, session])));
-    await records.put('sessions-of-keys', new Map([[admin, stored]]));
-    const token = await opened();
-    assert.equal(await holderOf(token), admin);
-    const left = await records.page('sessions', { limit: 100 });
-    assert.deepEqual([left.size, left.has(ids[0] ?? ''), left.has(ids[1] ?? '')], [20, false, true]);
-    assert.deepEqual([await records.get('sessions-of-keys', admin), await storedOf('sessions-of-keys')], [null, 20]);
-  });
-
   it('leave nothing in the store when they are over', async () => {
     for (let index = 0; index < 5; index += 1) await holderOf(await opened('two'));
     await records.put('sessions-of-keys', new Map([['c-of-0-4-0', [{ id: 'gone', startedAt: now }]]]));

@@ -14,12 +14,6 @@ describe('skip_event', () => {
       .then(newEvent('EventSkipped', { ...event, stream: 'flow-c1', reason: input.reason }));
   });
 
-  it('skips an event whose stream is not known, because an older release has stopped at it', () => {
-    givenHistory()
-      .when(skipEvent, input, { related: { ...event, message: 'It cannot be handled.' } })
-      .then(newEvent('EventSkipped', { ...event, stream: null, reason: input.reason }));
-  });
-
   it('refuses a position at which nothing has stopped', () => {
     givenHistory().when(skipEvent, input, { related: null }).then('event-not-stopped');
   });

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import type { RecordStore } from '#records/record-store.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import { EncodedJson } from '#shared/json/encoded-json.ts';
 import { InMemoryRecordStore } from '#test/support/fakes/in-memory-record-store.ts';
 import { newDeliveryState } from '#webhooks/state/delivery-state.ts';
 import { DeliveryStateStore } from '#webhooks/state/delivery-state-store.ts';
@@ -91,7 +89,7 @@ describe('DeliveryStateStore', () => {
   it('takes a state that it cannot read for lost', async () => {
     await store.acquire(log);
     await store.write(log, new Map([['one', one]]), 5);
-    for (const value of [null, 'text', { log }, { log, state: { ...one, open: [{}] } }]) {
+    for (const value of [null, 'text', { log }, { log, state: { ...one, position: 'one' } }]) {
       await records.put('webhook-deliveries', new Map([['two', value]]));
       assert.deepEqual(await store.acquire(log), { followed: 5, states: new Map([['one', one]]) });
       assert.equal(await store.peek('two'), null);
@@ -155,46 +153,6 @@ describe('DeliveryStateStore', () => {
     assert.deepEqual((await store.acquire(log)).states.get('one')?.open, open);
     await store.remove(['one']);
     assert.deepEqual([...(await records.all('webhook-messages')).keys()], ['two/8']);
-  });
-
-  describe('on states in format 2, which have their open messages', () => {
-    const [id, state] = ['cwebhookone00001', { position: 5, failingSince: 1767603600000, failures: 2 }];
-    const text = readFileSync(
-      new URL('../../fixtures/delivery-states/with-open-messages.json', import.meta.url),
-      'utf8',
-    );
-    const rows = new Map(Object.entries(JSON.parse(text)).map(([key, row]) => [key, new EncodedJson(String(row))]));
-    const ofFixture = '1/2f6c1d3e-8a35-4a6f-9d0e-51f0a4f4c001';
-    const assertTakenOver = async () => {
-      const { followed, states } = await store.acquire(ofFixture);
-      const { open, ...rest } = states.get(id) ?? assert.fail();
-      assert.deepEqual([followed, rest], [5, { ...state, replayedAt: 0, beganAtEndAt: null }]);
-      assert.deepEqual(
-        open.map(({ position, attempts, isTest }) => [position, attempts, isTest]),
-        [
-          [3, 2, false],
-          [4, 0, false],
-          [5, 0, true],
-        ],
-      );
-    };
-    beforeEach(() => records.put('webhook-deliveries', rows));
-
-    it('stores their messages as records, and reads the old ones never again', async () => {
-      assert.equal((await store.peek(id))?.open.length, 3);
-      await assertTakenOver();
-      const closed = { ...newDeliveryState(5), open: [], closed: [3, 4, 5] };
-      assert.ok(!JSON.stringify(await records.get('webhook-deliveries', id)).includes('"open"'));
-      await store.write(ofFixture, new Map([[id, closed]]), 5);
-      assert.deepEqual((await store.acquire(ofFixture)).states, new Map([[id, newDeliveryState(5)]]));
-      assert.deepEqual(await store.peek(id), newDeliveryState(5));
-    });
-
-    it('takes them over after an end at any of its writes', async () => {
-      for (const allowed of [0, 1])
-        await assert.rejects(new DeliveryStateStore(endingAfter(records, allowed)).acquire(ofFixture), /ends here/);
-      await assertTakenOver();
-    });
   });
 
   it('refuses the writes of a node with an older token after a takeover', async () => {
