@@ -26,14 +26,13 @@ import { isDiskFull } from './application/operations/unexpected-error.ts';
 import { dashboardPath } from './dashboard/page-paths.ts';
 import { digestKeysRoute } from './http/routes/digest-keys.ts';
 import { sessionRoutes } from './http/routes/session-routes.ts';
-import { createApp, createMetricsApp } from './http/server/app.ts';
+import { createApp, createMetricsApp, type RunningRequests } from './http/server/app.ts';
 import { type HttpServer, listen } from './http/server/server.ts';
 import { createStartingApp } from './http/server/starting-app.ts';
 import { once } from './shared/async/once.ts';
 import { StartupError } from './shared/errors/startup-error.ts';
 import { createLog } from './shared/logging/pino-logger.ts';
 import { keepBoundForMainThread, MainThreadHeap } from './shared/memory/main-thread-heap.ts';
-import { MemoryAfterLoad, type RequestActivity } from './shared/memory/memory-after-load.ts';
 
 /** The part of the time to stop that is kept for writing pending data, after running requests have ended. */
 const flushDelayMs = 2_000;
@@ -141,8 +140,7 @@ interface Node {
   readonly service: Service;
   /** Resolves if the log no longer has what was read of it. */
   readonly logChanged: Promise<LogChange>;
-  /** The number of requests that are being answered. */
-  readonly openRequests: () => number;
+  readonly running: RunningRequests;
   /** Closes what the service has in addition to these addresses. */
   readonly endServing: () => Promise<void>;
   /** Closes the service. Each call waits for the end of it: a stop may come while the service is closed to be opened again. */
@@ -167,10 +165,10 @@ async function open(
 }
 
 /** Closes the service after its running requests, of which it waits for none that takes long. */
-async function closeNode({ service, openRequests, endServing, close }: Node): Promise<void> {
+async function closeNode({ service, running, endServing, close }: Node): Promise<void> {
   service.endFeeds();
   await endServing();
-  for (const until = Date.now() + drainMs; openRequests() > 0 && Date.now() < until; ) await sleep(drainPollMs);
+  for (const until = Date.now() + drainMs; running.count > 0 && Date.now() < until; ) await sleep(drainPollMs);
   await close();
 }
 
@@ -233,7 +231,7 @@ async function serve(
   }: Service,
   servers: Servers,
   log: PinoLogger,
-): Promise<Pick<Node, 'openRequests' | 'endServing'>> {
+): Promise<Pick<Node, 'running' | 'endServing'>> {
   const version = readProductVersion();
   const common = { readiness, version, metrics, bodies, log, limits: config.limits };
   const planes = planesOf(config.roles);
@@ -252,8 +250,7 @@ async function serve(
   const signIn = { sessions, cookie: sessionCookie, authenticate, rateLimit, places, logger: log };
   const pageRoutes = planes.has('control') ? [...(await openDashboard()), ...sessionRoutes(signIn)] : [];
   const publicRoutes = [digestKeysRoute(digestKeys), ...pageRoutes];
-  const activity: RequestActivity = { open: 0, lastAnswerAt: null, last: null };
-  const memory = new MemoryAfterLoad({ activity });
+  const running: RunningRequests = { count: 0 };
   const endpoints = planes.has('control') ? [await openMcp(config, operations, places, metrics, log)] : [];
   const browserHome = dashboardPath;
   const servesMetrics = servers.metrics === null;
@@ -265,7 +262,7 @@ async function serve(
       operations,
       answers,
       places,
-      activity,
+      running,
       endpoints,
       invoke,
       sessionCookie,
@@ -275,13 +272,13 @@ async function serve(
       servesMetrics,
     }),
   );
-  const closers = [async () => memory.close()];
+  let endServing: Node['endServing'] = async () => undefined;
   const socketPath = controlSocketPath(config.dataDir);
   if (socketPath !== null) {
     const localInvoke = createLocalInvoke(metrics, log);
     const createLocalApp = async () =>
       createApp({ ...common, operations: await loadLocalOperations(), invoke: localInvoke });
-    closers.push(await openControlSocketIfRoom(createLocalApp, socketPath, log));
+    endServing = await openControlSocketIfRoom(createLocalApp, socketPath, log);
   }
   const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${servers.api.port}`;
   directory.announce(url);
@@ -290,12 +287,7 @@ async function serve(
   log.info({ url, ...pages, ...describeStart(config, version, models), ...mode }, 'listening');
   // With NODE_COMPILE_CACHE. Node itself writes the cache when a process exits, which a killed process never does.
   flushCompileCache();
-  return {
-    openRequests: () => activity.open,
-    endServing: async () => {
-      await Promise.all(closers.map((close) => close()));
-    },
-  };
+  return { running, endServing };
 }
 
 /** Loads the dashboard, which a node of the gateway alone does not need. */

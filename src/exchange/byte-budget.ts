@@ -155,7 +155,6 @@ export class ByteReservation implements UnorderedListItem {
   readonly projectId: string;
   readonly #budget: ByteBudget;
   #bytes = 0;
-  #mostBytes = 0;
   #onEvicted: (() => void) | null = null;
   #isReleased = false;
 
@@ -166,11 +165,6 @@ export class ByteReservation implements UnorderedListItem {
 
   get bytes(): number {
     return this.#bytes;
-  }
-
-  /** The most bytes that it has counted at a time. */
-  get mostBytes(): number {
-    return this.#mostBytes;
   }
 
   /** Why there is no room for this many more bytes; null if there is. Counts nothing. */
@@ -185,7 +179,7 @@ export class ByteReservation implements UnorderedListItem {
   take(bytes: number): ByteShortage | null {
     if (this.#isReleased) return 'node';
     const shortage = this.#budget.take(this, bytes);
-    if (shortage === null) this.#set(this.#bytes + bytes);
+    if (shortage === null) this.#bytes += bytes;
     return shortage;
   }
 
@@ -203,7 +197,7 @@ export class ByteReservation implements UnorderedListItem {
   resize(bytes: number): void {
     if (this.#isReleased || bytes === this.#bytes) return;
     this.#budget.count(this.projectId, bytes - this.#bytes);
-    this.#set(bytes);
+    this.#bytes = bytes;
   }
 
   /** Returns this many bytes. */
@@ -236,11 +230,6 @@ export class ByteReservation implements UnorderedListItem {
     this.#isReleased = true;
     this.finish();
     this.giveBack(this.#bytes);
-  }
-
-  #set(bytes: number): void {
-    this.#bytes = bytes;
-    if (bytes > this.#mostBytes) this.#mostBytes = bytes;
   }
 
   evict(): void {

@@ -115,7 +115,6 @@ export function scanJsonObject(
   if (bytes.length > largeBodyBytes) return scanInSlices(bytes, maxValues, listener);
   if (!isUtf8(bytes)) return E.left(notUtf8);
   const scanner = new JsonScanner(bytes, { maxValues }, listener);
-  last.scanner = scanner;
   // The first slice has all of it.
   scanner.advance();
   return scannedObject(bytes, scanner, maxValues);
@@ -139,9 +138,6 @@ function scannedObject(bytes: Buffer, scanner: JsonScanner, maxValues: number): 
 }
 
 const notUtf8 = failure('invalid-encoding', 'The body holds bytes that are not UTF-8.');
-
-/** The scanner of the last body that was not large. Nothing reads it: `RequestActivity.last` says why it is kept. */
-const last: { scanner: JsonScanner | null } = { scanner: null };
 
 const noObject = invalidInput([{ pointer: '', message: 'must be a JSON object' }]);
 

@@ -20,7 +20,7 @@ import {
 import type { ResponseHead } from '#gateway/response/response-handler.ts';
 import { providerRequestIdField } from '#gateway/transport/transport.ts';
 import { delay } from '#shared/async/timed-waits.ts';
-import type { CallOutcome, CallRecord, Usage } from './call-record.ts';
+import type { CallOutcome, Usage } from './call-record.ts';
 import {
   costHeader,
   createCallRecord,
@@ -76,8 +76,6 @@ class Relay {
   #reason: string | null = null;
   /** The status of the failure that interrupted an answer; null without one. */
   #brokenStatus: number | null = null;
-  /** In a field, and the last attempt stays in its own, so that they live with the call: see `RequestActivity.last`. */
-  #callRecord: CallRecord | null = null;
 
   constructor(call: RelayedCall, dependencies: RelayDependencies) {
     this.#call = call;
@@ -325,7 +323,7 @@ class Relay {
   }
 
   #record(outcome: CallOutcome): void {
-    this.#callRecord = createCallRecord(this.#call, {
+    const record = createCallRecord(this.#call, {
       outcome,
       target: this.#target,
       attempts: this.#recorder.attempts,
@@ -335,7 +333,7 @@ class Relay {
       reason: this.#reason,
       times: this.#times,
     });
-    this.#dependencies.usage.record(this.#callRecord);
+    this.#dependencies.usage.record(record);
   }
 }
 

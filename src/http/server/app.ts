@@ -42,18 +42,16 @@ import type { Metrics } from '#http/routes/metrics.ts';
 import { createFindOtherRole, type FindOtherRole } from '#http/routes/other-roles.ts';
 import { createFindWrongTurn, type FindWrongTurn, findGeminiPath, isPathOfMessages } from '#http/routes/wrong-turns.ts';
 import { runFor, serviceOwner } from '#shared/async/fair-queue.ts';
-import type { RequestActivity } from '#shared/memory/memory-after-load.ts';
 import { connectionsFull, healthPaths } from './connections.ts';
-import {
-  createRequestContext,
-  polledPaths,
-  type RequestContext,
-  RequestLog,
-  requestContextOf,
-} from './request-context.ts';
+import { createRequestContext, type RequestContext, RequestLog, requestContextOf } from './request-context.ts';
 import { createRouter, type RequestRouter, type Route } from './router.ts';
 import { SlimKoa } from './server.ts';
 import { writeFailure } from './write-failure.ts';
+
+/** The requests that are being answered. */
+export interface RunningRequests {
+  count: number;
+}
 
 /** The options of the HTTP adapter. */
 export interface AppOptions {
@@ -76,8 +74,8 @@ export interface AppOptions {
   readonly answers?: ByteBudget;
   /** Limits the answers that are made at once. Default: new places in that budget. */
   readonly places?: AnswerPlaces;
-  /** The app counts open requests here, but for those by which machines ask for the state of the node. Default: a new one. */
-  readonly activity?: RequestActivity;
+  /** The app counts the requests that it is answering here. Default: a new count. */
+  readonly running?: RunningRequests;
   /** How long bytes may wait for a client that takes none. Default 60 s. */
   readonly maxUnreadMs?: number;
   /** The planes whose operations this app answers; documentation belongs to the control plane. Default both. */
@@ -124,9 +122,6 @@ export function createMetricsApp(metrics: Metrics): Koa {
   return app;
 }
 
-/** A request with more bytes is not kept after its end. */
-const maxKeptBytes = 256 * 1024;
-
 /** Translates between HTTP and `invoke`: finds the route, passes the request on, writes the answer, records it. */
 class HttpAdapter {
   readonly #options: AppOptions;
@@ -141,7 +136,7 @@ class HttpAdapter {
   readonly #places: AnswerPlaces;
   readonly #findOtherRole: FindOtherRole;
   readonly #findWrongTurn: FindWrongTurn;
-  readonly #activity: RequestActivity;
+  readonly #running: RunningRequests;
 
   constructor(options: AppOptions) {
     this.#options = options;
@@ -152,7 +147,7 @@ class HttpAdapter {
     this.#answers = options.answers ?? new ByteBudget(defaultAnswerByteLimits);
     this.#places = options.places ?? new AnswerPlaces(this.#answers);
     this.#openAnswers = new OpenAnswers(this.#answers, options.maxUnreadMs);
-    this.#activity = options.activity ?? { open: 0, lastAnswerAt: null, last: null };
+    this.#running = options.running ?? { count: 0 };
     this.#findWrongTurn = createFindWrongTurn(options.operations);
     const { planes = bothPlanes } = options;
     this.#findOtherRole = createFindOtherRole(planes);
@@ -178,8 +173,7 @@ class HttpAdapter {
   async answer(ctx: Context): Promise<void> {
     const context = createRequestContext(ctx, this.#openAnswers);
     ctx.state = context;
-    const isPolled = polledPaths.has(context.path);
-    if (!isPolled) this.#activity.open += 1;
+    this.#running.count += 1;
     try {
       await (this.#router.handle(ctx, context.path) ?? this.#answerUnfound(context));
     } catch (error) {
@@ -189,16 +183,9 @@ class HttpAdapter {
       context.body?.release();
       context.wholeAnswer?.release();
       context.leavePlace?.();
-      if (!isPolled) this.#countAnswered(context);
+      this.#running.count -= 1;
     }
     this.#requestLog.record(context);
-  }
-
-  #countAnswered(context: RequestContext): void {
-    this.#activity.open -= 1;
-    this.#activity.lastAnswerAt = performance.now();
-    const heldBytes = (context.body?.mostBytes ?? 0) + (context.wholeAnswer?.mostBytes ?? 0);
-    if (heldBytes <= maxKeptBytes) this.#activity.last = context;
   }
 
   #publicRoute(route: Route): Route {
@@ -260,18 +247,14 @@ class HttpAdapter {
         body: new HttpBody(ctx),
         bodyHold: this.#holdBody(context, caller),
       }),
-      openConnection: (caller, limitHeaders) => {
-        const connection = {
-          headers,
-          query: context.query,
-          body: new HttpBody(ctx),
-          bodyHold: this.#holdBody(context, caller),
-          answerHold: this.#holdAnswer(context, caller),
-          response: new HttpResponse(ctx, limitHeaders),
-        };
-        context.connection = connection;
-        return connection;
-      },
+      openConnection: (caller, limitHeaders) => ({
+        headers,
+        query: context.query,
+        body: new HttpBody(ctx),
+        bodyHold: this.#holdBody(context, caller),
+        answerHold: this.#holdAnswer(context, caller),
+        response: new HttpResponse(ctx, limitHeaders),
+      }),
     });
     context.keyId = keyId;
     context.projectId = projectId;

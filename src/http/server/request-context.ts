@@ -4,7 +4,6 @@ import type { StreamReport } from '#application/operations/operation.ts';
 import type { ByteReservation } from '#exchange/byte-budget.ts';
 import { type ErrorForm, openAiErrors } from '#exchange/error-form.ts';
 import type { Plane } from '#exchange/problem.ts';
-import type { StreamingConnection } from '#exchange/streaming-connection.ts';
 import { requestIdOf } from '#http/request/request-headers.ts';
 import type { SessionCookie } from '#http/request/session-cookie.ts';
 import type { OpenAnswers } from '#http/response/open-answers.ts';
@@ -41,8 +40,6 @@ export interface RequestContext {
   body: ByteReservation | null;
   /** The bytes of an answer that is held until it is whole; null without one. */
   wholeAnswer: ByteReservation | null;
-  /** The connection of a streaming operation; null for any other. */
-  connection: StreamingConnection | null;
   /** Ends the use of its place among the answers of its project that are made; null without a place. */
   leavePlace: (() => void) | null;
   /** Follows its answer while bytes of it wait for the client; null if its bytes are not counted. */
@@ -78,7 +75,6 @@ export function createRequestContext(ctx: Context, openAnswers: OpenAnswers | nu
     projectId: null,
     body: null,
     wholeAnswer: null,
-    connection: null,
     leavePlace: null,
     openAnswers,
     sessionCookie: null,
@@ -96,7 +92,7 @@ export function requestContextOf(ctx: Context): RequestContext {
 const clientGoneStatus = 499;
 
 /** Paths that machines ask for every few seconds: their log lines help only to find a fault. */
-export const polledPaths = new Set(['/healthz', '/readyz', '/metrics']);
+const polledPaths = new Set(['/healthz', '/readyz', '/metrics']);
 
 /** During an outage of a store, the refused requests of this time share a line. */
 const outageLineEveryMs = 1_000;

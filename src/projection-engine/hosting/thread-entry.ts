@@ -12,7 +12,6 @@ import { ReadStoreDamagedError, setAside } from '#read-store/sqlite/read-store-f
 import { openSqliteReadStoreWriter } from '#read-store/sqlite/sqlite-read-store-writer.ts';
 import { Batcher } from '#shared/async/batcher.ts';
 import type { Logger } from '#shared/logging/logger.ts';
-import { returnMemory } from '#shared/memory/collect-garbage.ts';
 import { runProjectionsUnderLease } from './leased-projections.ts';
 import type { FromProjector, ProjectorEvents, ProjectorReadStore, ProjectorThreadData } from './projector-thread.ts';
 
@@ -37,7 +36,6 @@ const log: Logger = { info: logged('info'), warn: logged('warn'), error: logged(
 const closing = new AbortController();
 /** The positions that were posted last, as JSON. */
 let postedPositions = '';
-let hasReturnedMemory = false;
 
 const { projections, upcast = upcastWith(upcasters) } = (await import(data.projectionsModule)) as ProjectionsModule;
 const knownTypes = Object.keys(eventCodecs);
@@ -85,10 +83,7 @@ async function fillEmbedded(file: string): Promise<void> {
     if (runner !== null) postPositions(runner.positions());
   };
   const onStatus = () => {
-    if (runner === null) return;
-    const ready = runner.ready();
-    post({ kind: 'status', statuses: runner.status(), ready });
-    if (ready) returnMemoryOfStart();
+    if (runner !== null) post({ kind: 'status', statuses: runner.status(), ready: runner.ready() });
   };
   try {
     const { signal } = closing;
@@ -170,13 +165,6 @@ async function fillShared({
     await availability.close();
     commands.drain();
   }
-}
-
-/** Gives back, once, what the start and a long catch-up have left. */
-function returnMemoryOfStart(): void {
-  if (hasReturnedMemory) return;
-  hasReturnedMemory = true;
-  returnMemory();
 }
 
 /** Posts positions that differ from the last ones. */

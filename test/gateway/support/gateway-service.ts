@@ -22,7 +22,6 @@ import { type HttpServer, listen, type ServerLimits } from '#http/server/server.
 import type { StoredResponses } from '#responses/stored-responses.ts';
 import { FreeSpace } from '#shared/files/free-space.ts';
 import { loggerOn } from '#shared/logging/pino-logger.ts';
-import type { RequestActivity } from '#shared/memory/memory-after-load.ts';
 import { goodKey, caller as someCaller } from '#test/http/support/fake-service.ts';
 import { inMemoryResponses } from '#test/support/fakes/in-memory-response-store.ts';
 import { eventually } from '#test/support/run/eventually.ts';
@@ -59,8 +58,6 @@ export interface GatewayServiceOptions {
   readonly answers?: ByteBudget;
   /** How long an answer may wait for a client that reads nothing. Default: the usual time. */
   readonly maxUnreadMs?: number;
-  /** Counts the open requests. */
-  readonly activity?: RequestActivity;
   /** Default: in memory. */
   readonly responses?: StoredResponses;
   /** Default: none. */
@@ -99,7 +96,6 @@ export async function startGateway(
     bodies = new ByteBudget(defaultBodyByteLimits),
     answers = new ByteBudget(defaultAnswerByteLimits),
     maxUnreadMs = 60_000,
-    activity = { open: 0, lastAnswerAt: null, last: null },
     responses = inMemoryResponses(),
     findFile = async () => null,
     authenticate,
@@ -153,7 +149,6 @@ export async function startGateway(
     bodies,
     answers,
     maxUnreadMs,
-    activity,
   });
   const server = await listen(app, { host: '127.0.0.1', port: 0 }, serverLimits);
   return {
