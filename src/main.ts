@@ -17,7 +17,6 @@ import { asksForHelp, usage } from './app/startup/arguments.ts';
 import { describeStart } from './app/startup/describe-start.ts';
 import { printAdminKey } from './app/startup/first-start.ts';
 import { openPatiently } from './app/startup/open-patiently.ts';
-import { optimizeSooner } from './app/startup/optimize-sooner.ts';
 import { findMisspelt, type MisspeltVariable, recordReads } from './app/startup/variable-names.ts';
 import { RateLimit } from './application/access/rate-limit.ts';
 import { createInvoke, createInvokeAs } from './application/operations/invoke.ts';
@@ -42,7 +41,6 @@ const drainMs = 2_000;
 const drainPollMs = 25;
 
 keepNewFilesPrivate();
-optimizeSooner();
 // Comes before the first thread.
 keepBoundForMainThread();
 try {
