@@ -302,11 +302,10 @@ function effectsOf(positions: Positions, names: Iterable<string>, causes: Readon
 }
 
 /**
- * Whether all read models and processes are past some events and, as far as is known, their effects. A process that has
- * stopped or waits counts as past them, because no caller waits for it.
+ * Whether processes are past the events to which they react and, as far as is known, all read models past the effects. A
+ * process that has stopped or waits counts as past them, because no caller waits for it.
  */
-export function isShown(positions: Positions, position: number, reactions: AwaitedReactions): boolean {
-  if (!positions.hasPassed('all', position, { strict: true })) return false;
+export function effectsAreShown(positions: Positions, reactions: AwaitedReactions): boolean {
   return [...reactions].every(([name, causes]) =>
     causes.every(
       (cause) =>

@@ -2,8 +2,8 @@ import { type Caller, canAccess, type Tenant } from '#domain/shared/access.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import {
   type AwaitedReactions,
+  effectsAreShown,
   effectsShown,
-  isShown,
   type Positions,
   type WaitOutcome,
 } from '#positions/positions.ts';
@@ -50,14 +50,14 @@ export class ReadYourWrites {
     if (position === undefined) return;
     const { positions, pending, timeoutMs } = this.#options;
     const reactions = this.#reactionsTo(appended);
-    const types = appended.map(({ type }) => type);
+    const types = [...new Set(appended.map(({ type }) => type))];
     const outcomes = await Promise.all([
       positions.passed({ types }, position, { ms: timeoutMs }),
       effectsShown(positions, reactions, timeoutMs),
     ]);
     // No answer waits for a read model that has stopped, or whose position is unknown. A read of it must not find nothing.
     const isShown = positions.hasPassed({ types }, position, { strict: true });
-    if (!isShown || outcomes.includes('timeout')) pending.add({ ...written(), position, reactions });
+    if (!isShown || outcomes.includes('timeout')) pending.add({ ...written(), types, position, reactions });
   }
 
   #reactionsTo(appended: ReadonlyArray<RecordedEvent>): AwaitedReactions {
@@ -81,6 +81,9 @@ export interface WrittenResources {
 /** Resources whose answer was sent before the read models showed them. */
 interface PendingWrite {
   readonly tenant: Tenant;
+  /** The types of its events. Read models of other events have nothing to show, except for reactions. */
+  readonly types: ReadonlyArray<string>;
+  readonly typesKey: string;
   /** The position of the last event of the request. */
   readonly position: number;
   readonly reactions: AwaitedReactions;
@@ -135,9 +138,10 @@ export class PendingResources {
   }
 
   /** Remembers written resources until the read models show them. */
-  add({ ids, tenant, position, reactions }: WrittenResources & Omit<PendingWrite, 'tenant'>): void {
+  add({ ids, tenant, types, position, reactions }: WrittenResources & Omit<PendingWrite, 'tenant' | 'typesKey'>): void {
     if (tenant === null) return;
-    for (const id of ids) this.#remember(id, { tenant, position, reactions });
+    const write = { tenant, types, typesKey: types.join(), position, reactions };
+    for (const id of ids) this.#remember(id, write);
     while (this.#writes.size > this.#maxIds) this.#forgetOldest();
   }
 
@@ -191,10 +195,12 @@ export class PendingResources {
   }
 
   #removeShown(): void {
-    for (const [id, { position, reactions }] of this.#writes) {
-      // Ids are about in the order of their positions. A later update finds those that are not.
-      if (!this.#positions.hasPassed('all', position, { strict: true })) return;
-      if (isShown(this.#positions, position, reactions)) this.#forget(id);
+    const late = new Set<string>();
+    for (const [id, { types, typesKey, position, reactions }] of this.#writes) {
+      // Writes of the same events are about in the order of their positions. A later update finds those that are not.
+      if (late.has(typesKey)) continue;
+      if (!this.#positions.hasPassed({ types }, position, { strict: true })) late.add(typesKey);
+      else if (effectsAreShown(this.#positions, reactions)) this.#forget(id);
     }
   }
 

@@ -19,6 +19,7 @@ describe('PendingResources', () => {
     positions.declare('projection', [
       { name: 'flows', types: ['A'] },
       { name: 'audit', types: ['A'] },
+      { name: 'numbers', types: ['B'] },
     ]);
     pending = new PendingResources(positions, { maxIds: 3, timeoutMs: 60_000 });
     shown = new Set();
@@ -27,12 +28,13 @@ describe('PendingResources', () => {
   });
   afterEach(() => positions.close());
 
-  const models = (flows: number, audit = flows, live = true) =>
+  const models = (flows: number, audit = flows, live = true, numbers = Math.min(flows, audit)) =>
     positions.update(
       'projection',
       new Map([
         ['flows', { position: flows, live }],
         ['audit', { position: audit, live: true }],
+        ['numbers', { position: numbers, live: true }],
       ]),
     );
   const read = (id: string, caller = admin, from = pending) =>
@@ -45,7 +47,7 @@ describe('PendingResources', () => {
       (isShown) => !isShown,
     );
   const add = (id: string, position: number, to = pending, reactions = none) =>
-    to.add({ ids: [id], tenant, position, reactions });
+    to.add({ ids: [id], tenant, types: ['A'], position, reactions });
 
   it('reads once, and waits for nothing, when the id is not pending', async () => {
     add('one', 5);
@@ -109,6 +111,34 @@ describe('PendingResources', () => {
     assert.equal(pending.size, 0);
   });
 
+  it('forgets ids when the read models of their events show them, also when another one has stopped', () => {
+    add('one', 5);
+    add('two', 6);
+    models(5, 5, true, 0);
+    assert.equal(pending.size, 1);
+    models(6, 6, true, 0);
+    assert.equal(pending.size, 0);
+  });
+
+  it('forgets ids behind those whose read model has stopped', () => {
+    pending.add({ ids: ['other'], tenant, types: ['B'], position: 4, reactions: none });
+    add('one', 5);
+    models(5, 5, true, 0);
+    assert.equal(pending.size, 1);
+    models(5);
+    assert.equal(pending.size, 0);
+  });
+
+  it('keeps ids whose effects a read model that has stopped does not show', () => {
+    positions.update('process', new Map([['maker', { position: 9, live: true }]]));
+    add('one', 5, pending, new Map([['maker', [5]]]));
+    positions.recordEffect('maker', 5, 7);
+    models(7, 7, true, 6);
+    assert.equal(pending.size, 1);
+    models(7);
+    assert.equal(pending.size, 0);
+  });
+
   it('forgets ids when all read models show them', () => {
     add('one', 5);
     add('two', 6);
@@ -154,7 +184,7 @@ describe('PendingResources', () => {
   });
 
   it('forgets ids of the project that has most, not those of others', async () => {
-    pending.add({ ids: ['other'], tenant: tenants.stranger, position: 4, reactions: none });
+    pending.add({ ids: ['other'], tenant: tenants.stranger, types: ['A'], position: 4, reactions: none });
     for (const [index, id] of ['one', 'two', 'three', 'four'].entries()) add(id, 5 + index);
     const known = async (id: string) => {
       const result = read(id);
@@ -174,7 +204,7 @@ describe('PendingResources', () => {
   });
 
   it('remembers nothing of a stream without a tenant', () => {
-    pending.add({ ids: ['one'], tenant: null, position: 5, reactions: none });
+    pending.add({ ids: ['one'], tenant: null, types: ['A'], position: 5, reactions: none });
     assert.equal(pending.size, 0);
   });
 });

@@ -151,7 +151,7 @@ describe('ReadYourWrites', () => {
     processes({ reacting: at(0) });
     const wait = begin([process('reacting', 'A')], [recorded('A', 3)], 50);
     await wait.ended;
-    assert.deepEqual(pending, [{ ...written, position: 3, reactions: new Map([['reacting', [3]]]) }]);
+    assert.deepEqual(pending, [{ ...written, types: ['A'], position: 3, reactions: new Map([['reacting', [3]]]) }]);
   });
 
   it('waits neither for a stopped process nor for a stopped read model', async () => {
@@ -170,13 +170,13 @@ describe('ReadYourWrites', () => {
     await begin([], [recorded('A', 4)]).ended;
     const reactions = new Map();
     assert.deepEqual(pending, [
-      { ...written, position: 3, reactions },
-      { ...written, position: 4, reactions },
+      { ...written, types: ['A'], position: 3, reactions },
+      { ...written, types: ['A'], position: 4, reactions },
     ]);
   });
 
   it('leaves what it wrote as pending when the read models are late', async () => {
     await begin([], [recorded('A', 3)], 10).ended;
-    assert.deepEqual(pending, [{ ...written, position: 3, reactions: new Map() }]);
+    assert.deepEqual(pending, [{ ...written, types: ['A'], position: 3, reactions: new Map() }]);
   });
 });
