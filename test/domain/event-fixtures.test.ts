@@ -86,7 +86,7 @@ async function snapshotsByType({ entity, events, begun }: (typeof entities)[numb
   for (const type of Object.keys(events)) {
     const history = [...begun.filter((each) => each !== type), type].map(newestFixture);
     const snapshot = await writeSnapshot(foldStream(entity, emptyStream(entity), history), Number.POSITIVE_INFINITY);
-    snapshots[type] = snapshot?.split('\n').map((line) => JSON.parse(line));
+    snapshots[type] = snapshot?.map((line) => JSON.parse(line));
   }
   return snapshots;
 }

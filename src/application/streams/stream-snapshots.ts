@@ -13,7 +13,7 @@ import type { StreamState } from './stream-state.ts';
 
 /** A snapshot is due after this many events, or after this part of the stream's events if that is more. */
 const minEventsBetween = 500;
-const partOfStream = 0.1;
+const partOfStream = 0.25;
 
 /** The limit of a MongoDB document is 16 MiB. */
 const maxSnapshotCharacters = 12 * 1024 * 1024;
@@ -53,7 +53,7 @@ export class StreamSnapshots {
     if (snapshot === null || snapshot.stateVersion !== entity.stateVersion || snapshot.revision > upTo) return null;
     const event = await this.#eventAt(stream, snapshot.revision);
     if (event?.metadata.hash !== snapshot.hash) return null;
-    const state = await readSnapshot<State>(snapshot.body).catch(() => null);
+    const state = await readSnapshot<State>(snapshot.lines).catch(() => null);
     if (state !== null) this.#known.set(stream, snapshot.revision);
     return state;
   }
@@ -78,9 +78,9 @@ export class StreamSnapshots {
       const { revision, hash } = state;
       // After a failure too, the next snapshot is not due immediately.
       this.#known.set(stream, revision);
-      const body = await writeSnapshot(state, maxSnapshotCharacters);
-      if (body === null || hash === null) return;
-      const snapshot: StoredSnapshot = { stream, revision, hash, stateVersion, body };
+      const lines = await writeSnapshot(state, maxSnapshotCharacters);
+      if (lines === null || hash === null) return;
+      const snapshot: StoredSnapshot = { stream, revision, hash, stateVersion, lines };
       await this.#store.save(snapshot);
     } catch {
       // The stream is read from its beginning, or from an older snapshot.
@@ -104,14 +104,14 @@ type Part =
   | { readonly remembered: ReadonlyArray<RememberedRequest> };
 
 /**
- * Writes a stream's state as JSON, one value a line. Persistent maps must be members of the state itself. Others are
+ * Writes a stream's state as lines, each a JSON value. Persistent maps must be members of the state itself. Others are
  * served meanwhile.
- * @param maxCharacters the most characters; a longer text is not written, and the result is null
+ * @param maxCharacters the maximum of all lines together; longer ones are not written, and the result is null
  */
 export async function writeSnapshot(
   { remembered, ...stream }: StreamState<unknown>,
   maxCharacters: number,
-): Promise<string | null> {
+): Promise<ReadonlyArray<string> | null> {
   const { state } = stream;
   const maps = Object.entries(state ?? {}).filter((member): member is [string, Members] => isMap(member[1]));
   const plain = maps.length === 0 ? state : { ...(state as object), ...absent(maps) };
@@ -125,12 +125,11 @@ export async function writeSnapshot(
     if (characters > maxCharacters) return null;
     lines.push(line);
   }
-  return lines.join('\n');
+  return lines;
 }
 
-/** Reads a text of `writeSnapshot`. Other requests are served meanwhile. @throws Error if it is damaged */
-export async function readSnapshot<State>(text: string): Promise<StreamState<State>> {
-  const [first = '', ...lines] = text.split('\n');
+/** Reads what `writeSnapshot` has written. Other requests are served meanwhile. @throws Error if it is damaged */
+export async function readSnapshot<State>([first = '', ...lines]: ReadonlyArray<string>): Promise<StreamState<State>> {
   const { maps, state, ...stream } = JSON.parse(first) as Head;
   const members = new Map<string, Members>(maps.map((member) => [member, PersistentMap()]));
   const remembered: RememberedRequest[] = [];
@@ -188,8 +187,8 @@ export interface StoredSnapshot {
   readonly hash: string;
   /** The entity's `stateVersion`. */
   readonly stateVersion: number;
-  /** One JSON value in each line: see `snapshot-text.ts`. At most 12 MiB. */
-  readonly body: string;
+  /** What `writeSnapshot` has written. At most 12 MiB. */
+  readonly lines: ReadonlyArray<string>;
 }
 
 /** Stores one snapshot for each stream. */
@@ -205,8 +204,9 @@ const kind = 'snapshots';
 const StoredHead = t.type({ revision: t.number, hash: t.string, stateVersion: t.number });
 
 /**
- * Snapshots as records. The value is a list: a head, and each line of the body. Its text is made of the lines, and taken
- * apart, without encoding or parsing them, because that would hold up other requests.
+ * Snapshots as records. The value is a list: a head, and each line. Its text is made of the lines, and taken apart, without
+ * encoding or parsing them, because that would hold up other requests. A text has megabytes, so it is made in one step:
+ * each further one, such as putting a bracket around it, would make another text of that size.
  */
 export class RecordSnapshots implements SnapshotStore {
   readonly #records: Pick<RecordStore, 'encoded' | 'put'>;
@@ -220,13 +220,13 @@ export class RecordSnapshots implements SnapshotStore {
     const headEnd = text.indexOf(separator);
     if (headEnd < 0) return null;
     const head = StoredHead.decode(JSON.parse(text.slice(1, headEnd)));
-    const body = text.slice(headEnd + separator.length, -1).replaceAll(separator, '\n');
-    return E.isRight(head) ? { stream, ...head.right, body } : null;
+    const lines = text.slice(headEnd + separator.length, -1).split(separator);
+    return E.isRight(head) ? { stream, ...head.right, lines } : null;
   }
 
-  save({ stream, revision, hash, stateVersion, body }: StoredSnapshot): Promise<void> {
+  save({ stream, revision, hash, stateVersion, lines }: StoredSnapshot): Promise<void> {
     const head = JSON.stringify({ revision, hash, stateVersion });
-    const text = `[${head}${separator}${body.replaceAll('\n', separator)}]`;
+    const text = [`[${head}`, ...lines.slice(0, -1), `${lines.at(-1)}]`].join(separator);
     return this.#records.put(kind, new Map([[stream, new EncodedJson(text)]]));
   }
 }

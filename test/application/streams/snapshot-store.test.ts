@@ -3,7 +3,7 @@ import { RecordSnapshots } from '#application/streams/stream-snapshots.ts';
 import { EncodedJson } from '#shared/json/encoded-json.ts';
 import { InMemoryRecordStore } from '#test/support/fakes/in-memory-record-store.ts';
 
-const snapshot = { stream: 'flow-a', revision: 700, hash: 'one', stateVersion: 1, body: '{"a":[",\\n"]}' };
+const snapshot = { stream: 'flow-a', revision: 700, hash: 'one', stateVersion: 1, lines: ['{"a":[",\\n"]}'] };
 
 describe('RecordSnapshots', () => {
   let records: InMemoryRecordStore;
@@ -17,7 +17,7 @@ describe('RecordSnapshots', () => {
     assert.equal(await snapshots.read('flow-a'), null);
     await snapshots.save(snapshot);
     assert.deepEqual(await snapshots.read('flow-a'), snapshot);
-    const newer = { ...snapshot, revision: 5_000_000_000, hash: 'ü"\\', body: '{"ü":",\\n"}\n[1,\t2]\n"three"' };
+    const newer = { ...snapshot, revision: 5_000_000_000, hash: 'ü"\\', lines: ['{"ü":",\\n"}', '[1,\t2]', '"three"'] };
     await snapshots.save(newer);
     await snapshots.save({ ...snapshot, stream: 'flow-b' });
     assert.deepEqual(await snapshots.read('flow-a'), newer);
@@ -25,7 +25,7 @@ describe('RecordSnapshots', () => {
   });
 
   it('stores a value that is JSON', async () => {
-    await snapshots.save({ ...snapshot, body: '{"a":1}\n[2]' });
+    await snapshots.save({ ...snapshot, lines: ['{"a":1}', '[2]'] });
     const head = { revision: 700, hash: 'one', stateVersion: 1 };
     assert.deepEqual(await records.get('snapshots', 'flow-a'), [head, { a: 1 }, [2]]);
   });
