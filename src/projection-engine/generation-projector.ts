@@ -3,8 +3,7 @@ import type { EventBatch, RecordedEvent } from '#event-store/event-store.ts';
 import { ensureReadable } from '#event-store/recorded-event.ts';
 import type { Generation, GenerationCommit, ReadStoreWriter } from '#read-store/read-store.ts';
 import { DocumentBuffer, type DocumentBufferLimits } from './documents/document-buffer.ts';
-import { WriteOnceBuffer } from './documents/write-once-buffer.ts';
-import { type AnyProjection, eventTypesOf, isWriteOnce } from './projection.ts';
+import { type AnyProjection, eventTypesOf } from './projection.ts';
 
 /**
  * How far the checkpoint of an idle generation may be behind the position that it has seen. A restart reads these
@@ -34,7 +33,7 @@ export class GenerationProjector {
   readonly projection: AnyProjection;
   readonly generation: Generation;
   readonly types: ReadonlySet<string>;
-  readonly #fold: Pick<DocumentBuffer, keyof DocumentBuffer>;
+  readonly #fold: DocumentBuffer;
   readonly #isSkipped: (eventId: string) => boolean;
   #position: number;
   /** The position up to which it was folded, possibly only in memory. */
@@ -65,9 +64,7 @@ export class GenerationProjector {
     this.types = new Set(eventTypesOf(projection));
     this.complete = generation.complete;
     this.finished = generation.complete;
-    this.#fold = isWriteOnce(projection)
-      ? new WriteOnceBuffer(projection, limits)
-      : new DocumentBuffer(projection, limits);
+    this.#fold = new DocumentBuffer(projection, limits);
     this.#isSkipped = isSkipped;
     this.#position = generation.checkpoint;
     this.#seen = generation.checkpoint;

@@ -129,11 +129,6 @@ export function reactionsOf(projection: AnyProjection): ReadonlyMap<string, Reac
   return reactions;
 }
 
-/** Whether no two events touch the same document, so that each is complete at its first write. */
-export function isWriteOnce(projection: AnyProjection): boolean {
-  return [...reactionsOf(projection).values()].every(({ creates }) => creates);
-}
-
 function reactionOf(declared: Exclude<AnyProjection['on'][string], typeof ignored | undefined>): Reaction {
   if (typeof declared === 'function') return { ...noReaction, handle: declared };
   if ('removeWhere' in declared) return { ...noReaction, handle: declared.handle, removeWhere: declared.removeWhere };
