@@ -115,7 +115,7 @@ function* chunks(run: ReadonlyArray<PutOrDelete>): Generator<ReadonlyArray<PutOr
 }
 
 /** How writes are applied. */
-export interface WriteContext {
+interface WriteContext {
   readonly connection: MongoDbConnection;
   readonly generation: Generation;
   /** The position up to which the generation was stored before. A document that is newer is probably not stored yet. */
@@ -125,7 +125,7 @@ export interface WriteContext {
 }
 
 /** Inserts records. Those that exist already are left unchanged. @returns false if some existed already */
-export async function insert(records: ReadonlyArray<DocumentRecord>, applying: WriteContext): Promise<boolean> {
+async function insert(records: ReadonlyArray<DocumentRecord>, applying: WriteContext): Promise<boolean> {
   const operations = records.map((document) => ({ insertOne: { document } }));
   return calling(applying, async (collection) => {
     try {
@@ -139,10 +139,10 @@ export async function insert(records: ReadonlyArray<DocumentRecord>, applying: W
 }
 
 /** The calls at the same time for documents whose order does not matter. */
-export const callsTogether = 2;
+const callsTogether = 2;
 
 /** Stores each state, unless a later one is stored. One call stores its documents one after the other. */
-export async function merge(records: ReadonlyArray<DocumentRecord>, applying: WriteContext): Promise<void> {
+async function merge(records: ReadonlyArray<DocumentRecord>, applying: WriteContext): Promise<void> {
   const operations: ReadonlyArray<AnyBulkWriteOperation<DocumentRecord>> = records.map(({ _id, state }) => ({
     updateOne: { filter: { _id }, update: { $max: { state } }, upsert: true },
   }));
@@ -159,84 +159,36 @@ export async function merge(records: ReadonlyArray<DocumentRecord>, applying: Wr
 }
 
 /** Calls the store on the documents of the generation. @throws UnavailableError; FencedError */
-export async function calling<Result>(
+async function calling<Result>(
   { connection, generation, repeat }: WriteContext,
   work: (collection: Collection<DocumentRecord>) => Promise<Result>,
 ): Promise<Result> {
   return repeat(() => connection.call((database) => work(database.collection(documentsName(generation)))));
 }
 
-/** The most documents that are removed at once. */
-const maxMerged = 1000;
-const maxExchanged = 10_000;
+/** Maximum documents that are removed together. */
+const maxRemoved = 1_000;
 
 /**
  * Removes the existing documents that match a declared index and that no later event has touched, in bounded calls.
  * @throws UnavailableError
  */
-export async function removeWhere(
+async function removeWhere(
   { where, position }: DocumentWrite & { readonly kind: 'delete-where' },
   applying: WriteContext,
 ): Promise<void> {
-  const filter = {
+  const filter: Filter<DocumentRecord> = {
     ...whereConditions(applying.generation.indexes, where),
     'state.order': { $gte: 0 },
     'state.position': { $lt: position },
   };
-  const together = await applying.connection.maxUpdates();
-  const limit = together >= maxMerged ? maxMerged : maxExchanged;
+  const options = { projection: { _id: 1 }, limit: maxRemoved, batchSize: maxRemoved };
   for (;;) {
-    const found = await firstMade(filter, limit, applying);
-    if (found.length <= together) await merge(found.map(removed(position)), applying);
-    else await exchange(found, found.length === limit, filter, position, applying);
-    if (found.length < limit) return;
+    const found = await calling(applying, (documents) => documents.find(filter, options).toArray());
+    await merge(
+      found.map(({ _id }) => ({ _id, state: removedAt(position) })),
+      applying,
+    );
+    if (found.length < maxRemoved) return;
   }
-}
-
-interface Found {
-  readonly _id: string;
-  readonly order: number;
-}
-
-/**
- * For a server that takes few updates at once, and that looks through all documents for each of them. Documents are
- * deleted, and then their removal is stored, by two calls. The price: between the two calls a late write could bring a
- * document back.
- */
-async function exchange(
-  found: ReadonlyArray<Found>,
-  cutOff: boolean,
-  filter: Filter<DocumentRecord>,
-  position: number,
-  applying: WriteContext,
-): Promise<void> {
-  const last = found.at(-1)?.order ?? 0;
-  // One event may have created several documents. Those that the limit has cut off are deleted too.
-  const alike = cutOff ? await firstMade({ $and: [filter, { 'state.order': last }] }, maxExchanged, applying) : [];
-  const all = new Map([...found, ...alike].map((one) => [one._id, one] as const));
-  await calling(applying, (collection) => collection.deleteMany({ $and: [filter, { 'state.order': { $lte: last } }] }));
-  const records = [...all.values()].map(removed(position));
-  if (!(await insert(records, applying))) await merge(records, applying);
-}
-
-function firstMade(
-  filter: Filter<DocumentRecord>,
-  limit: number,
-  applying: WriteContext,
-): Promise<ReadonlyArray<Found>> {
-  return calling(applying, (collection) =>
-    collection
-      .find<DocumentRecord<number>>(filter, {
-        projection: { 'state.order': 1 },
-        sort: { 'state.order': 1 },
-        limit,
-        batchSize: limit,
-      })
-      .map(({ _id, state }) => ({ _id, order: state.order ?? 0 }))
-      .toArray(),
-  );
-}
-
-function removed(position: number): (found: Found) => DocumentRecord {
-  return ({ _id }) => ({ _id, state: removedAt(position) });
 }

@@ -17,9 +17,12 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { type OpenReadStore, readStoreContract } from '#test/contract/read-store.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 
-readStoreContract('SQLite', async () => openIn(await mkdtemp(join(tmpdir(), 'read-store-'))));
-readStoreContract('SQLite with a thread that writes', async () =>
-  openIn(await mkdtemp(join(tmpdir(), 'read-store-')), 0),
+const removed = 25_000;
+readStoreContract('SQLite', async () => openIn(await mkdtemp(join(tmpdir(), 'read-store-'))), removed);
+readStoreContract(
+  'SQLite with a thread that writes',
+  async () => openIn(await mkdtemp(join(tmpdir(), 'read-store-')), 0),
+  removed,
 );
 
 const status: ProjectionStatus = {
