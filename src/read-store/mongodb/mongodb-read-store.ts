@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Collection, Db, Filter } from 'mongodb';
 import { MongoDbConnection, type MongoDbConnectionOptions } from '#mongodb/mongodb-connection.ts';
 import { ReadStoreNotes } from '#read-store/notes.ts';
@@ -59,7 +60,8 @@ class MongoDbReadStore implements ReadStore {
   readonly #connection: MongoDbConnection;
   readonly #notes: ReadStoreNotes;
   readonly #announced: AnnouncedGenerations;
-  readonly #listSizes = new ListSizes();
+  /** The mean bytes of a list's documents, as its last page has them, so that a page reads about as many as fit. */
+  readonly #documentBytes = new LRUCache<string, number>({ max: maxLists });
   /** The last known current generations, by collection. */
   readonly #known = new Map<string, Generation>();
 
@@ -80,9 +82,9 @@ class MongoDbReadStore implements ReadStore {
   async list<Value extends DocumentValue>(collection: string, where: Where, page: PageRequest): Promise<Page<Value>> {
     const list = `${collection} ${JSON.stringify(where)}`;
     const read = async (documents: Documents, { indexes }: Generation) => {
-      const expected = this.#listSizes.bytesOf(list);
+      const expected = this.#documentBytes.get(list) ?? usualBytes;
       const { bytes, ...found } = await pageOf<Value>(documents, whereConditions(indexes, where), page, expected);
-      if (found.documents.length > 0) this.#listSizes.remember(list, bytes / found.documents.length);
+      if (found.documents.length > 0) this.#documentBytes.set(list, bytes / found.documents.length);
       return found;
     };
     return this.#reading(collection, read, ({ documents }) => documents.length === 0);
@@ -224,22 +226,5 @@ const keyOf = ({ order, id }: PageKey): PageKey => ({ order, id });
 
 /** The assumed bytes of a document of a list that was not read before: 512 of them are a page of 2 MiB. */
 const usualBytes = 4 * 1024;
-/** The most lists that are remembered. */
+/** Maximum lists whose sizes are remembered. */
 const maxLists = 1_000;
-
-/** Remembers how large the documents of lists were, so that a page reads about as many as fit. */
-export class ListSizes {
-  readonly #bytesByList = new Map<string, number>();
-
-  /** Returns the expected bytes of a document. @param list names the list */
-  bytesOf(list: string): number {
-    return this.#bytesByList.get(list) ?? usualBytes;
-  }
-
-  /** Remembers the mean bytes of a list's documents, as its last page has them. */
-  remember(list: string, bytes: number): void {
-    this.#bytesByList.delete(list);
-    this.#bytesByList.set(list, bytes);
-    if (this.#bytesByList.size > maxLists) this.#bytesByList.delete(this.#bytesByList.keys().next().value ?? '');
-  }
-}
