@@ -8,7 +8,7 @@ import { appends } from './engines/appends.ts';
 import { catchUp } from './engines/catch-up.ts';
 import { commandFigures, commandTimes } from './engines/commands.ts';
 import { firstReads } from './engines/first-reads.ts';
-import { firstStart } from './engines/first-start.ts';
+import { firstStart, firstStartFigures } from './engines/first-start.ts';
 import { foreignEvents } from './engines/foreign-events.ts';
 import { commandCountFigures, commandCounts } from './engines/mongodb/command-counts.ts';
 import { rebuild, rebuildFigures } from './engines/mongodb/rebuild.ts';
@@ -56,7 +56,7 @@ const measurements: Readonly<Record<string, Measurement>> = {
   'first-reads': { alone: ({ url }, isQuick) => firstReads(url, isQuick) },
   appends: { alone: ({ url }) => appends(url) },
   posts: { alone: ({ url }, isQuick) => posts(url, isQuick), version: postFigures },
-  'first-start': { alone: ({ url }, isQuick) => firstStart(url, isQuick) },
+  'first-start': { alone: ({ url }, isQuick) => firstStart(url, isQuick), version: firstStartFigures },
   'foreign-events': { alone: ({ url, application }, isQuick) => foreignEvents(url, application, isQuick) },
   'catch-up': { alone: ({ url }) => catchUp(url) },
   'projection-writes': { alone: () => projectionWrites() },

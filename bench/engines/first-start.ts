@@ -1,4 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Checkout, here } from '#bench/beside/checkout.ts';
+import type { Figure } from '#bench/beside/compare.ts';
+import { processorMs } from '#bench/gateway-processes/processor-time.ts';
 import { call, pollMs } from '#bench/http-processes/processes.ts';
 import { format, interleaved, print, type Result } from '#bench/measure.ts';
 import { fillLog } from './fill-log.ts';
@@ -22,8 +25,8 @@ export async function firstStart(url: string, isQuick: boolean): Promise<Readonl
   const figures = await interleaved(
     [
       { name: 'client', round: () => readAllPerSecond(url, events, timeoutMs) },
-      { name: 'whole', round: () => startSeconds(url, streamPrefix, end) },
-      { name: 'empty', round: () => startSeconds(url, newPrefix(), 0) },
+      { name: 'whole', round: async () => (await measureStart(url, streamPrefix, end)).seconds },
+      { name: 'empty', round: async () => (await measureStart(url, newPrefix(), 0)).seconds },
     ],
     isQuick ? 1 : 3,
   );
@@ -47,20 +50,44 @@ export async function firstStart(url: string, isQuick: boolean): Promise<Readonl
   ];
 }
 
-/**
- * Returns the time from the start of the service until positions stop changing and all read models have passed a
- * position.
- */
-async function startSeconds(url: string, prefix: string, end: number): Promise<number> {
+/** Measures what reading a log takes one of two versions, above a start on an empty log. */
+export async function firstStartFigures(
+  url: string,
+  isQuick: boolean,
+  checkout: Checkout,
+): Promise<ReadonlyArray<Figure>> {
+  const streamPrefix = newPrefix();
+  const end = await fillLog(url, streamPrefix, isQuick ? 20_000 : 60_000);
+  const whole = await measureStart(url, streamPrefix, end, checkout);
+  const empty = await measureStart(url, newPrefix(), 0, checkout);
+  const above = (figure: (start: Start) => number) => figure(whole) - figure(empty);
+  return [
+    { what: 'processor time', value: above(({ processorMs: used }) => used), unit: ' ms', maxRatio: 1.4 },
+    { what: 'time', value: above(({ seconds }) => seconds), unit: ' s' },
+    { what: 'reads of the log', value: above(({ reads }) => reads), unit: '' },
+  ];
+}
+
+/** What a start took until positions stopped changing and all read models had passed a position. */
+interface Start {
+  readonly seconds: number;
+  readonly processorMs: number;
+  readonly reads: number;
+}
+
+async function measureStart(url: string, prefix: string, end: number, checkout = here): Promise<Start> {
   const started = performance.now();
-  const service = await EngineService.start({ url, prefix });
+  const service = await EngineService.start({ url, prefix }, { checkout });
   let last = '';
   let movedAt = performance.now();
   try {
     while (performance.now() - started < timeoutMs) {
       const { text, hasPassed } = await progress(service, end);
       if (text !== last) movedAt = performance.now();
-      else if (hasPassed && performance.now() - movedAt > settledMs) return (movedAt - started) / 1_000;
+      else if (hasPassed && performance.now() - movedAt > settledMs) {
+        const reads = (await service.calls()).log;
+        return { seconds: (movedAt - started) / 1_000, processorMs: processorMs(service.server.pid), reads };
+      }
       last = text;
       await sleep(pollMs(performance.now() - started));
     }
