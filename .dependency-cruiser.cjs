@@ -114,7 +114,7 @@ module.exports = {
       from: {
         path: anyProject,
         pathNot:
-          '^src/cli/|^src/event-store/(log-(tail|trail|comparison|follower|window)\\.ts|change-notifications\\.ts|sqlite/|eventstoredb/)',
+          '^src/cli/|^src/event-store/(log-(tail|trail|comparison|feed|follower|window)\\.ts|change-notifications\\.ts|sqlite/|eventstoredb/)',
       },
       to: { path: '^src/event-store/log-pages\\.ts$' },
     },

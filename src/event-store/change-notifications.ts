@@ -1,11 +1,25 @@
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { LogChanges } from './log-pages.ts';
+import type { RawEvent } from './transfer/raw-log.ts';
+
+/** A page of the log for another thread, with its events as stored. */
+export interface SentPage {
+  readonly after: number;
+  readonly position: number;
+  readonly events: ReadonlyArray<RawEvent>;
+}
 
 /** A message to a listener, which acknowledges it with its kind. */
 type Change =
-  | { readonly kind: 'stored'; readonly position: number }
-  | { readonly kind: 'removed'; readonly stream: string };
+  /** With the page that ends at the position, if this thread has read it. */
+  | { readonly kind: 'stored'; readonly position: number; readonly page?: SentPage }
+  | { readonly kind: 'removed'; readonly stream: string }
+  /** The log may not have what was read before this message. */
+  | { readonly kind: 'doubt' };
+
+/** Maximum pages on their way, so that they do not accumulate while the other thread is busy. */
+const maxPagesUnderWay = 4;
 
 /**
  * Sends the last stored position to one listener, which may be in another thread. The listener acknowledges each
@@ -15,7 +29,7 @@ export class ChangeNotifier {
   readonly #port: MessagePort;
   /** The removals that the listener has not acknowledged, in order. */
   readonly #removals: Array<() => void> = [];
-  #underWay = false;
+  #underWay = 0;
   #position = 0;
   #sentPosition = 0;
 
@@ -32,16 +46,24 @@ export class ChangeNotifier {
     });
   }
 
-  /** @param position of the last event stored */
-  send(position: number): void {
+  /**
+   * @param position of the last event stored
+   * @param page that ends there. It is left out while the listener is busy
+   */
+  send(position: number, page?: SentPage): void {
     this.#position = position;
     // A thread that commits without a pause handles its messages late, so this looks for the acknowledgement.
     const received = receiveMessageOnPort(this.#port);
     if (received !== undefined) this.#acknowledged(received.message);
-    if (this.#underWay || position === this.#sentPosition) return;
-    this.#underWay = true;
+    const maxUnderWay = page === undefined ? 1 : maxPagesUnderWay;
+    if (this.#underWay >= maxUnderWay || position === this.#sentPosition) return;
+    this.#underWay += 1;
     this.#sentPosition = position;
-    this.#post({ kind: 'stored', position });
+    this.#post({ kind: 'stored', position, ...(page !== undefined && { page }) });
+  }
+
+  sendDoubt(): void {
+    this.#post({ kind: 'doubt' });
   }
 
   /** Reports the removal of a stream. @returns when the listener has handled it, or has closed its end */
@@ -55,8 +77,8 @@ export class ChangeNotifier {
   }
 
   #acknowledged(kind: Change['kind']): void {
-    if (kind === 'stored') this.#underWay = false;
-    else this.#removals.shift()?.();
+    if (kind === 'stored') this.#underWay -= 1;
+    if (kind === 'removed') this.#removals.shift()?.();
   }
 
   #post(change: Change): void {
@@ -68,10 +90,15 @@ export class ChangeNotifier {
 export class ChangeListener implements LogChanges {
   /** The waits, each with the position that must be passed. */
   readonly #waiting = new Map<() => void, number>();
-  readonly #removalListeners = new Set<(stream: string) => void>();
+  readonly #removalListeners = new Set<(stream: string) => void | Promise<void>>();
   readonly #doubtListeners = new Set<() => void>();
   #position = 0;
   #closed = false;
+
+  /** The position of the last event that was announced. */
+  get position(): number {
+    return this.#position;
+  }
 
   /** @param position of the last event stored */
   notify(position: number): void {
@@ -85,12 +112,12 @@ export class ChangeListener implements LogChanges {
     this.#position = position;
   }
 
-  /** Reports the removal of a stream. */
-  notifyRemoval(stream: string): void {
-    for (const listener of this.#removalListeners) listener(stream);
+  /** Reports the removal of a stream. @returns when every listener has handled it */
+  async notifyRemoval(stream: string): Promise<void> {
+    await Promise.all([...this.#removalListeners].map((listener) => listener(stream)));
   }
 
-  onStreamRemoved(listener: (stream: string) => void): () => void {
+  onStreamRemoved(listener: (stream: string) => void | Promise<void>): () => void {
     this.#removalListeners.add(listener);
     return () => this.#removalListeners.delete(listener);
   }
@@ -125,7 +152,7 @@ export class ChangeListener implements LogChanges {
   }
 
   /** Ends every wait, because no more notifications will come. */
-  close(): void {
+  close(): void | Promise<void> {
     this.#closed = true;
     for (const wake of [...this.#waiting.keys()]) wake();
   }
@@ -133,15 +160,18 @@ export class ChangeListener implements LogChanges {
 
 /**
  * Listens on a port to the `ChangeNotifier` of another thread.
+ * @param onPage called with each page that it sends, before the page is announced
  * @returns the notifications; they close with the port
  */
-export function listenForChanges(port: MessagePort): ChangeListener {
+export function listenForChanges(port: MessagePort, onPage: (page: SentPage) => void = () => {}): ChangeListener {
   const changes = new ChangeListener();
-  port.on('message', (change: Change) => {
-    port.postMessage(change.kind);
-    if (change.kind === 'stored') changes.notify(change.position);
-    else changes.notifyRemoval(change.stream);
-  });
-  port.on('close', () => changes.close());
+  const handle = async (change: Change) => {
+    if (change.kind === 'removed') return changes.notifyRemoval(change.stream);
+    if (change.kind === 'doubt') return changes.notifyDoubt();
+    if (change.page !== undefined) onPage(change.page);
+    changes.notify(change.position);
+  };
+  port.on('message', (change: Change) => void handle(change).then(() => port.postMessage(change.kind)));
+  port.on('close', () => void changes.close());
   return changes;
 }

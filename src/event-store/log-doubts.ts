@@ -25,6 +25,11 @@ export class LogDoubts {
     this.#compare = compare;
   }
 
+  /** The number of doubts so far. */
+  get raised(): number {
+    return this.#raised;
+  }
+
   /** Reports that the log may no longer have what was read of it. */
   raise(): void {
     if (this.#change !== null) return;

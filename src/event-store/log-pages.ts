@@ -9,13 +9,13 @@ export interface PagedEvent extends RecordedEvent {
 export interface LogPageRequest {
   /** The position after which the page begins; 0 for the whole log. */
   readonly after: number;
-  /** The wanted number of events. A store that shares its pages may return more. */
+  /** The wanted number of events. A store whose callers share a read may return more. */
   readonly maxEvents: number;
   /** Only events of these types. A store without such a filter returns events of all types. */
   readonly types?: ReadonlyArray<string>;
   /** Only events of other types than these; as `types`, and not together with it. */
   readonly exceptTypes?: ReadonlyArray<string>;
-  /** Whether to read from the store, although the page is in memory or is being read. */
+  /** Whether to read from the store, although another thread has sent the page, or it is being read. */
   readonly isFresh?: boolean;
 }
 
@@ -48,7 +48,7 @@ export interface LogChanges {
    * Calls a listener before the removal of a stream is answered, in each thread that reads the log.
    * @returns a function that removes the listener
    */
-  onStreamRemoved(listener: (stream: string) => void): () => void;
+  onStreamRemoved(listener: (stream: string) => void | Promise<void>): () => void;
   /**
    * Calls a listener when the log may no longer have what was read from it: after an outage, after a change of node, and
    * when the store shows less than it has announced. An embedded store never does.

@@ -164,10 +164,14 @@ export class LogTail implements TailOfFollower {
     return page;
   }
 
+  /** A page whose read began before a doubt may be of the log before, so it is read again. */
   async #readUndoubted(request: LogPageRequest): Promise<LogPage> {
-    const page = await this.#pages.readPage(request);
-    await this.#doubts.settled();
-    return page;
+    for (;;) {
+      const { raised } = this.#doubts;
+      const page = await this.#pages.readPage(request);
+      await this.#doubts.settled();
+      if (raised === this.#doubts.raised) return page;
+    }
   }
 
   async #compare(read: () => ReadOfLog, signal: AbortSignal): Promise<LogComparison | null> {

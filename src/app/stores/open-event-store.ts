@@ -5,6 +5,7 @@ import { upcasters } from '#domain/shared/upcasters.ts';
 import { streamKinds } from '#domain/stream-kinds.ts';
 import type { EventStore } from '#event-store/event-store.ts';
 import type { EventStoreDbEventStore } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
+import { feedTail } from '#event-store/log-feed.ts';
 import { LogTail } from '#event-store/log-tail.ts';
 import { upcastWith } from '#event-store/recorded-event.ts';
 import { openSqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
@@ -62,11 +63,11 @@ export async function openEventStore(
     const events = withVariableName('EVENT_STORE_URL', () =>
       openEventStoreDbEventStore({ ...common, ...naming, url, log }),
     );
-    const forProjector = () => ({ kind: 'eventstoredb' as const, url, ...naming, wake: events.changePort() });
+    const tail = new LogTail({ pages: events, log });
     return {
       events,
-      tail: new LogTail({ pages: events, log }),
-      forProjector,
+      tail,
+      forProjector: () => ({ kind: 'eventstoredb', url, ...naming, wake: feedTail(tail, events.changes) }),
       soleWriter: false,
       checkStreamPrefix: (hasDocuments) => checkStreamPrefix(events, streamPrefix, hasDocuments),
       ensureWritable: () => events.ensureWritable(),

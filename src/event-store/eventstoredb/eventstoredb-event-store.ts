@@ -2,6 +2,7 @@ import type { MessagePort } from 'node:worker_threads';
 import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import * as E from 'fp-ts/lib/Either.js';
 import { sizedAppend } from '#event-store/append-limits.ts';
+import type { ChangeListener } from '#event-store/change-notifications.ts';
 import type { StoredEvent } from '#event-store/event-store.ts';
 import {
   type AppendFailure,
@@ -15,14 +16,15 @@ import {
 } from '#event-store/event-store.ts';
 import { isOfServer, isRefusal } from '#event-store/eventstoredb/connection/call-failure.ts';
 import { bytesOf, eventOf, positionOf, storedEvent } from '#event-store/eventstoredb/wire/requests.ts';
-import { type LogChanges, type LogPage, type LogPageRequest, type LogPages, pageWith } from '#event-store/log-pages.ts';
+import { FedPages } from '#event-store/log-feed.ts';
+import type { LogChanges, LogPage, LogPageRequest, LogPages } from '#event-store/log-pages.ts';
 import { asStored, recordedEvent, type Upcast } from '#event-store/recorded-event.ts';
 import type { StreamRemoval } from '#event-store/stream-removal.ts';
 import type { RawEvent, RawLog } from '#event-store/transfer/raw-log.ts';
 import { EventLoopBudget } from '#shared/async/event-loop-budget.ts';
-import { delay } from '#shared/async/timed-waits.ts';
+import { delay, withTimeoutError } from '#shared/async/timed-waits.ts';
 import { Availability } from '#shared/availability/availability.ts';
-import { PermanentlyUnavailableError } from '#shared/errors/unavailable-error.ts';
+import { PermanentlyUnavailableError, UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { DebugLogger } from '#shared/logging/logger.ts';
 import { Appends } from './appends.ts';
 import { callFailure, isSilence, TimedOutError } from './connection/call-failure.ts';
@@ -31,7 +33,8 @@ import { explainFailure } from './connection/explain-failure.ts';
 import { InvalidPositionError, Reads } from './connection/reads.ts';
 import { serverSettings } from './connection/server-settings.ts';
 import { LogReader } from './log/log-reader.ts';
-import { WakeUpSubscription, wakeUpsByPort } from './log/wake-ups.ts';
+import { LogWatch } from './log/log-watch.ts';
+import { WakeUpSubscription } from './log/wake-ups.ts';
 import { Removals } from './removals.ts';
 import { StreamReader } from './stream-reader.ts';
 import { UnreadableStreams } from './unreadable-streams.ts';
@@ -66,7 +69,7 @@ export interface EventStoreDbOptions extends StreamNaming {
   readonly maxPendingBytes?: number;
   /** Whether calls are retried while the server is known to be unavailable (default false: they fail at once). */
   readonly retriesWhenUnavailable?: boolean;
-  /** From `changePort` of a store in another thread, whose wake-ups serve this one too. Closed with the store. */
+  /** From `feedTail` in another thread, whose pages and announcements serve this one too. Closed with the store. */
   readonly wake?: MessagePort;
   /** Called after every append that was stored. */
   readonly onCommit?: (statistics: CommitStatistics) => void;
@@ -79,6 +82,9 @@ const rawLogBytes = 4 * 1024 * 1024;
 /** The time limit of a search for one event among any number of events of other applications. */
 const searchMs = 600_000;
 const searchAgainMs = 200;
+
+/** How long a removal waits for the other threads that read the log. */
+const removalAnswerMs = 30_000;
 
 /** Shorter than the ten seconds in which the service must stop. */
 const closeLimitMs = 6_000;
@@ -101,6 +107,9 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
   readonly #appends: Appends;
   readonly #writeAccess: WriteAccess;
   readonly #log: LogReader;
+  /** Pages from another thread, if this one is fed. */
+  readonly #fed: FedPages | null;
+  readonly #changes: ChangeListener;
   readonly #removals: Removals;
   readonly #names: StreamNames;
   readonly #readWithinMs: number;
@@ -147,12 +156,16 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
     const missingRight = `writing to ${names.description} needs \`$w\` in their access lists, or in \`$userStreamAcl\``;
     const explainRefusal = (refusal: unknown) => explainFailure(cluster, refusal, missingRight);
     const writeAccess = new WriteAccess({ connection, names, explain: explainRefusal, log });
-    const wakeUps =
-      options.wake === undefined
-        ? new WakeUpSubscription(connection, availability, names, attemptMs)
-        : wakeUpsByPort(options.wake);
-    const partner = options.wake === undefined ? {} : { partner: options.wake };
-    const reader = new LogReader({ reads, availability, names, upcast: this.#upcast, wakeUps, ...partner });
+    this.#fed = options.wake === undefined ? null : new FedPages(options.wake, this.#upcast);
+    const changes: ChangeListener =
+      this.#fed?.changes ??
+      new LogWatch({
+        askForEnd: () => reader.lastPosition(),
+        askedAt: () => reader.askedAt,
+        wakeUps: new WakeUpSubscription(connection, availability, names, attemptMs),
+        onForeign: (stretch) => reader.passForeign(stretch),
+      });
+    const reader = new LogReader({ reads, names, upcast: this.#upcast, changes });
     connection.onMove(() => reader.doubt());
     const limits = {
       maxAppendBytes: this.#maxAppendBytes,
@@ -164,7 +177,7 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
       retriesWhenUnavailable,
     };
     const unreadable = new UnreadableStreams(log);
-    const onStored = (position: number) => reader.stored(position);
+    const onStored = (position: number) => changes.notify(position);
     const onCommit = options.onCommit ?? (() => {});
     this.#appends = new Appends({
       connection,
@@ -188,6 +201,7 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
     this.#streams = new StreamReader({ reads, names, unreadable });
     this.#writeAccess = writeAccess;
     this.#log = reader;
+    this.#changes = changes;
   }
 
   async append(
@@ -216,28 +230,24 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
   }
 
   /** The server has no filter for types next to that for streams, so the page has events of all types. */
-  async readPage({ after, isFresh = false }: LogPageRequest): Promise<LogPage> {
-    if (isFresh) return this.#readFresh(after);
-    const page = await this.#log.readPage(after);
-    if (page.after === after) return page;
-    return pageWith(
-      { ...page, after },
-      page.events.filter(({ position }) => position > after),
-    );
+  async readPage(request: LogPageRequest): Promise<LogPage> {
+    if (request.isFresh === true) return this.#readFresh(request);
+    return this.#fed?.find(request) ?? this.#log.readPage(request);
   }
 
   /** A log without an event at the position ends before it, or the node that answers is behind. */
-  async #readFresh(after: number): Promise<LogPage> {
+  async #readFresh(request: LogPageRequest): Promise<LogPage> {
     try {
-      return await this.#log.readFresh(after);
+      return await this.#log.readFresh(request);
     } catch (error) {
       if (!(error instanceof InvalidPositionError)) throw error;
+      const { after } = request;
       return { after, position: after, events: [], characters: 0, isEnd: true };
     }
   }
 
   get changes(): LogChanges {
-    return this.#log.changes;
+    return this.#changes;
   }
 
   lastPosition(): Promise<number> {
@@ -275,13 +285,8 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
 
   async removeStream(stream: string, lastRevision: number): Promise<boolean> {
     const isRemoved = await this.#removals.removeStream(stream, lastRevision);
-    if (isRemoved) await this.#log.forget(stream);
+    if (isRemoved) await withTimeoutError(removalAnswerMs, this.#changes.notifyRemoval(stream), noAnswer);
     return isRemoved;
-  }
-
-  /** A port for the `wake` of a store in another thread: transfer it there. */
-  changePort(): MessagePort {
-    return this.#log.changePort();
   }
 
   /**
@@ -312,7 +317,9 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
 
   async #close(): Promise<void> {
     this.#removals.close();
-    await this.#log.close();
+    this.#log.close();
+    this.#fed?.close();
+    await this.#changes.close();
     await this.#appends.close(closeLimitMs);
     this.#writeAccess.close();
     this.#reads.close();
@@ -332,4 +339,8 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
       }
     }
   }
+}
+
+function noAnswer(): UnavailableError {
+  return new UnavailableError('A thread that reads the log does not answer.');
 }

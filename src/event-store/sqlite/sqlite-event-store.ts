@@ -200,7 +200,7 @@ class ThreadedEventStore implements SqliteEventStore {
       if (outcome === 'changed') return false;
       if (outcome === 'failed') throw new UnavailableError(detail);
       if (outcome === 'newest') throw new Error(`${stream} has the newest event of the log, which is never removed.`);
-      this.#wakeUps.notifyRemoval(stream);
+      await this.#wakeUps.notifyRemoval(stream);
     }
     return true;
   }

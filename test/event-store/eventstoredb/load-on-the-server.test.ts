@@ -7,6 +7,7 @@ import { openEventStoreDbEventStore } from '#event-store/eventstoredb/eventstore
 import { StreamReader } from '#event-store/eventstoredb/stream-reader.ts';
 import { UnreadableStreams } from '#event-store/eventstoredb/unreadable-streams.ts';
 import { StreamNames } from '#event-store/eventstoredb/wire/stream-names.ts';
+import { feedTail } from '#event-store/log-feed.ts';
 import { mustAppend, someEvent } from '#test/contract/event-store.ts';
 import { eventMessage } from '#test/support/eventstoredb/calls/messages.ts';
 import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
@@ -32,12 +33,11 @@ describe('load that the event store puts on an EventStoreDB server', function ()
 
   it('is at most two reads and 20 kB a second at rest, also when the last event is large and of another application', async () => {
     const store = open();
-    const other = openEventStoreDbEventStore({
-      ...{ url: double.url, streamPrefix: 'test.', log },
-      wake: store.changePort(),
-    });
+    const tail = tailOf(store);
+    const wake = feedTail(tail, store.changes);
+    const other = openEventStoreDbEventStore({ url: double.url, streamPrefix: 'test.', log, wake });
     const ending = new AbortController();
-    const tails = [tailOf(store), tailOf(other)];
+    const tails = [tail, tailOf(other)];
     const follow = { name: 'The test', after: 0, handle: () => {}, signal: ending.signal };
     const followings = tails.map((tail) => tail.follow(follow));
     await mustAppend(store, 'flow-1', noStream, [someEvent()]);

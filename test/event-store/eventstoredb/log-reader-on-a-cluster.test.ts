@@ -6,9 +6,10 @@ import { pino } from 'pino';
 import { noStream } from '#event-store/event-store.ts';
 import { openEventStoreDbEventStore } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
 import { LogReader } from '#event-store/eventstoredb/log/log-reader.ts';
-import type { WakeUpListener, WakeUpSource } from '#event-store/eventstoredb/log/wake-ups.ts';
+import { LogWatch, type LogWatchOptions } from '#event-store/eventstoredb/log/log-watch.ts';
+import type { WakeUpListener } from '#event-store/eventstoredb/log/wake-ups.ts';
 import { StreamNames } from '#event-store/eventstoredb/wire/stream-names.ts';
-import type { LogPages } from '#event-store/log-pages.ts';
+import type { LogPageRequest, LogPages } from '#event-store/log-pages.ts';
 import { asStored } from '#event-store/recorded-event.ts';
 import { mustAppend, someEvents } from '#test/contract/event-store.ts';
 import { eventMessage } from '#test/support/eventstoredb/calls/messages.ts';
@@ -68,7 +69,7 @@ class LateCluster {
     for (const one of this.nodes) one.shown = position;
   }
 
-  readonly wakeUps: WakeUpSource = {
+  readonly wakeUps: LogWatchOptions['wakeUps'] = {
     pollMs: 100,
     start: (listener) => {
       this.#listener = listener;
@@ -77,7 +78,6 @@ class LateCluster {
         this.#listener = null;
       };
     },
-    close: () => {},
   };
 
   /** Reports the new events of a node, and then how far it has looked, as a subscription does. */
@@ -119,102 +119,127 @@ function answerAt(position: number): ReadResp {
   return eventMessage(event, undefined, 'string');
 }
 
-function readerOf(cluster: LateCluster): LogReader {
-  return new LogReader({
-    reads: { page: cluster.page, answers: (request: ReadReq) => cluster.answers(request) } as never,
-    availability: { waitForRecovery: async () => {} } as never,
-    names: new StreamNames({ streamPrefix: 'test.' }),
-    upcast: asStored,
-    wakeUps: cluster.wakeUps,
-  });
+/** The reader of a cluster, and what announces its events. */
+class ClusterLog implements LogPages {
+  readonly changes: LogWatch;
+  readonly #reader: LogReader;
+
+  constructor(cluster: LateCluster) {
+    this.changes = new LogWatch({
+      askForEnd: () => this.lastPosition(),
+      askedAt: () => this.#reader.askedAt,
+      wakeUps: cluster.wakeUps,
+      onForeign: (stretch) => this.#reader.passForeign(stretch),
+    });
+    this.#reader = new LogReader({
+      reads: { page: cluster.page, answers: (request: ReadReq) => cluster.answers(request) } as never,
+      names: new StreamNames({ streamPrefix: 'test.' }),
+      upcast: asStored,
+      changes: this.changes,
+    });
+  }
+
+  readPage(request: LogPageRequest) {
+    return this.#reader.readPage(request);
+  }
+
+  lastPosition() {
+    return this.#reader.lastPosition();
+  }
+
+  eventAt(): never {
+    return assert.fail('The log does not change.');
+  }
+
+  async close(): Promise<void> {
+    this.#reader.close();
+    await this.changes.close();
+  }
 }
 
-const pagesOf = (reader: LogReader): LogPages => ({
-  readPage: ({ after }) => reader.readPage(after),
-  lastPosition: () => reader.lastPosition(),
-  eventAt: () => assert.fail('The log does not change.'),
-  changes: reader.changes,
-});
+const maxEvents = 2_000;
 
 describe('LogReader on a cluster whose nodes show events at different times', function () {
   this.timeout(60_000);
 
   it('stays where it is when an event is announced that the leader does not show yet', async () => {
     const cluster = new LateCluster();
-    const reader = readerOf(cluster);
-    reader.stored(400);
-    const page = await reader.readPage(200);
+    const log = new ClusterLog(cluster);
+    log.changes.notify(400);
+    const page = await log.readPage({ after: 200, maxEvents });
     assert.deepEqual([page.position, page.isEnd], [200, true]);
     cluster.show(500);
-    const later = await reader.readPage(page.position);
+    const later = await log.readPage({ after: page.position, maxEvents });
     assert.deepEqual(
       later.events.map(({ position }) => position),
       [400, 500],
     );
-    await reader.close();
+    await log.close();
   });
 
   it('asks for announced events with growing pauses, and doubts the log when they are missing for long', async () => {
     const cluster = new LateCluster();
-    const reader = readerOf(cluster);
+    const log = new ClusterLog(cluster);
     let doubts = 0;
-    reader.changes.onDoubt(() => {
+    log.changes.onDoubt(() => {
       doubts += 1;
     });
-    reader.stored(400);
-    const tail = tailOf(pagesOf(reader));
+    log.changes.notify(400);
+    const tail = tailOf(log);
     const ending = new AbortController();
     tail.follow({ name: 'The test', after: 200, handle: () => {}, signal: ending.signal });
     await eventually(() => doubts > 0);
     assert.ok(cluster.starts.length < 20, `${cluster.starts.length} reads`);
     ending.abort();
     await tail.close();
-    await reader.close();
+    await log.close();
   });
 
   it('begins its reads after the events of other applications that a subscription has passed', async () => {
     const cluster = new LateCluster();
-    const reader = readerOf(cluster);
+    const log = new ClusterLog(cluster);
     cluster.show(2 * step);
+    await log.lastPosition();
     const waiting = new AbortController();
-    const waited = reader.changes.waitPast(2 * step, waiting.signal);
+    const waited = log.changes.waitPast(2 * step, waiting.signal);
     cluster.show(3 * step);
     cluster.announce({ shown: 3 * step });
-    await reader.readPage(2 * step);
+    await log.readPage({ after: 2 * step, maxEvents });
     assert.equal(cluster.starts.at(-1), 3 * step);
     waiting.abort();
     await waited;
-    await reader.close();
+    await log.close();
   });
 
   it('searches its last event once, and then begins after the events of other applications that follow it', async () => {
     const cluster = new LateCluster();
-    const reader = readerOf(cluster);
+    const log = new ClusterLog(cluster);
     cluster.show(3 * step);
-    assert.equal(await reader.lastPosition(), 2 * step);
-    assert.equal(await reader.lastPosition(), 2 * step);
+    assert.equal(await log.lastPosition(), 2 * step);
+    assert.equal(await log.lastPosition(), 2 * step);
     assert.deepEqual([...new Set(cluster.starts)], [3 * step]);
-    await reader.close();
+    await log.close();
   });
 
   it('reads from its own position again when a server refuses to begin where a checkpoint was', async () => {
     const cluster = new LateCluster();
-    const reader = readerOf(cluster);
+    const log = new ClusterLog(cluster);
     cluster.show(2 * step);
+    await log.lastPosition();
     const waiting = new AbortController();
-    const waited = reader.changes.waitPast(2 * step, waiting.signal);
+    const waited = log.changes.waitPast(2 * step, waiting.signal);
     cluster.show(4 * step);
     cluster.announce({ shown: 3 * step });
     cluster.refusedStart = 3 * step;
-    await assert.rejects(reader.readPage(2 * step), /no such position/);
-    const { events } = await reader.readPage(2 * step);
+    await assert.rejects(log.readPage({ after: 2 * step, maxEvents }), /no such position/);
+    const { events } = await log.readPage({ after: 2 * step, maxEvents });
     assert.deepEqual(
       events.map(({ position }) => position),
       [4 * step],
     );
     waiting.abort();
     await waited;
-    await reader.close();
+    await log.close();
   });
 
   itInRounds(
@@ -234,8 +259,8 @@ describe('LogReader on a cluster whose nodes show events at different times', fu
 /** Follows the log while these things happen. @returns the positions that the follower got, and those of our events */
 async function followThrough(happening: ReadonlyArray<Step>): Promise<[number[], number[]]> {
   const cluster = new LateCluster();
-  const reader = readerOf(cluster);
-  const tail = tailOf(pagesOf(reader));
+  const log = new ClusterLog(cluster);
+  const tail = tailOf(log);
   const ending = new AbortController();
   const got: number[] = [];
   tail.follow({
@@ -243,7 +268,7 @@ async function followThrough(happening: ReadonlyArray<Step>): Promise<[number[],
     handle: ({ events }) => void got.push(...events.map(({ position }) => position)),
   });
   for (const next of happening) {
-    carryOut(next, cluster, reader);
+    carryOut(next, cluster, log);
     await sleep(1);
   }
   const { shown } = cluster;
@@ -252,11 +277,11 @@ async function followThrough(happening: ReadonlyArray<Step>): Promise<[number[],
   await eventually(() => got.length >= ours.length, 'every event', 15_000);
   ending.abort();
   await tail.close();
-  await reader.close();
+  await log.close();
   return [got, ours];
 }
 
-function carryOut(next: Step, cluster: LateCluster, reader: LogReader): void {
+function carryOut(next: Step, cluster: LateCluster, log: ClusterLog): void {
   const one = cluster.nodes[next.node] ?? assert.fail();
   switch (next.kind) {
     case 'index':
@@ -267,7 +292,7 @@ function carryOut(next: Step, cluster: LateCluster, reader: LogReader): void {
       return;
     case 'append': {
       const last = [one.shown, one.shown - step].find((position) => position > 0 && isOurs(position));
-      if (last !== undefined) reader.stored(last);
+      if (last !== undefined) log.changes.notify(last);
       return;
     }
     case 'lead':

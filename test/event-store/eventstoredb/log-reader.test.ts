@@ -7,7 +7,9 @@ import {
   type EventStoreDbEventStore,
   openEventStoreDbEventStore,
 } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
+import { feedTail } from '#event-store/log-feed.ts';
 import type { Following, LogTail } from '#event-store/log-tail.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { mustAppend, someEvent, someMetadata } from '#test/contract/event-store.ts';
 import {
   EventStoreDbDouble,
@@ -16,7 +18,7 @@ import {
 } from '#test/support/eventstoredb/eventstoredb-double.ts';
 import { tailOf } from '#test/support/log/tail-of.ts';
 import { eventually } from '#test/support/run/eventually.ts';
-import { itInRounds, long } from '#test/support/run/long.ts';
+import { itInRounds } from '#test/support/run/long.ts';
 
 const streamPrefix = 'test.';
 const log = pino({ level: 'silent' });
@@ -114,8 +116,8 @@ function describeReader(manner: ServerRelease): void {
       const all = Array.from({ length: 7 }, () => follow());
       for (const follower of all) await eventually(hasAll(follower));
       for (const { positions } of all) assert.deepEqual(positions, ours());
-      // Each follower also asks for the end.
-      assert.ok(double.callsByKind.log <= 3 + all.length, `${double.callsByKind.log} reads`);
+      // Four pages. Each follower also asks for the end.
+      assert.ok(double.callsByKind.log <= 5 + all.length, `${double.callsByKind.log} reads`);
     });
 
     it('opens one subscription for any number of followers, and closes it after the last follower', async () => {
@@ -195,8 +197,12 @@ function describeReader(manner: ServerRelease): void {
       assert.deepEqual(later.positions, ours().slice(5_001));
     });
 
+    /** A store in another thread, which gets pages of this tail. */
+    const openFed = (url: string) =>
+      openEventStoreDbEventStore({ url, streamPrefix, log, wake: feedTail(tail, store.changes) });
+
     it('wakes a reader in another thread', async () => {
-      const other = openEventStoreDbEventStore({ url: double.url, streamPrefix, log, wake: store.changePort() });
+      const other = openFed(double.url);
       const follower = new Follower(tailOf(other));
       try {
         await eventually(() => follower.caughtUp > 0);
@@ -211,17 +217,15 @@ function describeReader(manner: ServerRelease): void {
       }
     });
 
-    it('sends pages to a reader in another thread, so that no page is read twice', async () => {
+    it('gives pages to a reader in another thread, so that no page is read twice', async () => {
       const node = await EventStoreDbDouble.start({ manner, log: double.log });
-      const wake = store.changePort();
-      // Events that were stored before are not sent.
-      await eventually(() => double.callsByKind['log-end'] >= 1);
-      const other = openEventStoreDbEventStore({ url: node.url, streamPrefix, log, wake });
+      const other = openFed(node.url);
       const follower = new Follower(tailOf(other));
       try {
         fill(10);
         await eventually(hasAll(follower));
         await eventually(() => follower.caughtUp > 0);
+        await eventually(() => double.subscriptions === 1);
         await node.kill();
         for (let round = 0; round < 10; round += 1) {
           fill(round + 1);
@@ -235,68 +239,39 @@ function describeReader(manner: ServerRelease): void {
       }
     });
 
-    // Readers exchange pages between themselves, so one release of the server is enough.
-    const mark = manner === serverReleases.at(-1) ? '' : ` ${long}`;
-    describe(`two readers far behind the end of the log${mark}`, () => {
-      /** The server of the second reader, with the same log. */
-      let node: EventStoreDbDouble;
-      let other: EventStoreDbEventStore;
-
-      beforeEach(async () => {
-        fill(12_000);
-        node = await EventStoreDbDouble.start({ manner, log: double.log });
-        other = openEventStoreDbEventStore({ url: node.url, streamPrefix, log, wake: store.changePort() });
+    it('lets a reader in another thread read by itself what it gets while it is busy', async () => {
+      let isHeld = false;
+      const other = openFed(double.url);
+      const follower = new Follower(tailOf(other), 0, async () => {
+        while (isHeld) await sleep(5);
       });
-
-      afterEach(async () => {
-        node.thaw();
-        await other.close();
-        await node.kill();
-      });
-
-      function followByBoth(): ReadonlyArray<Follower> {
-        const both = [follow(), new Follower(tailOf(other))];
-        followers.push(...both);
-        return both;
-      }
-
-      it('exchange pages, so that each page is read once', async () => {
-        // Each reader then knows that the other listens.
-        await eventually(() => double.callsByKind['log-end'] >= 1);
-        for (const follower of followByBoth()) {
-          await eventually(hasAll(follower));
-          assert.deepEqual(follower.positions, ours());
+      try {
+        await eventually(() => follower.caughtUp > 0);
+        isHeld = true;
+        const here = follow();
+        for (let round = 0; round < 20; round += 1) {
+          fill(200, 2_000);
+          await eventually(hasAll(here));
         }
-        const pages = double.callsByKind.log + node.callsByKind.log;
-        // Six pages; each follower and each poll also asks for the end.
-        assert.ok(pages <= 13, `${pages} pages`);
-      });
-
-      it('read separately when the other thread cannot read', async () => {
-        await node.kill();
-        const [first] = followByBoth();
-        assert.ok(first);
-        await eventually(hasAll(first));
-        assert.deepEqual(first.positions, ours());
-      });
-
-      it('do not wait long for a reader whose server does not answer', async () => {
-        node.freeze();
-        const [first] = followByBoth();
-        assert.ok(first);
-        await eventually(hasAll(first));
-        assert.deepEqual(first.positions, ours());
-      });
-
-      it('read separately once the other reader has ended', async () => {
-        const [first, second] = followByBoth();
-        assert.ok(first && second);
-        await eventually(() => first.positions.length > 0 && second.positions.length > 0);
-        await second.end();
+        isHeld = false;
+        await eventually(hasAll(follower));
+        assert.deepEqual(follower.positions, ours());
+      } finally {
+        isHeld = false;
+        await follower.end();
         await other.close();
-        await eventually(hasAll(first));
-        assert.deepEqual(first.positions, ours());
-      });
+      }
+    });
+
+    it('stops to give pages when the other thread ends, and ends its waits when this one does', async () => {
+      const [ended, left] = [openFed(double.url), openFed(double.url)];
+      await ended.close();
+      fill(10);
+      const here = follow();
+      await eventually(hasAll(here));
+      await tail.close();
+      await assert.rejects(left.changes.waitPast(1e9, AbortSignal.timeout(10_000)), UnavailableError);
+      await left.close();
     });
 
     const thousandsBehind = { few: 3, many: 100 };

@@ -319,8 +319,8 @@ describe('SqliteEventStore', () => {
       const store = await open();
       const reader = openSqliteEventReader({ file, wake: store.changePort() });
       const removed: string[] = [];
-      store.changes.onStreamRemoved((name) => removed.push(`here ${name}`));
-      reader.changes.onStreamRemoved((name) => removed.push(`there ${name}`));
+      store.changes.onStreamRemoved((name) => void removed.push(`here ${name}`));
+      reader.changes.onStreamRemoved((name) => void removed.push(`there ${name}`));
       await mustAppend(store, 'usage-2026-01-05-node', noStream, someEvents(2));
       await mustAppend(store, 'thing-1', noStream, [someEvent()]);
       assert.equal(await store.removeStream('usage-2026-01-05-node', 1), true);

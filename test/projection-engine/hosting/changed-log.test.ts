@@ -3,6 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { noStream } from '#event-store/event-store.ts';
 import { openEventStoreDbEventStore } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
+import { feedTail } from '#event-store/log-feed.ts';
+import { LogTail } from '#event-store/log-tail.ts';
 import { Positions } from '#positions/positions.ts';
 import { EmbeddedProjections } from '#projection-engine/hosting/embedded-projections.ts';
 import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
@@ -22,10 +24,16 @@ describe('EmbeddedProjections on a log that changes', function () {
     const log = { ...quiet, error: (_: object, message: string) => errors.push(message) };
     const naming = { url: double.url, streamPrefix: 'test.', streamKinds: ['thing'] };
     const store = openEventStoreDbEventStore({ ...naming, log });
+    // A tail of a log that has changed reads no more, and the service opens another one.
+    const tails: LogTail[] = [];
     const positions = new Positions();
     const projections = new EmbeddedProjections({
       positions,
-      events: () => ({ kind: 'eventstoredb', ...naming, wake: store.changePort() }),
+      events: () => {
+        const tail = new LogTail({ pages: store, log });
+        tails.push(tail);
+        return { kind: 'eventstoredb', ...naming, wake: feedTail(tail, store.changes) };
+      },
       readStore: { kind: 'sqlite', file: join(folder.path, 'read.db') },
       projectionsModule: new URL('../../support/fakes/thread-projections.ts', import.meta.url),
       log,
@@ -56,6 +64,7 @@ describe('EmbeddedProjections on a log that changes', function () {
     } finally {
       positions.close();
       await projections.close();
+      for (const tail of tails) await tail.close();
       await store.close();
       await double.kill();
       folder.remove();

@@ -1,5 +1,5 @@
-import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
+import type { ChangeListener } from '#event-store/change-notifications.ts';
 import { InvalidPositionError, type Reads } from '#event-store/eventstoredb/connection/reads.ts';
 import {
   bytesOf,
@@ -12,18 +12,15 @@ import {
   storedEvent,
 } from '#event-store/eventstoredb/wire/requests.ts';
 import type { StreamNames } from '#event-store/eventstoredb/wire/stream-names.ts';
-import { type LogChanges, pageWith } from '#event-store/log-pages.ts';
+import type { LogPage, LogPageRequest } from '#event-store/log-pages.ts';
 import { LazyEvent, type Upcast } from '#event-store/recorded-event.ts';
 import { BackOff } from '#shared/async/retrying.ts';
 import { delay } from '#shared/async/timed-waits.ts';
-import type { Availability } from '#shared/availability/availability.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import { LogEnd } from './log-end.ts';
-import { PageCache, PageExchange, PageSender, type ReadPage, type SharedPage } from './page-exchange.ts';
-import type { WakeUpSource } from './wake-ups.ts';
+import type { ForeignStretch } from './wake-ups.ts';
 
-/** The most events in a page. */
-const pageEvents = 2_000;
+/** Maximum events in one answer to a search for the end. */
+const searchedEvents = 2_000;
 
 /** The bytes of events in a page; the last event may exceed them. */
 const pageBytes = 4 * 1024 * 1024;
@@ -36,16 +33,11 @@ const shortestPageMs = 15_000;
 const shortestSearchMs = 3_000;
 const longestPageMs = 600_000;
 
-/** The limits of the pages in memory: texts and parsed values. */
-const cacheLimits = { maxEvents: 20_000, maxCharacters: 12 * 1024 * 1024 };
-
 /**
  * Under load the next read waits a millisecond for each event of the last page, and at most this long, so that pages
  * are fuller.
  */
 const longestGatherMs = 10;
-
-const retryLimits = { firstMs: 20, maxMs: 2_000 };
 
 /** The pauses between reads while announced events are missing. */
 const missingLimits = { firstMs: 20, maxMs: 500 };
@@ -56,31 +48,26 @@ const longestIndexLagMs = 1_000;
 /** After this time they are lost: longer than a comparison of the log waits for a node that is behind. */
 const lostAfterMs = 15_000;
 
+const noStretch: ForeignStretch = { after: 0, before: 0 };
+
 export interface LogReaderOptions {
   readonly reads: Reads;
-  readonly availability: Availability;
   readonly names: StreamNames;
   readonly upcast: Upcast;
-  readonly wakeUps: WakeUpSource;
-  /** From `changePort` of a reader in another thread. */
-  readonly partner?: MessagePort;
+  /** Where this reader announces what it finds, and its doubts. */
+  readonly changes: ChangeListener;
 }
 
-/**
- * Reads the log in pages that the server filters, for the tail of this thread. Reads at the same position share a page.
- * A reader in another thread gets the pages at the log's end, and two readers that lag share their pages.
- */
+/** Reads the log in pages that the server filters, for the tail of this thread. */
 export class LogReader {
   readonly #options: LogReaderOptions;
-  readonly #cache = new PageCache(cacheLimits);
-  readonly #end: LogEnd;
-  /** The running reads, by the position after which the page begins. */
-  readonly #underWay = new Map<number, Promise<ReadPage>>();
+  /** The running reads, by the position after which the page begins. Followers that are behind together share them. */
+  readonly #underWay = new Map<number, Promise<LogPage>>();
   readonly #closed = new AbortController();
-  readonly #senders = new Set<PageSender>();
-  readonly #exchanges = new Set<PageExchange>();
-  /** The positions with a pending request to another thread. */
-  readonly #asking = new Set<number>();
+  /** The newest known part of the log without events of ours. */
+  #foreign = noStretch;
+  #doubts = 0;
+  #askedAt = 0;
   /** Whether the last event was searched from the end of the log. From then on it is read forwards. */
   #hasSearched = false;
   /** The current timeout of this search. */
@@ -94,60 +81,47 @@ export class LogReader {
 
   constructor(options: LogReaderOptions) {
     this.#options = options;
-    this.#end = new LogEnd({
-      ask: (after) => this.#findNext(after),
-      wakeUps: options.wakeUps,
-      onPage: (page) => this.#cache.add(this.#received(page)),
-      onRemoved: (stream) => this.#forgetHere(stream),
-      onForeign: (stretch) => {
-        for (const sender of this.#senders) sender.sendForeign(stretch);
-      },
-    });
-    options.wakeUps.onDoubt?.(() => this.doubt());
-    if (options.partner !== undefined) this.#exchangeBy(options.partner);
-  }
-
-  /** The announcements of new events and of removed streams. */
-  get changes(): LogChanges {
-    return this.#end;
   }
 
   /**
-   * Returns the page after a position, from memory or by a read. Callers at the same time share one read.
+   * Reads the page after a position. Callers at the same time share a read.
    * @throws UnavailableError
    */
-  async readPage(after: number): Promise<ReadPage> {
-    const known = this.#cache.find(after) ?? this.#underWay.get(after);
-    if (known !== undefined) return known;
-    const reading = this.#read(after).finally(() => this.#underWay.delete(after));
+  readPage({ after, maxEvents }: LogPageRequest): Promise<LogPage> {
+    const running = this.#underWay.get(after);
+    if (running !== undefined) return running;
+    const reading = this.#read(after, maxEvents).finally(() => {
+      if (this.#underWay.get(after) === reading) this.#underWay.delete(after);
+    });
     this.#underWay.set(after, reading);
     return reading;
   }
 
   /**
-   * Reads the page after a position, and keeps it out of memory. No earlier answer has a part in it.
+   * Reads the page after a position for one caller. No earlier answer has a part in it.
    * @throws UnavailableError
    */
-  async readFresh(after: number): Promise<ReadPage> {
-    return this.#pageOf(after, await this.#eventsAfter(after, after));
+  async readFresh({ after, maxEvents }: LogPageRequest): Promise<LogPage> {
+    return this.#pageOf(after, await this.#eventsAfter(after, after, maxEvents));
   }
 
-  /** Drops a removed stream from memory, in other threads too. */
-  async forget(stream: string): Promise<void> {
-    this.#forgetHere(stream);
-    await Promise.all([...this.#senders].map((sender) => sender.sendRemoval(stream)));
-  }
-
-  /** Reports that an event was stored. */
-  stored(position: number): void {
-    this.#end.raise(position);
-  }
-
-  /** Reports that the log may not have what was read from it, to other threads too. */
+  /** Reports that the log may not have what was read from it. */
   doubt(): void {
-    this.#cache.clear();
-    for (const sender of this.#senders) sender.sendDoubt();
-    this.#end.doubt();
+    this.#doubts += 1;
+    // The next callers share no read that began before.
+    this.#underWay.clear();
+    this.#foreign = noStretch;
+    this.#options.changes.notifyDoubt();
+  }
+
+  /** Reports a part of the log without events of ours. */
+  passForeign(stretch: ForeignStretch): void {
+    this.#foreign = stretch;
+  }
+
+  /** When the last search for the end has ended, on the clock of `performance.now()`. */
+  get askedAt(): number {
+    return this.#askedAt;
   }
 
   /**
@@ -155,125 +129,52 @@ export class LogReader {
    * @throws UnavailableError
    */
   async lastPosition(): Promise<number> {
-    if (!this.#hasSearched) await this.#searchEnd();
-    for (;;) {
-      const after = this.#end.known;
-      const answers = await this.#beginAfter(after, (start) =>
-        this.#options.reads.answers(this.#requestFrom(start, pageEvents), pageBytes),
-      );
-      this.#end.asked();
-      const last = eventsAfter(after, answers).at(-1);
-      if (last === undefined) return this.#end.known;
-      this.#end.raise(positionOf(last));
+    try {
+      return await this.#findEnd();
+    } finally {
+      this.#askedAt = performance.now();
     }
-  }
-
-  /** Creates a port by which a reader in another thread gets the pages of this one, for `wakeUpsByPort`. */
-  changePort(): MessagePort {
-    const { port1, port2 } = new MessageChannel();
-    const sender = new PageSender(port1);
-    this.#senders.add(sender);
-    this.#exchangeBy(port1);
-    void this.#feed(sender).finally(() => this.#senders.delete(sender));
-    return port2;
   }
 
   /** Ends every wait. */
-  async close(): Promise<void> {
+  close(): void {
     this.#closed.abort();
-    this.#options.wakeUps.close();
-    for (const sender of this.#senders) sender.close();
-    await this.#end.close();
   }
 
-  /** Sends pages of new events. The other thread reads older and missed events itself. */
-  async #feed(sender: PageSender): Promise<void> {
-    const signal = AbortSignal.any([sender.signal, this.#closed.signal]);
-    const backOff = new BackOff(retryLimits);
-    let position: number | null = null;
-    while (!signal.aborted) {
-      try {
-        position ??= await this.lastPosition();
-        await this.#end.waitPast(position, signal);
-        if (signal.aborted) return;
-        const page = await this.readPage(position);
-        backOff.succeeded();
-        await sender.send(shared(page));
-        position = Math.max(position, page.position);
-      } catch {
-        // The tail of this thread reads the same pages, and reports the failure.
-        await this.#options.availability.waitForRecovery(backOff.failed(), signal);
-      }
-    }
-  }
-
-  #exchangeBy(port: MessagePort): void {
-    const exchange = new PageExchange(port, (after) => this.#give(after));
-    this.#exchanges.add(exchange);
-    port.on('close', () => this.#exchanges.delete(exchange));
-  }
-
-  /** Returns the page after a position for another thread; null if this thread neither has it nor is reading it. */
-  async #give(after: number): Promise<SharedPage | null> {
-    // If two threads ask each other for the same page, the one that has created the port reads it.
-    const mustRead = this.#options.partner === undefined && this.#asking.has(after);
-    const page = this.#cache.find(after) ?? (mustRead ? undefined : await this.#underWay.get(after));
-    return page === undefined ? null : shared(page);
-  }
-
-  /** Whether another thread may have the page after a position. At the log's end pages are sent without a request. */
-  #mayBeElsewhere(after: number): boolean {
-    return this.#exchanges.size > 0 && (after === 0 || this.#cache.hasMoreAfter(after));
-  }
-
-  async #askOthers(after: number): Promise<ReadPage | null> {
-    if (!this.#mayBeElsewhere(after)) return null;
-    this.#asking.add(after);
-    try {
-      const pages = await Promise.all([...this.#exchanges].map((exchange) => exchange.ask(after)));
-      const page = pages.find((one) => one !== null && one.position > after);
-      return page == null ? null : this.#received(page);
-    } finally {
-      this.#asking.delete(after);
-    }
-  }
-
-  #received({ stored, ...page }: SharedPage): ReadPage {
-    const events = stored.map((event) => new LazyEvent(event, this.#options.upcast));
-    return pageWith({ ...page, events, characters: 0 }, events);
-  }
-
-  /** A page whose read began before a doubt may be of the log before, so it is read again. */
-  async #read(after: number): Promise<ReadPage> {
+  async #findEnd(): Promise<number> {
+    const { changes, reads } = this.#options;
+    if (!this.#hasSearched) await this.#searchEnd();
     for (;;) {
-      const { doubts } = this.#end;
-      const page = (await this.#askOthers(after)) ?? (await this.#readFromStore(after));
-      if (doubts !== this.#end.doubts) continue;
-      this.#cache.add(page);
-      this.#end.raise(page.position);
-      this.#noteMissing(page);
-      return page;
+      const after = changes.position;
+      const answers = await this.#beginAfter(after, (start) =>
+        reads.answers(this.#requestFrom(start, searchedEvents), pageBytes),
+      );
+      const events = answers.flatMap((answer) => eventOf(answer) ?? []);
+      for (const last of events.slice(-1)) changes.notify(positionOf(last));
+      if (events.length <= searchedEvents && bytesOfAll(events) <= pageBytes) return changes.position;
     }
   }
 
-  async #readFromStore(after: number): Promise<ReadPage> {
+  async #read(after: number, maxEvents: number): Promise<LogPage> {
     await this.#waitForMissing(after);
     const gatherMs = this.#gatherUntil - performance.now();
     if (gatherMs > 0) await delay(gatherMs, this.#closed.signal);
-    const page = this.#pageOf(after, await this.#beginAfter(after, (start) => this.#eventsAfter(after, start)));
+    const found = await this.#beginAfter(after, (start) => this.#eventsAfter(after, start, maxEvents));
+    const page = this.#pageOf(after, found);
     if (page.isEnd) this.#gatherUntil = performance.now() + Math.min(page.events.length - 1, longestGatherMs);
+    this.#options.changes.notify(page.position);
+    this.#noteMissing(page);
     return page;
   }
 
   /** A page proves no more than its last event: the answering node may not show later events yet. */
-  #pageOf(after: number, { messages, isEnd }: EventsAfter): ReadPage {
+  #pageOf(after: number, { messages, isEnd }: EventsAfter): LogPage {
     const { names, upcast } = this.#options;
     if (!isEnd && messages.length === 0) throw this.#slowPage();
     this.#pageMs = shortestPageMs;
     const events = messages.map((message) => new LazyEvent(storedEvent(message, names), upcast));
     const position = events.at(-1)?.position ?? after;
-    const characters = messages.reduce((sum, message) => sum + bytesOf(message), 0);
-    return { after, position, events, characters, isEnd };
+    return { after, position, events, characters: bytesOfAll(messages), isEnd };
   }
 
   /**
@@ -281,16 +182,15 @@ export class LogReader {
    * that follow need not scan them.
    */
   async #searchEnd(): Promise<void> {
-    const { reads, names } = this.#options;
-    const { doubts } = this.#end;
+    const { reads, names, changes } = this.#options;
+    const doubts = this.#doubts;
     const [newest] = eventsAfter(0, await reads.answers(lastEventRequest()));
     const searching = reads.answers(lastOwnEventRequest(names.ownEvents()), pageBytes, this.#searchMs);
     const [last] = eventsAfter(0, await searching.catch((error: unknown) => this.#searchLonger(error)));
     const after = last === undefined ? 0 : positionOf(last);
-    this.#end.raise(after);
+    changes.notify(after);
     // Without a doubt both answers came over the same connection.
-    if (newest !== undefined && this.#end.doubts === doubts)
-      this.#end.passForeign({ after, before: positionOf(newest) });
+    if (newest !== undefined && this.#doubts === doubts) this.passForeign({ after, before: positionOf(newest) });
     this.#hasSearched = true;
   }
 
@@ -300,23 +200,14 @@ export class LogReader {
   }
 
   /** Reads a page of our events after a position, in one call. */
-  async #eventsAfter(after: number, start: number): Promise<EventsAfter> {
-    const reading = this.#options.reads.page(this.#requestFrom(start, pageEvents), pageBytes, this.#pageMs);
+  async #eventsAfter(after: number, start: number, maxEvents: number): Promise<EventsAfter> {
+    const reading = this.#options.reads.page(this.#requestFrom(start, maxEvents), pageBytes, this.#pageMs);
     const { answers, isWhole } = await reading.catch((error: unknown) => {
       this.#giveMoreTime();
       throw error;
     });
-    const isEnd = isWhole && answers.filter((answer) => answer.hasEvent()).length <= pageEvents;
-    return { messages: eventsAfter(after, answers).slice(0, pageEvents), isEnd };
-  }
-
-  /** Returns the position of the first event of ours after a position; that position without one. */
-  async #findNext(after: number): Promise<number> {
-    const { answers } = await this.#beginAfter(after, (start) =>
-      this.#options.reads.page(this.#requestFrom(start, 1), pageBytes, this.#pageMs),
-    );
-    const [next] = eventsAfter(after, answers);
-    return next === undefined ? after : positionOf(next);
+    const isEnd = isWhole && answers.filter((answer) => answer.hasEvent()).length <= maxEvents;
+    return { messages: eventsAfter(after, answers).slice(0, maxEvents), isEnd };
   }
 
   /**
@@ -324,12 +215,12 @@ export class LogReader {
    * position of ours, it has another log, or it is behind.
    */
   async #beginAfter<Answer>(after: number, read: (start: number) => Promise<Answer>): Promise<Answer> {
-    const { foreign } = this.#end;
+    const foreign = this.#foreign;
     const start = foreign.after <= after && after < foreign.before ? foreign.before : after;
     try {
       return await read(start);
     } catch (error) {
-      this.#end.forgetForeign();
+      this.#foreign = noStretch;
       if (error instanceof InvalidPositionError && start === after) this.doubt();
       throw error;
     }
@@ -341,9 +232,10 @@ export class LogReader {
   }
 
   /** Another node may have announced events that the leader does not show yet, because its index is late. */
-  #noteMissing({ position, isEnd }: ReadPage): void {
+  #noteMissing({ position, isEnd }: LogPage): void {
+    const { changes } = this.#options;
     if (!isEnd) return;
-    if (position >= this.#end.known) {
+    if (position >= changes.position) {
       this.#missing = null;
       return;
     }
@@ -351,7 +243,7 @@ export class LogReader {
       this.#missing = { after: position, since: performance.now(), backOff: new BackOff(missingLimits) };
     const missingMs = performance.now() - this.#missing.since;
     if (missingMs > longestIndexLagMs) this.doubt();
-    if (missingMs > lostAfterMs) this.#end.withdraw(position);
+    if (missingMs > lostAfterMs) changes.withdraw(position);
   }
 
   async #waitForMissing(after: number): Promise<void> {
@@ -367,11 +259,6 @@ export class LogReader {
   #slowPage(): UnavailableError {
     this.#giveMoreTime();
     return new UnavailableError('The event store did not answer a whole page of its log in time.');
-  }
-
-  #forgetHere(stream: string): void {
-    this.#cache.forget(stream);
-    this.#end.removed(stream);
   }
 }
 
@@ -393,6 +280,6 @@ function eventsAfter(position: number, answers: ReadonlyArray<ReadResp>): Readon
   return answers.flatMap((answer) => eventOf(answer) ?? []).filter((event) => positionOf(event) > position);
 }
 
-function shared({ after, position, events, isEnd }: ReadPage): SharedPage {
-  return { after, position, stored: events.map(({ stored }) => stored), isEnd };
+function bytesOfAll(messages: ReadonlyArray<EventMessage>): number {
+  return messages.reduce((sum, message) => sum + bytesOf(message), 0);
 }

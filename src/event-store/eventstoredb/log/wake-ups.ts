@@ -1,4 +1,3 @@
-import type { MessagePort } from 'node:worker_threads';
 import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import { type Connection, endCall } from '#event-store/eventstoredb/connection/connection.ts';
 import type { ReadCall } from '#event-store/eventstoredb/connection/node-link.ts';
@@ -6,92 +5,47 @@ import { eventOf, positionOf, subscriptionRequest } from '#event-store/eventstor
 import type { StreamNames } from '#event-store/eventstoredb/wire/stream-names.ts';
 import { BackOff } from '#shared/async/retrying.ts';
 import type { Availability } from '#shared/availability/availability.ts';
-import type { ForeignStretch, PageMessage, SharedPage } from './page-exchange.ts';
+
+/**
+ * A part of the log without events of ours: there is none after `after` and before `before`. It only spares the server a
+ * scan of the events of other applications. No position of a reader moves by it.
+ */
+export interface ForeignStretch {
+  readonly after: number;
+  /** The position of an event of any application. */
+  readonly before: number;
+}
 
 /** Receives wake-ups. */
 export interface WakeUpListener {
   /** The position after which new events are wanted. */
   readonly end: () => number;
-  /** Called with the position of a stored event, and with its page if that was read already. */
-  readonly onStored: (position: number, page?: SharedPage) => void;
+  /** Called with the position of a stored event. */
+  readonly onStored: (position: number) => void;
   readonly onForeign: (stretch: ForeignStretch) => void;
 }
 
-/** Reports stored events soon after they are stored. It may miss some, and may report one twice. */
-export interface WakeUpSource {
-  /** How often the end of the log is also polled at present. */
-  readonly pollMs: number;
-  /** Starts to report. @returns a function that stops the reports */
-  readonly start: (listener: WakeUpListener) => () => void;
-  /** Calls a listener, from now on, for each stream whose removal another thread reports. */
-  readonly onRemoved?: (listener: (stream: string) => void) => void;
-  /** Calls a listener, from now on, for each doubt of another thread. */
-  readonly onDoubt?: (listener: () => void) => void;
-  /** Closes the source. */
-  readonly close: () => void;
-}
-
-/** The thread at the other end of the port polls more often, and sends the pages that it reads. */
-const portPollMs = 5_000;
-
-/**
- * Creates wake-ups from a `LogReader` in another thread, with the pages that it reads.
- * @param port of its `changePort`; closed with the source
- */
-export function wakeUpsByPort(port: MessagePort): WakeUpSource {
-  let listener: WakeUpListener | null = null;
-  let removalListener: (stream: string) => void = () => {};
-  let doubtListener = () => {};
-  port.on('message', (message: PageMessage) => {
-    if (message.kind === 'removed') {
-      removalListener(message.stream);
-      port.postMessage({ kind: 'removal-acknowledged' } satisfies PageMessage);
-    }
-    if (message.kind === 'doubt') doubtListener();
-    if (message.kind === 'foreign') listener?.onForeign(message.stretch);
-    if (message.kind !== 'page') return;
-    port.postMessage({ kind: 'acknowledged' } satisfies PageMessage);
-    listener?.onStored(message.page.position, message.page);
-  });
-  return {
-    pollMs: portPollMs,
-    start(started) {
-      listener = started;
-      return () => {
-        listener = null;
-      };
-    },
-    onRemoved(onRemoved) {
-      removalListener = onRemoved;
-    },
-    onDoubt(onDoubt) {
-      doubtListener = onDoubt;
-    },
-    close: () => port.close(),
-  };
-}
-
-/** The pause before an ended subscription is opened again. Meanwhile the end of the log is polled. */
+/** The pause before an ended subscription is opened again. Meanwhile the end of the log is asked for more often. */
 const reopenLimits = { firstMs: 100, maxMs: 5_000 };
 
-/** How often the end of the log is polled next to a confirmed subscription, and without one. */
+/** How often the end of the log is asked for next to a confirmed subscription, and without one. */
 const longestPollMs = 1_000;
 const shortestPollMs = 200;
 
 /**
- * Wakes by a subscription from the known end of the log. It uses only the positions of events, so nothing is lost if the
- * server drops the subscription as too slow. Version 23.10 does that whenever more than 32 events are on their way.
+ * Reports stored events soon after they are stored. It may miss some, and may report one twice. It subscribes from the known
+ * end of the log, and uses only the positions of events, so nothing is lost if the server drops the subscription as too slow.
+ * Version 23.10 does that whenever more than 32 events are on their way.
  *
  * A server confirms a subscription although it is not the leader, and keeps it when it ceases to be. The reads next to it
  * find the leader, so the subscription follows the connection to another node.
  */
-export class WakeUpSubscription implements WakeUpSource {
+export class WakeUpSubscription {
   readonly #connection: Connection;
   readonly #availability: Availability;
   readonly #names: StreamNames;
   readonly #startMs: number;
   #isConfirmed = false;
-  #stop: () => void = () => {};
 
   /** @param startMs the time until the call is sent */
   constructor(connection: Connection, availability: Availability, names: StreamNames, startMs: number) {
@@ -101,19 +55,16 @@ export class WakeUpSubscription implements WakeUpSource {
     this.#startMs = startMs;
   }
 
+  /** How often the end of the log must be asked for at present. */
   get pollMs(): number {
     return this.#isConfirmed ? longestPollMs : shortestPollMs;
   }
 
+  /** Starts to report. @returns a function that stops the reports */
   start(listener: WakeUpListener): () => void {
     const stopped = new AbortController();
-    this.#stop = () => stopped.abort();
     void this.#keepOpen(listener, stopped.signal);
-    return this.#stop;
-  }
-
-  close(): void {
-    this.#stop();
+    return () => stopped.abort();
   }
 
   async #keepOpen(listener: WakeUpListener, signal: AbortSignal): Promise<void> {

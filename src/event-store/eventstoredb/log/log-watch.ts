@@ -1,0 +1,82 @@
+import { ChangeListener } from '#event-store/change-notifications.ts';
+import { abortable, delay } from '#shared/async/timed-waits.ts';
+import type { ForeignStretch, WakeUpSubscription } from './wake-ups.ts';
+
+/** How long the log is watched after the last wait, because most followers wait again soon. */
+const lingerMs = 1_000;
+
+export interface LogWatchOptions {
+  /** Reads the end of the log, and announces it. @throws UnavailableError */
+  readonly askForEnd: () => Promise<unknown>;
+  /** When the end was asked for last, by anybody, on the clock of `performance.now()`. */
+  readonly askedAt: () => number;
+  /** Reports new events during waits. It may miss some. */
+  readonly wakeUps: Pick<WakeUpSubscription, 'pollMs' | 'start'>;
+  /** Called when a subscription has passed a part of the log without events of ours. */
+  readonly onForeign: (stretch: ForeignStretch) => void;
+}
+
+/**
+ * Announces new events of a server. While somebody waits, a subscription reports them, and the end of the log is asked for.
+ * An announcement only wakes readers: another node than the one that a reader asks may have made it, so a reader moves by
+ * the pages that it gets.
+ */
+export class LogWatch extends ChangeListener {
+  readonly #options: LogWatchOptions;
+  readonly #closed = new AbortController();
+  #waiting = 0;
+  #waitedAt = 0;
+  #watching: Promise<void> | null = null;
+
+  constructor(options: LogWatchOptions) {
+    super();
+    this.#options = options;
+  }
+
+  override async waitPast(position: number, signal: AbortSignal): Promise<void> {
+    this.#waiting += 1;
+    this.#watch();
+    try {
+      await super.waitPast(position, signal);
+    } finally {
+      this.#waiting -= 1;
+      this.#waitedAt = performance.now();
+    }
+  }
+
+  override async close(): Promise<void> {
+    this.#closed.abort();
+    super.close();
+    await this.#watching;
+  }
+
+  get #isWanted(): boolean {
+    if (this.#closed.signal.aborted) return false;
+    return this.#waiting > 0 || performance.now() - this.#waitedAt < lingerMs;
+  }
+
+  #watch(): void {
+    if (this.#closed.signal.aborted) return;
+    this.#watching ??= this.#watchWhileWanted().finally(() => {
+      this.#watching = null;
+      if (this.#waiting > 0) this.#watch();
+    });
+  }
+
+  async #watchWhileWanted(): Promise<void> {
+    const { wakeUps, askForEnd, askedAt, onForeign } = this.#options;
+    const { signal } = this.#closed;
+    const stopWakeUps = wakeUps.start({
+      end: () => this.position,
+      onStored: (position) => this.notify(position),
+      onForeign,
+    });
+    while (this.#isWanted) {
+      const dueInMs = askedAt() + wakeUps.pollMs - performance.now();
+      if (dueInMs > 0) await delay(dueInMs, signal);
+      // Readers see the failure themselves.
+      else await abortable(signal, askForEnd).catch(() => null);
+    }
+    stopWakeUps();
+  }
+}

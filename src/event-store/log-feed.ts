@@ -1,0 +1,77 @@
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
+import { type ChangeListener, ChangeNotifier, listenForChanges, type SentPage } from './change-notifications.ts';
+import type { LogChanges, LogPage, LogPageRequest } from './log-pages.ts';
+import type { LogTail } from './log-tail.ts';
+import { LogWindow } from './log-window.ts';
+import { LazyEvent, type Upcast } from './recorded-event.ts';
+
+/** Maximum characters of the events that wait for the tail of the other thread. */
+const maxCharacters = 2 * 1024 * 1024;
+
+/**
+ * Gives another thread what a tail reads at the end of the log, so that each page is read once. The other thread reads
+ * older events by itself, and pages that it misses while it is busy.
+ * @param changes of the log that the tail reads. Its events are `LazyEvent`s
+ * @returns the port for `FedPages`: transfer it there. Its end, and that of the tail, end the feed
+ */
+export function feedTail(tail: LogTail, changes: LogChanges): MessagePort {
+  const { port1, port2 } = new MessageChannel();
+  const closed = new AbortController();
+  const notifier = new ChangeNotifier(port1, () => closed.abort());
+  const stopListening = [
+    changes.onDoubt(() => notifier.sendDoubt()),
+    changes.onStreamRemoved((stream) => notifier.sendRemoval(stream)),
+  ];
+  let after = 0;
+  const following = tail.follow({
+    name: 'The feed of the projector thread',
+    after: 'end',
+    handle: ({ events, position }) => {
+      const stored = events.map((event) => (event as LazyEvent).stored);
+      // The first batch may be empty. The other thread may have missed what was stored before it.
+      notifier.send(position, stored.length === 0 ? undefined : { after, position, events: stored });
+      after = position;
+    },
+    signal: closed.signal,
+  });
+  void following.ended.then(() => {
+    for (const stop of stopListening) stop();
+    notifier.close();
+  });
+  return port2;
+}
+
+/** The pages and announcements of a `feedTail` in another thread. */
+export class FedPages {
+  readonly changes: ChangeListener;
+  readonly #window = new LogWindow(maxCharacters);
+  readonly #port: MessagePort;
+  readonly #upcast: Upcast;
+
+  constructor(port: MessagePort, upcast: Upcast) {
+    this.#port = port;
+    this.#upcast = upcast;
+    this.changes = listenForChanges(port, (page) => this.#add(page));
+    this.changes.onStreamRemoved((stream) => this.#window.forget(stream));
+    this.changes.onDoubt(() => this.#window.moveTo(this.#window.end));
+  }
+
+  /** Finds the events right after a position; null if they have not come, or have left the memory. */
+  find({ after, maxEvents }: LogPageRequest): LogPage | null {
+    const { end } = this.#window;
+    if (after >= end || !this.#window.covers(after)) return null;
+    const taken = this.#window.take(after, () => true, maxEvents);
+    return { after, ...taken, isEnd: taken.position === end };
+  }
+
+  close(): void {
+    this.#port.close();
+  }
+
+  #add({ after, position, events: stored }: SentPage): void {
+    const events = stored.map((event) => new LazyEvent(event, this.#upcast));
+    const characters = events.reduce((sum, event) => sum + event.characters, 0);
+    if (after !== this.#window.end) this.#window.moveTo(after);
+    this.#window.add({ after, position, events, characters, isEnd: true });
+  }
+}
