@@ -4,8 +4,6 @@ import { keptText, parseKeepingText } from '#gateway/framing/json-text.ts';
 import type { LongTexts } from '#gateway/framing/long-texts.ts';
 import type {
   Conversation,
-  DocumentPart,
-  ImagePart,
   OutputForm,
   Part,
   Reasoning,
@@ -17,6 +15,14 @@ import type {
   Turn,
   Unsupported,
 } from '#gateway/neutral/conversation.ts';
+import {
+  type ContentPart,
+  forcedTool,
+  functionTool,
+  onlyTexts,
+  toolCallPart,
+  toolResultPart,
+} from '#gateway/protocols/parsed-parts.ts';
 import {
   joinTurns,
   listOr,
@@ -127,13 +133,7 @@ class RequestParser {
   #part(block: JsonObject, pointer: string): Part {
     switch (block.type) {
       case 'tool_use':
-        return {
-          kind: 'tool-call',
-          id: textOr(block.id) ?? '',
-          name: textOr(block.name) ?? '',
-          arguments: keptText(block.input) ?? '{}',
-          pointer,
-        };
+        return toolCallPart({ id: block.id, name: block.name }, keptText(block.input) ?? '{}', pointer);
       case 'tool_result':
         return this.#result(block, pointer);
       case 'thinking':
@@ -152,20 +152,11 @@ class RequestParser {
 
   #result(block: JsonObject, pointer: string): ToolResultPart {
     const parts = this.#blocks(block.content, `${pointer}/content`).map((at) => contentPart(...at));
-    return {
-      kind: 'tool-result',
-      callId: textOr(block.tool_use_id) ?? '',
-      isError: block.is_error === true,
-      parts,
-      pointer,
-    };
+    return { ...toolResultPart(block.tool_use_id, parts, pointer), isError: block.is_error === true };
   }
 
   #texts(content: Json | undefined, pointer: string): ReadonlyArray<TextPart> {
-    return this.#blocks(content, pointer).map(([block, place]) => {
-      const part = contentPart(block, place);
-      return part.kind === 'text' ? part : refuse(place, 'only texts can be here');
-    });
+    return onlyTexts(this.#blocks(content, pointer).map((at) => contentPart(...at)));
   }
 
   #tool(tool: Json, pointer: string): ReadonlyArray<Tool> {
@@ -175,17 +166,7 @@ class RequestParser {
       return [];
     }
     this.#leaveOut(tool, pointer);
-    const { name, description, input_schema: schema, strict } = tool;
-    return [
-      {
-        name: textOr(name) ?? '',
-        description: textOr(description),
-        schema: keptText(schema),
-        isStrict: typeof strict === 'boolean' ? strict : null,
-        isFreeText: false,
-        pointer,
-      },
-    ];
+    return [functionTool(tool, tool.input_schema, pointer)];
   }
 }
 
@@ -196,7 +177,7 @@ function signatureOf(
   return value === null || value === '' ? null : { of: protocolName, value, isRedacted };
 }
 
-function contentPart(block: JsonObject, pointer: string): TextPart | ImagePart | DocumentPart {
+function contentPart(block: JsonObject, pointer: string): ContentPart {
   const { type, text, source, title } = block;
   if (type === 'text' && typeof text === 'string') return { kind: 'text', text, pointer };
   if (type === 'image' && isObject(source)) {
@@ -223,10 +204,7 @@ function toolChoiceOf(choice: Json | undefined, tools: ReadonlyArray<Tool>): Too
   if (!isObject(choice)) return null;
   const { type, name } = choice;
   if (type === 'auto' || type === 'any' || type === 'none') return { kind: type };
-  const forced = type === 'tool' ? tools.find((tool) => tool.name === name) : undefined;
-  return forced === undefined
-    ? refuse('/tool_choice', 'this tool_choice cannot be expressed for this target')
-    : { kind: 'tool', name: forced.name };
+  return forcedTool(type === 'tool' ? name : undefined, tools);
 }
 
 function outputOf({ output_config: config, output_format: old }: JsonObject): OutputForm | null {

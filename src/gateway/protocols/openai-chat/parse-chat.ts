@@ -1,25 +1,30 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { Failure } from '#domain/shared/failure.ts';
-import { keptText, parseKeepingText } from '#gateway/framing/json-text.ts';
+import { parseKeepingText } from '#gateway/framing/json-text.ts';
 import type { LongTexts } from '#gateway/framing/long-texts.ts';
 import type {
   Conversation,
-  DocumentPart,
-  ImagePart,
-  OutputForm,
   Part,
   ReasoningPart,
-  TextPart,
   Tool,
   ToolCallPart,
-  ToolChoice,
   Turn,
   Unsupported,
 } from '#gateway/neutral/conversation.ts';
-import { freeTextArguments, freeTextSchema } from '#gateway/protocols/free-text.ts';
+import { freeTextArguments } from '#gateway/protocols/free-text.ts';
+import {
+  type ContentPart,
+  freeTextTool,
+  functionTool,
+  onlyTexts,
+  openAiOutput,
+  openAiToolChoice,
+  TurnCollector,
+  toolCallPart,
+  toolResultPart,
+} from '#gateway/protocols/parsed-parts.ts';
 import {
   effortNamed,
-  joinTurns,
   listOr,
   numberOr,
   orUnsupported,
@@ -93,20 +98,20 @@ function parsedOf(body: JsonObject): ParsedRequest {
   }
   if (typeof body.n === 'number' && body.n > 1) refuse('/n', 'n: this target gives one answer at a time');
   if (body.logprobs === true) refuse('/logprobs', 'logprobs: this target gives no probabilities');
-  const { system, turns } = new MessageParser(ignored).parse(listOr(body.messages));
+  const { system, turns } = conversationOf(listOr(body.messages), ignored);
   const tools = listOr(body.tools).flatMap((tool, index) => toolOf(tool, `/tools/${index}`, ignored));
   const conversation: Conversation = {
     system,
     turns,
     tools,
-    toolChoice: toolChoiceOf(body.tool_choice, tools),
+    toolChoice: openAiToolChoice(body.tool_choice, tools, forcedName),
     allowsParallelCalls: body.parallel_tool_calls !== false,
     maxTokens: numberOr(body.max_completion_tokens) ?? numberOr(body.max_tokens),
     temperature: tunedOf(body.temperature, '/temperature'),
     topP: tunedOf(body.top_p, '/top_p'),
     topK: null,
     stopSequences: typeof body.stop === 'string' ? [body.stop] : listOr(body.stop).filter(isText),
-    output: outputOf(body.response_format),
+    output: openAiOutput(body.response_format, (format) => format.json_schema, '/response_format'),
     reasoning: reasoningOf(body.reasoning_effort),
     isStreamed: body.stream === true,
   };
@@ -129,124 +134,53 @@ function reasoningOf(effort: Json | undefined): Conversation['reasoning'] {
   return { effort: effortNamed(effort), budgetTokens: null, pointer: '/reasoning_effort' };
 }
 
-function outputOf(format: Json | undefined): OutputForm | null {
-  const pointer = '/response_format';
-  if (!isObject(format) || format.type === 'text') return null;
-  if (format.type === 'json_object') return { name: 'json', schema: null, pointer };
-  const { json_schema: described } = format;
-  if (format.type !== 'json_schema' || !isObject(described)) return refuse(pointer, 'this response_format is unknown');
-  return { name: textOr(described.name) ?? 'answer', schema: keptText(described.schema), pointer };
-}
-
-/** No other protocol has a grammar for a free text. */
-function customTool({ name, description, format }: JsonObject, pointer: string, ignored: Set<string>): Tool {
-  if (isObject(format) && format.type !== 'text') ignored.add(`${pointer}/format`);
-  return {
-    name: textOr(name) ?? '',
-    description: textOr(description),
-    schema: freeTextSchema,
-    isStrict: null,
-    isFreeText: true,
-    pointer,
-  };
-}
-
 function toolOf(tool: Json, pointer: string, ignored: Set<string>): ReadonlyArray<Tool> {
-  if (isObject(tool) && tool.type === 'function' && isObject(tool.function)) {
-    const { name, description, parameters, strict } = tool.function;
-    return [
-      {
-        name: textOr(name) ?? '',
-        description: textOr(description),
-        schema: keptText(parameters),
-        isStrict: typeof strict === 'boolean' ? strict : null,
-        isFreeText: false,
-        pointer,
-      },
-    ];
-  }
+  if (isObject(tool) && tool.type === 'function' && isObject(tool.function))
+    return [functionTool(tool.function, tool.function.parameters, pointer)];
   if (isObject(tool) && tool.type === 'custom' && isObject(tool.custom))
-    return [customTool(tool.custom, `${pointer}/custom`, ignored)];
+    return [freeTextTool(tool.custom, `${pointer}/custom`, ignored)];
   ignored.add(pointer);
   return [];
 }
 
-function toolChoiceOf(choice: Json | undefined, tools: ReadonlyArray<Tool>): ToolChoice | null {
-  if (choice === undefined || choice === null) return null;
-  if (choice === 'auto' || choice === 'none') return { kind: choice };
-  if (choice === 'required') return { kind: 'any' };
-  const named = isObject(choice) ? (choice.function ?? choice.custom) : null;
-  const forced = isObject(named) ? tools.find(({ name }) => name === named.name) : undefined;
-  if (forced !== undefined) return { kind: 'tool', name: forced.name };
-  return refuse('/tool_choice', 'this tool_choice cannot be expressed for this target');
+function forcedName(choice: JsonObject): Json | undefined {
+  const named = choice.function ?? choice.custom;
+  return isObject(named) ? named.name : undefined;
 }
 
-/** Parses the messages of a chat. */
-class MessageParser {
-  readonly #ignored: Set<string>;
-  readonly #system: TextPart[] = [];
-  readonly #turns: Turn[] = [];
+function conversationOf(messages: ReadonlyArray<Json>, ignored: Set<string>): Pick<Conversation, 'system' | 'turns'> {
+  const turns = new TurnCollector();
+  for (const [index, message] of messages.entries())
+    if (isObject(message)) turns.add(turnOf(message, `/messages/${index}`, ignored));
+  return turns.collected;
+}
 
-  constructor(ignored: Set<string>) {
-    this.#ignored = ignored;
-  }
-
-  parse(messages: ReadonlyArray<Json>): Pick<Conversation, 'system' | 'turns'> {
-    for (const [index, message] of messages.entries()) if (isObject(message)) this.#take(message, `/messages/${index}`);
-    return { system: this.#system, turns: joinTurns(this.#turns) };
-  }
-
-  #take(message: JsonObject, pointer: string): void {
-    if (!saysNothing(message.name)) this.#ignored.add(`${pointer}/name`);
-    switch (message.role) {
-      case 'system':
-      case 'developer':
-        this.#takeSystem(textsOf(message.content, `${pointer}/content`));
-        return;
-      case 'user':
-        this.#turns.push({ role: 'user', parts: partsOf(message.content, `${pointer}/content`) });
-        return;
-      case 'assistant':
-        this.#turns.push({ role: 'assistant', parts: assistantParts(message, pointer) });
-        return;
-      case 'tool':
-        this.#turns.push({ role: 'user', parts: [resultOf(message, pointer)] });
-        return;
-      default:
-        refuse(`${pointer}/role`, `the role ${shown(message.role)} cannot be expressed for this target`);
+function turnOf(message: JsonObject, pointer: string, ignored: Set<string>): Turn {
+  const { role, name, content, tool_call_id: callId } = message;
+  if (!saysNothing(name)) ignored.add(`${pointer}/name`);
+  switch (role) {
+    case 'system':
+    case 'developer':
+      return { role: 'system', parts: partsOf(content, `${pointer}/content`) };
+    case 'user':
+      return { role, parts: partsOf(content, `${pointer}/content`) };
+    case 'assistant':
+      return { role, parts: assistantParts(message, pointer) };
+    case 'tool': {
+      const parts = onlyTexts(partsOf(content, `${pointer}/content`));
+      return { role: 'user', parts: [toolResultPart(callId, parts, pointer)] };
     }
-  }
-
-  /** What the system says later stays in its place. */
-  #takeSystem(texts: ReadonlyArray<TextPart>): void {
-    if (this.#turns.length === 0) this.#system.push(...texts);
-    else this.#turns.push({ role: 'system', parts: texts });
+    default:
+      return refuse(`${pointer}/role`, `the role ${shown(role)} cannot be expressed for this target`);
   }
 }
 
-function resultOf({ tool_call_id: callId, content }: JsonObject, pointer: string): Part {
-  return {
-    kind: 'tool-result',
-    callId: textOr(callId) ?? '',
-    isError: false,
-    parts: textsOf(content, `${pointer}/content`),
-    pointer,
-  };
-}
-
-function textsOf(content: Json | undefined, pointer: string): ReadonlyArray<TextPart> {
-  return partsOf(content, pointer).map((part) => {
-    if (part.kind !== 'text') refuse(part.pointer, 'only texts can be here');
-    return part;
-  });
-}
-
-function partsOf(content: Json | undefined, pointer: string): ReadonlyArray<TextPart | ImagePart | DocumentPart> {
+function partsOf(content: Json | undefined, pointer: string): ReadonlyArray<ContentPart> {
   if (typeof content === 'string') return [{ kind: 'text', text: content, pointer }];
   return listOr(content).map((part, index) => partOf(part, `${pointer}/${index}`));
 }
 
-function partOf(part: Json, pointer: string): TextPart | ImagePart | DocumentPart {
+function partOf(part: Json, pointer: string): ContentPart {
   if (!isObject(part)) return refuse(pointer, 'is not a part of a content');
   const { type, text, image_url: image, file } = part;
   if (type === 'text' && typeof text === 'string') return { kind: 'text', text, pointer };
@@ -285,18 +219,11 @@ function assistantPart(part: Json, pointer: string): Part {
 function callOf(call: Json, pointer: string): ToolCallPart {
   if (isObject(call) && isObject(call.function)) {
     const { name, arguments: given } = call.function;
-    return {
-      kind: 'tool-call',
-      id: textOr(call.id) ?? '',
-      name: textOr(name) ?? '',
-      arguments: textOr(given) ?? '',
-      pointer,
-    };
+    return toolCallPart({ id: call.id, name }, textOr(given), pointer);
   }
   if (isObject(call) && isObject(call.custom)) {
     const { name, input } = call.custom;
-    const given = freeTextArguments(textOr(input) ?? '');
-    return { kind: 'tool-call', id: textOr(call.id) ?? '', name: textOr(name) ?? '', arguments: given, pointer };
+    return toolCallPart({ id: call.id, name }, freeTextArguments(textOr(input) ?? ''), pointer);
   }
   return refuse(pointer, 'this call of a tool cannot be expressed for this target');
 }

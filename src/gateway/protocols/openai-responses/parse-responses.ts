@@ -1,11 +1,9 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { Failure } from '#domain/shared/failure.ts';
-import { keptText, parseKeepingText } from '#gateway/framing/json-text.ts';
+import { parseKeepingText } from '#gateway/framing/json-text.ts';
 import type { LongTexts } from '#gateway/framing/long-texts.ts';
 import type {
   Conversation,
-  DocumentPart,
-  ImagePart,
   OutputForm,
   Part,
   ReasoningPart,
@@ -15,10 +13,20 @@ import type {
   Turn,
   Unsupported,
 } from '#gateway/neutral/conversation.ts';
-import { freeTextArguments, freeTextSchema } from '#gateway/protocols/free-text.ts';
+import { freeTextArguments } from '#gateway/protocols/free-text.ts';
+import {
+  type ContentPart,
+  freeTextTool,
+  functionTool,
+  onlyTexts,
+  openAiOutput,
+  openAiToolChoice,
+  TurnCollector,
+  toolCallPart,
+  toolResultPart,
+} from '#gateway/protocols/parsed-parts.ts';
 import {
   effortNamed,
-  joinTurns,
   listOr,
   numberOr,
   orUnsupported,
@@ -103,7 +111,7 @@ function parsedOf(body: JsonObject): ParsedRequest {
   for (const [name, value] of Object.entries(body))
     if (!known.has(name) && !saysNothing(value) && !isDefault(name, value)) ignored.add(pointerTo([name]));
   const tools = listOr(body.tools).flatMap((tool, index) => toolOf(tool, `/tools/${index}`, ignored));
-  const { system, turns } = new ItemParser(ignored).parse(body.input);
+  const { system, turns } = conversationOf(body.input, ignored);
   const conversation: Conversation = {
     system: [...instructionsIn(body), ...system],
     turns,
@@ -147,34 +155,15 @@ function reasoningOf(reasoning: Json | undefined, ignored: Set<string>): Convers
 function outputOf(text: Json | undefined, ignored: Set<string>): OutputForm | null {
   if (!isObject(text)) return null;
   if (!saysNothing(text.verbosity)) ignored.add('/text/verbosity');
-  const { format } = text;
-  const pointer = '/text/format';
-  if (!isObject(format) || format.type === 'text') return null;
-  if (format.type === 'json_object') return { name: 'json', schema: null, pointer };
-  if (format.type !== 'json_schema') return refuse(pointer, 'this form of an answer is unknown');
-  return { name: textOr(format.name) ?? 'answer', schema: keptText(format.schema), pointer };
+  return openAiOutput(text.format, (format) => format, '/text/format');
 }
 
 function toolOf(tool: Json, pointer: string, ignored: Set<string>): ReadonlyArray<Tool> {
-  if (!isObject(tool) || (tool.type !== 'function' && tool.type !== 'custom')) {
-    // A tool of another type runs at OpenAI.
-    ignored.add(pointer);
-    return [];
-  }
-  const { name, description, parameters, strict, format } = tool;
-  const isFreeText = tool.type === 'custom';
-  // No other protocol has a grammar for a free text.
-  if (isFreeText && isObject(format) && format.type !== 'text') ignored.add(`${pointer}/format`);
-  return [
-    {
-      name: textOr(name) ?? '',
-      description: textOr(description),
-      schema: isFreeText ? freeTextSchema : keptText(parameters),
-      isStrict: !isFreeText && typeof strict === 'boolean' ? strict : null,
-      isFreeText,
-      pointer,
-    },
-  ];
+  if (isObject(tool) && tool.type === 'function') return [functionTool(tool, tool.parameters, pointer)];
+  if (isObject(tool) && tool.type === 'custom') return [freeTextTool(tool, pointer, ignored)];
+  // A tool of another type runs at OpenAI.
+  ignored.add(pointer);
+  return [];
 }
 
 /** The tools that a choice allows: all without one. */
@@ -185,46 +174,16 @@ function allowedTools(choice: Json | undefined, tools: ReadonlyArray<Tool>): Rea
 }
 
 function toolChoiceOf(choice: Json | undefined, tools: ReadonlyArray<Tool>): ToolChoice | null {
-  if (choice === undefined || choice === null) return null;
-  if (choice === 'auto' || choice === 'none') return { kind: choice };
-  if (choice === 'required') return { kind: 'any' };
-  if (isObject(choice)) {
-    if (choice.type === 'allowed_tools') return { kind: choice.mode === 'required' ? 'any' : 'auto' };
-    const forced = tools.find(({ name }) => name === choice.name);
-    if (forced !== undefined) return { kind: 'tool', name: forced.name };
-  }
-  return refuse('/tool_choice', 'this tool_choice cannot be expressed for this target');
+  if (isObject(choice) && choice.type === 'allowed_tools') return { kind: choice.mode === 'required' ? 'any' : 'auto' };
+  return openAiToolChoice(choice, tools, ({ name }) => name);
 }
 
-/** Parses the items of an input. */
-class ItemParser {
-  readonly #ignored: Set<string>;
-  readonly #system: TextPart[] = [];
-  readonly #turns: Turn[] = [];
-
-  constructor(ignored: Set<string>) {
-    this.#ignored = ignored;
-  }
-
-  parse(input: Json | undefined): Pick<Conversation, 'system' | 'turns'> {
-    if (typeof input === 'string')
-      this.#turns.push({ role: 'user', parts: [{ kind: 'text', text: input, pointer: '/input' }] });
-    for (const [index, item] of listOr(input).entries()) if (isObject(item)) this.#take(item, `/input/${index}`);
-    return { system: this.#system, turns: joinTurns(this.#turns) };
-  }
-
-  #take(item: JsonObject, pointer: string): void {
-    const { type = 'message', role } = item;
-    const isOfSystem = role === 'system' || role === 'developer';
-    if (type === 'message' && isOfSystem) this.#takeSystem(textsOf(item.content, `${pointer}/content`));
-    else this.#turns.push(turnOf(item, pointer, this.#ignored));
-  }
-
-  /** What the system says later stays in its place. */
-  #takeSystem(texts: ReadonlyArray<TextPart>): void {
-    if (this.#turns.length === 0) this.#system.push(...texts);
-    else this.#turns.push({ role: 'system', parts: texts });
-  }
+function conversationOf(input: Json | undefined, ignored: Set<string>): Pick<Conversation, 'system' | 'turns'> {
+  const turns = new TurnCollector();
+  if (typeof input === 'string') turns.add({ role: 'user', parts: [{ kind: 'text', text: input, pointer: '/input' }] });
+  for (const [index, item] of listOr(input).entries())
+    if (isObject(item)) turns.add(turnOf(item, `/input/${index}`, ignored));
+  return turns.collected;
 }
 
 function turnOf(item: JsonObject, pointer: string, ignored: Set<string>): Turn {
@@ -232,7 +191,7 @@ function turnOf(item: JsonObject, pointer: string, ignored: Set<string>): Turn {
     case 'message':
       return messageTurn(item, pointer, ignored);
     case 'function_call':
-      return assistantTurn(callPart(item, textOr(item.arguments) ?? '', pointer));
+      return assistantTurn(callPart(item, textOr(item.arguments), pointer));
     case 'custom_tool_call':
       return assistantTurn(callPart(item, freeTextArguments(textOr(item.input) ?? ''), pointer));
     case 'function_call_output':
@@ -252,17 +211,17 @@ function assistantTurn(part: Part): Turn {
 function messageTurn({ role, content }: JsonObject, pointer: string, ignored: Set<string>): Turn {
   const place = `${pointer}/content`;
   if (role === 'user') return { role, parts: partsOf(content, place, ignored) };
-  if (role === 'assistant') return { role, parts: textsOf(content, place) };
+  if (role === 'assistant') return { role, parts: onlyTexts(partsOf(content, place, null)) };
+  if (role === 'system' || role === 'developer') return { role: 'system', parts: partsOf(content, place, null) };
   return refuse(`${pointer}/role`, `the role ${shown(role)} cannot be expressed for this target`);
 }
 
-function callPart({ call_id: id, name }: JsonObject, given: string, pointer: string): Part {
-  return { kind: 'tool-call', id: textOr(id) ?? '', name: textOr(name) ?? '', arguments: given, pointer };
+function callPart({ call_id: id, name }: JsonObject, given: string | null, pointer: string): Part {
+  return toolCallPart({ id, name }, given, pointer);
 }
 
 function resultPart({ call_id: callId, output }: JsonObject, pointer: string): Part {
-  const parts = partsOf(output, `${pointer}/output`, null);
-  return { kind: 'tool-result', callId: textOr(callId) ?? '', isError: false, parts, pointer };
+  return toolResultPart(callId, partsOf(output, `${pointer}/output`, null), pointer);
 }
 
 /** The opaque part of a provider's own is none that another protocol reads. */
@@ -276,23 +235,13 @@ function reasoningPart({ summary, content, encrypted_content: encrypted }: JsonO
   return { kind: 'reasoning', text, signature, pointer };
 }
 
-function textsOf(content: Json | undefined, pointer: string): ReadonlyArray<TextPart> {
-  return partsOf(content, pointer, null).map((part) =>
-    part.kind === 'text' ? part : refuse(part.pointer, 'only texts can be here'),
-  );
-}
-
 /** @param ignored gets what only tunes a part; null where that does not matter */
-function partsOf(
-  content: Json | undefined,
-  pointer: string,
-  ignored: Set<string> | null,
-): ReadonlyArray<TextPart | ImagePart | DocumentPart> {
+function partsOf(content: Json | undefined, pointer: string, ignored: Set<string> | null): ReadonlyArray<ContentPart> {
   if (typeof content === 'string') return [{ kind: 'text', text: content, pointer }];
   return listOr(content).map((part, index) => partOf(part, `${pointer}/${index}`, ignored));
 }
 
-function partOf(part: Json, pointer: string, ignored: Set<string> | null): TextPart | ImagePart | DocumentPart {
+function partOf(part: Json, pointer: string, ignored: Set<string> | null): ContentPart {
   if (!isObject(part)) return refuse(pointer, 'is not a part of a content');
   const { type, text, refusal, image_url: image, detail, file_data: data, file_url: url, filename } = part;
   if ((type === 'input_text' || type === 'output_text' || type === 'text') && typeof text === 'string')
