@@ -7,7 +7,6 @@ import {
   type ProviderText,
   type ProviderWhole,
   redactorOf,
-  withForwarded,
 } from './provider.ts';
 import type { SecretRedactor } from './secret-redactor.ts';
 
@@ -57,7 +56,7 @@ export class Anthropic implements Provider {
 
   #headersWith(forwarded: ReadonlyArray<string>, accept: string): ReadonlyArray<string> {
     const version = forwarded.includes(versionHeader) ? [] : this.#version;
-    return withForwarded([...this.#headers, 'accept', accept, ...version], forwarded);
+    return [...this.#headers, 'accept', accept, ...version, ...forwarded];
   }
 
   /** @param query that of the client, with its question mark */

@@ -16,7 +16,6 @@ import {
   type TranslatedBody,
   type UnsupportedRequest,
   unknownFormat,
-  withForwarded,
 } from './provider.ts';
 import type { SecretRedactor } from './secret-redactor.ts';
 import { wavHeader } from './wav-header.ts';
@@ -78,7 +77,7 @@ export class ElevenLabs implements Provider {
     return {
       request: {
         path: this.#path(path, `output_format=${format.outputFormat}`),
-        headers: withForwarded([...this.#headers, 'content-type', 'application/json', 'accept', '*/*'], forwarded),
+        headers: [...this.#headers, 'content-type', 'application/json', 'accept', '*/*', ...forwarded],
         body: Buffer.from(JSON.stringify({ ...settingsIn(others, fields.speed), text: fields.input, model_id: model })),
         streams: true,
       },
@@ -105,7 +104,7 @@ export class ElevenLabs implements Provider {
     return {
       request: {
         path: this.#path('/speech-to-text', ''),
-        headers: withForwarded([...this.#headers, ...type], forwarded),
+        headers: [...this.#headers, ...type, ...forwarded],
         body: around(Buffer.from(`${before}--${boundary}\r\n`), Buffer.from(`\r\n--${boundary}--\r\n`)),
         streams: false,
       },

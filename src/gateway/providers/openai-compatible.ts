@@ -10,7 +10,6 @@ import {
   type ProviderTranscription,
   type ProviderWhole,
   redactorOf,
-  withForwarded,
 } from './provider.ts';
 import type { SecretRedactor } from './secret-redactor.ts';
 
@@ -52,7 +51,7 @@ export class OpenAiCompatible implements Provider {
   }
 
   text({ protocol, body, streams, forwarded }: ProviderText): UpstreamRequest {
-    const headers = withForwarded(streams ? this.#chatStreamHeaders : this.#chatHeaders, forwarded);
+    const headers = [...(streams ? this.#chatStreamHeaders : this.#chatHeaders), ...forwarded];
     if (protocol === 'anthropic-messages') throw new Error(`${this.name} does not speak ${protocol}`);
     return { path: this.#textPaths[protocol], headers, body, streams };
   }
@@ -66,19 +65,19 @@ export class OpenAiCompatible implements Provider {
   whole({ path, body, forwarded }: ProviderWhole): ProviderRequest {
     return asItCame({
       path: this.#path(path),
-      headers: withForwarded(this.#chatHeaders, forwarded),
+      headers: [...this.#chatHeaders, ...forwarded],
       body,
       streams: false,
     });
   }
 
   speech({ body, forwarded }: ProviderSpeech): ProviderRequest {
-    const headers = withForwarded(this.#headersFor('application/json', '*/*'), forwarded);
+    const headers = [...this.#headersFor('application/json', '*/*'), ...forwarded];
     return asItCame({ path: this.#path('/audio/speech'), headers, body, streams: true });
   }
 
   transcription({ body, contentType, streams, forwarded }: ProviderTranscription): ProviderRequest {
-    const headers = withForwarded(this.#headersFor(contentType, '*/*'), forwarded);
+    const headers = [...this.#headersFor(contentType, '*/*'), ...forwarded];
     return asItCame({ path: this.#path('/audio/transcriptions'), headers, body, streams });
   }
 

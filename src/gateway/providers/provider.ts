@@ -172,15 +172,7 @@ export function redactorOf({ headers }: ProviderConfiguration, apiKey: string | 
 }
 
 /**
- * A provider's own headers and the forwarded headers of the client, names and values in turn.
- * @param forwarded see `forwardedHeaders`
- */
-export function withForwarded(own: ReadonlyArray<string>, forwarded: ReadonlyArray<string>): ReadonlyArray<string> {
-  return forwarded.length === 0 ? own : [...own, ...forwarded];
-}
-
-/**
- * Returns headers of a client's request that only providers of its protocol get, names and values in turn.
+ * Returns some headers of a client's request, names and values in turn.
  * @param names in lower case
  */
 export function headersNamed(names: ReadonlyArray<string>, headers: IncomingHttpHeaders): ReadonlyArray<string> {
@@ -193,8 +185,6 @@ export function headersNamed(names: ReadonlyArray<string>, headers: IncomingHttp
 /** Client headers that every provider gets unchanged, because they concern only one request. */
 const unchanged = ['openai-beta', 'traceparent', 'tracestate'];
 
-const none: ReadonlyArray<string> = [];
-
 /**
  * The headers of a client's request that its providers get.
  *
@@ -204,17 +194,11 @@ const none: ReadonlyArray<string> = [];
  * @returns names and values in turn
  */
 export function forwardedHeaders(headers: IncomingHttpHeaders, projectId: string): ReadonlyArray<string> {
-  let forwarded: string[] | null = null;
-  for (const name of unchanged) {
-    const value = headers[name];
-    if (typeof value !== 'string') continue;
-    forwarded ??= [];
-    forwarded.push(name, value);
-  }
+  const forwarded = headersNamed(unchanged, headers);
   const idempotencyKey = headers['idempotency-key'];
   // An empty value is left out: its hash would be the same for all requests of a project.
-  if (typeof idempotencyKey !== 'string' || idempotencyKey === '') return forwarded ?? none;
-  return [...(forwarded ?? none), 'idempotency-key', keyOfProject(projectId, idempotencyKey)];
+  if (typeof idempotencyKey !== 'string' || idempotencyKey === '') return forwarded;
+  return [...forwarded, 'idempotency-key', keyOfProject(projectId, idempotencyKey)];
 }
 
 /** SHA-256, in hex, of the project's id, a line feed and the unchanged bytes of the client's value. */
