@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import type { Server, Socket } from 'node:net';
 import type { ByteBudget, ByteReservation } from '#exchange/byte-budget.ts';
 
 /** How long bytes of an answer may wait for a client that takes none. */
@@ -89,9 +89,19 @@ export class OpenAnswers {
   }
 }
 
-/** Node shows the bytes that the system has not taken only here. */
+/** Node shows the bytes that the system has not taken only in this internal member. */
 interface WithHandle {
   readonly _handle: { readonly bytesWritten: number; readonly writeQueueSize: number } | null;
+}
+
+/**
+ * Whether this release of Node shows which bytes the system has taken. If it did not, a client that reads nothing would
+ * keep its answer without a limit, and nothing would show it.
+ * @param server one that listens, because its handle is of the same class as those of its connections
+ */
+export function showsTakenBytes(server: Pick<Server, 'listening'>): boolean {
+  const { _handle: handle } = server as unknown as Partial<WithHandle>;
+  return typeof handle?.bytesWritten === 'number' && typeof handle.writeQueueSize === 'number';
 }
 
 /** Returns how many bytes the system has taken for a connection, in the middle of a write too. */

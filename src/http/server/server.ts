@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import Koa from 'koa';
 import type { BodyRate } from '#http/request/arriving-bodies.ts';
+import { showsTakenBytes } from '#http/response/open-answers.ts';
 import { once } from '#shared/async/once.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { ClientErrors } from './client-errors.ts';
@@ -44,7 +45,7 @@ const sweepIntervalMs = 25;
 /**
  * Serves an app.
  * @param variables the names of the variables that set the address, for an error message: `HOST and PORT`
- * @throws StartupError when the address cannot be listened on
+ * @throws StartupError when the address cannot be listened on, and on a release of Node that lacks what `OpenAnswers` reads
  */
 export async function listen(
   app: Koa,
@@ -72,6 +73,12 @@ export async function listen(
   server.setTimeout(limits.idleTimeoutMs ?? 120_000);
 
   await listening(server, address, variables);
+  if (!showsTakenBytes(server)) {
+    server.close();
+    throw new StartupError(
+      `Node ${process.version} does not show which bytes of an answer a client has taken: start with Node 24.`,
+    );
+  }
   const { port } = server.address() as AddressInfo;
   const stop = once(async () => {
     stopping = true;

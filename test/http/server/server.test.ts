@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { Agent, get as httpGet } from 'node:http';
+import { once } from 'node:events';
+import { Agent, createServer, get as httpGet } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as E from 'fp-ts/lib/Either.js';
 import { describe, it } from 'mocha';
@@ -33,7 +34,31 @@ function heldOperations() {
   return { operations, begun, release };
 }
 
+/** Hides a member of Node's handles of connections, as a later release may do. @returns a function that shows it again */
+async function hideInHandles(name: string): Promise<() => void> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const handles = Object.getPrototypeOf((server as unknown as { readonly _handle: object })._handle);
+  server.close();
+  Object.defineProperty(handles, name, { value: undefined, configurable: true });
+  return () => delete handles[name];
+}
+
 describe('HTTP server', () => {
+  for (const name of ['bytesWritten', 'writeQueueSize']) {
+    it(`does not start on a release of Node whose connections have no ${name}`, async () => {
+      const show = await hideInHandles(name);
+      try {
+        await assert.rejects(
+          listen(createStartingApp(), { host: '127.0.0.1', port: 0 }),
+          /^StartupError: Node v[\d.]+ does not show which bytes of an answer a client has taken: start with Node 24\.$/,
+        );
+      } finally {
+        show();
+      }
+    });
+  }
+
   it('writes an answer for the project of its key', async () => {
     const owners: string[] = [];
     const chunks = async function* () {
