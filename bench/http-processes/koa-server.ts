@@ -72,7 +72,7 @@ function aroundKoa(): Koa {
   slim.use(async (ctx) => {
     const context = createRequestContext(ctx);
     ctx.state = context;
-    if (!(await router.handle(ctx, context.path))) writeResponse(ctx, 404, [], null);
+    await (router.handle(ctx, context.path) ?? writeResponse(ctx, 404, [], null));
   });
   return slim;
 }

@@ -129,7 +129,8 @@ class HttpAdapter {
   readonly #inputs: OperationInputReader;
   readonly #servesDocs: boolean;
   readonly #router: RequestRouter;
-  readonly #gatewayPaths: RequestRouter;
+  /** The paths of the gateway's routes. */
+  readonly #gatewayPaths: ReadonlySet<string>;
   readonly #bodies: ByteBudget;
   readonly #answers: ByteBudget;
   readonly #openAnswers: OpenAnswers;
@@ -166,7 +167,8 @@ class HttpAdapter {
     // An endpoint with a protocol of its own is for programs, which have a key.
     const served = routes.map((route) => this.#operationRoute(route, operations.has(route.operation) ? cookie : null));
     this.#router = createRouter([...open.map((route) => this.#publicRoute(route)), ...served]);
-    this.#gatewayPaths = createRouter(served.filter((_, index) => routes[index]?.operation.plane === 'gateway'));
+    const ofGateway = routes.filter(({ operation }) => operation.plane === 'gateway');
+    this.#gatewayPaths = new Set(ofGateway.map(({ operation }) => operation.http.path));
   }
 
   /** Answers one request; never rejects. */
@@ -335,8 +337,8 @@ class HttpAdapter {
   async #answerUnfound(context: RequestContext): Promise<void> {
     const { path, ctx } = context;
     if (path === '/' && this.#servesDocs && isBrowser(ctx)) return this.#sendHome(context);
-    const allowedMethods = this.#router.allowed(path);
-    if (this.#gatewayPaths.allowed(path).length > 0) context.plane = 'gateway';
+    const { methods: allowedMethods, routes } = this.#router.accepted(path);
+    if (routes.some((route) => this.#gatewayPaths.has(route))) context.plane = 'gateway';
     const isUnknown = allowedMethods.length === 0;
     context.onBothPlanes = isUnknown;
     const other = isUnknown ? this.#findOtherRole(path) : null;

@@ -137,9 +137,12 @@ describe('HTTP refusals', () => {
 
     it('answers a wrong method with 405 and the allowed methods', async () => {
       await refused('PUT', `/v1/widgets/${widgetId}`, { status: 405, code: 'method-not-allowed' });
-      const answer = await send('OPTIONS', `/v1/widgets/${widgetId}`, withKey);
-      assert.equal(answer.headers.get('allow'), 'DELETE, GET, HEAD, PATCH');
-      assert.equal(answer.headers.get('access-control-allow-origin'), null);
+      for (const method of ['OPTIONS', 'PROPFIND']) {
+        const answer = await send(method, `/v1/widgets/${widgetId}`, withKey);
+        assert.equal(answer.status, 405);
+        assert.equal(answer.headers.get('allow'), 'DELETE, GET, HEAD, PATCH');
+        assert.equal(answer.headers.get('access-control-allow-origin'), null);
+      }
     });
 
     it('answers a malformed id like an unknown one, without calling the operation', async () => {
