@@ -1,5 +1,6 @@
 import { Counter, type Registry } from 'prom-client';
-import { type Usage, UsageBuffer } from '#gateway/relay/call-record.ts';
+import type { CallRecord, Usage } from '#gateway/relay/call-record.ts';
+import { Batcher } from '#shared/async/batcher.ts';
 import type { CallLog } from './call-log/call-log.ts';
 import { CallRecorder } from './call-log/call-recorder.ts';
 import { type AttemptMetrics, createAttemptMetrics, genAiMetrics } from './call-metrics.ts';
@@ -26,22 +27,27 @@ export function openMetering(options: MeteringOptions): Metering {
   const recorder = new UsageRecorder(options);
   const calls = new CallRecorder({ calls: options.calls, log: options.log });
   countDropped(options.registry, calls);
-  const outlet = new UsageBuffer((records) => {
-    recorder.add(records);
-    calls.add(records);
-    observe(records);
+  let lost = 0;
+  const ended = new Batcher<CallRecord>((records) => {
+    try {
+      recorder.add(records);
+      calls.add(records);
+      observe(records);
+    } catch {
+      lost += records.length;
+    }
   });
   const observe = genAiMetrics(options.registry, {
     get callsLost() {
-      return recorder.callsLost + outlet.dropped;
+      return recorder.callsLost + lost;
     },
-    handOut: outlet.flush,
+    handOut: () => ended.drain(),
   });
   return {
-    usage: outlet,
+    usage: { record: (record) => ended.add(record) },
     attempts: createAttemptMetrics(options.registry),
     close: async () => {
-      outlet.flush();
+      ended.drain();
       await Promise.all([recorder.close(), calls.close()]);
     },
   };

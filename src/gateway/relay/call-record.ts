@@ -1,7 +1,6 @@
 import type { Tenant } from '#domain/shared/access.ts';
 import type { Price } from '#gateway/config/configuration.ts';
 import type { Consumption, ReportedConsumption, Tokens } from '#gateway/neutral/consumption.ts';
-import { Batcher } from '#shared/async/batcher.ts';
 
 /**
  * The outcome of a call: `served`, `refused` (the request is invalid), `failed`, `broken-off` in mid-answer, or the
@@ -74,33 +73,6 @@ export interface CallRecord extends Consumption, Tenant {
 export interface Usage {
   /** Adds a record. It never throws and never waits. */
   readonly record: (record: CallRecord) => void;
-}
-
-/** Collects records and passes them on in batches later, so that they do not delay calls. */
-export class UsageBuffer implements Usage {
-  readonly #records: Batcher<CallRecord>;
-  #dropped = 0;
-
-  /** @param take receives the records; if it throws, they are lost */
-  constructor(take: (records: ReadonlyArray<CallRecord>) => void) {
-    this.#records = new Batcher((records) => {
-      try {
-        take(records);
-      } catch {
-        this.#dropped += records.length;
-      }
-    });
-  }
-
-  /** The number of records that were lost since the start. */
-  get dropped(): number {
-    return this.#dropped;
-  }
-
-  record = (record: CallRecord): void => this.#records.add(record);
-
-  /** Passes on all waiting records. */
-  readonly flush = (): void => this.#records.drain();
 }
 
 /** A price of tokens, and of what else is billed. */
