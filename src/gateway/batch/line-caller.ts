@@ -75,21 +75,19 @@ export function createLineCaller({ gateway, limits, bodies, answers }: LineCalle
       try {
         if (signal.aborted) return { kind: 'ended' };
         const ask = (headers: GatewayCall['headers'], body: BodySource): GatewayCall => ({
-          ...{
-            gateway,
-            configuration,
-            caller,
-            batchId,
-            parameters: {},
-            query: '',
-            requestId,
-            errors: formsOfErrors[request.endpoint] ?? openAiErrors,
-            headers,
-            body,
-            bodyHold,
-            answerHold,
-            response,
-          },
+          gateway,
+          configuration,
+          caller,
+          batchId,
+          parameters: {},
+          query: '',
+          requestId,
+          errors: formsOfErrors[request.endpoint] ?? openAiErrors,
+          headers,
+          body,
+          bodyHold,
+          answerHold,
+          response,
         });
         outcome = outcomeAfter(await answer(line, request, { gateway, limits, hold: bodyHold }, ask), response, {
           signal,

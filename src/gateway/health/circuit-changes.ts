@@ -8,16 +8,10 @@ type Change = GatewayHealth['circuitChanges'][number];
 
 /** Remembers the last changes of circuits on this node. */
 export class CircuitChanges {
-  readonly #now: () => number;
   #changes: ReadonlyArray<Change> = [];
 
-  /** @param now in ms of the epoch */
-  constructor(now: () => number = Date.now) {
-    this.#now = now;
-  }
-
   add({ target, state, error }: CircuitChange): void {
-    const time = new Date(this.#now()).toISOString();
+    const time = new Date().toISOString();
     const change = {
       time,
       target: target.id,

@@ -130,8 +130,8 @@ const intervalMs = 10_000;
 export class AttemptLog implements AttemptObserver {
   readonly #log: ThrottledLog;
 
-  constructor(log: Pick<Logger, 'warn'>, lineIntervalMs = intervalMs) {
-    this.#log = new ThrottledLog((fields, message) => log.warn(fields, message), lineIntervalMs);
+  constructor(log: Pick<Logger, 'warn'>) {
+    this.#log = new ThrottledLog((fields, message) => log.warn(fields, message), intervalMs);
   }
 
   readonly attempt = (report: AttemptReport): void => {

@@ -8,13 +8,8 @@ const pageEvents = 64;
 
 const namePattern = new RegExp(`^${usageStreamKind}-(\\d{4}-\\d{2}-\\d{2})-`);
 
-/**
- * The prefix of the names of a day's metering streams.
- * @param day `2026-01-05`; without it, the prefix of all days
- */
-export function meteringPrefix(day?: string): string {
-  return day === undefined ? `${usageStreamKind}-` : `${usageStreamKind}-${day}-`;
-}
+/** The prefix of the names of metering streams. */
+export const meteringPrefix = `${usageStreamKind}-`;
 
 /** The day of a metering stream; null for another stream. */
 export function dayOfStream(stream: string): string | null {

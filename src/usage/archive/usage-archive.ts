@@ -68,7 +68,7 @@ export class UsageArchive {
 
   /** The days that end by then, in order, each with its streams. */
   async #days(before: Date): Promise<ReadonlyArray<[day: string, streams: ReadonlyArray<string>]>> {
-    const names = await this.#options.events.streamNames(meteringPrefix());
+    const names = await this.#options.events.streamNames(meteringPrefix);
     const byDay = Map.groupBy(names, (name) => dayOfStream(name) ?? '');
     return [...byDay]
       .filter(([day]) => day !== '' && Date.parse(day) + dayMs <= before.getTime())
