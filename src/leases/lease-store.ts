@@ -39,7 +39,7 @@ export interface LeaseStore {
    */
   renewAll(terms: ReadonlyArray<TermId>): Promise<number>;
   /**
-   * Ends a term, if it is still the newest. Only its holder may call this, or a node that has seen the term expire.
+   * Ends a term, if it is still the newest. Only its holder may call this.
    * @throws UnavailableError
    */
   release(name: string, token: number): Promise<void>;
