@@ -3,7 +3,6 @@ import type { Caller } from '#domain/shared/access.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { FairSlots, type FairSlotsLimits } from '#shared/async/fair-queue.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import { keepHeapSmall } from '#shared/memory/heap-growth.ts';
 
 /**
  * The limits of pages. A page that is being made takes some times its 2 MiB. Those of one project leave slots for
@@ -40,11 +39,9 @@ export class PageMakers {
   ): Promise<E.Either<Failure, Result>> {
     const leave = await this.#pages.enter(projectId);
     if (typeof leave === 'string') return E.left(tooManyPages);
-    const letHeapGrow = keepHeapSmall();
     try {
       return await work();
     } finally {
-      letHeapGrow();
       leave();
     }
   }
@@ -70,11 +67,9 @@ export class PageMakers {
   async #makePart<Part>(projectId: string, parts: AsyncIterator<Part>): Promise<IteratorResult<Part>> {
     const leave = await this.#parts.enter(projectId);
     if (typeof leave === 'string') throw new UnavailableError('Too many exports are being made now.');
-    const letHeapGrow = keepHeapSmall();
     try {
       return await parts.next();
     } finally {
-      letHeapGrow();
       leave();
     }
   }

@@ -8,7 +8,6 @@ import type { DocumentValue, PageKey, ReadStore } from '#read-store/read-store.t
 import { runFor } from '#shared/async/fair-queue.ts';
 import { delay } from '#shared/async/timed-waits.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import { keepHeapSmall } from '#shared/memory/heap-growth.ts';
 import { BatchRun, type BatchRunOptions } from './batch-run.ts';
 import type { BatchTerm } from './batch-store.ts';
 import { TermOverError } from './run-stop.ts';
@@ -111,9 +110,7 @@ export class BatchRunner {
     const ofProject = this.#runsOf.get(projectId) ?? 0;
     if (ofProject >= maxRunsOfProject) return;
     this.#runsOf.set(projectId, ofProject + 1);
-    const letHeapGrow = keepHeapSmall();
     const running = runFor(projectId, () => this.#runOne(id, term)).finally(() => {
-      letHeapGrow();
       this.#running.delete(id);
       this.#endOneOf(projectId);
     });

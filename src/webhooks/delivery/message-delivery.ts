@@ -13,7 +13,6 @@ import { FairSlots, runFor } from '#shared/async/fair-queue.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { errorText } from '#shared/logging/logged-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
-import { keepHeapSmall } from '#shared/memory/heap-growth.ts';
 import type { TryResult } from '#webhooks/delivery/queue/endpoint-queue.ts';
 import type { Message } from '#webhooks/state/delivery-state.ts';
 import { signatureHeaders, type WebhookSender } from './webhook-sender.ts';
@@ -111,15 +110,12 @@ export class MessageDelivery {
   async #makeInTurn(target: DeliveryTarget, message: Message, signal: AbortSignal): Promise<MadeMessage | DeliveryTry> {
     const leave = await this.#making.enter(target.owner);
     if (typeof leave === 'string') return postponed;
-    // Not while the message is sent: a slow receiver would make the calls of all others collect more garbage.
-    const letHeapGrow = keepHeapSmall();
     try {
       const endpoint = signal.aborted ? null : target.current();
       return endpoint === null ? postponed : await this.#make(target.id, endpoint, message);
     } catch (error) {
       return await this.#notMade(error, target.id, message);
     } finally {
-      letHeapGrow();
       leave();
     }
   }
