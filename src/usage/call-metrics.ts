@@ -1,10 +1,9 @@
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { isErrorType, otherErrorType as other } from '#gateway/attempt/attempt-failure.ts';
 import type { AttemptReport } from '#gateway/health/target-health.ts';
 import type { ListedTarget } from '#gateway/health/target-list.ts';
 import type { CallRecord } from '#gateway/relay/call-record.ts';
 import { Batcher } from '#shared/async/batcher.ts';
-import { LabelledHistogram } from '#shared/metrics/labelled-histogram.ts';
 
 /** Buckets of OpenTelemetry's semantic conventions for generative AI. */
 const seconds = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
@@ -46,25 +45,28 @@ type Instruments = ReturnType<typeof createInstruments>;
 function createInstruments(registry: Registry, source: CallSource) {
   const registers = [registry];
   return {
-    durations: new LabelledHistogram(registry, {
+    durations: new Histogram({
       name: 'gen_ai_client_operation_duration_seconds',
       help: 'Time from a call to the end of its answer, all attempts included',
       labelNames: [...ofModel, 'error_type'],
       buckets: seconds,
+      registers,
       // This instrument is read first.
       collect: () => source.handOut(),
     }),
-    firstChunks: new LabelledHistogram(registry, {
+    firstChunks: new Histogram({
       name: 'gen_ai_client_operation_time_to_first_chunk_seconds',
       help: 'Time from a call to the first content of its answer, of streamed calls that were served',
       labelNames: ofModel,
       buckets: seconds,
+      registers,
     }),
-    tokens: new LabelledHistogram(registry, {
+    tokens: new Histogram({
       name: 'gen_ai_client_token_usage',
       help: 'Tokens of an answer, as its provider counts them',
       labelNames: [...ofModel, 'gen_ai_token_type'],
       buckets: tokenCounts,
+      registers,
     }),
     characters: new Counter({
       name: 'switchyard_speech_characters_total',
@@ -90,16 +92,12 @@ interface LabelNames {
 function observe(instruments: Instruments, names: LabelNames, record: CallRecord): void {
   const { operation, streamed, outcome, firstContentMs, totalMs, characters } = record;
   const of = names.targets.labelsOf(record);
-  const { provider, model } = of;
+  const labels = { gen_ai_operation_name: operation, ...of };
   const isServed = outcome === 'served';
-  instruments.durations.observe(
-    [operation, provider, model, isServed ? '' : endingError(names, record)],
-    totalMs / 1_000,
-  );
+  instruments.durations.observe({ ...labels, error_type: isServed ? '' : endingError(names, record) }, totalMs / 1_000);
   // The conventions define it only for streamed calls. For others it would be the whole duration.
-  if (streamed && isServed && firstContentMs !== null)
-    instruments.firstChunks.observe([operation, provider, model], firstContentMs / 1_000);
-  if (characters !== null) instruments.characters.inc(counterLabels(of), characters);
+  if (streamed && isServed && firstContentMs !== null) instruments.firstChunks.observe(labels, firstContentMs / 1_000);
+  if (characters !== null) instruments.characters.inc(of, characters);
   observeReported(instruments, record, operation, of);
   for (const attempt of record.brokenAttempts)
     observeReported(instruments, attempt, operation, names.targets.labelsOf(attempt));
@@ -117,25 +115,17 @@ function observeReported(
   operation: CallRecord['operation'],
   of: TargetLabels,
 ): void {
-  if (audioSeconds !== null) instruments.audioSeconds.inc(counterLabels(of), audioSeconds);
+  if (audioSeconds !== null) instruments.audioSeconds.inc(of, audioSeconds);
   if (tokens === null) return;
-  const { provider, model } = of;
-  instruments.tokens.observe([operation, provider, model, 'input'], tokens.input);
-  instruments.tokens.observe([operation, provider, model, 'output'], tokens.output);
+  const labels = { gen_ai_operation_name: operation, ...of };
+  instruments.tokens.observe({ ...labels, gen_ai_token_type: 'input' }, tokens.input);
+  instruments.tokens.observe({ ...labels, gen_ai_token_type: 'output' }, tokens.output);
 }
 
-/** A target in labels. */
-interface TargetLabels {
-  readonly provider: string;
-  /** As the provider calls it. */
-  readonly model: string;
-}
+/** The labels of a target; its model is as the provider calls it. */
+type TargetLabels = Record<(typeof byTarget)[number], string>;
 
-function counterLabels({ provider, model }: TargetLabels) {
-  return { gen_ai_provider_name: provider, gen_ai_request_model: model };
-}
-
-const otherTarget: TargetLabels = { provider: other, model: other };
+const otherTarget: TargetLabels = { gen_ai_provider_name: other, gen_ai_request_model: other };
 
 /** The labels of a limited number of targets. */
 class TargetNames {
@@ -146,7 +136,7 @@ class TargetNames {
     const known = this.#known.get(target);
     if (known !== undefined) return known;
     if (this.#known.size >= maxModels) return otherTarget;
-    const labels = { provider, model: target.slice(provider.length + 1) };
+    const labels = { gen_ai_provider_name: provider, gen_ai_request_model: target.slice(provider.length + 1) };
     this.#known.set(target, labels);
     return labels;
   }

@@ -14,7 +14,6 @@ import { Debouncer } from '#shared/async/debouncer.ts';
 import { isOutage, UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { OutageLog } from '#shared/logging/outage-log.ts';
-import { NestedMap } from '#shared/memory/nested-map.ts';
 
 const intervalMs = 5_000;
 /** A few KB each, so at most some MB while the event store cannot be reached. */
@@ -239,9 +238,7 @@ interface UsageSum {
 
 /** Sums up calls by key, operation, model, target and outcome. Calls beyond the most sums are counted as lost. */
 export class UsageWindow {
-  readonly #sums: UsageSum[] = [];
-  /** A key always has the same tenant. */
-  readonly #sumsByLabels = new NestedMap<string | null, UsageSum>();
+  readonly #sums = new Map<string, UsageSum>();
   readonly #maxEntries: number;
   #callsLost = 0;
   #calls = 0;
@@ -274,19 +271,19 @@ export class UsageWindow {
   }
 
   entries(): ReadonlyArray<UsageEntry> {
-    return this.#sums.map(({ labels, total }) => ({ ...labels, ...total.amounts() }));
+    return Array.from(this.#sums.values(), ({ labels, total }) => ({ ...labels, ...total.amounts() }));
   }
 
   /** Returns the sum for a target of a call; null if there is no room for it. */
   #sumOf(record: CallRecord, target: string | null): UsageSum | null {
     const { keyId, operation, model, outcome } = record;
-    const name = [keyId, operation, model, target, outcome];
-    const known = this.#sumsByLabels.get(name);
+    // A key always has the same tenant.
+    const name = JSON.stringify([keyId, operation, model, target, outcome]);
+    const known = this.#sums.get(name);
     if (known !== undefined) return known;
-    if (this.#sums.length >= this.#maxEntries) return null;
+    if (this.#sums.size >= this.#maxEntries) return null;
     const sum = { labels: { ...labelsOf(record), target }, total: new UsageTotal(maxKindsOfTries) };
-    this.#sums.push(sum);
-    this.#sumsByLabels.set(name, sum);
+    this.#sums.set(name, sum);
     return sum;
   }
 }

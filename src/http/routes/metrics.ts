@@ -3,7 +3,6 @@ import type { ConnectionFigures } from '#http/server/connections.ts';
 import type { EndedCommand } from '#mongodb/command-monitor.ts';
 import type { UnknownEventType } from '#read-store/read-store.ts';
 import { Batcher } from '#shared/async/batcher.ts';
-import { LabelledHistogram } from '#shared/metrics/labelled-histogram.ts';
 
 /** A projection or process that has stopped at an event. */
 export interface Stopped {
@@ -79,20 +78,22 @@ export function createMetrics(): Metrics {
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision });
   const answered = new Batcher<AnsweredRequest>((batch) => {
     for (const { operation, method, status, seconds: took } of batch)
-      requests.observe([operation, method, status], took);
+      requests.observe({ operation, method, status }, took);
   });
-  const requests = new LabelledHistogram(registry, {
+  const requests = new Histogram({
     name: 'switchyard_http_request_duration_seconds',
     help: 'Time from a request to its answer',
     labelNames: ['operation', 'method', 'status'],
     buckets: seconds,
+    registers: [registry],
     collect: () => answered.drain(),
   });
-  const commands = new LabelledHistogram(registry, {
+  const commands = new Histogram({
     name: 'switchyard_command_duration_seconds',
     help: 'Time to execute a command, until it is durable and shown',
     labelNames: ['command'],
     buckets: seconds,
+    registers: [registry],
   });
   const batches = new Histogram({
     name: 'switchyard_append_batch_size',
@@ -106,20 +107,21 @@ export function createMetrics(): Metrics {
     labelNames: ['command', 'outcome'],
     registers: [registry],
   });
-  const mongoDbDurations = new LabelledHistogram(registry, {
+  const mongoDbDurations = new Histogram({
     name: 'switchyard_mongodb_command_duration_seconds',
     help: 'Time from a command to the answer of MongoDB',
     labelNames: ['command'],
     buckets: seconds,
+    registers: [registry],
   });
 
   return {
     request: (operation, method, status, took) => answered.add({ operation, method, status, seconds: took }),
-    command: (command, value) => commands.observe([command], value),
+    command: (command, value) => commands.observe({ command }, value),
     appendBatch: ({ appends }) => batches.observe(appends),
     mongoDbCommand: ({ command, outcome, milliseconds }) => {
       mongoDbCommands.inc({ command, outcome });
-      mongoDbDurations.observe([command], milliseconds / 1_000);
+      mongoDbDurations.observe({ command }, milliseconds / 1_000);
     },
     watchGauge: (name, help, figure) => watchGauge(registry, name, help, figure),
     watchProjections: (lags) => watchProjections(registry, lags),
