@@ -1,4 +1,4 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, type GaugeConfiguration, Histogram, Registry } from 'prom-client';
 import type { ConnectionFigures } from '#http/server/connections.ts';
 import type { EndedCommand } from '#mongodb/command-monitor.ts';
 import type { UnknownEventType } from '#read-store/read-store.ts';
@@ -136,15 +136,26 @@ export function createMetrics(): Metrics {
   };
 }
 
-function watchGauge(registry: Registry, name: string, help: string, figure: () => number): void {
-  new Gauge({
-    name,
-    help,
+type Labelled = readonly [labels: Readonly<Record<string, string>>, figure: number];
+
+/** Makes a gauge whose figures are read with the metrics: those that are no longer there are no longer shown. */
+function watchFigures(
+  registry: Registry,
+  shown: Pick<GaugeConfiguration<string>, 'name' | 'help' | 'labelNames'>,
+  figures: () => Promise<ReadonlyArray<Labelled>> | ReadonlyArray<Labelled>,
+): void {
+  new Gauge<string>({
+    ...shown,
     registers: [registry],
-    collect() {
-      this.set(figure());
+    async collect() {
+      this.reset();
+      for (const [labels, figure] of await figures()) this.set(labels, figure);
     },
   });
+}
+
+function watchGauge(registry: Registry, name: string, help: string, figure: () => number): void {
+  watchFigures(registry, { name, help }, () => [[{}, figure()]]);
 }
 
 function watchConnections(registry: Registry, figures: () => ConnectionFigures): void {
@@ -169,54 +180,33 @@ function watchConnections(registry: Registry, figures: () => ConnectionFigures):
 }
 
 function watchProjections(registry: Registry, lags: () => Promise<ReadonlyArray<ProjectionLag>>): void {
-  new Gauge({
-    name: 'switchyard_projection_lag_positions',
-    help: 'Positions between the end of the log and what queries read',
-    labelNames: ['projection'],
-    registers: [registry],
-    async collect() {
-      this.reset();
-      for (const { name, positions } of await lags()) this.set({ projection: name }, positions);
-    },
-  });
+  const name = 'switchyard_projection_lag_positions';
+  const help = 'Positions between the end of the log and what queries read';
+  watchFigures(registry, { name, help, labelNames: ['projection'] }, async () =>
+    (await lags()).map((lag) => [{ projection: lag.name }, lag.positions]),
+  );
 }
 
 function watchStopped(registry: Registry, stopped: () => Promise<ReadonlyArray<Stopped>>): void {
-  new Gauge({
-    name: 'switchyard_stopped_at_position',
-    help: 'Position of the event at which a projection or process has stopped; absent while it runs',
-    labelNames: ['kind', 'name', 'event_id'],
-    registers: [registry],
-    async collect() {
-      this.reset();
-      for (const { kind, name, eventId, position } of await stopped())
-        this.set({ kind, name, event_id: eventId }, position);
-    },
-  });
+  const name = 'switchyard_stopped_at_position';
+  const help = 'Position of the event at which a projection or process has stopped; absent while it runs';
+  watchFigures(registry, { name, help, labelNames: ['kind', 'name', 'event_id'] }, async () =>
+    (await stopped()).map((one) => [{ kind: one.kind, name: one.name, event_id: one.eventId }, one.position]),
+  );
 }
 
 function watchIncompleteStreams(registry: Registry, found: () => ReadonlyArray<FoundIncomplete>): void {
-  new Gauge({
-    name: 'switchyard_incomplete_streams',
-    help: 'Streams that lacked events when the read model was built; more than 0 is an alarm',
-    labelNames: ['projection'],
-    registers: [registry],
-    collect() {
-      this.reset();
-      for (const { name, count } of found()) this.set({ projection: name }, count);
-    },
-  });
+  const name = 'switchyard_incomplete_streams';
+  const help = 'Streams that lacked events when the read model was built; more than 0 is an alarm';
+  watchFigures(registry, { name, help, labelNames: ['projection'] }, () =>
+    found().map((one) => [{ projection: one.name }, one.count]),
+  );
 }
 
 function watchUnknownEvents(registry: Registry, unknown: () => Promise<ReadonlyArray<UnknownEventType>>): void {
-  new Gauge({
-    name: 'switchyard_unknown_events',
-    help: 'Events in the log of types that this release does not know',
-    labelNames: ['type'],
-    registers: [registry],
-    async collect() {
-      this.reset();
-      for (const { type, count } of await unknown()) this.set({ type }, count);
-    },
-  });
+  const name = 'switchyard_unknown_events';
+  const help = 'Events in the log of types that this release does not know';
+  watchFigures(registry, { name, help, labelNames: ['type'] }, async () =>
+    (await unknown()).map(({ type, count }) => [{ type }, count]),
+  );
 }
