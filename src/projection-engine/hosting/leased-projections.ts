@@ -39,7 +39,7 @@ export function runProjectionsUnderLease(options: LeasedProjectionsOptions): Pro
 }
 
 async function runOneTerm(options: LeasedProjectionsOptions, token: number, signal: AbortSignal): Promise<void> {
-  const { projections, events, tail, log, openWriter } = options;
+  const { projections, tail, log, openWriter } = options;
   const store = openWriter(token, signal);
   // When the runner or the publisher ends, the other must end too. The publisher ends last, because it stores the
   // checkpoints of what the runner has stored.
@@ -52,18 +52,8 @@ async function runOneTerm(options: LeasedProjectionsOptions, token: number, sign
       publisher?.changed();
       if (running !== null) options.onPositions?.(running.positions());
     };
-    const { knownTypes } = options;
-    const known = knownTypes === undefined ? {} : { knownTypes };
-    const runner = await startProjectionRunner({
-      projections,
-      ...known,
-      events,
-      tail,
-      store,
-      log,
-      signal: AbortSignal.any([signal, publisherEnded.signal]),
-      onPositions,
-    });
+    const runnerSignal = AbortSignal.any([signal, publisherEnded.signal]);
+    const runner = await startProjectionRunner({ ...options, store, onPositions, signal: runnerSignal });
     // A runner that was aborted while it started has no positions to publish.
     if (signal.aborted) return;
     running = runner;

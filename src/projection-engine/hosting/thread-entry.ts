@@ -38,7 +38,6 @@ const closing = new AbortController();
 let postedPositions = '';
 
 const { projections, upcast = upcastWith(upcasters) } = (await import(data.projectionsModule)) as ProjectionsModule;
-const knownTypes = Object.keys(eventCodecs);
 const events = await openEvents(data.events);
 // A file is never behind.
 const tail = new LogTail({ pages: events, log, ...(data.events.kind === 'sqlite' && { graceMs: 0 }) });
@@ -48,6 +47,8 @@ tail.onChanged(({ lost }) => {
     throw new Error('The log no longer has what the projector thread has read.');
   }, changedLogMs).unref();
 });
+/** What runs the projections, whatever the store. */
+const shared = { projections, knownTypes: Object.keys(eventCodecs), events, tail, log, signal: closing.signal };
 try {
   if (data.readStore.kind === 'sqlite') await fillEmbedded(data.readStore.file);
   else await fillShared(data.readStore);
@@ -61,15 +62,7 @@ async function openEvents(from: ProjectorEvents) {
   if (from.kind === 'sqlite') return openSqliteEventReader({ file: from.file, upcast, wake: from.wake });
   const { openEventStoreDbEventStore } = await import('#event-store/eventstoredb/eventstoredb-event-store.ts');
   // Debug lines are about single calls, so they are not worth a message between threads.
-  const { url, streamPrefix, streamKinds, wake } = from;
-  return openEventStoreDbEventStore({
-    url,
-    streamPrefix,
-    streamKinds,
-    wake,
-    upcast,
-    log: { ...log, debug: () => undefined },
-  });
+  return openEventStoreDbEventStore({ ...from, upcast, log: { ...log, debug: () => undefined } });
 }
 
 /** Fills an embedded read store until the thread is closed, and reports its progress to the main thread. */
@@ -86,18 +79,7 @@ async function fillEmbedded(file: string): Promise<void> {
     if (runner !== null) post({ kind: 'status', statuses: runner.status(), ready: runner.ready() });
   };
   try {
-    const { signal } = closing;
-    runner = await startProjectionRunner({
-      projections,
-      knownTypes,
-      events,
-      tail,
-      store,
-      log,
-      onPositions,
-      onStatus,
-      signal,
-    });
+    runner = await startProjectionRunner({ ...shared, store, onPositions, onStatus });
     onPositions();
     onStatus();
     await runner.finished;
@@ -144,20 +126,8 @@ async function fillShared({
   postOpened();
   const openWriter = (fence: number, ending: AbortSignal) =>
     openMongoDbReadStoreWriter({ connection, records, fence, signal: ending });
-  const { signal } = closing;
   try {
-    await runProjectionsUnderLease({
-      projections,
-      knownTypes,
-      events,
-      tail,
-      openWriter,
-      leases,
-      holder,
-      log,
-      signal,
-      onPositions: postPositions,
-    });
+    await runProjectionsUnderLease({ ...shared, openWriter, leases, holder, onPositions: postPositions });
   } finally {
     leases.close();
     await records.close();
