@@ -5,7 +5,7 @@ import type { ReadStoreWriter } from '#read-store/read-store.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import type { GenerationProjector } from './generation-projector.ts';
 import { type GroupFilter, ProjectionGroup, type ProjectionGroupOptions } from './projection-group.ts';
-import { liveLimits, type Pace, type Persist, type ProjectionRuntime } from './projection-runtime.ts';
+import { liveLimits, type Pace, type Persist, type ProjectionRuntime, rebuildProgress } from './projection-runtime.ts';
 import { StreamCheck } from './stream-check.ts';
 
 /** Batches are small, because live events wait for one at most. */
@@ -229,7 +229,9 @@ export class RebuildLog {
       this.#log.info({ projections }, 'Read models are being built');
     } else if (now - this.#pass.reportedAt >= progressIntervalMs && pace !== null) {
       this.#pass.reportedAt = now;
-      this.#log.info(progressOf(batch.position, pace), 'Read models are being built');
+      const { position, target, ...speed } = rebuildProgress(batch.position, pace);
+      const percent = Math.floor((100 * position) / Math.max(1, target));
+      this.#log.info({ percent, ...speed }, 'Read models are being built');
     }
   }
 
@@ -246,15 +248,6 @@ export class RebuildLog {
     const seconds = Math.round((performance.now() - pass.startedAt) / 100) / 10;
     this.#log.info({ projections: pass.built, events: pass.events, seconds }, 'Read models are built');
   }
-}
-
-function progressOf(position: number, { target, eventsPerSecond, positionsPerSecond }: Pace) {
-  const left = Math.max(0, target - position);
-  return {
-    percent: Math.floor((100 * position) / Math.max(1, position + left)),
-    eventsPerSecond: Math.round(eventsPerSecond),
-    secondsLeft: positionsPerSecond > 0 ? Math.ceil(left / positionsPerSecond) : null,
-  };
 }
 
 /** Measures the rebuilds since the last one was begun. */

@@ -73,13 +73,14 @@ export class ProjectionRuntime {
       begunAt: this.begunAt,
       position: this.served.position,
       failure,
-      rebuild: rebuilding ? progress(this.filling?.position ?? 0, pace) : null,
+      rebuild: rebuilding ? rebuildProgress(this.filling?.position ?? 0, pace) : null,
       incompleteStreams: this.incompleteStreams,
     };
   }
 }
 
-function progress(position: number, pace: Pace | null): ProjectionStatus['rebuild'] {
+/** How far a rebuild is. @param pace null before the first measurement */
+export function rebuildProgress(position: number, pace: Pace | null): NonNullable<ProjectionStatus['rebuild']> {
   const left = Math.max(0, (pace?.target ?? position) - position);
   const rate = pace?.positionsPerSecond ?? 0;
   return {
