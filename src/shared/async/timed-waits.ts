@@ -1,16 +1,9 @@
+import { setTimeout as wait } from 'node:timers/promises';
+
 /** Waits the given number of milliseconds, or until the signal aborts. Never throws. */
-export function delay(milliseconds: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    // The caller may compute a negative time from a deadline that has passed.
-    const timer = setTimeout(end, Math.max(0, milliseconds));
-    signal.addEventListener('abort', end, { once: true });
-  });
+export async function delay(milliseconds: number, signal: AbortSignal): Promise<void> {
+  // The caller may compute a negative time from a deadline that has passed. Only an abort rejects.
+  await wait(Math.max(0, milliseconds), undefined, { signal }).catch(() => {});
 }
 
 /** Waits until a signal aborts. */
