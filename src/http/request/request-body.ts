@@ -9,6 +9,7 @@ import {
   type BodySource,
   ClientDisconnectedError,
   heldBytesOf,
+  readForClient,
   type TakePiece,
 } from '#exchange/body-source.ts';
 import type { ByteReservation } from '#exchange/byte-budget.ts';
@@ -50,8 +51,16 @@ export function jsonBodyReader(
     if (E.isLeft(read)) return read;
     const bytes = read.right;
     if (bytes.length === 0) return E.right(empty);
-    const parsed = await parseJsonObject(bytes, maxValues);
+    const parsed = await readForClient(clientOf(ctx), () => parseJsonObject(bytes, maxValues));
     return E.isLeft(parsed) ? parsed : E.right({ members: parsed.right, bytes });
+  };
+}
+
+function clientOf({ res }: Context) {
+  return {
+    get isDisconnected() {
+      return res.destroyed;
+    },
   };
 }
 

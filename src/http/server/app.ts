@@ -9,7 +9,7 @@ import { createRoutes, type OperationRoute } from '#application/operations/regis
 import { failureOfError } from '#application/operations/unexpected-error.ts';
 import type { Caller } from '#domain/shared/access.ts';
 import type { Failure } from '#domain/shared/failure.ts';
-import { defaultBodyByteLimits, readForClient } from '#exchange/body-source.ts';
+import { defaultBodyByteLimits } from '#exchange/body-source.ts';
 import {
   AnswerPlaces,
   answersFull,
@@ -237,7 +237,7 @@ class HttpAdapter {
       requestTarget: `${method} ${path}`,
       readHeaders: () => ({ ...requestHeadersOf(headers, isCommand), ...(isCommand ? readDryRun(context.query) : {}) }),
       loadBody: async (caller) => {
-        const input = await this.#read(context, target, caller);
+        const input = await this.#inputs.read(context, target, () => this.#holdBody(context, caller));
         if (E.isLeft(input)) return input;
         // After the body, so that a client that sends it slowly has no place.
         const refusal = await this.#takePlace(context, target, caller);
@@ -299,16 +299,6 @@ class HttpAdapter {
   }
 
   /** The bytes of a request's body count for the project of its key until the request is answered. */
-  #read(context: RequestContext, target: CallTarget, caller: Caller): ReturnType<OperationInputReader['read']> {
-    const { res } = context.ctx;
-    const client = {
-      get isDisconnected() {
-        return res.destroyed;
-      },
-    };
-    return readForClient(client, () => this.#inputs.read(context, target, () => this.#holdBody(context, caller)));
-  }
-
   #holdBody(context: RequestContext, { projectId }: Caller): ByteReservation {
     const hold = this.#bodies.hold(projectId);
     context.body = hold;
