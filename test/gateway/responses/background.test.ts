@@ -366,8 +366,8 @@ describe('Responses in the background', () => {
   });
 
   it('that are streamed to their end are stored as they ended', async () => {
-    const made = responseOf({ status: 'queued' });
     for (const gapMs of [0, 5]) {
+      const made = responseOf({ status: 'queued' });
       openai.answers(async (res) => {
         res.writeHead(200, { 'content-type': 'text/event-stream' });
         for (const event of eventsOfResponse(finishedAs(made))) {
