@@ -150,10 +150,11 @@ export class ClientDisconnectedError extends Error {
 
 /**
  * Reads the body of a client. Where the reading waits for its turn, it is given up if the client has left.
+ * @param hasLeft whether the client has left by now
  * @throws ClientDisconnectedError, and what the reading throws
  */
-export function readForClient<Result>(client: { readonly isDisconnected: boolean }, read: () => Result): Result {
+export function readForClient<Result>(hasLeft: () => boolean, read: () => Result): Result {
   return runForClient(() => {
-    if (client.isDisconnected) throw new ClientDisconnectedError('The client left before its body was read.');
+    if (hasLeft()) throw new ClientDisconnectedError('The client left before its body was read.');
   }, read);
 }

@@ -31,7 +31,10 @@ interface SpeechRequest extends JsonRequest {
 export async function createSpeech(call: GatewayCall, limits: GatewayLimits): Promise<CallResult> {
   const bytes = await readJsonBytes(call, { maxBytes: limits.maxJsonBytes, arrival: limits.arrival });
   if (E.isLeft(bytes)) return bytes;
-  const request = await readForClient(call.response, () => readSpeechRequest(bytes.right, limits.maxJsonValues));
+  const request = await readForClient(
+    () => call.response.isDisconnected,
+    () => readSpeechRequest(bytes.right, limits.maxJsonValues),
+  );
   if (E.isLeft(request)) return request;
   const { model, voice, fields } = request.right;
   const route = call.configuration.catalogue.speech(model, voice);

@@ -39,7 +39,10 @@ import { cleanUpLater } from './provider-copy.ts';
 export async function relayResponse(call: GatewayCall, limits: GatewayLimits): Promise<CallResult> {
   const bytes = await readJsonBytes(call, { maxBytes: limits.maxJsonBytes, arrival: limits.arrival });
   if (E.isLeft(bytes)) return bytes;
-  const request = await readForClient(call.response, () => readResponsesRequest(bytes.right, limits.maxJsonValues));
+  const request = await readForClient(
+    () => call.response.isDisconnected,
+    () => readResponsesRequest(bytes.right, limits.maxJsonValues),
+  );
   if (E.isLeft(request)) return request;
   const refused = request.right.isInBackground ? checkBackground(call, request.right) : null;
   if (refused !== null) return E.left(refused);

@@ -27,7 +27,10 @@ export async function relayText(
 ): Promise<CallResult> {
   const bytes = await readJsonBytes(call, { maxBytes: limits.maxJsonBytes, arrival: limits.arrival });
   if (E.isLeft(bytes)) return bytes;
-  const read = readForClient(call.response, () => protocol.client.read(bytes.right, limits.maxJsonValues));
+  const read = readForClient(
+    () => call.response.isDisconnected,
+    () => protocol.client.read(bytes.right, limits.maxJsonValues),
+  );
   const request = read instanceof Promise ? await read : read;
   if (E.isLeft(request)) return request;
   const { files } = request.right;

@@ -18,7 +18,10 @@ export async function relayWhole(
 ): Promise<CallResult> {
   const bytes = await readJsonBytes(call, { maxBytes: limits.maxJsonBytes, arrival: limits.arrival });
   if (E.isLeft(bytes)) return bytes;
-  const request = await readForClient(call.response, () => operation.read(bytes.right, limits.maxJsonValues));
+  const request = await readForClient(
+    () => call.response.isDisconnected,
+    () => operation.read(bytes.right, limits.maxJsonValues),
+  );
   if (E.isLeft(request)) return request;
   const route = operation.route(call.configuration.catalogue, request.right.model);
   if (E.isLeft(route)) return E.left(catalogueFailure(route.left));

@@ -51,16 +51,11 @@ export function jsonBodyReader(
     if (E.isLeft(read)) return read;
     const bytes = read.right;
     if (bytes.length === 0) return E.right(empty);
-    const parsed = await readForClient(clientOf(ctx), () => parseJsonObject(bytes, maxValues));
+    const parsed = await readForClient(
+      () => ctx.res.destroyed,
+      () => parseJsonObject(bytes, maxValues),
+    );
     return E.isLeft(parsed) ? parsed : E.right({ members: parsed.right, bytes });
-  };
-}
-
-function clientOf({ res }: Context) {
-  return {
-    get isDisconnected() {
-      return res.destroyed;
-    },
   };
 }
 

@@ -56,7 +56,10 @@ export class McpAnswerer {
     const { maxBodyBytes: maxBytes, maxBodyValues, arrival } = this.#options.limits;
     const bytes = await readJsonBytes(request, { maxBytes, arrival });
     if (E.isLeft(bytes)) return sendProblem(request, bytes.left, this.#path);
-    const parsed = await readForClient(request.response, () => parseJsonObject(bytes.right, maxBodyValues));
+    const parsed = await readForClient(
+      () => request.response.isDisconnected,
+      () => parseJsonObject(bytes.right, maxBodyValues),
+    );
     if (E.isLeft(parsed)) return send(request, jsonRpcError(rpcErrorOf(parsed.left)));
     const read = readMessage(parsed.right);
     if (E.isLeft(read)) return send(request, jsonRpcError(rpcErrorOf(read.left)));
