@@ -24,15 +24,17 @@ describe('EmbeddedProjections on a log that changes', function () {
     const log = { ...quiet, error: (_: object, message: string) => errors.push(message) };
     const naming = { url: double.url, streamPrefix: 'test.', streamKinds: ['thing'] };
     const store = openEventStoreDbEventStore({ ...naming, log });
-    // A tail of a log that has changed reads no more, and the service opens another one.
-    const tails: LogTail[] = [];
+    // What has read a log that has changed is closed, and the service opens another store and tail.
+    await using opened = new AsyncDisposableStack();
     const positions = new Positions();
     const projections = new EmbeddedProjections({
       positions,
       events: () => {
-        const tail = new LogTail({ pages: store, log });
-        tails.push(tail);
-        return { kind: 'eventstoredb', ...naming, wake: feedTail(tail, store.changes) };
+        const main = openEventStoreDbEventStore({ ...naming, log });
+        opened.defer(() => main.close());
+        const tail = new LogTail({ pages: main, log });
+        opened.defer(() => tail.close());
+        return { kind: 'eventstoredb', ...naming, wake: feedTail(tail, main.changes) };
       },
       readStore: { kind: 'sqlite', file: join(folder.path, 'read.db') },
       projectionsModule: new URL('../../support/fakes/thread-projections.ts', import.meta.url),
@@ -64,7 +66,7 @@ describe('EmbeddedProjections on a log that changes', function () {
     } finally {
       positions.close();
       await projections.close();
-      for (const tail of tails) await tail.close();
+      await opened.disposeAsync();
       await store.close();
       await double.kill();
       folder.remove();
