@@ -14,6 +14,8 @@ describe('a tail whose store is in doubt', () => {
   let log: InMemoryEventStore;
   /** The log that answers; the announcements come from the first one. */
   let answering: InMemoryEventStore;
+  /** What an answer waits for on its way. */
+  let onTheWay: Promise<void>;
   let tail: LogTail;
   let seen: unknown[];
   let changes: LogChange[];
@@ -23,9 +25,14 @@ describe('a tail whose store is in doubt', () => {
     log = new InMemoryEventStore();
     log.append(event(1), event(2), event(3));
     answering = log;
+    onTheWay = Promise.resolve();
     const pages: LogPages = {
       changes: log.changes,
-      readPage: (request) => answering.readPage(request),
+      readPage: async (request) => {
+        const page = await answering.readPage(request);
+        await onTheWay;
+        return page;
+      },
       lastPosition: () => answering.lastPosition(),
       eventAt: (position) => answering.eventAt(position),
     };
@@ -75,6 +82,23 @@ describe('a tail whose store is in doubt', () => {
     await sleep(300);
     assert.deepEqual(seen, [1, 2, 3]);
     answering = log;
+    await eventually(() => seen.length === 4, 'the next event is seen');
+    assert.deepEqual([seen, changes], [[1, 2, 3, 4], []]);
+  });
+
+  it('reads a page again whose read began before the doubt', async () => {
+    await follow(10_000);
+    const { promise, resolve: arrive } = Promise.withResolvers<void>();
+    onTheWay = promise;
+    answering = log.backup(3);
+    answering.append(event(40));
+    log.changes.notify(await answering.lastPosition());
+    // The page with 40 is on its way. The log lost that event before anybody read it.
+    await sleep(20);
+    answering = log;
+    log.append(event(4));
+    log.changes.notifyDoubt();
+    arrive();
     await eventually(() => seen.length === 4, 'the next event is seen');
     assert.deepEqual([seen, changes], [[1, 2, 3, 4], []]);
   });
