@@ -2,7 +2,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as E from 'fp-ts/lib/Either.js';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { FairSlots, type LeaveSlot } from '#shared/async/fair-queue.ts';
-import { UnorderedList, type UnorderedListItem } from '#shared/memory/unordered-list.ts';
 
 /** The most bytes that may be held at the same time. */
 export interface ByteLimits {
@@ -18,7 +17,7 @@ export type ByteShortage = 'project' | 'node';
 /** The bytes of a project. It has an entry while one of its holds has bytes or is unfinished. */
 interface ProjectBytes {
   bytes: number;
-  readonly unfinished: UnorderedList<ByteReservation>;
+  readonly unfinished: Set<ByteReservation>;
 }
 
 /** Counts the bytes that requests hold, for each project and in total, and limits both. Does no I/O. */
@@ -102,14 +101,14 @@ export class ByteBudget {
   endUnfinished(hold: ByteReservation): void {
     const project = this.#projects.get(hold.projectId);
     if (project === undefined) return;
-    project.unfinished.remove(hold);
+    project.unfinished.delete(hold);
     this.#dropIfIdle(hold.projectId, project);
   }
 
   #entryOf(projectId: string): ProjectBytes {
     const known = this.#projects.get(projectId);
     if (known !== undefined) return known;
-    const entry: ProjectBytes = { bytes: 0, unfinished: new UnorderedList() };
+    const entry: ProjectBytes = { bytes: 0, unfinished: new Set() };
     this.#projects.set(projectId, entry);
     return entry;
   }
@@ -140,18 +139,14 @@ export class ByteBudget {
   }
 }
 
-function largestOf(holds: UnorderedList<ByteReservation>): ByteReservation | null {
-  const found: { largest: ByteReservation | null } = { largest: null };
-  holds.visit((hold) => {
-    if (hold.bytes > (found.largest?.bytes ?? 0)) found.largest = hold;
-  });
-  return found.largest;
+function largestOf(holds: ReadonlySet<ByteReservation>): ByteReservation | null {
+  let largest: ByteReservation | null = null;
+  for (const hold of holds) if (hold.bytes > (largest?.bytes ?? 0)) largest = hold;
+  return largest;
 }
 
 /** The bytes that one request holds. They count until they are returned or released. */
-export class ByteReservation implements UnorderedListItem {
-  /** For the list of its project's unfinished holds. */
-  listIndex: number | null = null;
+export class ByteReservation {
   readonly projectId: string;
   readonly #budget: ByteBudget;
   #bytes = 0;

@@ -1,5 +1,4 @@
 import { currentOwner, FairRoom } from '#shared/async/fair-queue.ts';
-import { UnorderedList, type UnorderedListItem } from '#shared/memory/unordered-list.ts';
 import { RecentEffects } from './recent-effects.ts';
 
 /** The position of one follower of the log, as far as callers may wait for it. */
@@ -67,7 +66,7 @@ interface Condition {
   readonly strict: boolean;
 }
 
-interface Wait extends Condition, UnorderedListItem {
+interface Wait extends Condition {
   readonly end: (outcome: WaitOutcome) => void;
 }
 
@@ -87,7 +86,7 @@ export class Positions implements PositionSink {
     process: new Map(),
   };
   readonly #positions: EachKind<ReadonlyMap<string, FollowedPosition>> = { projection: new Map(), process: new Map() };
-  readonly #waits: EachKind<UnorderedList<Wait>> = { projection: new UnorderedList(), process: new UnorderedList() };
+  readonly #waits: EachKind<Set<Wait>> = { projection: new Set(), process: new Set() };
   readonly #places = new FairRoom(maxWaits);
   readonly #effects = new RecentEffects();
   readonly #updateListeners = new Set<(kind: FollowerKind) => void>();
@@ -101,9 +100,7 @@ export class Positions implements PositionSink {
 
   update(kind: FollowerKind, positions: ReadonlyMap<string, FollowedPosition>): void {
     this.#positions[kind] = positions;
-    this.#waits[kind].visit((wait) => {
-      if (this.#isMet(wait)) wait.end('reached');
-    });
+    for (const wait of this.#waits[kind]) if (this.#isMet(wait)) wait.end('reached');
     for (const listener of this.#updateListeners) listener(kind);
   }
 
@@ -151,7 +148,7 @@ export class Positions implements PositionSink {
   /** Whether a caller waits for a follower that fits. */
   isWaitingFor(fits: (kind: FollowerKind, name: string) => boolean): boolean {
     return Object.values(this.#waits).some((waits) =>
-      waits.some(({ kind, names }) => names.some((name) => fits(kind, name))),
+      [...waits].some(({ kind, names }) => names.some((name) => fits(kind, name))),
     );
   }
 
@@ -176,7 +173,7 @@ export class Positions implements PositionSink {
   /** Ends every wait, also those that begin later. */
   close(): void {
     this.#isClosed = true;
-    for (const waits of Object.values(this.#waits)) waits.visit((wait) => wait.end('timeout'));
+    for (const waits of Object.values(this.#waits)) for (const wait of waits) wait.end('timeout');
   }
 
   #wait(condition: Condition, ms: number, signal: AbortSignal | undefined, owner: string): Promise<WaitOutcome> {
@@ -185,12 +182,11 @@ export class Positions implements PositionSink {
     const end = (outcome: WaitOutcome) => {
       clearTimeout(timer);
       signal?.removeEventListener('abort', expire);
-      if (wait.listIndex !== null) this.#places.giveBack(owner);
-      waits.remove(wait);
+      if (waits.delete(wait)) this.#places.giveBack(owner);
       resolve(outcome);
     };
     const expire = () => end('timeout');
-    const wait: Wait = { ...condition, end, listIndex: null };
+    const wait: Wait = { ...condition, end };
     const timer = setTimeout(expire, ms);
     signal?.addEventListener('abort', expire);
     waits.add(wait);

@@ -1,20 +1,23 @@
-import { UnorderedList, type UnorderedListItem } from '#shared/memory/unordered-list.ts';
-
 /** How often deadlines are checked, in ms. A deadline fires at most this long after its time. */
 const tickMs = 20;
 
-const watched = new UnorderedList<Deadline>();
+/**
+ * The deadlines that are set, in no order. A `Set` would keep ended calls alive: V8 replaces its table often, the old table
+ * still names its members and the next table, and once one table has reached the old generation, all later ones stay
+ * until a full garbage collection.
+ */
+const watched: Deadline[] = [];
 let ticking: NodeJS.Timeout | null = null;
 
 /**
  * A timeout that each step of a call sets again and that rarely fires. One timer checks all deadlines, because a Node
  * timer for each would be the most expensive part of a call.
  */
-export class Deadline implements UnorderedListItem {
+export class Deadline {
   readonly #onOver: () => void;
   #at = 0;
-  /** Null while it is not set. */
-  listIndex: number | null = null;
+  /** Its index among those that are set; null while it is not. */
+  #index: number | null = null;
 
   /** @param onOver called each time that the deadline fires */
   constructor(onOver: () => void) {
@@ -27,13 +30,18 @@ export class Deadline implements UnorderedListItem {
    */
   set(milliseconds: number): void {
     this.#at = performance.now() + milliseconds;
-    watched.add(this);
+    this.#index ??= watched.push(this) - 1;
     ticking ??= setInterval(tick, tickMs);
   }
 
   /** Removes the deadline. */
   clear(): void {
-    watched.remove(this);
+    const last = watched.at(-1);
+    if (this.#index === null || last === undefined) return;
+    watched[this.#index] = last;
+    last.#index = this.#index;
+    watched.pop();
+    this.#index = null;
   }
 
   /** Fires the deadline if its time has come. */
@@ -45,11 +53,12 @@ export class Deadline implements UnorderedListItem {
 }
 
 function tick(): void {
-  if (watched.size === 0 && ticking !== null) {
+  if (watched.length === 0 && ticking !== null) {
     clearInterval(ticking);
     ticking = null;
     return;
   }
   const now = performance.now();
-  watched.visit((deadline) => deadline.look(now));
+  // From the end, because the last one takes the place of one that is removed.
+  for (let index = watched.length - 1; index >= 0; index -= 1) watched[index]?.look(now);
 }

@@ -1,25 +1,19 @@
 import type { IncomingMessage } from 'node:http';
 import type { Arrival } from '#exchange/body-source.ts';
-import { UnorderedList, type UnorderedListItem } from '#shared/memory/unordered-list.ts';
 
 /** A body that arrives in pieces. */
-export class ArrivingBody implements UnorderedListItem {
-  /** For the list of its project's bodies. */
-  listIndex: number | null = null;
+export class ArrivingBody {
   readonly projectId: string;
   readonly req: IncomingMessage;
   /** Ends its arrival. */
   readonly end: (how: Arrival) => void;
-  /** Higher for a newer body. */
-  readonly number: number;
   #measuredFrom = performance.now();
   #bytesBefore: number;
 
-  constructor(projectId: string, req: IncomingMessage, end: (how: Arrival) => void, number: number) {
+  constructor(projectId: string, req: IncomingMessage, end: (how: Arrival) => void) {
     this.projectId = projectId;
     this.req = req;
     this.end = end;
-    this.number = number;
     this.#bytesBefore = req.socket.bytesRead;
   }
 
@@ -45,8 +39,8 @@ export interface BodyRate {
 
 /** The bodies that arrive at a server, for each project. */
 export class ArrivingBodies {
-  readonly #byProject = new Map<string, UnorderedList<ArrivingBody>>();
-  #begun = 0;
+  /** The newest of a project is last. */
+  readonly #byProject = new Map<string, Set<ArrivingBody>>();
 
   /** Bodies that arrive now. */
   get size(): number {
@@ -57,19 +51,23 @@ export class ArrivingBodies {
 
   /** Notes that a body begins to arrive. The caller must call `finish`. */
   begin(projectId: string, req: IncomingMessage, end: (how: Arrival) => void): ArrivingBody {
-    this.#begun += 1;
-    const body = new ArrivingBody(projectId, req, end, this.#begun);
-    const bodies = this.#byProject.get(projectId) ?? new UnorderedList();
+    const body = new ArrivingBody(projectId, req, end);
+    const bodies = this.#byProject.get(projectId) ?? new Set();
     bodies.add(body);
     this.#byProject.set(projectId, bodies);
     return body;
+  }
+
+  /** Whether a body still arrives. */
+  has(body: ArrivingBody): boolean {
+    return this.#byProject.get(body.projectId)?.has(body) === true;
   }
 
   /** Notes that a body has ended. */
   finish(body: ArrivingBody): void {
     const bodies = this.#byProject.get(body.projectId);
     if (bodies === undefined) return;
-    bodies.remove(body);
+    bodies.delete(body);
     if (bodies.size === 0) this.#byProject.delete(body.projectId);
   }
 
@@ -81,7 +79,7 @@ export class ArrivingBodies {
   /** Finds the body that makes room for others: the newest of the project with the most, if they exceed its share. */
   newestBeyondShare(places: number): ArrivingBody | null {
     let most = this.#shareOf(places);
-    let largest: UnorderedList<ArrivingBody> | null = null;
+    let largest: ReadonlySet<ArrivingBody> | null = null;
     for (const bodies of this.#byProject.values()) {
       if (bodies.size <= most) continue;
       most = bodies.size;
@@ -99,18 +97,12 @@ export class ArrivingBodies {
   slowBodies(rate: BodyRate): ReadonlyArray<ArrivingBody> {
     const slow: ArrivingBody[] = [];
     for (const bodies of this.#byProject.values()) {
-      bodies.visit((body) => {
-        if (body.isSlow(rate)) slow.push(body);
-      });
+      for (const body of bodies) if (body.isSlow(rate)) slow.push(body);
     }
     return slow;
   }
 }
 
-function newestOf(bodies: UnorderedList<ArrivingBody>): ArrivingBody | null {
-  const found: { newest: ArrivingBody | null } = { newest: null };
-  bodies.visit((body) => {
-    if (body.number > (found.newest?.number ?? 0)) found.newest = body;
-  });
-  return found.newest;
+function newestOf(bodies: ReadonlySet<ArrivingBody>): ArrivingBody | null {
+  return [...bodies].at(-1) ?? null;
 }

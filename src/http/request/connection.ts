@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { UnorderedListItem } from '#shared/memory/unordered-list.ts';
 import type { ArrivingBodies } from './arriving-bodies.ts';
 
 /** What the connections of a server share. */
@@ -12,9 +11,7 @@ export interface ConnectionPlaces {
 const known = new WeakMap<Socket, Connection>();
 
 /** A connection of a client. */
-export class Connection implements UnorderedListItem {
-  /** For the list of connections with, or without, a complete head. */
-  listIndex: number | null = null;
+export class Connection {
   readonly socket: Socket;
   readonly all: ConnectionPlaces;
   /** Whether it may do more than ask for the state of the node. */

@@ -5,7 +5,6 @@ import { failure } from '#domain/shared/failure.ts';
 import type { Arrival } from '#exchange/body-source.ts';
 import { ArrivingBodies, type ArrivingBody, type BodyRate } from '#http/request/arriving-bodies.ts';
 import { Connection, type ConnectionPlaces, connectionOf } from '#http/request/connection.ts';
-import { UnorderedList } from '#shared/memory/unordered-list.ts';
 
 /** The paths that the reserved connections answer. */
 export const healthPaths: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
@@ -68,8 +67,8 @@ export class Connections implements ConnectionPlaces {
   readonly #places: number;
   readonly #maxWithoutHead: number;
   readonly #bodyRate: BodyRate;
-  readonly #withoutHead = new UnorderedList<Connection>();
-  readonly #withHead = new UnorderedList<Connection>();
+  readonly #withoutHead = new Set<Connection>();
+  readonly #withHead = new Set<Connection>();
   readonly #refused = Object.fromEntries(refusalReasons.map((reason) => [reason, 0])) as Record<RefusalReason, number>;
   #taken = 0;
   #isTrimming = false;
@@ -120,7 +119,7 @@ export class Connections implements ConnectionPlaces {
     const connection = connectionOf(socket);
     if (connection === undefined) return;
     if (connection.last === null) {
-      this.#withoutHead.remove(connection);
+      this.#withoutHead.delete(connection);
       if (!socket.destroyed) this.#withHead.add(connection);
     }
     connection.last = res;
@@ -187,7 +186,7 @@ export class Connections implements ConnectionPlaces {
   async #endSlowBodies(): Promise<void> {
     let ended = 0;
     for (const body of this.bodies.slowBodies(this.#bodyRate)) {
-      if (body.listIndex === null) continue;
+      if (!this.bodies.has(body)) continue;
       this.#endBody(body, 'body-slow', 'too-slow');
       ended += 1;
       // Each is answered in the same turn of the event loop.
@@ -196,8 +195,8 @@ export class Connections implements ConnectionPlaces {
   }
 
   #remove(connection: Connection): void {
-    if (connection.last === null) this.#withoutHead.remove(connection);
-    else this.#withHead.remove(connection);
+    if (connection.last === null) this.#withoutHead.delete(connection);
+    else this.#withHead.delete(connection);
     this.#leavePlace(connection);
   }
 
@@ -328,16 +327,12 @@ function isWritten(answer: ServerResponse | null): boolean {
   return answer?.headersSent === true && answer.writableLength === 0;
 }
 
-function itemsOf(list: UnorderedList<Connection>, fits: (connection: Connection) => boolean): Connection[] {
-  const found: Connection[] = [];
-  list.visit((connection) => {
-    if (fits(connection)) found.push(connection);
-  });
-  return found;
+function itemsOf(connections: ReadonlySet<Connection>, fits: (connection: Connection) => boolean): Connection[] {
+  return [...connections].filter(fits);
 }
 
-function oldestOf(list: UnorderedList<Connection>, count: number): ReadonlyArray<Connection> {
-  return count <= 0 ? [] : oldestFirst(itemsOf(list, () => true)).slice(0, count);
+function oldestOf(connections: ReadonlySet<Connection>, count: number): ReadonlyArray<Connection> {
+  return count <= 0 ? [] : oldestFirst([...connections]).slice(0, count);
 }
 
 function oldestFirst(connections: Connection[]): Connection[] {

@@ -40,6 +40,27 @@ describe('Deadline', () => {
     assert.ok((await ranOut((deadline) => deadline.set(1))) < 5_000);
   });
 
+  it('runs out when others are cleared, also by the listener of another', async () => {
+    const over: string[] = [];
+    const [first, second, third] = ['first', 'second', 'third'].map((name) => new Deadline(() => over.push(name)));
+    for (const each of [first, second, third]) each?.set(1);
+    first?.clear();
+    await ranOut((other) => other.set(60));
+    assert.deepEqual(over.sort(), ['second', 'third']);
+
+    let times = 0;
+    const rivals = Array.from({ length: 3 }, (): Deadline => {
+      const own: Deadline = new Deadline(() => {
+        times += 1;
+        for (const rival of rivals) if (rival !== own) rival.clear();
+      });
+      return own;
+    });
+    for (const rival of rivals) rival.set(1);
+    await ranOut((other) => other.set(60));
+    assert.equal(times, 1);
+  });
+
   it('may be set again by its own listener', async () => {
     const times: string[] = [];
     await new Promise<void>((resolve) => {
