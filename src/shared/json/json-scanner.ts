@@ -39,6 +39,8 @@ export interface JsonListener {
 export interface JsonLimits {
   /** The most values: arrays, objects, strings, numbers, true, false and null all count. */
   readonly maxValues: number;
+  /** `maxJsonLevels` if missing. */
+  readonly maxLevels?: number;
 }
 
 const quote = 0x22;
@@ -77,6 +79,7 @@ type Expect = (typeof Expect)[keyof typeof Expect];
 export class JsonScanner {
   readonly #bytes: Buffer;
   readonly #maxValues: number;
+  readonly #maxLevels: number;
   readonly #listener: JsonListener | null;
   readonly #listenedLevel: number;
   /** For each level, whether its container is an object. */
@@ -94,9 +97,10 @@ export class JsonScanner {
   #values = 0;
   #fault: JsonFault | null = null;
 
-  constructor(bytes: Buffer, { maxValues }: JsonLimits, listener?: JsonListener) {
+  constructor(bytes: Buffer, { maxValues, maxLevels = maxJsonLevels }: JsonLimits, listener?: JsonListener) {
     this.#bytes = bytes;
     this.#maxValues = maxValues;
+    this.#maxLevels = maxLevels;
     this.#listener = listener ?? null;
     this.#listenedLevel = listener?.maxLevel ?? -1;
   }
@@ -240,7 +244,7 @@ export class JsonScanner {
   }
 
   #open(at: number, isObject: boolean): number {
-    if (this.#level === maxJsonLevels) return this.#fail('too-deep', at);
+    if (this.#level === this.#maxLevels) return this.#fail('too-deep', at);
     this.#level += 1;
     this.#isObject[this.#level] = isObject;
     this.#places[this.#level] = 0;
