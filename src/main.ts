@@ -31,6 +31,7 @@ import { createStartingApp } from './http/server/starting-app.ts';
 import { once } from './shared/async/once.ts';
 import { StartupError } from './shared/errors/startup-error.ts';
 import { createLog } from './shared/logging/pino-logger.ts';
+import { collectGarbageOfStart } from './shared/memory/collect-garbage.ts';
 import { keepBoundForMainThread, MainThreadHeap } from './shared/memory/main-thread-heap.ts';
 
 /** The part of the time to stop that is kept for writing pending data, after running requests have ended. */
@@ -285,6 +286,7 @@ async function serve(
   log.info({ url, ...pages, ...describeStart(config, version, models), ...mode }, 'listening');
   // With NODE_COMPILE_CACHE. Node itself writes the cache when a process exits, which a killed process never does.
   flushCompileCache();
+  collectGarbageOfStart();
   return { running, endServing };
 }
 

@@ -12,6 +12,7 @@ import { ReadStoreDamagedError, setAside } from '#read-store/sqlite/read-store-f
 import { openSqliteReadStoreWriter } from '#read-store/sqlite/sqlite-read-store-writer.ts';
 import { Batcher } from '#shared/async/batcher.ts';
 import type { Logger } from '#shared/logging/logger.ts';
+import { collectGarbageOfStart } from '#shared/memory/collect-garbage.ts';
 import { runProjectionsUnderLease } from './leased-projections.ts';
 import type { FromProjector, ProjectorEvents, ProjectorReadStore, ProjectorThreadData } from './projector-thread.ts';
 
@@ -75,8 +76,13 @@ async function fillEmbedded(file: string): Promise<void> {
   const onPositions = () => {
     if (runner !== null) postPositions(runner.positions());
   };
+  let isStarting = true;
   const onStatus = () => {
-    if (runner !== null) post({ kind: 'status', statuses: runner.status(), ready: runner.ready() });
+    if (runner === null) return;
+    const ready = runner.ready();
+    post({ kind: 'status', statuses: runner.status(), ready });
+    if (ready && isStarting) collectGarbageOfStart();
+    isStarting &&= !ready;
   };
   try {
     runner = await startProjectionRunner({ ...shared, store, onPositions, onStatus });
