@@ -87,6 +87,8 @@ describe('the causes of an outage of EventStoreDB, as an operator sees them', fu
     options = () => ({ dataDir: folder.path, environment: { EVENT_STORE_URL: url, LOG_LEVEL: 'info' } });
     logged = new LoggedService(await startService(options()));
     project = String((await logged.service.client.get('/v1/me')).body.projectId);
+    // The service gathers its lines before it writes them, so those of its start may come after its first answer.
+    await eventually(() => logged.service.stdout.includes('"introspect_key"'), 'the line of the first request');
     logged.begin();
   }
 
