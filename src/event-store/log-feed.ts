@@ -22,14 +22,14 @@ export function feedTail(tail: LogTail, changes: LogChanges): MessagePort {
     changes.onDoubt(() => notifier.sendDoubt()),
     changes.onStreamRemoved((stream) => notifier.sendRemoval(stream)),
   ];
-  let after = 0;
+  // Null until the first batch: what was stored while the follower began is in it only in part.
+  let after: number | null = null;
   const following = tail.follow({
     name: 'The feed of the projector thread',
     after: 'end',
     handle: ({ events, position }) => {
       const stored = events.map((event) => (event as LazyEvent).stored);
-      // The first batch may be empty. The other thread may have missed what was stored before it.
-      notifier.send(position, stored.length === 0 ? undefined : { after, position, events: stored });
+      notifier.send(position, after === null || stored.length === 0 ? undefined : { after, position, events: stored });
       after = position;
     },
     signal: closed.signal,
