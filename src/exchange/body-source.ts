@@ -1,6 +1,7 @@
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { runForClient } from '#shared/async/event-loop-budget.ts';
 import type { ByteLimits, ByteReservation, ByteShortage } from './byte-budget.ts';
+import type { ResponseSink } from './response-sink.ts';
 
 /** The time limits of a body that replace the server's limit of a whole request. */
 export interface ArrivalLimits {
@@ -157,4 +158,9 @@ export function readForClient<Result>(hasLeft: () => boolean, read: () => Result
   return runForClient(() => {
     if (hasLeft()) throw new ClientDisconnectedError('The client left before its body was read.');
   }, read);
+}
+
+/** Reads as `readForClient` does, for the client of a response. */
+export function readForResponse<Result>(response: Pick<ResponseSink, 'isDisconnected'>, read: () => Result): Result {
+  return readForClient(() => response.isDisconnected, read);
 }

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { Failure, InputError } from '#domain/shared/failure.ts';
-import { readForClient } from '#exchange/body-source.ts';
+import { readForResponse } from '#exchange/body-source.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import { readJsonBytes } from '#exchange/json-body.ts';
 import type { Target } from '#gateway/config/catalogue.ts';
@@ -31,10 +31,7 @@ interface SpeechRequest extends JsonRequest {
 export async function createSpeech(call: GatewayCall, limits: GatewayLimits): Promise<CallResult> {
   const bytes = await readJsonBytes(call, { maxBytes: limits.maxJsonBytes, arrival: limits.arrival });
   if (E.isLeft(bytes)) return bytes;
-  const request = await readForClient(
-    () => call.response.isDisconnected,
-    () => readSpeechRequest(bytes.right, limits.maxJsonValues),
-  );
+  const request = await readForResponse(call.response, () => readSpeechRequest(bytes.right, limits.maxJsonValues));
   if (E.isLeft(request)) return request;
   const { model, voice, fields } = request.right;
   const route = call.configuration.catalogue.speech(model, voice);

@@ -3,7 +3,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import type { BatchLine, LineCalls, LineOutcome, LineRequest } from '#application/batches/line-calls.ts';
 import { notFound } from '#application/operations/access-refusals.ts';
 import { type Failure, type FailureCode, failure } from '#domain/shared/failure.ts';
-import { type BodySource, MemoryBody } from '#exchange/body-source.ts';
+import { type BodySource, ClientDisconnectedError, MemoryBody } from '#exchange/body-source.ts';
 import { answersFull, type ByteBudget, type ByteReservation } from '#exchange/byte-budget.ts';
 import { anthropicErrors, type ErrorForm, openAiErrors, openAiResponsesErrors } from '#exchange/error-form.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
@@ -95,6 +95,9 @@ export function createLineCaller({ gateway, limits, bodies, answers }: LineCalle
           errors: formsOfErrors[request.endpoint] ?? openAiErrors,
         });
         return outcome;
+      } catch (error) {
+        if (error instanceof ClientDisconnectedError) return { kind: 'ended' };
+        throw error;
       } finally {
         signal.removeEventListener('abort', leave);
         bodyHold.release();

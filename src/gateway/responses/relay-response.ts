@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import { type Failure, failure } from '#domain/shared/failure.ts';
-import { bodyTooLarge, readForClient } from '#exchange/body-source.ts';
+import { bodyTooLarge, readForResponse } from '#exchange/body-source.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import { readJsonBytes } from '#exchange/json-body.ts';
 import { malformed } from '#gateway/attempt/attempt-failure.ts';
@@ -39,10 +39,7 @@ import { cleanUpLater } from './provider-copy.ts';
 export async function relayResponse(call: GatewayCall, limits: GatewayLimits): Promise<CallResult> {
   const bytes = await readJsonBytes(call, { maxBytes: limits.maxJsonBytes, arrival: limits.arrival });
   if (E.isLeft(bytes)) return bytes;
-  const request = await readForClient(
-    () => call.response.isDisconnected,
-    () => readResponsesRequest(bytes.right, limits.maxJsonValues),
-  );
+  const request = await readForResponse(call.response, () => readResponsesRequest(bytes.right, limits.maxJsonValues));
   if (E.isLeft(request)) return request;
   const refused = request.right.isInBackground ? checkBackground(call, request.right) : null;
   if (refused !== null) return E.left(refused);

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { Failure } from '#domain/shared/failure.ts';
-import { readForClient } from '#exchange/body-source.ts';
+import { readForResponse } from '#exchange/body-source.ts';
 import { readJsonBytes } from '#exchange/json-body.ts';
 import type { ModelRoute } from '#gateway/config/catalogue.ts';
 import { type CallResult, catalogueFailure, type GatewayCall, type GatewayLimits } from '#gateway/gateway-call.ts';
@@ -27,10 +27,7 @@ export async function relayText(
 ): Promise<CallResult> {
   const bytes = await readJsonBytes(call, { maxBytes: limits.maxJsonBytes, arrival: limits.arrival });
   if (E.isLeft(bytes)) return bytes;
-  const read = readForClient(
-    () => call.response.isDisconnected,
-    () => protocol.client.read(bytes.right, limits.maxJsonValues),
-  );
+  const read = readForResponse(call.response, () => protocol.client.read(bytes.right, limits.maxJsonValues));
   const request = read instanceof Promise ? await read : read;
   if (E.isLeft(request)) return request;
   const { files } = request.right;

@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js';
-import { readForClient } from '#exchange/body-source.ts';
+import { readForResponse } from '#exchange/body-source.ts';
 import { readJsonBytes } from '#exchange/json-body.ts';
 import type { ModelRoute, Target } from '#gateway/config/catalogue.ts';
 import { applyEdits, asciiJson, editsOf } from '#gateway/framing/splice.ts';
@@ -18,10 +18,7 @@ export async function relayWhole(
 ): Promise<CallResult> {
   const bytes = await readJsonBytes(call, { maxBytes: limits.maxJsonBytes, arrival: limits.arrival });
   if (E.isLeft(bytes)) return bytes;
-  const request = await readForClient(
-    () => call.response.isDisconnected,
-    () => operation.read(bytes.right, limits.maxJsonValues),
-  );
+  const request = await readForResponse(call.response, () => operation.read(bytes.right, limits.maxJsonValues));
   if (E.isLeft(request)) return request;
   const route = operation.route(call.configuration.catalogue, request.right.model);
   if (E.isLeft(route)) return E.left(catalogueFailure(route.left));

@@ -2,7 +2,7 @@ import { createMcpHandler, type McpHttpHandler } from '@modelcontextprotocol/ser
 import * as E from 'fp-ts/lib/Either.js';
 import type { StreamingRequest } from '#application/operations/operation.ts';
 import { type Failure, failure, failures } from '#domain/shared/failure.ts';
-import { type ArrivalLimits, readForClient } from '#exchange/body-source.ts';
+import { type ArrivalLimits, readForResponse } from '#exchange/body-source.ts';
 import type { AnswerPlaces } from '#exchange/byte-budget.ts';
 import { inexactIntegers, numberNotExact, parseJsonObject, readJsonBytes } from '#exchange/json-body.ts';
 import { sendProblem } from '#exchange/problem.ts';
@@ -56,10 +56,7 @@ export class McpAnswerer {
     const { maxBodyBytes: maxBytes, maxBodyValues, arrival } = this.#options.limits;
     const bytes = await readJsonBytes(request, { maxBytes, arrival });
     if (E.isLeft(bytes)) return sendProblem(request, bytes.left, this.#path);
-    const parsed = await readForClient(
-      () => request.response.isDisconnected,
-      () => parseJsonObject(bytes.right, maxBodyValues),
-    );
+    const parsed = await readForResponse(request.response, () => parseJsonObject(bytes.right, maxBodyValues));
     if (E.isLeft(parsed)) return send(request, jsonRpcError(rpcErrorOf(parsed.left)));
     const read = readMessage(parsed.right);
     if (E.isLeft(read)) return send(request, jsonRpcError(rpcErrorOf(read.left)));

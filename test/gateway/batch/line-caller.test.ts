@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { LineOutcome, LineRequest } from '#application/batches/line-calls.ts';
 import type { ProjectFile } from '#application/files/project-file.ts';
 import { defaultBodyByteLimits } from '#exchange/body-source.ts';
@@ -20,15 +21,15 @@ describe('createLineCaller', () => {
     answers = new ByteBudget({ maxBytesPerProject: 100 * kibibyte, maxBytes: 300 * kibibyte });
   });
 
-  function call(): Promise<LineOutcome> {
+  function call({ signal = new AbortController().signal, text = 'hi' } = {}): Promise<LineOutcome> {
     const { gateway } = setting.service;
     const bodies = new ByteBudget(defaultBodyByteLimits);
     return createLineCaller({ gateway, limits: usualLimits, bodies, answers }).call(
-      { customId: 'line', body: Buffer.from(JSON.stringify({ model: 'large', messages })) },
       {
-        ...{ endpoint: '/v1/chat/completions', batchId: 'batch_1', caller, idempotencyKey: 'k' },
-        signal: new AbortController().signal,
+        customId: 'line',
+        body: Buffer.from(JSON.stringify({ model: 'large', messages: [{ role: 'user', content: text }] })),
       },
+      { endpoint: '/v1/chat/completions', batchId: 'batch_1', caller, idempotencyKey: 'k', signal },
     );
   }
 
@@ -160,6 +161,23 @@ describe('createLineCaller', () => {
       bodies = new ByteBudget({ maxBytesPerProject: 400_000, maxBytes: 400_000 });
       assert.equal((await transcribe(`"prompt":"${'x'.repeat(500_000)}"`)).kind, 'later');
     });
+  });
+
+  it('ends the calls of large lines whose batch stops, also while they wait for their turn', async () => {
+    setting.primary.answers(json(completion('Hello')));
+    const text = 'x'.repeat(400 * kibibyte);
+    for (let turns = 0; turns < 20; turns += 1) {
+      const stopped = new AbortController();
+      const { signal } = stopped;
+      const calls = Array.from({ length: 4 }, () => call({ signal, text }));
+      for (let turn = 0; turn < turns; turn += 1) await nextTurn();
+      stopped.abort();
+      for (const outcome of await Promise.all(calls)) {
+        if (outcome.kind === 'answer') outcome.release();
+        else assert.equal(outcome.kind, 'ended');
+      }
+    }
+    assert.equal(answers.bytes, 0);
   });
 
   it('counts the bytes of an answer until it is not needed any more', async () => {
