@@ -66,7 +66,8 @@ export class EventLoopBudget {
     this.#leftOfServed -= work;
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    setImmediate(() => this.#beginTurn());
+    // Each turn may schedule the next, and would keep the client that the first one began for.
+    clients.exit(() => setImmediate(() => this.#beginTurn()));
   }
 
   /** Whether work may begin in this turn without waiting. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { EventLoopBudget, runForClient } from '#shared/async/event-loop-budget.ts';
 import { runFor } from '#shared/async/fair-queue.ts';
+import { collectAllGarbage } from '#shared/memory/collect-garbage.ts';
 
 describe('EventLoopBudget', () => {
   it('lets work that fits into the budget begin at once', async () => {
@@ -145,6 +146,25 @@ describe('EventLoopBudget', () => {
     assert.deepEqual(begun, ['last']);
     await last;
     assert.deepEqual(new Set((await outcomes).map(({ status }) => status)), new Set(['rejected']));
+  });
+
+  it('keeps nothing of a client whose work is done, also while others keep its queue busy', async () => {
+    const budget = new EventLoopBudget(1);
+    const served = async () => {
+      const client = { hasLeft: false };
+      await runForClient(
+        () => assert.equal(client.hasLeft, false),
+        () => budget.take(1),
+      );
+      return new WeakRef(client);
+    };
+    const client = await served();
+    const others = Array.from({ length: 100 }, () => budget.take(1));
+    for (let turn = 0; turn < 10; turn += 1) await nextTurn();
+    collectAllGarbage();
+    assert.equal(client.deref(), undefined);
+    assert.equal(budget.canBegin, false);
+    await Promise.all(others);
   });
 
   it('lets work of clients that stay begin, and work that need not wait', async () => {
