@@ -27,6 +27,9 @@ const object = (properties: JsonObject, more: JsonObject = {}): JsonObject => ({
   ...more,
 });
 
+const sixNames = ['a', 'b', 'c', 'd', 'e', 'f'];
+const toEachOther = Object.fromEntries(sixNames.map((name) => [name, { $ref: `#/$defs/${name}` }]));
+
 const schemas: Readonly<Record<string, Json>> = {
   'scalars of every type': object({
     text: { type: 'string' },
@@ -80,6 +83,19 @@ const schemas: Readonly<Record<string, Json>> = {
     ...object({ first: { $ref: '#/$defs/node' } }),
   },
   'a tree of itself': object({ name: { type: 'string' }, children: { type: 'array', items: { $ref: '#' } } }),
+  'an object of itself in many members': {
+    type: 'object',
+    properties: Object.fromEntries(sixNames.map((name) => [name, { $ref: '#' }])),
+  },
+  'schemas that hold each other': {
+    $defs: Object.fromEntries(sixNames.map((name) => [name, { type: 'object', properties: toEachOther }])),
+    $ref: '#/$defs/a',
+  },
+  'null alone, or where nothing else can be made': object({
+    none: { type: ['null'] },
+    code: { type: ['string', 'null'], pattern: '^[A-Z]$' },
+    either: { type: ['string', 'integer'], pattern: '^[A-Z]$' },
+  }),
   'a schema without a type': { properties: { a: { items: { minimum: 3 } } }, required: ['a', 'b'] },
   true: true,
 };
@@ -108,6 +124,7 @@ const greedy: Readonly<Record<string, Json>> = {
     allOf: many(4_000, { properties: { p0: true } }),
   },
   'many alternatives that fail': { anyOf: many(40_000, false) },
+  'many types that fail': { type: many(40_000, 'no') },
   'many long references': { anyOf: many(500, { $ref: `#${'/a'.repeat(200)}` }) },
   'a length that would add to the budget': object({
     less: { type: 'string', minLength: -1e12 },
@@ -115,6 +132,12 @@ const greedy: Readonly<Record<string, Json>> = {
   }),
   'many references to a schema with many keywords': {
     $defs: { large: { ...properties(4_000, true), allOf: [], const: 1 } },
+    type: 'array',
+    minItems: 1e9,
+    items: { $ref: '#/$defs/large' },
+  },
+  'many references to a schema with many types': {
+    $defs: { large: { type: many(200_000, 'integer') } },
     type: 'array',
     minItems: 1e9,
     items: { $ref: '#/$defs/large' },
@@ -149,6 +172,10 @@ describe('sampleSchema', () => {
     ['parts that double without end', { allOf: [{ $ref: '#' }, { $ref: '#' }] }, /itself|more values/],
     ['an object that needs itself', object({ again: { $ref: '#' } }), /refers to itself/],
     ['a keyword that is not known', { not: { type: 'string' } }, /keyword not/],
+    ['names that need others', { type: 'object', dependentRequired: { a: ['b'] } }, /keyword dependentRequired/],
+    ['names that need a schema', { type: 'object', dependentSchemas: { a: false } }, /keyword dependentSchemas/],
+    ['an enum without a value', { type: 'string', enum: [] }, /enum/],
+    ['a list of types without one', { type: [] }, /no alternative/],
     ['very many items', { type: 'array', items: { type: 'string' }, minItems: 1_000_000_000 }, /more values/],
     ['a pattern', { type: 'string', pattern: '^a' }, /no text of this pattern.*"examples"/],
     ['a short text of a format', { type: 'string', format: 'uuid', maxLength: 5 }, /no text of this/],

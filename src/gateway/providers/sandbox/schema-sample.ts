@@ -3,7 +3,7 @@ import { keysOfPointer } from '#shared/json/json-pointer.ts';
 import { numberOr, sampleNumber, sampleString } from './scalar-sample.ts';
 
 /** Maximum schemas within each other, tried in this order, so that a recursive schema gives a small value. */
-const depths = [4, 8, 16, 32, 64];
+const depths = [2, 4, 8, 16, 32, 64];
 /** The bound of the work for all depths (about 30 ms) and of the characters in all choices. */
 const maxUnits = 250_000;
 /** The price of one step, which may fail with an error. */
@@ -14,7 +14,16 @@ const unitsPerMember = 10;
 const charactersPerValue = 24;
 
 /** Keywords that can only be checked on a value, not used to make one. */
-const unsupported = ['not', 'if', 'contains', 'minProperties', 'maxProperties', '$dynamicRef'];
+const unsupported = [
+  'not',
+  'if',
+  'contains',
+  'minProperties',
+  'maxProperties',
+  'dependentRequired',
+  'dependentSchemas',
+  '$dynamicRef',
+];
 
 /** The sandbox makes no value for a schema. The message says why, for the client. */
 export class UnfitSchemaError extends Error {
@@ -71,7 +80,8 @@ class SchemaSampler {
     if (keyword !== undefined) throw new UnfitSchemaError(`The sandbox does not know the keyword ${keyword}.`);
     const { anyOf, oneOf, ...common } = whole;
     const alternatives = anyOf ?? oneOf;
-    if (!Array.isArray(alternatives)) return this.#ofType(whole, depth - 1, variant);
+    if (!Array.isArray(alternatives))
+      return this.firstFitting(typesOf(whole), (type) => this.#ofType(type, whole, depth - 1, variant));
     return this.firstFitting(alternatives, (alternative: Json) =>
       this.sample(isObject(alternative) ? this.#merged(common, alternative) : alternative, depth - 1, variant),
     );
@@ -104,15 +114,16 @@ class SchemaSampler {
     return place;
   }
 
-  /** Merges two schemas so that both hold. A keyword of both is the second one's. */
+  /** Merges two schemas. A keyword of both is the second one's, so what the first says there may not hold. */
   #merged(one: JsonObject, other: JsonObject): JsonObject {
     this.#pay(0, (sizeOf(one) + sizeOf(other)) * unitsPerMember);
     const properties = { ...propertiesOf(one), ...propertiesOf(other) };
     return { ...one, ...other, properties, required: [...requiredOf(one), ...requiredOf(other)] };
   }
 
-  #ofType(schema: JsonObject, depth: number, variant: number): Json {
-    switch (typeOf(schema)) {
+  #ofType(type: Json, schema: JsonObject, depth: number, variant: number): Json {
+    this.#pay(0);
+    switch (type) {
       case 'object':
         return this.#object(schema, depth);
       case 'array':
@@ -174,7 +185,10 @@ class SchemaSampler {
 /** The value that a schema itself holds. */
 function givenValue(schema: JsonObject, variant: number): Json | undefined {
   if (schema.const !== undefined) return schema.const;
-  if (Array.isArray(schema.enum)) return schema.enum[variant % schema.enum.length];
+  if (Array.isArray(schema.enum)) {
+    if (schema.enum.length === 0) throw new UnfitSchemaError('An enum must hold a value.');
+    return schema.enum[variant % schema.enum.length];
+  }
   if (schema.default !== undefined) return schema.default;
   return Array.isArray(schema.examples) ? schema.examples[0] : undefined;
 }
@@ -187,9 +201,10 @@ function requiredOf({ required }: JsonObject): ReadonlyArray<string> {
   return Array.isArray(required) ? required.filter((name) => typeof name === 'string') : [];
 }
 
-/** The number of members that a copy of the schema copies. */
+/** The number of members that a copy of the schema copies, and of its types, which are sorted. */
 function sizeOf(schema: JsonObject): number {
-  return Object.keys(schema).length + Object.keys(propertiesOf(schema)).length + requiredOf(schema).length;
+  const types = Array.isArray(schema.type) ? schema.type.length : 1;
+  return Object.keys(schema).length + Object.keys(propertiesOf(schema)).length + requiredOf(schema).length + types;
 }
 
 function keysOfReference(reference: string): ReadonlyArray<string> {
@@ -204,11 +219,12 @@ function noSample(of: string): never {
   throw new UnfitSchemaError(`The sandbox makes no ${of}. The schema can hold one in "examples".`);
 }
 
-function typeOf(schema: JsonObject): Json {
+/** The types that a schema names, null last, or the one that its keywords are for. */
+function typesOf(schema: JsonObject): ReadonlyArray<Json> {
   const { type } = schema;
-  if (Array.isArray(type)) return type.find((each) => each !== 'null') ?? null;
-  if (type !== undefined) return type;
-  if (Object.keys(propertiesOf(schema)).length > 0 || requiredOf(schema).length > 0) return 'object';
-  if (schema.items !== undefined || schema.prefixItems !== undefined) return 'array';
-  return schema.minimum !== undefined || schema.maximum !== undefined ? 'number' : 'string';
+  if (Array.isArray(type)) return type.toSorted((one, other) => Number(one === 'null') - Number(other === 'null'));
+  if (type !== undefined) return [type];
+  if (Object.keys(propertiesOf(schema)).length > 0 || requiredOf(schema).length > 0) return ['object'];
+  if (schema.items !== undefined || schema.prefixItems !== undefined) return ['array'];
+  return [schema.minimum !== undefined || schema.maximum !== undefined ? 'number' : 'string'];
 }
