@@ -18,7 +18,7 @@ import { chosenParts, format, printTable } from './measure.ts';
 const megabyte = 1_024 * 1_024;
 /** A process that has just started still compiles and frees memory. */
 const restMs = 5_000;
-/** The time after a load when its memory should have been given back. */
+/** The memory after a load is measured again after this time. */
 const afterLoadMs = 5_000;
 const slowStreams = 1_000;
 /** How long each kind of request is sent in a mixed load. */

@@ -254,23 +254,23 @@ async function serve(
   const browserHome = dashboardPath;
   const servesMetrics = servers.metrics === null;
   metrics.watchConnections(servers.api.connectionFigures);
+  const app = createApp({
+    ...common,
+    operations,
+    answers,
+    places,
+    running,
+    endpoints,
+    invoke,
+    sessionCookie,
+    planes,
+    publicRoutes,
+    browserHome,
+    servesMetrics,
+  });
+  collectGarbageOfStart();
   servers.metrics?.serve(createMetricsApp(metrics));
-  servers.api.serve(
-    createApp({
-      ...common,
-      operations,
-      answers,
-      places,
-      running,
-      endpoints,
-      invoke,
-      sessionCookie,
-      planes,
-      publicRoutes,
-      browserHome,
-      servesMetrics,
-    }),
-  );
+  servers.api.serve(app);
   let endServing: Node['endServing'] = async () => undefined;
   const socketPath = controlSocketPath(config.dataDir);
   if (socketPath !== null) {
@@ -286,7 +286,6 @@ async function serve(
   log.info({ url, ...pages, ...describeStart(config, version, models), ...mode }, 'listening');
   // With NODE_COMPILE_CACHE. Node itself writes the cache when a process exits, which a killed process never does.
   flushCompileCache();
-  collectGarbageOfStart();
   return { running, endServing };
 }
 
