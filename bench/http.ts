@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { here } from './beside/checkout.ts';
 import type { Figure, MeasureVersion } from './beside/compare.ts';
 import { getLoad, gets, newVersion, posts } from './http/flow-load.ts';
 import { flowIds, onCopy } from './http/prepared-service.ts';
@@ -9,6 +10,8 @@ import { format, interleaved, median, print, printResults, type Result } from '.
 
 const rounds = 5;
 const few = 10_000;
+/** Clients read many flows, each now and then. */
+const manyFlows = 10_000;
 const many = 1_000_000;
 
 /**
@@ -17,7 +20,7 @@ const many = 1_000_000;
  * folder. `npm run bench -- http quick` omits the rows that need a million events.
  */
 export default async function http(args: ReadonlyArray<string>): Promise<void> {
-  const results = await onCopy(few, againstBareHttp);
+  const results = await onCopy(few, againstBareHttp, here, 0, manyFlows);
   if (args[0] !== 'quick') {
     results.push(...(await onCopy(few, (small) => onCopy(many, (large) => withManyEvents(small, large)))));
   }
@@ -30,7 +33,7 @@ export function beside(args: ReadonlyArray<string>): MeasureVersion {
   const logs = args[0] === 'quick' ? [few] : [few, many];
   return async (checkout) => {
     const figures: Figure[] = [];
-    for (const events of logs) figures.push(...(await httpFigures(checkout, events)));
+    for (const events of logs) figures.push(...(await httpFigures(checkout, events, manyFlows)));
     return figures;
   };
 }
@@ -45,17 +48,20 @@ async function againstBareHttp(folder: string): Promise<Result[]> {
       [
         { name: 'bare get', round: () => gets(bareGet, ids) },
         { name: 'get', round: () => gets(service, ids) },
+        { name: 'get of one', round: () => gets(service, ids.slice(0, 1)) },
         { name: 'bare post', round: () => posts(barePost, ids) },
         { name: 'post', round: () => posts(service, ids) },
       ],
       rounds,
     );
     const figure = (name: string) => figures.get(name) ?? Number.NaN;
-    print(`GET of a flow: ${format(figure('get'))}/s; bare node:http ${format(figure('bare get'))}/s`);
+    print(
+      `GET of one of ${format(ids.length)} flows: ${format(figure('get'))}/s, of a single flow ${format(figure('get of one'))}/s; bare node:http ${format(figure('bare get'))}/s`,
+    );
     print(`POST of a version: ${format(figure('post'))}/s; bare node:http ${format(figure('bare post'))}/s`);
     return [
       {
-        what: 'GET, of bare node:http',
+        what: `GET of one of ${format(ids.length)} flows, of bare node:http`,
         figure: figure('get') / figure('bare get'),
         unit: ' ×',
         required: 0.45,

@@ -11,7 +11,7 @@ import { startWays, type Way, type Ways } from './gateway-processes/contestants.
 import type { Pacing } from './gateway-processes/pacing.ts';
 import { peakMemory, residentMemory } from './gateway-processes/resident-memory.ts';
 import { getLoad, postLoad } from './http/flow-load.ts';
-import { createFlows, flowIds } from './http/prepared-service.ts';
+import { createFlows, flowIds, usualFlows } from './http/prepared-service.ts';
 import { sendLoad, startService } from './http-processes/processes.ts';
 import { chosenParts, format, printTable } from './measure.ts';
 
@@ -117,7 +117,7 @@ async function duringSlowStreams({ switchyard }: { readonly switchyard: Way }): 
 
 /** Sends one kind of request after the other, so that the memory of one can serve the next. */
 async function afterMixedLoad({ switchyard }: Ways): Promise<ReadonlyArray<Figure>> {
-  await createFlows(switchyard);
+  await createFlows(switchyard, usualFlows);
   const ids = await flowIds(switchyard);
   const loads = {
     'GETs of many flows': getLoad(switchyard, ids),

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { microseconds } from './pacing.ts';
 
-/** The load to send, passed as JSON in the first argument. */
+/** The load to send, read as JSON from the standard input. */
 export interface StreamLoad {
   /** The URL for chat completions, Messages or Responses. */
   readonly url: string;
@@ -29,7 +30,7 @@ export interface StreamLoadResult {
   readonly firstFailure: string | null;
 }
 
-const { url, headers, body, connections, seconds } = JSON.parse(process.argv[2] ?? '{}') as StreamLoad;
+const { url, headers, body, connections, seconds } = JSON.parse(readFileSync(0, 'utf8')) as StreamLoad;
 
 const { hostname, port, host, pathname } = new URL(url);
 const request = [

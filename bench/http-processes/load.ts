@@ -1,6 +1,7 @@
+import { readFileSync } from 'node:fs';
 import autocannon from 'autocannon';
 
-/** The load to send, passed as JSON in the first argument. */
+/** The load to send, read as JSON from the standard input. */
 export interface Load {
   readonly url: string;
   readonly method: 'GET' | 'POST';
@@ -21,7 +22,7 @@ export interface LoadResult {
   readonly failed: number;
 }
 
-const load = JSON.parse(process.argv[2] ?? '{}') as Load;
+const load = JSON.parse(readFileSync(0, 'utf8')) as Load;
 let clients = 0;
 
 const result = await autocannon({

@@ -83,11 +83,14 @@ export async function startProgram(command: ReadonlyArray<string>, url: string):
 }
 
 /**
- * Runs a script in a separate process. The script takes its input as JSON and prints its result as JSON.
+ * Runs a script in a separate process. The script reads its input as JSON and prints its result as JSON.
  * @throws Error with its output when it fails
  */
 export async function runScript<Outcome>(script: string, task: object): Promise<Outcome> {
-  const { stdout } = await promisify(execFile)(process.execPath, [script, JSON.stringify(task)]);
+  const running = promisify(execFile)(process.execPath, [script]);
+  // An argument may have 128 KiB on Linux, which the paths of many flows exceed.
+  running.child.stdin?.end(JSON.stringify(task));
+  const { stdout } = await running;
   return JSON.parse(stdout) as Outcome;
 }
 

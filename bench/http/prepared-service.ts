@@ -8,7 +8,10 @@ import { preparedName, writeLogOf } from '#bench/logs/log-of-version.ts';
 import { format, print } from '#bench/measure.ts';
 import { poll } from '#test/support/run/poll.ts';
 
-const flows = 512;
+/** The flows in the project of the first key: enough that no cache of one flow serves most reads. */
+export const usualFlows = 512;
+const flowsOfPage = 100;
+const createdAtOnce = 16;
 const maxProcessMs = 600_000;
 
 /**
@@ -16,14 +19,16 @@ const maxProcessMs = 600_000;
  * run does not change the data of the next.
  * @param checkout the version that made it
  * @param projects the number of projects that the log creates
+ * @param flows the number of flows that are created in addition to the log's, in the project of the first key
  */
 export async function onCopy<Outcome>(
   events: number,
   measure: (folder: string) => Promise<Outcome>,
   checkout: Checkout = here,
   projects = 0,
+  flows = usualFlows,
 ): Promise<Outcome> {
-  const prepared = await prepare(events, checkout, projects);
+  const prepared = await prepare(events, checkout, projects, flows);
   const copy = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
   try {
     await cp(prepared, copy, { recursive: true, filter: (path) => !path.endsWith('.sock') });
@@ -35,13 +40,20 @@ export async function onCopy<Outcome>(
 
 /** Returns the ids of the flows of a prepared service. */
 export async function flowIds(service: Server): Promise<ReadonlyArray<string>> {
-  const answer = await call(service, 'GET', `/v1/projects/${await projectId(service)}/flows`);
-  const { flows: found } = (await answer.json()) as { flows: ReadonlyArray<{ id: string }> };
-  return found.map(({ id }) => id);
+  const path = `/v1/projects/${await projectId(service)}/flows?limit=${flowsOfPage}`;
+  const ids: string[] = [];
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const answer = await call(service, 'GET', cursor === '' ? path : `${path}&cursor=${encodeURIComponent(cursor)}`);
+    const page = (await answer.json()) as { flows: ReadonlyArray<{ id: string }>; nextCursor?: string };
+    ids.push(...page.flows.map(({ id }) => id));
+    cursor = page.nextCursor ?? null;
+  }
+  return ids;
 }
 
-async function prepare(events: number, checkout: Checkout, projects: number): Promise<string> {
-  const name = `switchyard-bench-http-${events}${projects === 0 ? '' : `-${projects}`}`;
+async function prepare(events: number, checkout: Checkout, projects: number, flows: number): Promise<string> {
+  const further = [projects === 0 ? '' : `-${projects}`, flows === usualFlows ? '' : `-${flows}-flows`].join('');
+  const name = `switchyard-bench-http-${events}${further}`;
   const folder = join(tmpdir(), preparedName(name, checkout));
   if (existsSync(folder)) return folder;
   print(`Making a service with ${format(events)} events in ${folder}, once.`);
@@ -51,7 +63,7 @@ async function prepare(events: number, checkout: Checkout, projects: number): Pr
   await writeLogOf(checkout, join(unfinished, 'events.db'), events, projects);
   const service = await startService(unfinished, {}, checkout);
   await processesDone(service);
-  await createFlows(service);
+  await createFlows(service, flows);
   await processesDone(service);
   await service.stop();
   await rename(unfinished, folder);
@@ -69,11 +81,20 @@ async function processesDone(service: Server): Promise<void> {
 }
 
 /** Creates flows in the project of the service's first key. */
-export async function createFlows(service: Server): Promise<void> {
+export async function createFlows(service: Server, count: number): Promise<void> {
   const path = `/v1/projects/${await projectId(service)}/flows`;
-  for (let number = 0; number < flows; number += 1) {
-    await call(service, 'POST', path, { name: `Flow ${number}`, flowSchema: {}, description: 'What callers ask for.' });
-  }
+  let created = 0;
+  const createNext = async () => {
+    while (created < count) {
+      created += 1;
+      await call(service, 'POST', path, {
+        name: `Flow ${created}`,
+        flowSchema: {},
+        description: 'What callers ask for.',
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: createdAtOnce }, createNext));
 }
 
 /** Returns the id of the project of the service's first key. */

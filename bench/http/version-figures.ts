@@ -10,8 +10,8 @@ import { countLogPages } from './log-pages.ts';
 import { flowIds, onCopy } from './prepared-service.ts';
 
 /** Starts one version on a log of this many events, and measures reads and durable writes. */
-export function httpFigures(checkout: Checkout, events: number): Promise<ReadonlyArray<Figure>> {
-  return onCopy(events, (folder) => measure(checkout, folder, `${format(events)} events`), checkout);
+export function httpFigures(checkout: Checkout, events: number, flows: number): Promise<ReadonlyArray<Figure>> {
+  return onCopy(events, (folder) => measure(checkout, folder, `${format(events)} events`), checkout, 0, flows);
 }
 
 async function measure(checkout: Checkout, folder: string, log: string): Promise<ReadonlyArray<Figure>> {
@@ -19,7 +19,8 @@ async function measure(checkout: Checkout, folder: string, log: string): Promise
   try {
     const ids = await flowIds(service);
     const loads = {
-      GET: getLoad(service, ids),
+      [`GET of one of ${format(ids.length)} flows`]: getLoad(service, ids),
+      'GET of a single flow': getLoad(service, ids.slice(0, 1)),
       POST: postLoad(service, ids),
       'POST to one flow': postLoad(service, ids.slice(0, 1)),
     };
