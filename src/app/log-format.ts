@@ -3,7 +3,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import { type EventStore, noStream, type StoredEvent } from '#event-store/event-store.ts';
 import { parseTexts } from '#event-store/recorded-event.ts';
 import { UnreadableStreamError } from '#event-store/unreadable-stream.ts';
-import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { PermanentlyUnavailableError, UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { ensureKnownFormat, olderDataError, ownFormat } from './stored-format.ts';
 
 /** A log on a server, which other tools and releases may open without the database of its read models. */
@@ -28,19 +28,20 @@ export async function checkLogFormat(log: Pick<ServerLog, 'readRaw' | 'lastPosit
 
 /**
  * Records the format of this release in a log on a server, before the release appends anything else there. A user who may
- * not append records nothing.
+ * not append raises no number, and begins no log.
  * @throws StartupError if a newer or an older release has written the log; UnavailableError
  */
 export async function recordLogFormat(log: ServerLog): Promise<void> {
   for (let attempts = 0; attempts < maxAttempts; attempts += 1) {
     const { format, revision } = await readFormat(log);
-    if (format === ownFormat.format || !(await isWritable(log))) return;
+    if (format === ownFormat.format || !(await isWritable(log, format === null))) return;
     const raised = { id: randomUUID(), type, data: JSON.stringify(ownFormat), metadata: '{"schemaVersion":1}' };
     const stored = await log.append(stream, revision, [raised]);
     if (E.isRight(stored)) return;
     // After a conflict another node has recorded a format meanwhile.
     if (stored.left.kind === 'unavailable') throw new UnavailableError(stored.left.detail);
   }
+  throw new UnavailableError(`${where} does not take the number of its format: other nodes write theirs.`);
 }
 
 async function readFormat(
@@ -61,12 +62,13 @@ async function readFormat(
   return { format: null, revision: noStream };
 }
 
-async function isWritable(log: ServerLog): Promise<boolean> {
+async function isWritable(log: ServerLog, isNew: boolean): Promise<boolean> {
   try {
     await log.ensureWritable();
     return true;
   } catch (error) {
-    if (error instanceof UnavailableError) return false;
+    // The right may come later. In a new log the first events would then have no number before them.
+    if (error instanceof PermanentlyUnavailableError && !isNew) return false;
     throw error;
   }
 }

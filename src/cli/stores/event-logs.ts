@@ -2,6 +2,7 @@ import { dirname } from 'node:path';
 import { checkFolderFormat, recordFolderFormat } from '#app/files/folder-format.ts';
 import { lockStoreFile } from '#app/files/store-file-lock.ts';
 import { checkLogFormat, recordLogFormat } from '#app/log-format.ts';
+import { waitForStore } from '#app/startup/wait-for-stores.ts';
 import type { EventStoreConfig } from '#app/store-config.ts';
 import { streamKinds } from '#domain/stream-kinds.ts';
 import { ChangeListener } from '#event-store/change-notifications.ts';
@@ -31,6 +32,8 @@ const commandLineAnswerTimeoutMs = 60_000;
 
 /** The server's own limit decides. */
 const maxAppendBytes = 64 * 1024 * 1024;
+
+const toolLog = loggerOn('error', process.stderr);
 
 /**
  * Opens a log to read it; a service may run on it.
@@ -73,7 +76,8 @@ export async function openStreams(store: EventStoreConfig, upcast: Upcast = asSt
 export async function openTarget(store: EventStoreConfig): Promise<OpenedLog<LogTarget>> {
   if (store.kind !== 'sqlite') {
     const opened = await openPatiently(store);
-    await recordLogFormat(opened).catch(closing(opened));
+    const recording = waitForStore('EVENT_STORE_URL', toolLog, () => recordLogFormat(opened));
+    await recording.catch(closing(opened));
     return { log: new AppendLogTarget(opened), kind: store.kind, close: () => opened.close() };
   }
   const folder = dirname(store.path);
@@ -128,7 +132,7 @@ async function openPatiently(
     maxAppendBytes,
     answerWithinMs: commandLineAnswerTimeoutMs,
     readWithinMs: commandLineAnswerTimeoutMs,
-    log: loggerOn('error', process.stderr),
+    log: toolLog,
   });
   await checkLogFormat(opened).catch(closing(opened));
   return opened;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { checkLogFormat, recordLogFormat } from '#app/log-format.ts';
+import * as E from 'fp-ts/lib/Either.js';
+import { checkLogFormat, recordLogFormat, type ServerLog } from '#app/log-format.ts';
 import { ownFormat } from '#app/stored-format.ts';
 import { openLog, openStreams, openTarget } from '#cli/stores/event-logs.ts';
 import { streamKinds } from '#domain/stream-kinds.ts';
@@ -10,8 +11,10 @@ import {
   openEventStoreDbEventStore,
 } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
+import { PermanentlyUnavailableError, UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { oldestFormat } from '#shared/stored-format.ts';
 import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
+import { unknown } from '#test/support/eventstoredb/faults/failures.ts';
 
 const streamPrefix = 'switchyard.';
 const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
@@ -115,6 +118,37 @@ describe('the format of a log on a server', () => {
       (await stored()).map(({ format }) => format),
       [oldestFormat],
     );
+  });
+
+  it('stops a start of a user who may not write to a new log, which would begin without it', async () => {
+    server.access.anonymous = 'read';
+    await assert.rejects(recordLogFormat(open()), PermanentlyUnavailableError);
+  });
+
+  const sameLog = (store: EventStoreDbEventStore, other: Partial<ServerLog>): ServerLog => ({
+    append: (...append) => store.append(...append),
+    lastPosition: () => store.lastPosition(),
+    readRaw: (...read) => store.readRaw(...read),
+    ensureWritable: () => store.ensureWritable(),
+    ...other,
+  });
+
+  it('is not passed over where the server only takes too long to say who may write', async () => {
+    const ensureWritable = () => Promise.reject(new UnavailableError('It takes too long.'));
+    await assert.rejects(recordLogFormat(sameLog(open(), { ensureWritable })), UnavailableError);
+    await write(oldestFormat, '0.5.0');
+    await assert.rejects(recordLogFormat(sameLog(open(), { ensureWritable })), UnavailableError);
+  });
+
+  it('is not passed over where other nodes come first again and again', async () => {
+    const append = async () => E.left({ kind: 'conflict', actualRevision: 0 } as const);
+    await assert.rejects(recordLogFormat(sameLog(open(), { append })), UnavailableError);
+  });
+
+  it('is recorded by an import although the server is away for a moment', async () => {
+    server.faults.nextAppends.push({ kind: 'fail', failure: unknown('Not now.') });
+    await (await openTarget({ kind: 'eventstoredb', url: server.url, streamPrefix })).close();
+    assert.deepEqual(await stored(), [ownFormat]);
   });
 
   it('stops a start where it cannot be read', async () => {
