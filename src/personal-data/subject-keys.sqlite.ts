@@ -32,7 +32,7 @@ export function openSqliteSubjectKeys(options: SqliteStoreOptions): SubjectKeys 
     schema,
     isDurable: true,
     isZeroed: true,
-    prepare: (database) => {
+    check: (database) => {
       if (isOfOthers(database)) throw new StartupError(`${options.file} holds no subject keys, but something else.`);
       chmodSync(options.file, 0o600);
     },

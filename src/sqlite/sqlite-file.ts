@@ -23,8 +23,8 @@ export interface SqliteFileOptions extends SqliteStoreOptions {
   readonly isDurable?: boolean;
   /** Whether all deleted bytes are set to zero. Default false: only those in pages that are written anyway. */
   readonly isZeroed?: boolean;
-  /** Called with the opened file before its tables are created. What it throws ends the opening. */
-  readonly prepare?: (database: DatabaseSync) => void;
+  /** Called with the opened file before anything is written to it. What it throws ends the opening. */
+  readonly check?: (database: DatabaseSync) => void;
 }
 
 /** A small SQLite file: reads are synchronous, and another thread writes. A read sees every write that was answered. */
@@ -38,22 +38,14 @@ export class SqliteFile {
 
   /**
    * Creates the file and its tables if they do not exist, and opens it.
-   * @throws StartupError if it cannot be opened; what `prepare` throws
+   * @throws StartupError if it cannot be opened; what `check` throws
    */
-  constructor({
-    file: path,
-    contents,
-    schema,
-    writer,
-    isDurable = false,
-    isZeroed = false,
-    prepare,
-  }: SqliteFileOptions) {
+  constructor({ file: path, contents, schema, writer, isDurable = false, isZeroed = false, check }: SqliteFileOptions) {
     this.#contents = contents;
     this.#writer = writer;
     this.#file = { path, contents, isDurable, isZeroed };
     try {
-      this.#database = openFile(path, schema, prepare);
+      this.#database = openFile(path, schema, check);
     } catch (error) {
       if (!isOfSqlite(error)) throw error;
       throw new StartupError(`${contents} in ${path} cannot be opened: ${error.message}.`, { cause: error });
@@ -90,10 +82,10 @@ export class SqliteFile {
   }
 }
 
-function openFile(path: string, schema: string, prepare: (database: DatabaseSync) => void = () => undefined) {
+function openFile(path: string, schema: string, check: (database: DatabaseSync) => void = () => undefined) {
   const maker = new DatabaseSync(path, { timeout: openTimeoutMs });
   try {
-    prepare(maker);
+    check(maker);
     maker.exec(`PRAGMA journal_mode = WAL; ${schema}`);
     return new DatabaseSync(path, { readOnly: true, timeout: readTimeoutMs });
   } finally {

@@ -12,6 +12,8 @@ interface CallDocument extends LogDocument {
   /** JSON of the record. */
   readonly body: string;
   readonly bytes: number;
+  /** Always 1. Release 0.5.0 reads it; the next release does not store it. */
+  readonly callsRepresented: number;
 }
 
 /** Opens the log of calls on MongoDB, which all nodes share. */
@@ -96,5 +98,6 @@ function documentOf({ id, projectId, call }: LoggedCall): CallDocument {
     outcome: call.outcome,
     body,
     bytes: Buffer.byteLength(body),
+    callsRepresented: 1,
   };
 }

@@ -1,4 +1,3 @@
-import type { DatabaseSync } from 'node:sqlite';
 import { removeOldRows } from '#sqlite/remove-old-rows.ts';
 import { SqliteFile, type SqliteStoreOptions } from '#sqlite/sqlite-file.ts';
 import { type CallLog, callOf, callPageOf, type StoredCall } from './call-log.ts';
@@ -6,7 +5,7 @@ import { type CallLog, callOf, callPageOf, type StoredCall } from './call-log.ts
 const schema = `
   CREATE TABLE IF NOT EXISTS calls (
     id TEXT NOT NULL, project TEXT NOT NULL, at INTEGER NOT NULL, request TEXT NOT NULL, key TEXT NOT NULL,
-    model TEXT NOT NULL, outcome TEXT NOT NULL, body TEXT NOT NULL, bytes INTEGER NOT NULL,
+    model TEXT NOT NULL, outcome TEXT NOT NULL, body TEXT NOT NULL, bytes INTEGER NOT NULL, represented INTEGER NOT NULL,
     PRIMARY KEY (project, at, id)
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX IF NOT EXISTS calls_by_request ON calls (project, request);
@@ -21,9 +20,10 @@ const schema = `
     DELETE FROM sizes WHERE project = old.project AND bytes <= 0;
   END;
 `;
+/** Release 0.5.0 reads how many calls a record represents. The next release does not store it. */
 const insertSql = `
-  INSERT INTO calls (id, project, at, request, key, model, outcome, body, bytes)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (project, at, id) DO NOTHING`;
+  INSERT INTO calls (id, project, at, request, key, model, outcome, body, bytes, represented)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1) ON CONFLICT (project, at, id) DO NOTHING`;
 const requestSql = 'SELECT id, at, body FROM calls WHERE project = ? AND request = ? ORDER BY at DESC, id DESC LIMIT ?';
 const pageSql = `
   SELECT id, at, body FROM calls
@@ -39,7 +39,7 @@ const deleteSql = 'DELETE FROM calls WHERE project = ? AND at = ? AND id = ?';
  * @throws StartupError if the file cannot be opened
  */
 export function openSqliteCallLog(options: SqliteStoreOptions): CallLog {
-  const file = new SqliteFile({ ...options, contents: 'The records of calls', schema, prepare: dropRepresented });
+  const file = new SqliteFile({ ...options, contents: 'The records of calls', schema });
   return {
     add: async (calls) => {
       const rows = calls.map(({ id, projectId, call }) => {
@@ -82,10 +82,4 @@ export function openSqliteCallLog(options: SqliteStoreOptions): CallLog {
 
 function storedCallOf({ id, at, body }: ReturnType<SqliteFile['rows']>[number]): StoredCall {
   return { id: String(id), at: Number(at), body: String(body) };
-}
-
-/** Release 0.5.0 stored how many calls a record represents. The next release does not open its files. */
-function dropRepresented(database: DatabaseSync): void {
-  const column = database.prepare("SELECT 1 FROM pragma_table_info('calls') WHERE name = 'represented'").get();
-  if (column !== undefined) database.exec('ALTER TABLE calls DROP COLUMN represented');
 }

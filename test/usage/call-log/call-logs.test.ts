@@ -58,6 +58,14 @@ describe('the call log on SQLite', () => {
     assert.equal((await log.ofRequest('one', 'request-b', 1)).length, 1);
     await log.close();
     await writer.close();
+    const written = new DatabaseSync(file, { readOnly: true });
+    const rows = written.prepare('SELECT represented FROM calls ORDER BY at').all();
+    written.close();
+    assert.deepEqual(
+      rows.map(({ represented }) => represented),
+      [7, 1],
+      'the file is not written again',
+    );
     folder.remove();
   });
 });
