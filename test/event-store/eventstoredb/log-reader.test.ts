@@ -274,6 +274,12 @@ function describeReader(manner: ServerRelease): void {
       await left.close();
     });
 
+    it('finds the end although the last event is larger than a page', async () => {
+      fill(1, 5 * 1024 * 1024);
+      for (let asked = 0; asked < 2; asked += 1) assert.equal(await store.lastPosition(), ours().at(-1));
+      assert.ok(double.callsByKind.log <= 4, `${double.callsByKind.log} reads`);
+    });
+
     const thousandsBehind = { few: 3, many: 100 };
     itInRounds(
       'catches up from far behind while one event arrives for every five that it reads, a thousand behind in a round',

@@ -150,7 +150,10 @@ export class LogReader {
         reads.answers(this.#requestFrom(start, searchedEvents), pageBytes),
       );
       const events = answers.flatMap((answer) => eventOf(answer) ?? []);
-      for (const last of events.slice(-1)) changes.notify(positionOf(last));
+      const last = eventsAfter(after, answers).at(-1);
+      // The answer begins with the event at the position, which alone may be larger than a page.
+      if (last === undefined) return changes.position;
+      changes.notify(positionOf(last));
       if (events.length <= searchedEvents && bytesOfAll(events) <= pageBytes) return changes.position;
     }
   }
