@@ -51,7 +51,7 @@ export const skipEvent = command({
             'there, everything can handle it, or what has stopped there has also stopped at an earlier event, which is shown.',
         ),
       );
-    const { eventId, eventType, stream } = failure;
+    const { eventId, eventType, stream = null } = failure;
     return E.right([newEvent('EventSkipped', { position, eventId, eventType, stream, reason })]);
   },
   answer: ({ state: { skipped } }) => {

@@ -5,7 +5,11 @@ import { eventCodecs } from './event-codecs.ts';
 
 /** An event at which a projection or a process has stopped, and why; `message` may quote the event. */
 export const eventFailureCodec = t.readonly(
-  t.type({ eventId: text(), eventType: text(), position: t.number, message: text(), stream: text() }),
+  t.intersection([
+    t.type({ eventId: text(), eventType: text(), position: t.number, message: text() }),
+    // Failures that a release before 0.5 stored lack it.
+    t.partial({ stream: text() }),
+  ]),
 );
 
 export type EventFailure = t.TypeOf<typeof eventFailureCodec>;
