@@ -224,6 +224,8 @@ export class LogReader {
       return await read(start);
     } catch (error) {
       this.#foreign = noStretch;
+      // The next search passes by the foreign events again, with its longer limit.
+      this.#hasSearched = false;
       if (error instanceof InvalidPositionError && start === after) this.doubt();
       throw error;
     }

@@ -1,6 +1,6 @@
 import { ChangeListener } from '#event-store/change-notifications.ts';
 import { abortable, delay } from '#shared/async/timed-waits.ts';
-import type { ForeignStretch, WakeUpSubscription } from './wake-ups.ts';
+import { type ForeignStretch, shortestPollMs, type WakeUpSubscription } from './wake-ups.ts';
 
 /** How long the log is watched after the last wait, because most followers wait again soon. */
 const lingerMs = 1_000;
@@ -73,7 +73,8 @@ export class LogWatch extends ChangeListener {
     });
     while (this.#isWanted) {
       const dueInMs = askedAt() + wakeUps.pollMs - performance.now();
-      if (dueInMs > 0) await delay(dueInMs, signal);
+      // Looks again before it is due, because the subscription may end meanwhile.
+      if (dueInMs > 0) await delay(Math.min(dueInMs, shortestPollMs), signal);
       // Readers see the failure themselves.
       else await abortable(signal, askForEnd).catch(() => null);
     }

@@ -30,7 +30,7 @@ const reopenLimits = { firstMs: 100, maxMs: 5_000 };
 
 /** How often the end of the log is asked for next to a confirmed subscription, and without one. */
 const longestPollMs = 1_000;
-const shortestPollMs = 200;
+export const shortestPollMs = 200;
 
 /**
  * Reports stored events soon after they are stored. It may miss some, and may report one twice. It subscribes from the known
