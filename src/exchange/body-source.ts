@@ -104,7 +104,7 @@ const nodeFull = failure(
 );
 
 /** The failure of an unfinished body that was evicted for others. */
-export const bodyEvicted = failure(
+const bodyEvicted = failure(
   'body-evicted',
   'The node has no memory left for bodies, and this project has most of it. So the node ended this unfinished body. Send it again, faster.',
   { retryAfterSeconds },

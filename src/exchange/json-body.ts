@@ -64,7 +64,7 @@ const utf8 = /^"?utf-?8"?$/i;
  * Checks that a request's headers describe uncompressed JSON in UTF-8.
  * @returns why not; null if they do
  */
-export function checkJsonMediaType(headers: IncomingHttpHeaders): Failure | null {
+function checkJsonMediaType(headers: IncomingHttpHeaders): Failure | null {
   const encoding = headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
     return failure('unsupported-media-type', 'The body must not be compressed: send it without Content-Encoding.');

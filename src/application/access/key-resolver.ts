@@ -324,7 +324,7 @@ export function keyHolder(
  * A revoked key, which never becomes valid again.
  * @param revision the last known revision of its stream
  */
-export function revokedHolder(revision: number): CachedKey {
+function revokedHolder(revision: number): CachedKey {
   return { caller: null, secrets: new Map(), expiresAt: never, revision, asOf: never, confirmedAt: never };
 }
 

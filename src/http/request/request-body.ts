@@ -66,7 +66,7 @@ export function hasBody(ctx: Context): boolean {
 }
 
 /** The bytes that a request announces for its body; 0 if it announces none. */
-export function announcedBytesOf(ctx: Context): number {
+function announcedBytesOf(ctx: Context): number {
   return Number(ctx.req.headers['content-length'] ?? 0);
 }
 
@@ -210,7 +210,7 @@ export function receiveBody(
 }
 
 /** Returns a body that has arrived completely with its headers, as small ones do; null for any other body. */
-export function bufferedBody(req: IncomingMessage): Buffer | null {
+function bufferedBody(req: IncomingMessage): Buffer | null {
   if (req.readableFlowing !== null || req.readableLength !== Number(req.headers['content-length'])) return null;
   const bytes: unknown = req.read();
   if (!Buffer.isBuffer(bytes)) return null;

@@ -20,7 +20,7 @@ export interface RequestRouter {
 }
 
 /** What a path accepts, as @koa/router knows it. */
-export interface Accepted {
+interface Accepted {
   readonly methods: ReadonlyArray<string>;
   /** The paths of its routes, with `:name` for parameters. */
   readonly routes: ReadonlyArray<string>;

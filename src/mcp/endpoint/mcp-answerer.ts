@@ -171,7 +171,7 @@ const parseError = -32_700;
 const invalidRequest = -32_600;
 
 /** Returns the error for a body that is not a JSON object: invalid JSON, a batch, or JSON that is too deep. */
-export function rpcErrorOf({ code, detail, errors }: Failure): JsonRpcError {
+function rpcErrorOf({ code, detail, errors }: Failure): JsonRpcError {
   const isJson = code !== 'malformed-json' && code !== 'invalid-encoding';
   const where = (errors ?? []).map(({ pointer, message }) => `${pointer || 'The message'} ${message}.`).join(' ');
   const message = isJson ? `${where || detail} Send one message in each request.` : detail;
@@ -184,6 +184,6 @@ export function rpcErrorOf({ code, detail, errors }: Failure): JsonRpcError {
 }
 
 /** Returns the HTTP response for an error. */
-export function jsonRpcError({ status, code, message, id }: JsonRpcError): Response {
+function jsonRpcError({ status, code, message, id }: JsonRpcError): Response {
   return Response.json({ jsonrpc: '2.0', error: { code, message }, id }, { status });
 }
