@@ -4,7 +4,8 @@ import type { RecordStore } from '#records/record-store.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import type { Json } from '#shared/json/json.ts';
-import { ensureKnownFormat, olderDataError, ownFormat } from './stored-format.ts';
+import { olderDataError } from '#shared/stored-format.ts';
+import { ensureKnownFormat, ownFormat } from './stored-format.ts';
 
 /** A shared database, whose format is a record. */
 export interface SharedDatabase {

@@ -4,7 +4,8 @@ import { type EventStore, noStream, type StoredEvent } from '#event-store/event-
 import { parseTexts } from '#event-store/recorded-event.ts';
 import { UnreadableStreamError } from '#event-store/unreadable-stream.ts';
 import { PermanentlyUnavailableError, UnavailableError } from '#shared/errors/unavailable-error.ts';
-import { ensureKnownFormat, olderDataError, ownFormat } from './stored-format.ts';
+import { olderDataError } from '#shared/stored-format.ts';
+import { ensureKnownFormat, ownFormat } from './stored-format.ts';
 
 /** A log on a server, which other tools and releases may open without the database of its read models. */
 export interface ServerLog extends Pick<EventStore, 'append' | 'lastPosition'> {

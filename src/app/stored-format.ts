@@ -1,6 +1,6 @@
 import * as t from 'io-ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
-import { oldestFormat, storedFormat, wayFromOlderFormat } from '#shared/stored-format.ts';
+import { olderDataError, oldestFormat, storedFormat } from '#shared/stored-format.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 
 export const StoredFormat = t.type({
@@ -32,9 +32,4 @@ export function ensureKnownFormat(stored: unknown, where: string): number {
   throw new StartupError(
     `${where} was written by Switchyard ${writtenBy} (format ${format}, this release ${ownFormat.writtenBy} knows ${ownFormat.format}): start that release or a newer one.`,
   );
-}
-
-/** The failure of a start on data that only an older release opens. @param release that wrote it */
-export function olderDataError(where: string, release: string): StartupError {
-  return new StartupError(`${where} was written by Switchyard ${release}: ${wayFromOlderFormat}.`);
 }

@@ -1,9 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ensureKnownFormat, olderDataError, ownFormat } from '#app/stored-format.ts';
+import { ensureKnownFormat, ownFormat } from '#app/stored-format.ts';
 import { isDiskFull } from '#application/operations/unexpected-error.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { replaceFileSync } from '#shared/files/replace-file.ts';
+import { olderDataError } from '#shared/stored-format.ts';
 import { dataDatabases, dataFiles } from './data-files.ts';
 
 /** Release 0.3.0 and older ones had it, and no records. */

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { StartupError } from '#shared/errors/startup-error.ts';
-import { oldestFormat, storedFormat, wayFromOlderFormat } from '#shared/stored-format.ts';
+import { olderDataError, oldestFormat, storedFormat } from '#shared/stored-format.ts';
 
 /** "SWYE": marks a SQLite file as a Switchyard event store. */
 const applicationId = 0x53575945;
@@ -134,8 +134,7 @@ function check(database: DatabaseSync, file: string): void {
     throw new StartupError(
       `${file} was written by a newer Switchyard (format ${version}, this one knows ${storedFormat}); start that release or a newer one.`,
     );
-  if (version < oldestFormat)
-    throw new StartupError(`${file} was written by Switchyard 0.4.0 or an older release: ${wayFromOlderFormat}.`);
+  if (version < oldestFormat) throw olderDataError(file, '0.4.0 or an older release');
   // This reads the tables' roots and the newest event, and SQLite compares the header with the file's length. That is
   // enough to find a truncated or overwritten file at once.
   database.prepare('SELECT * FROM events ORDER BY position DESC LIMIT 1').get();
