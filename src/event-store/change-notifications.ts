@@ -7,6 +7,8 @@ import type { RawEvent } from './transfer/raw-log.ts';
 export interface SentPage {
   readonly after: number;
   readonly position: number;
+  /** The length of the events' texts. */
+  readonly characters: number;
   readonly events: ReadonlyArray<RawEvent>;
 }
 

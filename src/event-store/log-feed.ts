@@ -27,9 +27,11 @@ export function feedTail(tail: LogTail, changes: LogChanges): MessagePort {
   const following = tail.follow({
     name: 'The feed of the projector thread',
     after: 'end',
-    handle: ({ events, position }) => {
-      const stored = events.map((event) => (event as LazyEvent).stored);
-      notifier.send(position, after === null || stored.length === 0 ? undefined : { after, position, events: stored });
+    handle: ({ events, position, characters }) => {
+      // The window of the other thread would not keep a page of more characters.
+      const isSent = events.length > 0 && characters <= maxCharacters;
+      const stored = () => events.map((event) => (event as LazyEvent).stored);
+      notifier.send(position, isSent && after !== null ? { after, position, characters, events: stored() } : undefined);
       after = position;
     },
     signal: closed.signal,
@@ -68,10 +70,9 @@ export class FedPages {
     this.#port.close();
   }
 
-  #add({ after, position, events: stored }: SentPage): void {
+  #add({ events: stored, ...page }: SentPage): void {
     const events = stored.map((event) => new LazyEvent(event, this.#upcast));
-    const characters = events.reduce((sum, event) => sum + event.characters, 0);
-    if (after !== this.#window.end) this.#window.moveTo(after);
-    this.#window.add({ after, position, events, characters, isEnd: true });
+    if (page.after !== this.#window.end) this.#window.moveTo(page.after);
+    this.#window.add({ ...page, events, isEnd: true });
   }
 }

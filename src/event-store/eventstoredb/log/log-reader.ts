@@ -150,9 +150,9 @@ export class LogReader {
         reads.answers(this.#requestFrom(start, searchedEvents), pageBytes),
       );
       const events = answers.flatMap((answer) => eventOf(answer) ?? []);
-      const last = eventsAfter(after, answers).at(-1);
+      const last = events.at(-1);
       // The answer begins with the event at the position, which alone may be larger than a page.
-      if (last === undefined) return changes.position;
+      if (last === undefined || positionOf(last) <= after) return changes.position;
       changes.notify(positionOf(last));
       if (events.length <= searchedEvents && bytesOfAll(events) <= pageBytes) return changes.position;
     }
