@@ -47,6 +47,17 @@ describe(`data of older releases ${long}`, function () {
     await receiver.close();
   });
 
+  /** Opens data of 0.4.0 with release 0.5.0, stores more, and reads all of it with this release. */
+  async function openWith05ThenThis(start: (main?: string) => ServiceProcess, projectId: string): Promise<void> {
+    const between = await start(of05.main).listening();
+    const data = await KeptData.storedBy(between, receiver);
+    await between.stop();
+    const newer = await start().listening();
+    expectStatus(await newer.client.get(`/v1/projects/${projectId}`), 200);
+    await data.expectIn(newer);
+    await newer.stop();
+  }
+
   describe('in a data folder', () => {
     const folder = temporaryFolder();
     const started: ServiceProcess[] = [];
@@ -71,13 +82,7 @@ describe(`data of older releases ${long}`, function () {
       await before.stop();
       assert.match(await refusalOf(start()), isOlder(`The data folder ${folder.path}`));
       assert.equal(numberOf(), 3);
-      const between = await start(of05.main).listening();
-      const data = await KeptData.storedBy(between, receiver);
-      await between.stop();
-      const newer = await start().listening();
-      expectStatus(await newer.client.get(`/v1/projects/${projectId}`), 200);
-      await data.expectIn(newer);
-      await newer.stop();
+      await openWith05ThenThis(start, projectId);
       assert.match(await refusalOf(start(of05.main)), isNewer(`The data folder ${folder.path}`));
     });
   });
@@ -98,13 +103,7 @@ describe(`data of older releases ${long}`, function () {
       newDatabase.pathname += '-new';
       const besideNewDatabase = start(undefined, { READ_STORE_URL: newDatabase.href });
       assert.match(await refusalOf(besideNewDatabase), isOlder('The log of EVENT_STORE_URL'));
-      const between = await start(of05.main).listening();
-      const data = await KeptData.storedBy(between, receiver);
-      await between.stop();
-      const newer = await start().listening();
-      expectStatus(await newer.client.get(`/v1/projects/${projectId}`), 200);
-      await data.expectIn(newer);
-      await newer.stop();
+      await openWith05ThenThis(start, projectId);
       assert.match(await refusalOf(start(of05.main)), isNewer('The log of EVENT_STORE_URL'));
     });
   });
