@@ -12,6 +12,7 @@ import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { failure } from '#domain/shared/failure.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
+import { clock } from '#shared/clock.ts';
 import { nullable, oneOf } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
 
@@ -91,7 +92,7 @@ export const createBatch = command({
   afterAppend: async (id, { load, append }) => {
     const { state } = await load(batch, id);
     if (state === null) return null;
-    const time = new Date().toISOString();
+    const time = new Date(clock.time()).toISOString();
     await append({
       entity: file,
       id: state.facts.input_file_id,

@@ -3,6 +3,8 @@ import type { DigestPlace } from '#domain/history/digest.ts';
 import { LogVerification } from '#domain/history/verification.ts';
 import type { RecordStore } from '#records/record-store.ts';
 import { delay } from '#shared/async/timed-waits.ts';
+import { chance } from '#shared/chance.ts';
+import { clock } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import type { VerificationResult } from './verify-history.ts';
@@ -51,8 +53,8 @@ export class DailyVerification {
 
   constructor(options: DailyVerificationOptions) {
     this.#options = options;
-    this.#now = options.now ?? Date.now;
-    this.#offsetMs = options.atMinutes * minuteMs + (options.random ?? Math.random)() * hourMs;
+    this.#now = options.now ?? clock.time;
+    this.#offsetMs = options.atMinutes * minuteMs + (options.random ?? chance.random)() * hourMs;
   }
 
   /** Runs until a signal aborts. */

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import type { StreamHead } from '#domain/history/digest.ts';
+import { clock } from '#shared/clock.ts';
 import { headOfLine, leafOf } from './digest.ts';
 
 // A file of heads is NDJSON, compressed by gzip: a line for each stream, in the order of their names. The lines are the
@@ -91,7 +91,7 @@ export async function* mergeHeads(
         const source = sources[index];
         if (head?.stream === newest.stream && source !== undefined) next[index] = await advance(source);
       }
-      if (count % headsPerTurn === 0) await nextTurn();
+      if (count % headsPerTurn === 0) await clock.nextTurn();
     }
   } finally {
     await Promise.all(sources.map((source) => source.return?.()));

@@ -1,9 +1,9 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Digest, StreamHead } from '#domain/history/digest.ts';
 import { ChainHeads } from '#event-store/chain-heads.ts';
 import { type ChainHead, ChainVerifier, isChained, statedHeadBefore } from '#event-store/hash-chain.ts';
 import { describeBroken } from '#event-store/transfer/log-failure.ts';
 import { pagesOf, type RawEvent, type RawLog } from '#event-store/transfer/raw-log.ts';
+import { clock } from '#shared/clock.ts';
 import { DigestRefusedError, emptySequence, sequenceAfter, sortedStreams } from './digest.ts';
 
 /** A stream that has new events. */
@@ -42,7 +42,7 @@ export async function readNewHeads(
   for await (const page of pagesOf(log, end, since?.position)) {
     signal.throwIfAborted();
     await verify(page, collector);
-    await nextTurn();
+    await clock.nextTurn();
   }
   return collector.result();
 }
@@ -52,7 +52,7 @@ async function verify(page: ReadonlyArray<RawEvent>, collector: HeadCollector): 
   let left = charactersPerTurn;
   for (const event of page) {
     if (left <= 0) {
-      await nextTurn();
+      await clock.nextTurn();
       left = charactersPerTurn;
     }
     collector.add(event);

@@ -1,5 +1,6 @@
 import type { LogMark, ReadOfLog } from '#domain/shared/log-mark.ts';
 import { delay } from '#shared/async/timed-waits.ts';
+import { clock } from '#shared/clock.ts';
 import { isChained } from './hash-chain.ts';
 import type { LogPages } from './log-pages.ts';
 
@@ -38,11 +39,11 @@ export async function compareLog(read: ReadOfLog, options: ComparisonOptions): P
   const { graceMs, signal } = options;
   const newest = read.marks.at(-1) ?? null;
   if (newest === null) return { lost: null, common: null };
-  const until = performance.now() + graceMs;
+  const until = clock.now() + graceMs;
   for (;;) {
     const found = await findRead(read, options);
     if (found === 'same') return { lost: null, common: newest };
-    if (found === 'other' || performance.now() >= until || signal.aborted) break;
+    if (found === 'other' || clock.now() >= until || signal.aborted) break;
     await delay(askAgainMs, signal);
   }
   return { lost: newest, common: await newestHeld(read, options) };

@@ -1,6 +1,6 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BackOff } from '#shared/async/retrying.ts';
 import { delay } from '#shared/async/timed-waits.ts';
+import { clock } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { OutageLog } from '#shared/logging/outage-log.ts';
@@ -193,7 +193,7 @@ export class LogFollower implements Following {
       if (this.#isNews(batch)) await this.#handle(batch);
       else this.#pass(batch.position);
       if (this.#hasNothingToTake) await this.#waitForEvents();
-      else await nextTurn();
+      else await clock.nextTurn();
     }
   }
 

@@ -1,7 +1,7 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ReadOfLog } from '#domain/shared/log-mark.ts';
 import { BackOff } from '#shared/async/retrying.ts';
 import { abortable, delay } from '#shared/async/timed-waits.ts';
+import { clock } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { OutageLog } from '#shared/logging/outage-log.ts';
@@ -110,7 +110,7 @@ export class LogTail implements TailOfFollower {
     const signal = AbortSignal.any([callerSignal, this.#closing.signal]);
     const isWanted = (type: string) => filter.types?.includes(type) ?? !filter.exceptTypes?.includes(type);
     const end = (await this.readEnd(signal)) ?? 0;
-    for (let position = after; position < end; await nextTurn()) {
+    for (let position = after; position < end; await clock.nextTurn()) {
       const page = await this.readPage({ after: position, maxEvents: pageEvents, ...filter }, signal);
       if (page === null) return;
       const maxEvents = Number.POSITIVE_INFINITY;
@@ -233,7 +233,7 @@ export class LogTail implements TailOfFollower {
       this.#isAtEnd = page.isEnd;
       this.window.add(page);
       this.#wakeFollowers(page, before);
-      if (!page.isEnd) await nextTurn();
+      if (!page.isEnd) await clock.nextTurn();
     }
   }
 

@@ -1,4 +1,6 @@
 import { delay } from '#shared/async/timed-waits.ts';
+import { chance } from '#shared/chance.ts';
+import { clock } from '#shared/clock.ts';
 
 /** One node's own time and randomness. Nothing compares them with another node's. */
 export interface Clock {
@@ -12,7 +14,7 @@ export interface Clock {
 
 /** The clock of this process. It never goes back. */
 export const monotonicClock: Clock = {
-  now: () => performance.now(),
+  now: () => clock.now(),
   pause: delay,
-  random: Math.random,
+  random: chance.random,
 };

@@ -1,5 +1,6 @@
 import { BackOff } from '#shared/async/retrying.ts';
 import { abortable } from '#shared/async/timed-waits.ts';
+import { clock, type Timer } from '#shared/clock.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { errorText } from '#shared/logging/logged-error.ts';
@@ -211,9 +212,9 @@ export async function onceUnderLease<Result>(
   work: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   const ended = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
+  let timer: Timer | undefined;
   const limitWait = () => {
-    timer = setTimeout(() => ended.abort(), timeoutMs);
+    timer = clock.setTimeout(() => ended.abort(), timeoutMs);
   };
   limitWait();
   const done: Result[] = [];
@@ -222,7 +223,7 @@ export async function onceUnderLease<Result>(
       ...lease,
       signal: AbortSignal.any([signal, ended.signal]),
       work: async (_token, workSignal) => {
-        clearTimeout(timer);
+        clock.clearTimeout(timer);
         // Then the lease is lost, and this node waits again.
         workSignal.addEventListener('abort', limitWait, { once: true });
         done.push(await work(workSignal));
@@ -231,7 +232,7 @@ export async function onceUnderLease<Result>(
     });
   } finally {
     // The end of the work aborts its signal, too.
-    clearTimeout(timer);
+    clock.clearTimeout(timer);
   }
   const [result] = done;
   if (done.length === 0) throw new UnavailableError(`Another node holds the lease ${lease.name}.`);

@@ -2,6 +2,7 @@ import type { AuditEntry } from '#application/history/audit-entries.ts';
 import type { Caller } from '#domain/shared/access.ts';
 import type { ResponseSink } from '#exchange/response-sink.ts';
 import { withTimeout } from '#shared/async/timed-waits.ts';
+import { clock, type Timer } from '#shared/clock.ts';
 
 /** The media type of server-sent events (HTML standard, section 9.2). */
 export const eventStreamType = 'text/event-stream';
@@ -46,7 +47,7 @@ export class FeedReader {
   #isHeld = false;
   /** Resolves when the client has read everything or the feed has ended; null while the client may be sent more. */
   #unread: PromiseWithResolvers<void> | null = null;
-  #unreadTimer: NodeJS.Timeout | undefined;
+  #unreadTimer: Timer | undefined;
   #isChecking = false;
 
   constructor(options: FeedReaderOptions) {
@@ -158,7 +159,7 @@ export class FeedReader {
     const { response, maxUnreadMs: limitMs = maxUnreadMs } = this.#options;
     if (response.write(piece)) return;
     this.#unread = Promise.withResolvers();
-    this.#unreadTimer = setTimeout(() => this.end('too slow'), limitMs);
+    this.#unreadTimer = clock.setTimeout(() => this.end('too slow'), limitMs);
     response.onceDrained(() => {
       this.#read();
       this.#flush();
@@ -166,7 +167,7 @@ export class FeedReader {
   }
 
   #read(): void {
-    clearTimeout(this.#unreadTimer);
+    clock.clearTimeout(this.#unreadTimer);
     this.#unread?.resolve();
     this.#unread = null;
   }

@@ -8,6 +8,7 @@ import { UnreadableEventError } from '#event-store/recorded-event.ts';
 import { UnreadableStreamError } from '#event-store/unreadable-stream.ts';
 import type { ResponseSink } from '#exchange/response-sink.ts';
 import { FairRoom, runFor, serviceOwner } from '#shared/async/fair-queue.ts';
+import { clock, type Timer } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { type AudienceGroup, Audiences } from './audiences.ts';
@@ -66,7 +67,7 @@ export class LiveFeed {
   readonly #replaying = new Set<FeedReader>();
   readonly #places: FairRoom;
   #follower: Promise<Follower> | null = null;
-  #timers: ReadonlyArray<NodeJS.Timeout> = [];
+  #timers: ReadonlyArray<Timer> = [];
   /** The position of the last batch that was sent. */
   #sentUpTo = 0;
   #hasStopped = false;
@@ -128,8 +129,8 @@ export class LiveFeed {
     const { keepAliveMs = 15_000, keyCheckMs = 500 } = this.#options;
     if (this.#timers.length > 0) return;
     this.#timers = [
-      setInterval(() => void this.#keepAlive(), keepAliveMs).unref(),
-      setInterval(() => this.#checkKeys(), keyCheckMs).unref(),
+      clock.setInterval(() => void this.#keepAlive(), keepAliveMs).unref(),
+      clock.setInterval(() => this.#checkKeys(), keyCheckMs).unref(),
     ];
   }
 
@@ -139,7 +140,7 @@ export class LiveFeed {
     this.#readers.delete(reader);
     this.#places.giveBack(reader.caller.projectId);
     if (this.size > 0) return;
-    for (const timer of this.#timers) clearInterval(timer);
+    for (const timer of this.#timers) clock.clearInterval(timer);
     this.#timers = [];
     const follower = this.#follower;
     this.#follower = null;

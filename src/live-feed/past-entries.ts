@@ -3,6 +3,7 @@ import { pastEvents } from '#application/history/past-events.ts';
 import { areShown, type Positions } from '#positions/positions.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import { FairSlots } from '#shared/async/fair-queue.ts';
+import { clock } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { entryMessage, type FeedReader } from './feed-reader.ts';
 
@@ -96,10 +97,10 @@ export class PastEntries {
     const { events, lookedUpTo } = await pastEvents(documents, reader.caller, after, eventsOfPart);
     const places = events.filter(({ position }) => position <= until);
     const pieces = piecesOf(await auditEntries(reads, places));
-    const end = performance.now() + partTimeoutMs;
+    const end = clock.now() + partTimeoutMs;
     let sent: SentPart = { entries: 0, upTo: after };
     for (const { bytes, entries, position } of pieces) {
-      if (!(await reader.whenRead(end - performance.now())) || reader.hasEnded) return sent;
+      if (!(await reader.whenRead(end - clock.now())) || reader.hasEnded) return sent;
       reader.sendFirst(bytes);
       sent = { entries: sent.entries + entries, upTo: position };
     }

@@ -1,5 +1,6 @@
 import { type MongoClient, MongoOperationTimeoutError } from 'mongodb';
 import { Availability } from '#shared/availability/availability.ts';
+import { clock, type Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import type { OnCommand } from './command-monitor.ts';
 import { clientFor, closeClient, ping } from './mongodb-client.ts';
@@ -50,7 +51,7 @@ export class MongoDbAvailability {
   /** The prober of the last answered probe, whose connection is open for the next one. */
   #idleProber: Prober | null = null;
   /** Ends the idle prober. */
-  #endIdle: NodeJS.Timeout | undefined;
+  #endIdle: Timer | undefined;
 
   constructor(options: MongoDbAvailabilityOptions) {
     const { url, urlName = 'its URL', probeTimeoutMs = defaultProbeTimeoutMs, log } = options;
@@ -101,7 +102,7 @@ export class MongoDbAvailability {
   #takeIdle(): Prober | null {
     const prober = this.#idleProber;
     this.#idleProber = null;
-    clearTimeout(this.#endIdle);
+    clock.clearTimeout(this.#endIdle);
     return prober;
   }
 
@@ -112,7 +113,7 @@ export class MongoDbAvailability {
       return;
     }
     this.#idleProber = prober;
-    this.#endIdle = setTimeout(() => void this.#end(prober), this.#keepProberMs).unref();
+    this.#endIdle = clock.setTimeout(() => void this.#end(prober), this.#keepProberMs).unref();
   }
 
   /** Creates a client for probes. The clients of the holders may be broken although the server has recovered. */
@@ -165,7 +166,7 @@ export class ElectionLog {
   #isLogged = false;
 
   /** @param now the time in milliseconds; default: the clock of the machine */
-  constructor(log: Logger | undefined, now: () => number = () => performance.now()) {
+  constructor(log: Logger | undefined, now: () => number = () => clock.now()) {
     this.#log = log;
     this.#now = now;
   }

@@ -1,6 +1,8 @@
 import { type Db, type MongoClient, MongoError } from 'mongodb';
 import { backOffMs } from '#shared/async/retrying.ts';
 import { delay, withTimeout, withTimeoutError } from '#shared/async/timed-waits.ts';
+import { chance } from '#shared/chance.ts';
+import { clock } from '#shared/clock.ts';
 import { PermanentlyUnavailableError, UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { MongoDbAvailability } from './mongodb-availability.ts';
 import { type ClientOptions, clientFor, closeClient, databaseOf, ping } from './mongodb-client.ts';
@@ -153,14 +155,14 @@ const never = new AbortController().signal;
  * @throws UnavailableError after 12 s, or when the signal has aborted; any other error of the call
  */
 export async function repeatCall<Result>(call: () => Promise<Result>, signal: AbortSignal = never): Promise<Result> {
-  const began = performance.now();
+  const began = clock.now();
   for (let failures = 0; ; failures += 1) {
     try {
       return await call();
     } catch (error) {
       const isPassing = error instanceof UnavailableError && !(error instanceof PermanentlyUnavailableError);
-      if (!isPassing || signal.aborted || performance.now() - began > maxRepeatedMs) throw error;
-      if (failures > 0) await delay(backOffMs(failures, pauses, Math.random()), signal);
+      if (!isPassing || signal.aborted || clock.now() - began > maxRepeatedMs) throw error;
+      if (failures > 0) await delay(backOffMs(failures, pauses, chance.random()), signal);
     }
   }
 }

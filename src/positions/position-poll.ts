@@ -5,6 +5,7 @@ import { ReadOfLog } from '#domain/shared/log-mark.ts';
 import type { PublishedPositions } from '#read-store/published-positions.ts';
 import type { RecordKey } from '#records/record-store.ts';
 import { delay } from '#shared/async/timed-waits.ts';
+import { clock } from '#shared/clock.ts';
 import { nullable } from '#shared/codecs/choice.ts';
 import type { Json } from '#shared/json/json.ts';
 import type { Logger } from '#shared/logging/logger.ts';
@@ -168,7 +169,7 @@ export class PositionPoll implements PositionSink {
   async #poll(): Promise<void> {
     const { source, onPoll } = this.#options;
     try {
-      const sentAt = performance.now();
+      const sentAt = clock.now();
       const { published, processes } = await source.poll();
       this.#hear(published);
       this.#applyProcesses(processes);
@@ -189,7 +190,7 @@ export class PositionPoll implements PositionSink {
     const before = this.#published;
     this.#published = published;
     if (published === null || (published.token === before?.token && published.beat === before.beat)) return;
-    this.#heardAt = performance.now();
+    this.#heardAt = clock.now();
     this.#isAlive = before !== null;
   }
 
@@ -211,7 +212,7 @@ export class PositionPoll implements PositionSink {
   }
 
   #isSilent(): boolean {
-    return performance.now() - this.#heardAt > this.#limits.silence;
+    return clock.now() - this.#heardAt > this.#limits.silence;
   }
 }
 

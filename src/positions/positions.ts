@@ -1,4 +1,5 @@
 import { currentOwner, FairRoom } from '#shared/async/fair-queue.ts';
+import { clock } from '#shared/clock.ts';
 import { RecentEffects } from './recent-effects.ts';
 
 /** The position of one follower of the log, as far as callers may wait for it. */
@@ -180,14 +181,14 @@ export class Positions implements PositionSink {
     const { promise, resolve } = Promise.withResolvers<WaitOutcome>();
     const waits = this.#waits[condition.kind];
     const end = (outcome: WaitOutcome) => {
-      clearTimeout(timer);
+      clock.clearTimeout(timer);
       signal?.removeEventListener('abort', expire);
       if (waits.delete(wait)) this.#places.giveBack(owner);
       resolve(outcome);
     };
     const expire = () => end('timeout');
     const wait: Wait = { ...condition, end };
-    const timer = setTimeout(expire, ms);
+    const timer = clock.setTimeout(expire, ms);
     signal?.addEventListener('abort', expire);
     waits.add(wait);
     for (const listener of this.#waitListeners) listener();
@@ -260,10 +261,10 @@ export async function effectsShown(
   ms: number,
 ): Promise<WaitOutcome> {
   if (reactions.size === 0) return 'reached';
-  const deadline = performance.now() + ms;
+  const deadline = clock.now() + ms;
   const effects = await followEffects(positions, reactions, deadline);
   if (effects === null) return 'timeout';
-  return effects === 0 ? 'reached' : positions.passed('all', effects, { ms: deadline - performance.now() });
+  return effects === 0 ? 'reached' : positions.passed('all', effects, { ms: deadline - clock.now() });
 }
 
 /** @returns the position of the last effect; 0 without one; null after the deadline */
@@ -275,7 +276,7 @@ async function followEffects(
   const causes = new Set([...reactions.values()].flat());
   let awaited = new Map([...reactions].map(([name, of]) => [name, Math.max(...of)]));
   for (let last = 0; ; ) {
-    const options: PassedOptions = { kind: 'process', ms: deadline - performance.now() };
+    const options: PassedOptions = { kind: 'process', ms: deadline - clock.now() };
     const waits = [...awaited].map(([name, position]) => positions.passed({ names: [name] }, position, options));
     if ((await Promise.all(waits)).includes('timeout')) return null;
     const effects = effectsOf(positions, awaited.keys(), causes);

@@ -5,6 +5,7 @@ import { streamName } from '#domain/shared/entity.ts';
 import type { Failure, FailureCode } from '#domain/shared/failure.ts';
 import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
+import { clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import type { SeenStreams } from './cascade.ts';
 import type { ProcessTools } from './process.ts';
@@ -47,7 +48,7 @@ export function createProcessTools(options: ProcessToolsOptions, context: Reacti
     hasSeen: (entity, id) => seen?.has(streamName(entity, id)) ?? null,
     dataAt: async (entity, id, revision) => (await writer.eventAt(entity, id, revision)).data,
     pauseUntil,
-    now: () => new Date(),
+    now: () => new Date(clock.time()),
     log,
     write: async (write) => {
       signal.throwIfAborted();

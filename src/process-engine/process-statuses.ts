@@ -3,6 +3,7 @@ import type { EventStore } from '#event-store/event-store.ts';
 import { identityOfLog } from '#event-store/log-identity.ts';
 import type { LogTail } from '#event-store/log-tail.ts';
 import { type ProcessCheckpoint, startOfLog } from '#positions/position-poll.ts';
+import { abortAfter } from '#shared/async/timed-waits.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { ProcessCheckpoints } from './process-checkpoints.ts';
 
@@ -40,7 +41,7 @@ export class ProcessStatuses {
   async #identity(): Promise<string | null> {
     // This fails at once while the store is known to be unavailable. The read of the first event would be repeated.
     await this.#options.store.lastPosition();
-    const signal = AbortSignal.timeout(logReadTimeoutMs);
+    const signal = abortAfter(logReadTimeoutMs);
     const identity = await identityOfLog(this.#options.tail, signal, false);
     if (identity === null && signal.aborted) throw new UnavailableError('The event store does not answer.');
     return identity;

@@ -1,6 +1,7 @@
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { Semaphore } from '#shared/async/semaphore.ts';
 import { delay } from '#shared/async/timed-waits.ts';
+import { clock } from '#shared/clock.ts';
 
 /** Waits until a time (RFC 3339), and lets other reactions run meanwhile. It rejects when the process stops. */
 export type PauseUntil = (time: string) => Promise<void>;
@@ -102,7 +103,7 @@ export class Reactions {
   }
 
   readonly #pauseUntil: PauseUntil = async (time) => {
-    await this.#withoutSlot(() => delay(Date.parse(time) - Date.now(), this.#options.signal));
+    await this.#withoutSlot(() => delay(Date.parse(time) - clock.time(), this.#options.signal));
     this.#options.signal.throwIfAborted();
   };
 

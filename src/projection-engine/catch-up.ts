@@ -2,6 +2,7 @@ import { shortenedEventTypes } from '#domain/stream-kinds.ts';
 import type { EventBatch, EventStore } from '#event-store/event-store.ts';
 import { noIncompleteStreams } from '#read-store/incomplete-streams.ts';
 import type { ReadStoreWriter } from '#read-store/read-store.ts';
+import { clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import type { GenerationProjector } from './generation-projector.ts';
 import { type GroupFilter, ProjectionGroup, type ProjectionGroupOptions } from './projection-group.ts';
@@ -57,7 +58,7 @@ export class GenerationCatchUp {
       ...options.group,
       name: 'The filling of read models',
       batchSize: rebuildBatchSize,
-      commitsEachBatch: () => performance.now() - this.#liveAt < liveQuietMs,
+      commitsEachBatch: () => clock.now() - this.#liveAt < liveQuietMs,
       onBatch: (batch) => this.#afterBatch(batch),
     });
   }
@@ -96,7 +97,7 @@ export class GenerationCatchUp {
 
   /** Must be called when live events were folded. */
   noteLiveEvents(): void {
-    this.#liveAt = performance.now();
+    this.#liveAt = clock.now();
   }
 
   /**
@@ -220,7 +221,7 @@ export class RebuildLog {
   /** A batch was folded. @param projections that are being rebuilt */
   folded(batch: EventBatch, projections: ReadonlyArray<string>, pace: Pace | null): void {
     if (projections.length === 0) return;
-    const now = performance.now();
+    const now = clock.now();
     this.#pass ??= { startedAt: now, built: [], events: 0, hasReportedStart: false, reportedAt: now };
     this.#pass.events += batch.events.length;
     if (batch.caughtUp) return;
@@ -245,7 +246,7 @@ export class RebuildLog {
     const pass = this.#pass;
     this.#pass = null;
     if (pass === null || pass.events === 0 || pass.built.length === 0) return;
-    const seconds = Math.round((performance.now() - pass.startedAt) / 100) / 10;
+    const seconds = Math.round((clock.now() - pass.startedAt) / 100) / 10;
     this.#log.info({ projections: pass.built, events: pass.events, seconds }, 'Read models are built');
   }
 }
@@ -266,7 +267,7 @@ export class ThroughputMeter {
     if (this.#from === null) {
       // The first batch gives the start position. How long it took to read is not known.
       this.#from = batch.position;
-      this.#startedAt = performance.now();
+      this.#startedAt = clock.now();
       this.#events = 0;
     } else {
       this.#events += batch.events.length;
@@ -280,7 +281,7 @@ export class ThroughputMeter {
 
   pace(): Pace | null {
     if (this.#from === null) return null;
-    const seconds = Math.max(0.001, (performance.now() - this.#startedAt) / 1000);
+    const seconds = Math.max(0.001, (clock.now() - this.#startedAt) / 1000);
     const eventsPerSecond = this.#events / seconds;
     return { target: this.#target, eventsPerSecond, positionsPerSecond: (this.#position - this.#from) / seconds };
   }

@@ -5,6 +5,7 @@ import type { ServedPosition } from '#read-store/published-positions.ts';
 import type { OperatorState, ProjectionStatus, ReadStoreWriter } from '#read-store/read-store.ts';
 import { type RetryOptions, retrying } from '#shared/async/retrying.ts';
 import { abortable } from '#shared/async/timed-waits.ts';
+import { clock } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { GenerationCatchUp, type SharedGroupOptions } from './catch-up.ts';
@@ -234,7 +235,7 @@ export class ProjectionRunner {
 
   async #afterCatchUpBatch(): Promise<void> {
     this.#options.onPositions?.();
-    if (performance.now() - this.#statusAt < statusIntervalMs) return;
+    if (clock.now() - this.#statusAt < statusIntervalMs) return;
     await this.#catchUp.aim();
     await this.#reportStatus();
   }
@@ -277,7 +278,7 @@ export class ProjectionRunner {
   }
 
   async #reportStatus(): Promise<void> {
-    this.#statusAt = performance.now();
+    this.#statusAt = clock.now();
     this.#options.onStatus?.();
     await this.#persist('Storing the status', () => this.#options.store.saveStatus(this.status()));
     this.statusChanges += 1;

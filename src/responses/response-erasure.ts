@@ -1,5 +1,5 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { SubjectKeys } from '#personal-data/subject-keys.ts';
+import { clock } from '#shared/clock.ts';
 import type { Erasure, ResponseStore } from './response-store.ts';
 
 /** Longer than a call may write after it has looked at its generation. */
@@ -57,7 +57,7 @@ export class ResponseErasure {
     let after: string | null = '';
     while (after !== null && signal?.aborted !== true) {
       after = await store.eraseSome(erasure, after);
-      await nextTurn();
+      await clock.nextTurn();
     }
     await store.copies.makeDue(erasure.projectId, now());
   }

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { clock } from '#shared/clock.ts';
 import type { ResponseStore } from './response-store.ts';
 
 const maxProjectsAtOnce = 64;
@@ -52,7 +52,7 @@ export class ResponseRemoval {
       for (const project of projects) {
         if (signal.aborted) return;
         hasRemoved = (await this.step(project)) || hasRemoved;
-        await nextTurn();
+        await clock.nextTurn();
       }
       if (!hasRemoved) return;
     }
@@ -70,7 +70,7 @@ export class ResponseRemoval {
       for (const project of this.#waiting) {
         this.#waiting.delete(project);
         if (await this.step(project)) this.#waiting.add(project);
-        await nextTurn();
+        await clock.nextTurn();
         if (this.#isClosed) break;
       }
     } catch {

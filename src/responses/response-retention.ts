@@ -1,5 +1,5 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { repeating } from '#shared/async/repeating.ts';
+import { clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import type { StoredResponses } from './stored-responses.ts';
 
@@ -49,7 +49,7 @@ export class ResponseRetention {
         const [projectId, ofProject] = next;
         await responses.expire(projectId, ofProject.slice(0, expiredAtOnce));
         if (ofProject.length > expiredAtOnce) waiting.push([projectId, ofProject.slice(expiredAtOnce)]);
-        await nextTurn();
+        await clock.nextTurn();
       }
       if (old.length < foundAtOnce) return;
     }

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import * as E from 'fp-ts/lib/Either.js';
 import type { Tenant } from '#domain/shared/access.ts';
 import { upcasters } from '#domain/shared/upcasters.ts';
@@ -11,6 +10,8 @@ import type { UnsealedMetadata } from '#event-store/hash-chain.ts';
 import { newestVersion } from '#event-store/recorded-event.ts';
 import type { BrokenAttempt, CallRecord } from '#gateway/relay/call-record.ts';
 import { Debouncer } from '#shared/async/debouncer.ts';
+import { chance } from '#shared/chance.ts';
+import { clock } from '#shared/clock.ts';
 import { isOutage, UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { OutageLog } from '#shared/logging/outage-log.ts';
@@ -70,7 +71,7 @@ export class UsageRecorder {
 
   constructor(options: UsageRecorderOptions) {
     this.#options = options;
-    this.#now = options.now ?? (() => new Date());
+    this.#now = options.now ?? (() => new Date(clock.time()));
     this.#outage = new OutageLog(options.log, 'The event store in which usage is recorded');
     this.#window = this.#newWindow();
     this.#storing = new Debouncer(options.storeIntervalMs ?? intervalMs, () => this.#store());
@@ -131,7 +132,7 @@ export class UsageRecorder {
     this.#window = this.#newWindow();
     for (let start = 0; start < entries.length; start += maxEntriesOfEvent) {
       const usage = entries.slice(start, start + maxEntriesOfEvent);
-      this.#unsettled.push({ from, until, callsLost: start === 0 ? callsLost : 0, usage, id: randomUUID() });
+      this.#unsettled.push({ from, until, callsLost: start === 0 ? callsLost : 0, usage, id: chance.randomUuid() });
     }
   }
 
@@ -194,8 +195,8 @@ export class UsageRecorder {
     }
     const middle = Math.ceil(usage.length / 2);
     return [
-      { ...part, usage: usage.slice(0, middle), id: randomUUID() },
-      { ...part, usage: usage.slice(middle), callsLost: 0, id: randomUUID() },
+      { ...part, usage: usage.slice(0, middle), id: chance.randomUuid() },
+      { ...part, usage: usage.slice(middle), callsLost: 0, id: chance.randomUuid() },
     ];
   }
 }

@@ -15,6 +15,7 @@ import { InclusionProofs } from '#digests/inclusion-proof.ts';
 import { writeDigestOperation } from '#digests/write-digest-operation.ts';
 import type { InclusionProof } from '#domain/history/digest.ts';
 import type { LogVerification } from '#domain/history/verification.ts';
+import { clock } from '#shared/clock.ts';
 import { runOnOneNode } from './run-on-one-node.ts';
 
 /** The digests for callers. */
@@ -51,7 +52,7 @@ export async function openDigests(runtime: Runtime): Promise<Digests> {
     };
   }
   const proofs = new InclusionProofs(store);
-  const now = Date.now;
+  const now = clock.time;
   const folder = new DigestFolder(config.digestDir);
   const writer = new DigestWriter({ eventLog: events, store, folder, key, now });
   const schedule = new DigestSchedule({ writer, leases, node, log, now });

@@ -1,6 +1,7 @@
 import type { Runtime } from '#app/runtime.ts';
 import type { Operation } from '#application/operations/operation.ts';
 import { ExclusiveTurns } from '#leases/under-lease.ts';
+import { clock } from '#shared/clock.ts';
 import { archiveUsageOperation } from '#usage/archive/archive-usage-operation.ts';
 import { UsageArchive } from '#usage/archive/usage-archive.ts';
 
@@ -10,7 +11,7 @@ const leaseTimeoutMs = 20_000;
 /** Creates the operation that archives metering. One node at a time does that. */
 export function openUsageArchive({ config, events, blobs, leases, node, log, opened }: Runtime): Operation<null> {
   const { maxAppendBytes } = config.limits;
-  const archive = new UsageArchive({ events, blobs, maxAppendBytes, log, now: () => new Date() });
+  const archive = new UsageArchive({ events, blobs, maxAppendBytes, log, now: () => new Date(clock.time()) });
   const turns = new ExclusiveTurns({ name: 'usage-archive', leases, node, log, timeoutMs: leaseTimeoutMs });
   opened.defer(() => turns.stop());
   return archiveUsageOperation({

@@ -6,6 +6,7 @@ import type { Gateway } from '#gateway/gateway.ts';
 import { LeaseWatch } from '#leases/lease-watch.ts';
 import { BatchRunner } from '#processes/batches/batch-runner.ts';
 import { CallSlots } from '#processes/batches/call-slots.ts';
+import { clock } from '#shared/clock.ts';
 import { gatewayLimits } from './body-limits.ts';
 import { runOnOneNode } from './run-on-one-node.ts';
 
@@ -34,7 +35,7 @@ export function runBatches(runtime: Runtime, gateway: Gateway | null, space: Fil
       checks: new CallSlots(maxChecksAtOnce),
       maxLineBytes,
       lines: new ByteBudget(linesLimits(config.limits.bodies, maxLineBytes)),
-      now: () => new Date(),
+      now: () => new Date(clock.time()),
     });
     runOnOneNode(runtime, {
       name: lease,

@@ -4,6 +4,7 @@ import type { LogTail } from '#event-store/log-tail.ts';
 import { decodeProcessesRecord, type PositionSource, processesRecordKey } from '#positions/position-poll.ts';
 import { decodePublishedPositions, positionsRecordKey } from '#read-store/notes.ts';
 import type { RecordStore } from '#records/record-store.ts';
+import { abortAfter } from '#shared/async/timed-waits.ts';
 
 /** How long the first poll waits for the identity of the log, so that callers wait for processes from the start. */
 const firstIdentityTimeoutMs = 1_000;
@@ -23,14 +24,14 @@ export function polledPositions(
   let isAsking = false;
   const askIdentity = async () => {
     isAsking = true;
-    log = await identityOfLog(tail, AbortSignal.timeout(identityTimeoutMs));
+    log = await identityOfLog(tail, abortAfter(identityTimeoutMs));
     isAsking = false;
   };
   return {
     poll: async () => {
       if (isFirst) {
         isFirst = false;
-        log = await identityOfLog(tail, AbortSignal.timeout(firstIdentityTimeoutMs), false);
+        log = await identityOfLog(tail, abortAfter(firstIdentityTimeoutMs), false);
       }
       // The log may be empty for long, and the poll must not wait.
       if (log === null && !isAsking) void askIdentity();
@@ -60,7 +61,7 @@ function onlyOfLog(tail: Pick<LogTail, 'compare'>) {
   return async <Stored extends RecordOfTerm>(record: Stored | null): Promise<Stored | null> => {
     if (record === null) return null;
     if (compared?.token !== record.token) {
-      const found = await tail.compare(record.read, AbortSignal.timeout(comparisonTimeoutMs));
+      const found = await tail.compare(record.read, abortAfter(comparisonTimeoutMs));
       if (found === null) return null;
       compared = { token: record.token, isOfLog: found.lost === null };
     }

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { keyCutoffEvents } from '#domain/api-key/api-key.ts';
 import { apiKeyEvents } from '#domain/api-key/events.ts';
 import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
@@ -6,6 +5,7 @@ import type { Following, LogTail } from '#event-store/log-tail.ts';
 import { type Clock, monotonicClock } from '#leases/clock.ts';
 import { paginateAll } from '#read-store/paginate-all.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
+import { clock } from '#shared/clock.ts';
 
 /** The event types that decide which keys and secrets are valid. */
 const keyEventTypes: ReadonlyArray<string> = [...Object.keys(apiKeyEvents), ...Object.keys(keyCutoffEvents)];
@@ -206,7 +206,7 @@ export async function descendantKeysOf(
   // A set iterates in insertion order, including entries added during the loop.
   for (const byKeyId of visited) {
     looked += 1;
-    if (looked % keysPerTurn === 0) await nextTurn();
+    if (looked % keysPerTurn === 0) await clock.nextTurn();
     for await (const page of paginateAll<{ keyId: string }>(documents, 'api-key-origins', { byKeyId })) {
       for (const { value } of page) {
         if (visited.has(value.keyId)) continue;

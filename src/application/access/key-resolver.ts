@@ -7,6 +7,7 @@ import type { RecordedEvent } from '#event-store/event-store.ts';
 import { UnreadableEventError } from '#event-store/recorded-event.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import { withTimeout } from '#shared/async/timed-waits.ts';
+import { clock } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { KeyFollower } from './key-follower.ts';
 import type { KeyUsage } from './key-usage.ts';
@@ -70,8 +71,8 @@ export class KeyResolver {
 
   constructor(options: KeyResolverOptions) {
     this.#options = options;
-    this.#now = options.now ?? (() => performance.now());
-    this.#time = options.time ?? Date.now;
+    this.#now = options.now ?? (() => clock.now());
+    this.#time = options.time ?? clock.time;
   }
 
   /**

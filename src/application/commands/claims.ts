@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import * as E from 'fp-ts/lib/Either.js';
 import { LRUCache } from 'lru-cache';
 import type { Origin } from '#application/streams/sealed-events.ts';
@@ -9,6 +8,8 @@ import { phoneNumber, phoneNumberClaim } from '#domain/phone-number/phone-number
 import type { Tenant } from '#domain/shared/access.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
+import { delay } from '#shared/async/timed-waits.ts';
+import { clock } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
 /** How long a claim is valid before its phone number exists, because its creator may be between its two appends. */
@@ -80,11 +81,11 @@ export class Claims {
    * node may be ahead, so the wait ends at the latest one grace period after this node first saw the claim.
    */
   #graceEnd(claimId: string, holderId: string, since: string): number {
-    const now = performance.now();
+    const now = clock.now();
     const claim = `${claimId} ${holderId} ${since}`;
     const firstSeen = this.#firstSeen.get(claim) ?? now;
     this.#firstSeen.set(claim, firstSeen);
-    const leftByClock = Date.parse(since) + this.#graceMs - Date.now();
+    const leftByClock = Date.parse(since) + this.#graceMs - clock.time();
     return Math.min(firstSeen + this.#graceMs, now + leftByClock);
   }
 
@@ -101,10 +102,10 @@ export class Claims {
     for (;;) {
       const { state, revision } = await this.#writer.load(phoneNumber, holderId);
       if (revision >= 0) return !phoneNumber.isLive(state, holderId);
-      const now = performance.now();
+      const now = clock.now();
       if (now >= graceEnds) break;
       if (now >= deadline) throw new UnavailableError('Another request is creating a phone number with this number.');
-      await sleep(Math.min(pollIntervalMs, Math.max(0, Math.min(graceEnds, deadline) - now)));
+      await delay(Math.min(pollIntervalMs, Math.max(0, Math.min(graceEnds, deadline) - now)));
     }
     const closed = await writeEvents(this.#writer, {
       entity: phoneNumber,

@@ -9,6 +9,7 @@ import type { EndpointPlaces } from '#application/webhooks/endpoint-places.ts';
 import { defaultMaxFilledBytes } from '#domain/template/filled-size.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import type { NewSubjectKeys, PersonalData, PersonalTexts } from '#personal-data/personal-data.ts';
+import { clock } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import type { Claims } from './claims.ts';
@@ -111,7 +112,7 @@ export async function decisionContextOf(
     newSecrets,
     subject: writesToSubject(command) && tenant !== null ? { state, tenant } : subject,
     related,
-    time: new Date().toISOString(),
+    time: new Date(clock.time()).toISOString(),
     maxFilledBytes: runtime.maxFilledBytes ?? defaultMaxFilledBytes,
   };
 }

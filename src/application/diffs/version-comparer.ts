@@ -3,6 +3,8 @@ import { Piscina } from 'piscina';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { heavyWork } from '#shared/async/event-loop-budget.ts';
 import { currentOwner, FairSlots } from '#shared/async/fair-queue.ts';
+import { abortAfter } from '#shared/async/timed-waits.ts';
+import { clock } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { EncodedJson } from '#shared/json/encoded-json.ts';
 import { type ThreadHeap, threadError } from '#shared/memory/thread-heap.ts';
@@ -63,7 +65,7 @@ export class VersionComparer {
       await heavyWork.take(1);
       return E.right(new EncodedJson<Diff>(compareVersions(comparison)));
     }
-    const began = performance.now();
+    const began = clock.now();
     const leave = await this.#turns.enter(currentOwner());
     if (leave === 'owner-waits') return E.left(tooManyWait);
     if (leave === 'all-wait') throw new UnavailableError('Too many large versions are being compared now.');
@@ -82,9 +84,9 @@ export class VersionComparer {
   }
 
   async #compareInThread(comparison: Comparison, began: number): Promise<string> {
-    const msLeft = this.#limits.timeoutMs - (performance.now() - began);
+    const msLeft = this.#limits.timeoutMs - (clock.now() - began);
     if (this.#isClosed) throw new UnavailableError('This node stops.');
-    const signal = AbortSignal.timeout(Math.max(0, Math.floor(msLeft)));
+    const signal = abortAfter(Math.max(0, Math.floor(msLeft)));
     try {
       return await this.#startedPool().run(comparison, { signal });
     } catch (error) {

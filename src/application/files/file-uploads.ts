@@ -1,4 +1,4 @@
-import { createHash, hash, randomUUID } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import * as E from 'fp-ts/lib/Either.js';
 import type { ReceivedUpload, UploadSource } from '#application/operations/operation.ts';
 import type { OperationResult } from '#application/operations/operation-request.ts';
@@ -9,6 +9,7 @@ import { invalidInput } from '#exchange/input-errors.ts';
 import { countReleasedBytes } from '#exchange/minor-gc.ts';
 import { boundaryOf, MultipartScanner, multipartFailure, notMultipart, type Part } from '#exchange/multipart.ts';
 import { ByteChannel } from '#shared/async/byte-channel.ts';
+import { chance } from '#shared/chance.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import type { FileSpace, SpaceReservation } from './file-space.ts';
@@ -71,7 +72,7 @@ export class FileUploads {
     hold: SpaceReservation,
   ): Promise<E.Either<Failure, ReceivedUpload>> {
     const { blobs, maxFileBytes, arrival: limits } = this.#options;
-    const blobId = `${fileBlobPrefix}${randomUUID()}`;
+    const blobId = `${fileBlobPrefix}${chance.randomUuid()}`;
     const digest = createHash('sha256');
     const content = new ByteChannel(bytesInMemory, (bytes) => {
       bodyHold.giveBack(bytes.length);

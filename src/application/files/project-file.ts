@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import type { StreamWriter } from '#application/streams/stream-writer.ts';
 import type { BlobStore } from '#blob-store/blob-store.ts';
 import { file, isFileThere } from '#domain/file/file.ts';
+import { clock } from '#shared/clock.ts';
 
 /** A file that is sent to a provider with a call. */
 export interface ProjectFile {
@@ -26,7 +27,7 @@ export async function findProjectFile(
 ): Promise<ProjectFile | null> {
   if (!/^file-[0-9a-z]{8,64}$/.test(fileId)) return null;
   const { state } = await writer.load(file, fileId);
-  if (!isFileThere(state, new Date().toISOString()) || state.projectId !== projectId) return null;
+  if (!isFileThere(state, new Date(clock.time()).toISOString()) || state.projectId !== projectId) return null;
   const { data } = await writer.eventAt(file, fileId, 0);
   const { filename, contentType } = data;
   return {

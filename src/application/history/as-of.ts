@@ -10,6 +10,7 @@ import { type Failure, type FailureCode, failure } from '#domain/shared/failure.
 import { invalidInput } from '#exchange/input-errors.ts';
 import type { PersonalData } from '#personal-data/personal-data.ts';
 import { EventLoopBudget } from '#shared/async/event-loop-budget.ts';
+import { clock } from '#shared/clock.ts';
 import { withJsonSchema } from '#shared/codecs/json-schema.ts';
 import { type EncodedJson, encodeJson } from '#shared/json/encoded-json.ts';
 import type { Json } from '#shared/json/json.ts';
@@ -30,7 +31,7 @@ function endOfDay(value: unknown): string | null {
 
 /** A day that has not ended means now: what expires later today is not gone yet. */
 function notAfterNow(time: string): string {
-  const now = new Date().toISOString();
+  const now = new Date(clock.time()).toISOString();
   return time < now ? time : now;
 }
 

@@ -1,7 +1,7 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { apiKey } from '#domain/api-key/api-key.ts';
 import { type Entity, streamName } from '#domain/shared/entity.ts';
 import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
+import { clock } from '#shared/clock.ts';
 import { EventDataReader } from './event-data-reader.ts';
 import { type FoldedStream, foldEvent, KeptStates, unbegunStream } from './folded-stream.ts';
 import { KeyNames } from './key-names.ts';
@@ -123,7 +123,7 @@ export class StreamHistory {
         before = after;
       }
       if (isEnd || events.length === 0) return;
-      await nextTurn();
+      await clock.nextTurn();
     }
   }
 

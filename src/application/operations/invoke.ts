@@ -10,6 +10,7 @@ import { inputErrors, invalidInput, maxInputErrors } from '#exchange/input-error
 import type { StreamingConnection } from '#exchange/streaming-connection.ts';
 import { heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
 import { runFor } from '#shared/async/fair-queue.ts';
+import { clock } from '#shared/clock.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { checkScopes, notFound } from './access-refusals.ts';
@@ -254,7 +255,7 @@ function createExecute({ metrics, logger }: Pick<InvokeDependencies, 'metrics' |
   ): Promise<Invocation['outcome']> => {
     const { requestId, requestTarget, readHeaders, maxPageBytes, loadBody, openUpload } = call;
     const { kind, name } = operation;
-    const commandStart = kind === 'command' || kind === 'upload' ? performance.now() : null;
+    const commandStart = kind === 'command' || kind === 'upload' ? clock.now() : null;
     try {
       // 4. Reach
       const { fault, ...asked } = readHeaders();
@@ -283,7 +284,7 @@ function createExecute({ metrics, logger }: Pick<InvokeDependencies, 'metrics' |
       if (error instanceof ClientDisconnectedError) return E.right(null);
       return E.left(failureOfError(error, { requestId, operation: name }, logger));
     } finally {
-      if (commandStart !== null) metrics.command(name, (performance.now() - commandStart) / 1_000);
+      if (commandStart !== null) metrics.command(name, (clock.now() - commandStart) / 1_000);
     }
   };
 }

@@ -7,6 +7,7 @@ import {
   type Positions,
   type WaitOutcome,
 } from '#positions/positions.ts';
+import { clock } from '#shared/clock.ts';
 
 /** A process that handles events in order, so that an answer waits for its effects. */
 export interface ReactingProcess {
@@ -173,15 +174,15 @@ export class PendingResources {
     deadline: number,
   ): Promise<WaitOutcome> => {
     const isHalted = names.some((name) => this.#positions.isHalted('projection', name));
-    const ms = isHalted ? 0 : deadline - performance.now();
+    const ms = isHalted ? 0 : deadline - clock.now();
     return this.#positions.passed({ names }, position, { strict: true, ms });
   };
 
   readonly #effectsShow = ({ reactions }: PendingWrite, _: unknown, deadline: number): Promise<WaitOutcome> =>
-    effectsShown(this.#positions, reactions, deadline - performance.now());
+    effectsShown(this.#positions, reactions, deadline - clock.now());
 
   #deadlineOf(request: object): number {
-    const deadline = this.#deadlines.get(request) ?? performance.now() + this.#timeoutMs;
+    const deadline = this.#deadlines.get(request) ?? clock.now() + this.#timeoutMs;
     this.#deadlines.set(request, deadline);
     return deadline;
   }

@@ -4,6 +4,7 @@ import type { BlobStore } from '#blob-store/blob-store.ts';
 import type { Tenant } from '#domain/shared/access.ts';
 import type { Failure } from '#domain/shared/failure.ts';
 import type { StoredDocument } from '#read-store/stored-document.ts';
+import { clock } from '#shared/clock.ts';
 import type { Query } from './query.ts';
 import { type QueryDependencies, queryOperation } from './query-handler.ts';
 
@@ -58,7 +59,7 @@ export function downloadOperation(
     kind: 'download',
     produces,
     execute: async ({ input, subject }) => {
-      const found = find({ input, subject, time: new Date().toISOString() });
+      const found = find({ input, subject, time: new Date(clock.time()).toISOString() });
       if (E.isLeft(found)) return found;
       const { blobId, ...content } = found.right;
       const open = (start: number, end: number) => runtime.blobs.get(blobId, { start, end });

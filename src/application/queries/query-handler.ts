@@ -10,6 +10,7 @@ import { type Failure, failure, failures } from '#domain/shared/failure.ts';
 import { keepNewestClaims, type ReadCollection } from '#read-store/newest-claims.ts';
 import type { DocumentValue, PageRequest, ReadStore, Where } from '#read-store/read-store.ts';
 import { StoredDocument } from '#read-store/stored-document.ts';
+import { clock } from '#shared/clock.ts';
 import type { EncodedJson } from '#shared/json/encoded-json.ts';
 import type { Json } from '#shared/json/json.ts';
 import type { PageMakers } from './page-makers.ts';
@@ -188,7 +189,7 @@ async function answer(
       caller,
       maxPageBytes: maxBytes,
       accept: acceptedType(request.accept, definition.produces ?? []),
-      time: new Date().toISOString(),
+      time: new Date(clock.time()).toISOString(),
       read: withinPageBytes(read, maxBytes),
       history,
       personalReader,

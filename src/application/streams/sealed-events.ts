@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { Tenant } from '#domain/shared/access.ts';
 import type { EventOf } from '#domain/shared/entity.ts';
 import type { Actor, EventMetadata } from '#domain/shared/event.ts';
@@ -7,6 +6,7 @@ import type { EventToAppend, RecordedEvent } from '#event-store/event-store.ts';
 import { seal } from '#event-store/hash-chain.ts';
 import { newestVersion } from '#event-store/recorded-event.ts';
 import { heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
+import { chance } from '#shared/chance.ts';
 import type { StreamState } from './stream-state.ts';
 
 /** The origin of a write, for the metadata of every event. */
@@ -71,7 +71,7 @@ export async function sealAll<Events>(
   let revision = before.revision;
   for (const { type, data } of events) {
     revision += 1;
-    const id = randomUUID();
+    const id = chance.randomUuid();
     const versioned = { ...metadata, schemaVersion: newestVersion(upcasters, type) };
     const text = JSON.stringify(data);
     if (text.length > largeBodyBytes) await heavyWork.take(1);

@@ -1,7 +1,7 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { type Entity, streamName } from '#domain/shared/entity.ts';
 import { type EventStore, noStream, type RecordedEvent } from '#event-store/event-store.ts';
+import { clock } from '#shared/clock.ts';
 import { type SnapshotStore, StreamSnapshots } from './stream-snapshots.ts';
 import { emptyStream, foldStream, type StreamState } from './stream-state.ts';
 
@@ -180,7 +180,7 @@ export class StreamLoader {
       if (isEnd || state.revision >= upTo) break;
       const snapshot = parts === 1 ? await this.#snapshots?.find(entity, stream, upTo) : null;
       if (snapshot != null && snapshot.revision > state.revision) state = snapshot;
-      await nextTurn();
+      await clock.nextTurn();
     }
     return state;
   }

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as E from 'fp-ts/lib/Either.js';
 import { Map as PersistentMap } from 'immutable';
 import * as t from 'io-ts';
@@ -7,6 +6,7 @@ import type { Entity } from '#domain/shared/entity.ts';
 import { noStream, type RecordedEvent } from '#event-store/event-store.ts';
 import type { RecordStore } from '#records/record-store.ts';
 import { withTimeout } from '#shared/async/timed-waits.ts';
+import { clock } from '#shared/clock.ts';
 import { EncodedJson } from '#shared/json/encoded-json.ts';
 import { type RememberedRequest, RememberedRequests } from './idempotency.ts';
 import type { StreamState } from './stream-state.ts';
@@ -119,7 +119,7 @@ export async function writeSnapshot(
   const lines = [JSON.stringify(head)];
   let characters = 0;
   for (const part of partsOf(maps, remembered)) {
-    await nextTurn();
+    await clock.nextTurn();
     const line = JSON.stringify(part);
     characters += line.length;
     if (characters > maxCharacters) return null;
@@ -134,7 +134,7 @@ export async function readSnapshot<State>([first = '', ...lines]: ReadonlyArray<
   const members = new Map<string, Members>(maps.map((member) => [member, PersistentMap()]));
   const remembered: RememberedRequest[] = [];
   for (const line of lines) {
-    await nextTurn();
+    await clock.nextTurn();
     const part = JSON.parse(line) as Part;
     if ('remembered' in part) remembered.push(...part.remembered);
     else members.set(part.member, withEntries(members.get(part.member) ?? PersistentMap(), part.entries));

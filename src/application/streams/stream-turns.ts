@@ -1,3 +1,4 @@
+import { clock } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
 /** The most callers that wait for their turn on one stream. */
@@ -28,14 +29,14 @@ export class StreamTurns {
     if (waiting.size >= this.#maxWaiting) throw tooManyWaiting(stream);
     await new Promise<void>((resolve, reject) => {
       const begin = () => {
-        clearTimeout(timer);
+        clock.clearTimeout(timer);
         resolve();
       };
       const giveUp = () => {
         waiting.delete(begin);
         reject(tooManyWaiting(stream));
       };
-      const timer = setTimeout(giveUp, Math.max(0, deadline - performance.now()));
+      const timer = clock.setTimeout(giveUp, Math.max(0, deadline - clock.now()));
       waiting.add(begin);
     });
   }

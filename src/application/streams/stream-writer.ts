@@ -1,11 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import * as E from 'fp-ts/lib/Either.js';
 import type { Tenant } from '#domain/shared/access.ts';
 import { type Entity, type EventOf, streamName } from '#domain/shared/entity.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { storedBytes } from '#event-store/append-limits.ts';
 import type { AppendFailure, EventStore, RecordedEvent } from '#event-store/event-store.ts';
-import { withTimeout } from '#shared/async/timed-waits.ts';
+import { delay, withTimeout } from '#shared/async/timed-waits.ts';
+import { chance } from '#shared/chance.ts';
+import { clock } from '#shared/clock.ts';
 import { metadataAfter, type Origin, sealAll } from './sealed-events.ts';
 import { StreamLoader, type StreamLoaderOptions } from './stream-loader.ts';
 import { foldStream, type StreamState } from './stream-state.ts';
@@ -89,7 +90,7 @@ export class StreamWriter {
     this.#soleWriter = options.soleWriter ?? false;
     this.#loader = new StreamLoader(options);
     this.#deadlineMs = options.deadlineMs ?? defaultDeadlineMs;
-    this.#now = options.now ?? (() => new Date());
+    this.#now = options.now ?? (() => new Date(clock.time()));
   }
 
   /** Adds a listener for the appended events. It gets them before the caller gets its answer. */
@@ -154,7 +155,7 @@ export class StreamWriter {
     entity: Entity<State, Events>,
     id: string,
     mode: TurnMode = 'alone',
-    deadline = performance.now() + this.#deadlineMs,
+    deadline = clock.now() + this.#deadlineMs,
   ): Promise<StreamTurn<State, Events>> {
     const stream = streamName(entity, id);
     if (mode === 'bypass') return new StreamTurn(this, entity, id, { deadline, isPipelined: false, end: null });
@@ -162,7 +163,7 @@ export class StreamWriter {
     const end = () => this.#turns.end(stream);
     const pending = this.#pending.get(stream);
     const mustWait = pending !== undefined && (mode === 'alone' || pending.depth >= maxPendingAppends);
-    if (mustWait && (await withTimeout(deadline - performance.now(), pending.isStored, null)) === null) {
+    if (mustWait && (await withTimeout(deadline - clock.now(), pending.isStored, null)) === null) {
       end();
       throw tooManyWaiting(stream);
     }
@@ -346,8 +347,8 @@ export class StreamTurn<State, Events> {
 
   /** Waits a moment after a conflict. @returns a failure after the deadline */
   async pauseAfterConflict(): Promise<Failure | null> {
-    if (performance.now() > this.deadline) return tooManyConflicts;
-    await sleep(Math.random() * retryJitterMs);
+    if (clock.now() > this.deadline) return tooManyConflicts;
+    await delay(chance.random() * retryJitterMs);
     return null;
   }
 

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AppendResp } from '@eventstore/db-client/generated/streams_pb.js';
 import * as E from 'fp-ts/lib/Either.js';
 import { isShortenedOnPurpose } from '#domain/stream-kinds.ts';
@@ -21,6 +20,7 @@ import { UnreadableStreamError } from '#event-store/unreadable-stream.ts';
 import { BackOff } from '#shared/async/retrying.ts';
 import { withTimeout } from '#shared/async/timed-waits.ts';
 import type { Availability, UnavailableCause } from '#shared/availability/availability.ts';
+import { clock } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { DebugLogger } from '#shared/logging/logger.ts';
 import { type Append, AppendLines } from './append-lines.ts';
@@ -102,7 +102,7 @@ export class Appends {
    * probe.
    */
   async #refuse(cause: UnavailableCause): Promise<Outcome> {
-    await nextTurn();
+    await clock.nextTurn();
     return unavailableFor(cause);
   }
 
@@ -111,9 +111,9 @@ export class Appends {
    */
   async close(milliseconds: number): Promise<void> {
     this.#closing = true;
-    const limit = setTimeout(() => this.#giveUp.abort(), milliseconds);
+    const limit = clock.setTimeout(() => this.#giveUp.abort(), milliseconds);
     await Promise.allSettled(this.#pending);
-    clearTimeout(limit);
+    clock.clearTimeout(limit);
   }
 
   #keep(settled: Promise<Outcome>, leave: () => void): void {
@@ -131,12 +131,12 @@ export class Appends {
   }
 
   async #settle(append: Append, bytes: number, appends: number): Promise<Outcome> {
-    const began = performance.now();
+    const began = clock.now();
     const result = await this.#tryUntilKnown(append);
     switch (result.kind) {
       case 'appended':
         if (this.#options.names.isFollowed(append.stream)) this.#options.onStored(result.position);
-        this.#options.onCommit({ appends, events: append.events.length, milliseconds: performance.now() - began });
+        this.#options.onCommit({ appends, events: append.events.length, milliseconds: clock.now() - began });
         return E.right({ revision: result.revision, position: result.position });
       case 'conflict':
         return E.left(result);
@@ -168,14 +168,14 @@ export class Appends {
   async #tryUntilKnown(append: Append): Promise<Result> {
     const { connection, availability, writeAccess, names, limits } = this.#options;
     const requests = appendRequests(names.onServer(append.stream), append.expectedRevision, append.events);
-    const end = Date.now() + limits.settleWithinMs;
+    const end = clock.time() + limits.settleWithinMs;
     const highestBefore = this.#highestPosition;
     const backOff = new BackOff({ firstMs: 20, maxMs: 1_000 });
     for (let tries = 1; ; tries += 1) {
       const attempt = await connection.append(requests, limits.attemptMs).then(attemptOf).catch(failedAttemptOf);
       if (attempt.kind === 'stored' || attempt.kind === 'conflict') writeAccess.proved();
       const result = await this.#resultOf(append, attempt, tries > 1, highestBefore).catch(lostWhileRead);
-      if (result.kind !== 'lost' || Date.now() > end || this.#giveUp.signal.aborted) return result;
+      if (result.kind !== 'lost' || clock.time() > end || this.#giveUp.signal.aborted) return result;
       this.#options.log.debug(
         { detail: result.detail, stream: append.stream, tries },
         'the answer to an append was lost',

@@ -24,6 +24,7 @@ import type { RawEvent, RawLog } from '#event-store/transfer/raw-log.ts';
 import { EventLoopBudget } from '#shared/async/event-loop-budget.ts';
 import { delay, withTimeoutError } from '#shared/async/timed-waits.ts';
 import { Availability } from '#shared/availability/availability.ts';
+import { clock } from '#shared/clock.ts';
 import { PermanentlyUnavailableError, UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { DebugLogger } from '#shared/logging/logger.ts';
 import { Appends } from './appends.ts';
@@ -329,13 +330,13 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
 
   /** Finds one event among any number of events of other applications, and retries like reads. */
   async #search(request: ReadReq): Promise<ReadonlyArray<ReadResp>> {
-    const end = Date.now() + this.#readWithinMs;
+    const end = clock.time() + this.#readWithinMs;
     for (;;) {
       try {
         return (await this.#reads.page(request, Number.POSITIVE_INFINITY, searchMs)).answers;
       } catch (error) {
-        if (error instanceof PermanentlyUnavailableError || Date.now() + searchAgainMs > end) throw error;
-        await delay(searchAgainMs, AbortSignal.timeout(searchAgainMs));
+        if (error instanceof PermanentlyUnavailableError || clock.time() + searchAgainMs > end) throw error;
+        await delay(searchAgainMs);
       }
     }
   }

@@ -3,6 +3,7 @@ import { unavailableError } from '#event-store/eventstoredb/connection/call-fail
 import { eventOf, positionOf, storedEvent } from '#event-store/eventstoredb/wire/requests.ts';
 import { BackOff } from '#shared/async/retrying.ts';
 import type { Availability } from '#shared/availability/availability.ts';
+import { clock } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { callFailure, isConflict, isDeleted, isRefusal } from './connection/call-failure.ts';
 import type { Connection } from './connection/connection.ts';
@@ -56,7 +57,7 @@ export class Removals {
   async removeStream(stream: string, lastRevision: number): Promise<boolean> {
     const { connection, availability, names, attemptMs, deadlineMs } = this.#options;
     const request = deleteRequest(names.onServer(stream), lastRevision);
-    const end = Date.now() + deadlineMs;
+    const end = clock.time() + deadlineMs;
     const backOff = new BackOff({ firstMs: 20, maxMs: 500 });
     for (;;) {
       const error = await connection.delete(request, attemptMs).then(() => null, asError);
@@ -65,7 +66,7 @@ export class Removals {
       if (isDeleted(failure)) return true;
       if (isConflict(failure)) return this.#isGone(stream);
       const waitMs = backOff.failed();
-      if (isRefusal(failure) || this.#closed.signal.aborted || Date.now() + waitMs >= end)
+      if (isRefusal(failure) || this.#closed.signal.aborted || clock.time() + waitMs >= end)
         throw unavailableError('cannot delete a stream', error);
       await availability.waitForRecovery(waitMs, this.#closed.signal);
     }

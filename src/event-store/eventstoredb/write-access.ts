@@ -1,5 +1,6 @@
 import { BackOff } from '#shared/async/retrying.ts';
 import type { UnavailableCause } from '#shared/availability/availability.ts';
+import { clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { ThrottledLog } from '#shared/logging/throttled-log.ts';
 import { callFailure, isRefusal, unavailableError } from './connection/call-failure.ts';
@@ -65,7 +66,7 @@ export class WriteAccess {
   /** Resolves if the user may append, as far as is known. @throws UnavailableError */
   async ensure(): Promise<void> {
     if (this.#isProved) return;
-    if (performance.now() >= this.#nextTrialAt) {
+    if (clock.now() >= this.#nextTrialAt) {
       this.#trial ??= this.#try().finally(() => {
         this.#trial = null;
       });
@@ -88,7 +89,7 @@ export class WriteAccess {
     } catch (error) {
       if (!isRefusal(callFailure(error))) throw unavailableError('cannot take writes', error);
       this.#cause = await this.refused(stream, error);
-      this.#nextTrialAt = performance.now() + this.#backOff.failed();
+      this.#nextTrialAt = clock.now() + this.#backOff.failed();
     }
   }
 }

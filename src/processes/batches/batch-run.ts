@@ -17,6 +17,7 @@ import type { Caller } from '#domain/shared/access.ts';
 import type { ByteBudget } from '#exchange/byte-budget.ts';
 import { Semaphore } from '#shared/async/semaphore.ts';
 import { delay } from '#shared/async/timed-waits.ts';
+import { clock } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { BatchStore, type BatchStoreOptions, type BatchTerm } from './batch-store.ts';
@@ -174,7 +175,7 @@ export class BatchRun {
 
   /** Waits while the project has no room for more answers, unless no more lines are asked. */
   async #roomFor(projectId: string): Promise<void> {
-    const now = performance.now();
+    const now = clock.now();
     if (now < this.#spaceCheckedAt + spaceCheckMs) return;
     this.#spaceCheckedAt = now;
     await this.#persist(() => this.#ensureSpace(projectId, 1));

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import * as E from 'fp-ts/lib/Either.js';
 import { keyHolder } from '#application/access/key-resolver.ts';
 import type { FileSpace } from '#application/files/file-space.ts';
@@ -16,6 +16,7 @@ import type { Caller, Tenant } from '#domain/shared/access.ts';
 import type { EventOf } from '#domain/shared/entity.ts';
 import type { Failure } from '#domain/shared/failure.ts';
 import { delay } from '#shared/async/timed-waits.ts';
+import { chance } from '#shared/chance.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { TermOverError } from './run-stop.ts';
 
@@ -123,7 +124,7 @@ export class BatchStore {
     const made = (await writer.load(file, facts.id)).state;
     if (made !== null) return facts.id;
     if (!(await space.hasDiskRoomFor(expectedBytes))) throw new UnavailableError('The disk has too little free space.');
-    const blobId = `${fileBlobPrefix}${randomUUID()}`;
+    const blobId = `${fileBlobPrefix}${chance.randomUuid()}`;
     const digest = createHash('sha256');
     const hashed = async function* () {
       for await (const piece of content) {

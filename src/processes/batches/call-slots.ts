@@ -1,3 +1,4 @@
+import { clock, type Timer } from '#shared/clock.ts';
 /** A slot for one call. */
 export interface CallSlot {
   /** Gives the slot back, because its call has ended. */
@@ -24,7 +25,7 @@ export class CallSlots {
   /** The waiters by project and by batch, in the order of their turns. */
   readonly #projects = new Map<string, Map<string, Waiter[]>>();
   /** The timers of the projects whose calls were refused. */
-  readonly #pauses = new Map<string, NodeJS.Timeout>();
+  readonly #pauses = new Map<string, Timer>();
   #isGiving = false;
 
   /** @param calls the most calls at once */
@@ -60,7 +61,7 @@ export class CallSlots {
   #giveSoon(): void {
     if (this.#isGiving || this.#free === 0 || this.#nextProject() === null) return;
     this.#isGiving = true;
-    setImmediate(() => {
+    clock.setImmediate(() => {
       this.#isGiving = false;
       if (this.#free > 0) this.#giveNext();
       this.#giveSoon();
@@ -96,11 +97,11 @@ export class CallSlots {
       this.#pauses.delete(projectId);
       this.#giveSoon();
     };
-    this.#pauses.set(projectId, setTimeout(end, ms).unref());
+    this.#pauses.set(projectId, clock.setTimeout(end, ms).unref());
   }
 
   #resume(projectId: string): void {
-    clearTimeout(this.#pauses.get(projectId));
+    clock.clearTimeout(this.#pauses.get(projectId));
     this.#pauses.delete(projectId);
   }
 

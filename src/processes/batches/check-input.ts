@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { LineCalls } from '#application/batches/line-calls.ts';
 import type { BatchError, BatchEvents } from '#domain/batch/events.ts';
+import { clock } from '#shared/clock.ts';
 import { type NumberedLine, TooManyLinesError } from './read-lines.ts';
 
 /** Maximum lines of a batch. */
@@ -62,7 +62,7 @@ class InputCheck {
   }
 
   async add({ number, bytes }: NumberedLine): Promise<void> {
-    if (this.#total % linesInATurn === 0) await nextTurn();
+    if (this.#total % linesInATurn === 0) await clock.nextTurn();
     this.#total += 1;
     if (this.hasTooManyLines || this.#errors.length >= maxErrors) return;
     const read = bytes === null ? lineTooLong : await this.#calls.read(bytes, this.#endpoint);

@@ -1,4 +1,5 @@
 import { rangesOf } from '#domain/batch/line-set.ts';
+import { clock } from '#shared/clock.ts';
 
 /** Finished lines that are to be recorded. */
 export interface PartToRecord {
@@ -93,9 +94,9 @@ export class PartRecorder {
   #gather(): Promise<void> {
     if (this.#waitingBytes >= fullPartBytes) return Promise.resolve();
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, gatherMs);
+      const timer = clock.setTimeout(resolve, gatherMs);
       this.#gathered = () => {
-        clearTimeout(timer);
+        clock.clearTimeout(timer);
         resolve();
       };
     });

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { heldBytesOf } from '#exchange/body-source.ts';
 import type { ByteReservation } from '#exchange/byte-budget.ts';
+import { clock } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
 /** A line of a file. Its bytes count until it is released. */
@@ -52,7 +52,7 @@ export async function* readLines({ open, waitForRoom, ...source }: LinesSource):
     const splitter = new LineSplitter(source, place);
     try {
       for await (const piece of content) {
-        await nextTurn();
+        await clock.nextTurn();
         for (const line of splitter.push(piece as Buffer)) {
           failures = 0;
           yield line;

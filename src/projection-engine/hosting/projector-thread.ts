@@ -6,6 +6,7 @@ import type { FollowedPosition, FollowerInfo } from '#positions/positions.ts';
 import type { ServedPosition } from '#read-store/published-positions.ts';
 import type { ProjectionStatus } from '#read-store/read-store.ts';
 import { BackOff } from '#shared/async/retrying.ts';
+import { clock, type Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { type ThreadHeap, threadError } from '#shared/memory/thread-heap.ts';
 
@@ -52,7 +53,7 @@ export class ProjectorThread {
   #failure: string | null = null;
   #startedAt = 0;
   readonly #backOff = new BackOff(restartLimits);
-  #restart: NodeJS.Timeout | null = null;
+  #restart: Timer | null = null;
   #closed = false;
 
   constructor(options: ProjectorThreadOptions, listener: Partial<ProjectorThreadListener> = {}) {
@@ -78,7 +79,7 @@ export class ProjectorThread {
       if (message.kind === 'opened') resolve();
     };
     const onExit = () => reject(new Error(`The projections could not be started: ${this.#failure}`));
-    const timer = setTimeout(onExit, openTimeoutMs);
+    const timer = clock.setTimeout(onExit, openTimeoutMs);
     worker.on('message', onMessage).on('exit', onExit);
     try {
       await promise;
@@ -86,7 +87,7 @@ export class ProjectorThread {
       await this.close();
       throw error;
     } finally {
-      clearTimeout(timer);
+      clock.clearTimeout(timer);
       worker.off('message', onMessage).off('exit', onExit);
     }
   }
@@ -97,14 +98,14 @@ export class ProjectorThread {
 
   /** Waits until the thread has finished its batch and stored its checkpoints, for 5 s at most. */
   async close(): Promise<void> {
-    if (this.#restart !== null) clearTimeout(this.#restart);
+    if (this.#restart !== null) clock.clearTimeout(this.#restart);
     this.#closed = true;
     const worker = this.#worker;
     if (worker === null) return;
     const exited = new Promise((resolve) => worker.once('exit', resolve));
     this.post({ kind: 'close' });
-    const timer = setTimeout(() => void worker.terminate(), closeTimeoutMs);
-    await exited.finally(() => clearTimeout(timer));
+    const timer = clock.setTimeout(() => void worker.terminate(), closeTimeoutMs);
+    await exited.finally(() => clock.clearTimeout(timer));
   }
 
   #startThread(): Worker {
@@ -118,7 +119,7 @@ export class ProjectorThread {
       resourceLimits: heap,
     });
     this.#worker = worker;
-    this.#startedAt = performance.now();
+    this.#startedAt = clock.now();
     worker.on('message', (message: FromProjector) => this.#receive(message));
     let reason: string | null = null;
     worker.on('error', (error) => {
@@ -144,7 +145,7 @@ export class ProjectorThread {
 
   #exited(reason: string): void {
     this.#worker = null;
-    if (performance.now() - this.#startedAt > healthyAfterMs) this.#backOff.succeeded();
+    if (clock.now() - this.#startedAt > healthyAfterMs) this.#backOff.succeeded();
     if (!this.#closed) this.#failure = reason;
     this.#listener.onExit?.();
     if (!this.#closed) this.#restartLater(reason);
@@ -153,7 +154,7 @@ export class ProjectorThread {
   #restartLater(error: string): void {
     const restartMs = this.#backOff.failed();
     this.#options.log.error({ error, restartMs }, 'The projector thread has failed and is started again');
-    this.#restart = setTimeout(() => this.#startAgain(), restartMs);
+    this.#restart = clock.setTimeout(() => this.#startAgain(), restartMs);
     this.#listener.onState?.();
   }
 

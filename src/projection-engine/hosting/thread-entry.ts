@@ -11,6 +11,7 @@ import type { ServedPosition } from '#read-store/published-positions.ts';
 import { ReadStoreDamagedError, setAside } from '#read-store/sqlite/read-store-file.ts';
 import { openSqliteReadStoreWriter } from '#read-store/sqlite/sqlite-read-store-writer.ts';
 import { Batcher } from '#shared/async/batcher.ts';
+import { clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { collectGarbageOfStart } from '#shared/memory/collect-garbage.ts';
 import { runProjectionsUnderLease } from './leased-projections.ts';
@@ -44,9 +45,11 @@ const events = await openEvents(data.events);
 const tail = new LogTail({ pages: events, log, ...(data.events.kind === 'sqlite' && { graceMs: 0 }) });
 tail.onChanged(({ lost }) => {
   log.error({ position: lost.position }, 'The log no longer has an event that the projector thread has read');
-  setTimeout(() => {
-    throw new Error('The log no longer has what the projector thread has read.');
-  }, changedLogMs).unref();
+  clock
+    .setTimeout(() => {
+      throw new Error('The log no longer has what the projector thread has read.');
+    }, changedLogMs)
+    .unref();
 });
 /** What runs the projections, whatever the store. */
 const shared = { projections, knownTypes: Object.keys(eventCodecs), events, tail, log, signal: closing.signal };

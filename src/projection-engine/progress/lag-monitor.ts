@@ -1,4 +1,5 @@
 import type { ProjectionStatus } from '#read-store/read-store.ts';
+import { clock, type Timer } from '#shared/clock.ts';
 
 /** The projections' lag that a node has recorded, by the minute, the oldest first. */
 export interface PastLag {
@@ -43,22 +44,22 @@ export class LagMonitor {
   readonly #samples: Sample[] = [];
   readonly #oldSamples: Sample[] = [];
   readonly #minutes: Minute[] = [];
-  #timer: NodeJS.Timeout | null = null;
+  #timer: Timer | null = null;
   #looking = false;
 
   constructor(options: LagMonitorOptions) {
     this.#options = options;
-    this.#now = options.now ?? Date.now;
+    this.#now = options.now ?? clock.time;
   }
 
   /** Starts to record, until `stop`. */
   start(): void {
-    this.#timer = setInterval(() => void this.look(), sampleIntervalMs);
+    this.#timer = clock.setInterval(() => void this.look(), sampleIntervalMs);
     this.#timer.unref();
   }
 
   stop(): void {
-    if (this.#timer !== null) clearInterval(this.#timer);
+    if (this.#timer !== null) clock.clearInterval(this.#timer);
   }
 
   /** Records once. Never rejects. */

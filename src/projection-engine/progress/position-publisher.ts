@@ -1,5 +1,6 @@
 import type { ProjectionPositions } from '#read-store/published-positions.ts';
 import { delay } from '#shared/async/timed-waits.ts';
+import { clock } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { OutageLog } from '#shared/logging/outage-log.ts';
@@ -47,7 +48,7 @@ export class PositionPublisher {
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.#publish(signal);
-      const left = this.#publishedAt + heartbeatMs - performance.now();
+      const left = this.#publishedAt + heartbeatMs - clock.now();
       if (left > 0) await delay(left, AbortSignal.any([signal, this.#woken.signal]));
     }
     await this.#publish(signal);
@@ -57,11 +58,11 @@ export class PositionPublisher {
     this.#woken = new AbortController();
     const positions = this.#options.positions();
     const text = JSON.stringify(positions);
-    if (text === this.#published && performance.now() - this.#publishedAt < heartbeatMs) return;
+    if (text === this.#published && clock.now() - this.#publishedAt < heartbeatMs) return;
     try {
       await this.#options.save(positions);
       this.#published = text;
-      this.#publishedAt = performance.now();
+      this.#publishedAt = clock.now();
       this.#outage.succeeded();
     } catch (error) {
       if (!(error instanceof UnavailableError)) throw error;

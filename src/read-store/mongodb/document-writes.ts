@@ -4,6 +4,7 @@ import { areDuplicates } from '#mongodb/mongodb-failure.ts';
 import { indexedFields } from '#read-store/indexable-fields.ts';
 import type { DocumentWrite, Generation } from '#read-store/read-store.ts';
 import { allSettled } from '#shared/async/all-settled.ts';
+import { clock } from '#shared/clock.ts';
 import { type DocumentRecord, documentsName, removedAt, stateOf, whereConditions } from './stored-document.ts';
 
 /** The most writes of one call, so that each call ends well within its time limit. */
@@ -43,7 +44,7 @@ export async function applyWrites(writes: ReadonlyArray<DocumentWrite>, applying
  */
 export async function forgetRemoved(connection: MongoDbConnection, generation: Generation): Promise<boolean> {
   // The index on the order finds them.
-  const old = { 'state.order': null, 'state.removedAt': { $lt: new Date(Date.now() - removalRememberedMs) } };
+  const old = { 'state.order': null, 'state.removedAt': { $lt: new Date(clock.time() - removalRememberedMs) } };
   const ids = await connection.call((database) =>
     database
       .collection<DocumentRecord>(documentsName(generation))

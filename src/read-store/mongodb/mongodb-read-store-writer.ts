@@ -17,6 +17,7 @@ import type {
 } from '#read-store/read-store.ts';
 import type { RecordStore } from '#records/record-store.ts';
 import { allSettled } from '#shared/async/all-settled.ts';
+import { clock } from '#shared/clock.ts';
 import { applyWrites, forgetRemoved } from './document-writes.ts';
 import { FencedRecords } from './fenced-records.ts';
 import {
@@ -149,7 +150,7 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
     // The collection follows its record. A collection without a record is a leftover and is dropped.
     await this.finish(generation);
     for (const one of dropped) await this.#drop(one);
-    const forgetAt = performance.now() + forgetAfterMs;
+    const forgetAt = clock.now() + forgetAfterMs;
     this.#tracking.set(documentsName(generation), { generation, storedUpTo: 0, forgetAt });
     return generation;
   }
@@ -231,7 +232,7 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
       if (tracking !== undefined) tracking.storedUpTo = Math.max(tracking.storedUpTo, position);
     }
     await this.#repeat(async () => {
-      const sentAt = performance.now();
+      const sentAt = clock.now();
       await this.#notes.savePositions(positions, this.#checkpoints());
       this.#heldAt = sentAt;
     });
@@ -319,18 +320,18 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
   }
 
   async #forgetWhenDue(generation: Generation, tracking: GenerationProgress): Promise<void> {
-    if (performance.now() < tracking.forgetAt) return;
+    if (clock.now() < tracking.forgetAt) return;
     const more = await forgetRemoved(this.#connection, generation);
-    if (!more) tracking.forgetAt = performance.now() + forgetAfterMs;
+    if (!more) tracking.forgetAt = clock.now() + forgetAfterMs;
   }
 
   async #assertHeld(generation: Generation): Promise<void> {
-    if (performance.now() - this.#heldAt >= leaseTrustedMs) await this.#assertExists(generation);
+    if (clock.now() - this.#heldAt >= leaseTrustedMs) await this.#assertExists(generation);
   }
 
   /** @throws FencedError if another node has taken over, or if the generation was dropped */
   async #assertExists({ name, number }: Generation): Promise<void> {
-    const askedAt = performance.now();
+    const askedAt = clock.now();
     const stored = generationsOf(await this.#records.read(name), {});
     if (!stored.some((one) => one.number === number)) throw this.#records.superseded(name);
     this.#heldAt = askedAt;
@@ -344,12 +345,12 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
   }
 
   #dropLater(generation: Pick<Generation, 'name' | 'number'>): void {
-    this.#replaced.set(documentsName(generation), { generation, dropAt: performance.now() + this.#keepReplacedMs });
+    this.#replaced.set(documentsName(generation), { generation, dropAt: clock.now() + this.#keepReplacedMs });
   }
 
   /** Drops a replaced generation whose time is over; one at a time, so that positions do not wait long. */
   async #dropReplaced(): Promise<void> {
-    const now = performance.now();
+    const now = clock.now();
     const due = [...this.#replaced].find(([, { dropAt }]) => dropAt <= now);
     if (due === undefined) return;
     const [key, { generation }] = due;

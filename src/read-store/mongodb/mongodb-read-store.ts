@@ -15,6 +15,7 @@ import type {
 } from '#read-store/read-store.ts';
 import type { StoredDocument } from '#read-store/stored-document.ts';
 import type { RecordStore } from '#records/record-store.ts';
+import { clock } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { currentGeneration, type ReadModelRecord, readModelsName } from './read-model-record.ts';
 import { type DocumentRecord, documentsName, storedDocument, whereConditions } from './stored-document.ts';
@@ -126,7 +127,7 @@ class MongoDbReadStore implements ReadStore {
         const { number } = generation;
         const [outcome] = await Promise.allSettled([work(database.collection(documentsName(generation)), generation)]);
         const isSomething = outcome.status === 'fulfilled' && !isNothing(outcome.value);
-        if (isSomething && performance.now() <= reliableUntil) return outcome.value;
+        if (isSomething && clock.now() <= reliableUntil) return outcome.value;
         generation = await this.#current(database, collection);
         if (generation.number !== number) continue;
         if (outcome.status === 'rejected') throw outcome.reason;

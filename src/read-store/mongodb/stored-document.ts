@@ -9,6 +9,7 @@ import type {
   Where,
 } from '#read-store/read-store.ts';
 import { StoredDocument } from '#read-store/stored-document.ts';
+import { clock } from '#shared/clock.ts';
 
 /** A value of an index. An object or a list is stored as an empty object, which equals no value of a filter. */
 type IndexedValue = string | number | boolean | null | Readonly<Record<string, never>>;
@@ -82,7 +83,7 @@ export function stateOf(
 
 /** Returns the state of a document that the event at a position has removed. */
 export function removedAt(position: number): RemovedState {
-  return { position: Long.fromNumber(position), order: null, removedAt: new Date() };
+  return { position: Long.fromNumber(position), order: null, removedAt: new Date(clock.time()) };
 }
 
 /** Returns the conditions of a `Where` for existing documents. @throws Error if no such index was declared */

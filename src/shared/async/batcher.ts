@@ -1,3 +1,5 @@
+import { clock, type Timer } from '#shared/clock.ts';
+
 /** Shorter than the time between two collections of the young generation under load, so that items die in it. */
 const defaultDelayMs = 10;
 /** More would delay other work of the turn. */
@@ -21,7 +23,7 @@ export class Batcher<Item> {
   readonly #delayMs: number;
   readonly #maxItemsAtOnce: number;
   #waiting: Item[] = [];
-  #timer: NodeJS.Timeout | null = null;
+  #timer: Timer | null = null;
 
   /** @param take handles items; it never throws */
   constructor(take: (items: ReadonlyArray<Item>) => void, options: BatcherOptions = {}) {
@@ -33,7 +35,7 @@ export class Batcher<Item> {
   /** Adds an item. If ten thousand wait, it handles them first. */
   add(item: Item): void {
     if (this.#waiting.push(item) >= maxWaiting) this.drain();
-    else this.#timer ??= setTimeout(this.#handOver, this.#delayMs).unref();
+    else this.#timer ??= clock.setTimeout(this.#handOver, this.#delayMs).unref();
   }
 
   /** Handles all waiting items at once. */
@@ -47,6 +49,6 @@ export class Batcher<Item> {
     this.#timer = null;
     const items = this.#waiting.splice(0, this.#maxItemsAtOnce);
     if (items.length > 0) this.#take(items);
-    if (this.#waiting.length > 0) setImmediate(this.#handOver);
+    if (this.#waiting.length > 0) clock.setImmediate(this.#handOver);
   };
 }

@@ -1,3 +1,4 @@
+import { clock, type Timer } from '#shared/clock.ts';
 import { runFor, serviceOwner } from './fair-queue.ts';
 
 /**
@@ -8,7 +9,7 @@ import { runFor, serviceOwner } from './fair-queue.ts';
 export class Debouncer {
   readonly #milliseconds: number;
   readonly #work: () => Promise<void>;
-  #timer: NodeJS.Timeout | null = null;
+  #timer: Timer | null = null;
   #running: Promise<void> = Promise.resolve();
   #stopped = false;
 
@@ -20,12 +21,12 @@ export class Debouncer {
 
   /** Requests a run, unless the debouncer is stopped. The timer does not keep the process alive. */
   schedule(): void {
-    if (!this.#stopped) this.#timer ??= setTimeout(() => void this.flush(), this.#milliseconds).unref();
+    if (!this.#stopped) this.#timer ??= clock.setTimeout(() => void this.flush(), this.#milliseconds).unref();
   }
 
   /** Runs the work as soon as the current run has ended. @returns when the work is done */
   flush(): Promise<void> {
-    if (this.#timer !== null) clearTimeout(this.#timer);
+    if (this.#timer !== null) clock.clearTimeout(this.#timer);
     this.#timer = null;
     this.#running = this.#running.then(() => runFor(serviceOwner, this.#work));
     return this.#running;
@@ -34,6 +35,6 @@ export class Debouncer {
   /** From now on only `flush` runs the work. */
   stop(): void {
     this.#stopped = true;
-    if (this.#timer !== null) clearTimeout(this.#timer);
+    if (this.#timer !== null) clock.clearTimeout(this.#timer);
   }
 }

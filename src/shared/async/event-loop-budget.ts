@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { clock } from '#shared/clock.ts';
 import { currentOwner, FairQueue } from './fair-queue.ts';
 
 const clients = new AsyncLocalStorage<() => void>();
@@ -67,7 +68,7 @@ export class EventLoopBudget {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
     // Each turn may schedule the next, and would keep the client that the first one began for.
-    clients.exit(() => setImmediate(() => this.#beginTurn()));
+    clients.exit(() => clock.setImmediate(() => this.#beginTurn()));
   }
 
   /** Whether work may begin in this turn without waiting. */

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { clock, type Timer } from '#shared/clock.ts';
 
 /** The owner of work that belongs to no project: the service's own. */
 export const serviceOwner = 'service';
@@ -110,7 +111,7 @@ export class FairSlots {
   readonly #takenBy = new Map<string, number>();
   #taken = 0;
   /** One timer for all calls that wait, because one for each would cost more than most waits. */
-  #timer: NodeJS.Timeout | null = null;
+  #timer: Timer | null = null;
 
   constructor(limits: FairSlotsLimits) {
     const endless = Number.POSITIVE_INFINITY;
@@ -141,7 +142,7 @@ export class FairSlots {
     if (this.#waiting.sizeOf(owner) >= maxWaitingOfOwner) return 'owner-waits';
     if (this.#waiting.size >= maxWaiting) return 'all-wait';
     return new Promise((resolve) => {
-      this.#waiting.push(owner, { owner, deadline: performance.now() + maxWaitMs, resolve });
+      this.#waiting.push(owner, { owner, deadline: clock.now() + maxWaitMs, resolve });
       this.#startTimer();
     });
   }
@@ -149,12 +150,12 @@ export class FairSlots {
   #startTimer(): void {
     const { maxWaitMs } = this.#limits;
     if (maxWaitMs === Number.POSITIVE_INFINITY || this.#timer !== null) return;
-    this.#timer = setTimeout(() => this.#refuseLate(), Math.ceil(maxWaitMs / checksOfWait)).unref();
+    this.#timer = clock.setTimeout(() => this.#refuseLate(), Math.ceil(maxWaitMs / checksOfWait)).unref();
   }
 
   #refuseLate(): void {
     this.#timer = null;
-    const now = performance.now();
+    const now = clock.now();
     for (const late of this.#waiting.removeFirst(({ deadline }) => deadline <= now)) late.resolve('too-late');
     if (this.#waiting.size > 0) this.#startTimer();
   }

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { clock } from '#shared/clock.ts';
 
 /** The items that one caller handles in one turn of the event loop. Loading a cached stream for each is quick. */
 const itemsPerTurn = 50;
@@ -9,6 +9,6 @@ export async function* inTurns<Item>(items: Iterable<Item>): AsyncGenerator<Item
   for (const item of items) {
     yield item;
     handled += 1;
-    if (handled % itemsPerTurn === 0) await nextTurn();
+    if (handled % itemsPerTurn === 0) await clock.nextTurn();
   }
 }

@@ -1,3 +1,4 @@
+import { chance } from '#shared/chance.ts';
 import { levelOf, PermanentlyUnavailableError, UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { delay } from './timed-waits.ts';
@@ -91,7 +92,7 @@ export class BackOff {
   #failures = 0;
 
   /** @param random from 0 to 1, 1 excluded */
-  constructor(limits: BackOffLimits, random: () => number = Math.random) {
+  constructor(limits: BackOffLimits, random: () => number = chance.random) {
     this.#limits = limits;
     this.#random = random;
   }

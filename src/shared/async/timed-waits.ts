@@ -1,9 +1,26 @@
-import { setTimeout as wait } from 'node:timers/promises';
+import { clock } from '#shared/clock.ts';
 
 /** Waits the given number of milliseconds, or until the signal aborts. Never throws. */
-export async function delay(milliseconds: number, signal: AbortSignal): Promise<void> {
-  // The caller may compute a negative time from a deadline that has passed. Only an abort rejects.
-  await wait(Math.max(0, milliseconds), undefined, { signal }).catch(() => {});
+export function delay(milliseconds: number, signal?: AbortSignal): Promise<void> {
+  if (signal?.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const end = () => {
+      clock.clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    // The caller may compute a negative time from a deadline that has passed.
+    const timer = clock.setTimeout(end, Math.max(0, milliseconds));
+    signal?.addEventListener('abort', end);
+  });
+}
+
+/** Returns a signal that aborts after some milliseconds. It does not keep the process alive. */
+export function abortAfter(milliseconds: number): AbortSignal {
+  const controller = new AbortController();
+  const abort = () => controller.abort(new DOMException('The time limit has passed', 'TimeoutError'));
+  clock.setTimeout(abort, milliseconds).unref();
+  return controller.signal;
 }
 
 /** Waits until a signal aborts. */
@@ -39,11 +56,11 @@ export async function withTimeout<Value, Late>(
   late: Late,
 ): Promise<Value | Late> {
   const { promise: expired, resolve } = Promise.withResolvers<Late>();
-  const timer = setTimeout(() => resolve(late), Math.max(0, milliseconds));
+  const timer = clock.setTimeout(() => resolve(late), Math.max(0, milliseconds));
   try {
     return await Promise.race([work, expired]);
   } finally {
-    clearTimeout(timer);
+    clock.clearTimeout(timer);
   }
 }
 

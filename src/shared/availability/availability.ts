@@ -1,5 +1,6 @@
 import { BackOff } from '#shared/async/retrying.ts';
 import { delay } from '#shared/async/timed-waits.ts';
+import { clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { OutageLines } from './outage-lines.ts';
 import { type ProbeClock, Prober, probeEveryMs } from './prober.ts';
@@ -26,7 +27,7 @@ const transientProbeEveryMs = 50;
 /** How often a call without an answer causes a probe. */
 const suspectAfterMs = 500;
 
-const ownClock: ProbeClock = { now: () => performance.now(), pause: delay };
+const ownClock: ProbeClock = { now: () => clock.now(), pause: delay };
 
 export interface AvailabilityOptions {
   /** The server's name in the log. */
@@ -118,11 +119,11 @@ export class Availability {
     const onUnavailable = () => resolve();
     signal.addEventListener('abort', onUnavailable, { once: true });
     if (signal.aborted) resolve();
-    const suspecting = setInterval(() => this.suspect(), suspectAfterMs);
+    const suspecting = clock.setInterval(() => this.suspect(), suspectAfterMs);
     try {
       return await Promise.race([work, gone.then(() => resultOf(this.#cause ?? unknownCause))]);
     } finally {
-      clearInterval(suspecting);
+      clock.clearInterval(suspecting);
       signal.removeEventListener('abort', onUnavailable);
     }
   }

@@ -1,3 +1,5 @@
+import { clock, type Timer } from '#shared/clock.ts';
+
 type Fields = Readonly<Record<string, unknown>>;
 
 /** The most kinds that are counted separately. Further kinds share a line. */
@@ -9,7 +11,7 @@ interface RepeatedLine {
   message: string;
   /** The number of lines that were left out since the last written one. */
   leftOut: number;
-  readonly timer: NodeJS.Timeout;
+  readonly timer: Timer;
 }
 
 /**
@@ -42,7 +44,7 @@ export class ThrottledLog {
   /** Writes the lines that were left out so far, and stops the interval. */
   close(): void {
     for (const line of this.#lines.values()) {
-      clearInterval(line.timer);
+      clock.clearInterval(line.timer);
       this.#writeLeftOut(line);
     }
     this.#lines.clear();
@@ -50,7 +52,7 @@ export class ThrottledLog {
 
   #begin(kind: string, fields: Fields, message: string): void {
     this.#write(fields, message);
-    const timer = setInterval(() => this.#endInterval(kind), this.#intervalMs).unref();
+    const timer = clock.setInterval(() => this.#endInterval(kind), this.#intervalMs).unref();
     this.#lines.set(kind, { fields, message, leftOut: 0, timer });
   }
 
@@ -58,7 +60,7 @@ export class ThrottledLog {
     const line = this.#lines.get(kind);
     if (line === undefined) return;
     if (this.#writeLeftOut(line)) return;
-    clearInterval(line.timer);
+    clock.clearInterval(line.timer);
     this.#lines.delete(kind);
   }
 

@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import * as E from 'fp-ts/lib/Either.js';
 import type { ClosedUsageStream, HourlyUsageEntry, UsageEvents } from '#domain/usage/events.ts';
 import { relativeAccuracy as currentAccuracy } from '#domain/usage/latency-bins.ts';
 import type { AppendFailure, EventStore, StoredEvent } from '#event-store/event-store.ts';
 import { seal } from '#event-store/hash-chain.ts';
 import type { StreamRemoval } from '#event-store/stream-removal.ts';
+import { chance } from '#shared/chance.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { usageMetadata } from '#usage/usage-recorder.ts';
 import { type ClosedDay, readClosedDay, usageDayStream } from './closed-day.ts';
@@ -114,7 +114,7 @@ export class DayClosing {
   #seal(data: Closing, before: Pick<ClosedDay, 'revision' | 'hash' | 'time'>) {
     const now = this.#options.now().toISOString();
     const time = before.time !== null && before.time > now ? before.time : now;
-    const id = randomUUID();
+    const id = chance.randomUuid();
     const metadata = usageMetadata(id, type, time);
     const stream = usageDayStream(data.day);
     return { ...seal(stream, before.revision + 1, before.hash, { id, type, data }, metadata), time };

@@ -1,7 +1,7 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { usageStreamKind } from '#domain/stream-kinds.ts';
 import type { StoredEvent } from '#event-store/event-store.ts';
 import type { StreamRemoval } from '#event-store/stream-removal.ts';
+import { clock } from '#shared/clock.ts';
 
 /** Reads of the embedded store are cheapest in steps of its index entries. */
 const pageEvents = 64;
@@ -33,6 +33,6 @@ export async function* storedEventsOf(
     const last = page.at(-1);
     if (last === undefined) return;
     next = last.revision + 1;
-    await nextTurn();
+    await clock.nextTurn();
   }
 }

@@ -1,7 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import type { CallRecord } from '#gateway/relay/call-record.ts';
 import { Debouncer } from '#shared/async/debouncer.ts';
 import { FairRoom } from '#shared/async/fair-queue.ts';
+import { chance } from '#shared/chance.ts';
+import { clock } from '#shared/clock.ts';
 import { isOutage } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { OutageLog } from '#shared/logging/outage-log.ts';
@@ -55,13 +56,13 @@ export class CallRecorder {
   #room = new FairRoom(maxWaitingBytes);
   /** When the oldest waiting call was added; null without one. */
   #since: number | null = null;
-  readonly #idPrefix = randomUUID().slice(0, 13);
+  readonly #idPrefix = chance.randomUuid().slice(0, 13);
   #added = 0;
   #dropped = 0;
 
   constructor(options: CallRecorderOptions) {
     this.#options = options;
-    this.#now = options.now ?? Date.now;
+    this.#now = options.now ?? clock.time;
     this.#outage = new OutageLog(options.log, 'The store of the records of calls');
   }
 

@@ -1,5 +1,5 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { repeating } from '#shared/async/repeating.ts';
+import { clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import type { CallLog, RemovableCall } from './call-log.ts';
 
@@ -40,7 +40,7 @@ export class CallRetention {
   readonly #limits: CallLogLimits;
   readonly #now: () => number;
 
-  constructor({ calls, onRemoved, limits = usualLimits, now = Date.now }: CallRetentionOptions) {
+  constructor({ calls, onRemoved, limits = usualLimits, now = clock.time }: CallRetentionOptions) {
     this.#calls = calls;
     this.#onRemoved = onRemoved;
     this.#limits = limits;
@@ -56,7 +56,7 @@ export class CallRetention {
   async keepLimits(signal: AbortSignal): Promise<void> {
     const { maxAgeMs, maxBytesOfProject, maxBytes } = this.#limits;
     const oldest = new Date(this.#now() - maxAgeMs).toISOString();
-    while (!signal.aborted && (await this.#calls.removeBefore(oldest))) await nextTurn();
+    while (!signal.aborted && (await this.#calls.removeBefore(oldest))) await clock.nextTurn();
     const sizes = [...(await this.#calls.bytesByProject())].sort(([, one], [, other]) => one - other);
     let left = maxBytes;
     for (const [index, [project, bytes]] of sizes.entries()) {

@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import type { DeliveryOutcome } from '#domain/webhook-endpoint/delivery.ts';
 import type { LogTrail } from '#event-store/log-trail.ts';
+import { chance } from '#shared/chance.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { OutageLog } from '#shared/logging/outage-log.ts';
@@ -68,7 +68,7 @@ export class DeliveryRecords {
     const { type, position } = message;
     const time = new Date(this.#options.now()).toISOString();
     const listed = { messageId, type, position, attempt, outcome, status, error, durationMs, time };
-    this.#tries.push({ endpointId, id: randomUUID(), ...listed });
+    this.#tries.push({ endpointId, id: chance.randomUuid(), ...listed });
   }
 
   /** Stores the state of every endpoint. @throws UnavailableError; FencedError */
@@ -147,5 +147,5 @@ export class DeliveryRecords {
 
 /** Moves the time of a first save back at random. Otherwise endpoints that began together are always stored together. */
 function spread(at: number): number {
-  return at - Math.floor(Math.random() * idleSaveMs);
+  return at - Math.floor(chance.random() * idleSaveMs);
 }

@@ -10,6 +10,7 @@ import type { Following, LogTail } from '#event-store/log-tail.ts';
 import { UnreadableEventError } from '#event-store/recorded-event.ts';
 import { allSettled } from '#shared/async/all-settled.ts';
 import { delay } from '#shared/async/timed-waits.ts';
+import { clock } from '#shared/clock.ts';
 import { errorText } from '#shared/logging/logged-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import type { DisabledByAnswers, QueueClock } from '#webhooks/delivery/queue/endpoint-queue.ts';
@@ -125,8 +126,8 @@ export class DeliveryTerm {
     this.#ending.abort();
     for (const { queue } of this.#registry.all()) queue.stop();
     await this.#feeder.ended();
-    const until = performance.now() + endTimeoutMs;
-    while (this.#isTrying() && performance.now() < until) await delay(10, this.#abortingTries.signal);
+    const until = clock.now() + endTimeoutMs;
+    while (this.#isTrying() && clock.now() < until) await delay(10, this.#abortingTries.signal);
     this.#abortingTries.abort();
     await this.#records.end(this.#registry.all());
   }

@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import * as E from 'fp-ts/lib/Either.js';
 import type { StreamWriter } from '#application/streams/stream-writer.ts';
 import { writeEvents } from '#application/streams/write-events.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { webhookEndpoint } from '#domain/webhook-endpoint/webhook-endpoint.ts';
 import { delay } from '#shared/async/timed-waits.ts';
+import { chance } from '#shared/chance.ts';
 import { errorText } from '#shared/logging/logged-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import type { DisabledByAnswers } from '#webhooks/delivery/queue/endpoint-queue.ts';
@@ -30,7 +30,7 @@ export async function disableEndpoint(
   signal: AbortSignal,
 ): Promise<void> {
   log.info({ webhookEndpoint: id }, messages[reason]);
-  const requestId = randomUUID();
+  const requestId = chance.randomUuid();
   const origin = { actor: system, requestId, correlationId: requestId, causationId: requestId };
   const disable = () =>
     writeEvents(writer, {

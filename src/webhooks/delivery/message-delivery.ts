@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   type AuditedEvent,
   auditedEvents,
@@ -10,6 +9,7 @@ import { type SealedSecret, secretField, secretPrefix, validSecrets } from '#dom
 import { UnreadableEventError } from '#event-store/recorded-event.ts';
 import { UnreadableStreamError } from '#event-store/unreadable-stream.ts';
 import { FairSlots, runFor } from '#shared/async/fair-queue.ts';
+import { clock } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { errorText } from '#shared/logging/logged-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
@@ -98,11 +98,11 @@ export class MessageDelivery {
     const made = await this.#makeInTurn(target, message, signal);
     if ('kind' in made) return made;
     const { url, eventId, headers, body } = made;
-    const began = performance.now();
+    const began = clock.now();
     const { status, error, receiverRequest } = await this.#options.sender.send({ url, headers, body, signal });
     // A try that this node aborted gives no information about the receiver.
     if (status === null && signal.aborted) return postponed;
-    const durationMs = Math.round(performance.now() - began);
+    const durationMs = Math.round(clock.now() - began);
     return { kind: error === null ? 'delivered' : 'failed', eventId, status, error, receiverRequest, durationMs };
   }
 
@@ -129,7 +129,7 @@ export class MessageDelivery {
     const made = await this.#entries.make(message);
     if (made === null) return dropped;
     const { eventId, entry } = made;
-    const sentAt = new Date();
+    const sentAt = new Date(clock.time());
     const secrets = await this.#secretsOf(id, sealed, sentAt);
     if (secrets.length === 0) return failedBefore(eventId, 'secret-missing');
     const body = JSON.stringify(entry);
@@ -199,7 +199,7 @@ export class EntryMaker {
   }
 
   async #makeNextTurn(place: EventPlace): Promise<AuditedEvent | null> {
-    await nextTurn();
+    await clock.nextTurn();
     this.#asked.delete(place.position);
     const [made] = await auditedEvents(this.#reads, [place]);
     return made ?? null;

@@ -1,6 +1,8 @@
 import { Webhook } from 'standardwebhooks';
 import { Agent, request } from 'undici';
 import type { DeliveryError } from '#domain/webhook-endpoint/delivery.ts';
+import { abortAfter } from '#shared/async/timed-waits.ts';
+import { clock } from '#shared/clock.ts';
 import { type ReceiverRequest, readReceiverRequest } from '#webhooks/delivery/queue/endpoint-health.ts';
 import { AddressRefusedError, HostNotFoundError, type UrlGuard } from '#webhooks/url-guard.ts';
 
@@ -77,14 +79,12 @@ export class WebhookSender {
         signal: limit.signal,
       });
       // Only the status matters, so this call does not wait for the body.
-      void answer
-        .dump({ limit: maxDiscardedBytes, signal: AbortSignal.timeout(discardMs) })
-        .catch(() => answer.destroy());
+      void answer.dump({ limit: maxDiscardedBytes, signal: abortAfter(discardMs) }).catch(() => answer.destroy());
       const error = errorOfStatus(statusCode);
       return {
         status: statusCode,
         error,
-        receiverRequest: error === null ? null : readReceiverRequest(statusCode, answered, Date.now()),
+        receiverRequest: error === null ? null : readReceiverRequest(statusCode, answered, clock.time()),
       };
     } catch (error) {
       return { status: null, error: errorOf(error), receiverRequest: null };
@@ -106,11 +106,11 @@ export class WebhookSender {
 function limitedSignal(signal: AbortSignal, milliseconds: number) {
   const limited = new AbortController();
   const abort = () => limited.abort();
-  const timer = setTimeout(abort, milliseconds);
+  const timer = clock.setTimeout(abort, milliseconds);
   signal.addEventListener('abort', abort, { once: true });
   if (signal.aborted) abort();
   const release = () => {
-    clearTimeout(timer);
+    clock.clearTimeout(timer);
     signal.removeEventListener('abort', abort);
   };
   return { signal: limited.signal, release };

@@ -1,7 +1,7 @@
-import { setImmediate } from 'node:timers/promises';
 import type { ReadOfLog } from '#domain/shared/log-mark.ts';
 import { recordParts } from '#records/record-parts.ts';
 import type { RecordKind, RecordRange, RecordStore } from '#records/record-store.ts';
+import { clock } from '#shared/clock.ts';
 import type { Json } from '#shared/json/json.ts';
 import {
   type DeliveryState,
@@ -153,7 +153,7 @@ export class DeliveryStateStore {
       yield* page;
       if (page.size < range.limit) return;
       after = [...page.keys()].at(-1);
-      await setImmediate();
+      await clock.nextTurn();
     }
   }
 }

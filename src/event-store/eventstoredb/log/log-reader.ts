@@ -16,6 +16,7 @@ import type { LogPage, LogPageRequest } from '#event-store/log-pages.ts';
 import { LazyEvent, type Upcast } from '#event-store/recorded-event.ts';
 import { BackOff } from '#shared/async/retrying.ts';
 import { delay } from '#shared/async/timed-waits.ts';
+import { clock } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { ForeignStretch } from './wake-ups.ts';
 
@@ -132,7 +133,7 @@ export class LogReader {
     try {
       return await this.#findEnd();
     } finally {
-      this.#askedAt = performance.now();
+      this.#askedAt = clock.now();
     }
   }
 
@@ -160,11 +161,11 @@ export class LogReader {
 
   async #read(after: number, maxEvents: number): Promise<LogPage> {
     await this.#waitForMissing(after);
-    const gatherMs = this.#gatherUntil - performance.now();
+    const gatherMs = this.#gatherUntil - clock.now();
     if (gatherMs > 0) await delay(gatherMs, this.#closed.signal);
     const found = await this.#beginAfter(after, (start) => this.#eventsAfter(after, start, maxEvents));
     const page = this.#pageOf(after, found);
-    if (page.isEnd) this.#gatherUntil = performance.now() + Math.min(page.events.length - 1, longestGatherMs);
+    if (page.isEnd) this.#gatherUntil = clock.now() + Math.min(page.events.length - 1, longestGatherMs);
     this.#options.changes.notify(page.position);
     this.#noteMissing(page);
     return page;
@@ -245,8 +246,8 @@ export class LogReader {
       return;
     }
     if (this.#missing?.after !== position)
-      this.#missing = { after: position, since: performance.now(), backOff: new BackOff(missingLimits) };
-    const missingMs = performance.now() - this.#missing.since;
+      this.#missing = { after: position, since: clock.now(), backOff: new BackOff(missingLimits) };
+    const missingMs = clock.now() - this.#missing.since;
     if (missingMs > longestIndexLagMs) this.doubt();
     if (missingMs > lostAfterMs) changes.withdraw(position);
   }

@@ -1,5 +1,6 @@
 import { ChangeListener } from '#event-store/change-notifications.ts';
 import { abortable, delay } from '#shared/async/timed-waits.ts';
+import { clock } from '#shared/clock.ts';
 import { type ForeignStretch, shortestPollMs, type WakeUpSubscription } from './wake-ups.ts';
 
 /** How long the log is watched after the last wait, because most followers wait again soon. */
@@ -40,7 +41,7 @@ export class LogWatch extends ChangeListener {
       await super.waitPast(position, signal);
     } finally {
       this.#waiting -= 1;
-      this.#waitedAt = performance.now();
+      this.#waitedAt = clock.now();
     }
   }
 
@@ -52,7 +53,7 @@ export class LogWatch extends ChangeListener {
 
   get #isWanted(): boolean {
     if (this.#closed.signal.aborted) return false;
-    return this.#waiting > 0 || performance.now() - this.#waitedAt < lingerMs;
+    return this.#waiting > 0 || clock.now() - this.#waitedAt < lingerMs;
   }
 
   #watch(): void {
@@ -72,7 +73,7 @@ export class LogWatch extends ChangeListener {
       onForeign,
     });
     while (this.#isWanted) {
-      const dueInMs = askedAt() + wakeUps.pollMs - performance.now();
+      const dueInMs = askedAt() + wakeUps.pollMs - clock.now();
       // Looks again before it is due, because the subscription may end meanwhile.
       if (dueInMs > 0) await delay(Math.min(dueInMs, shortestPollMs), signal);
       // Readers see the failure themselves.

@@ -1,5 +1,7 @@
 import type { DeliveryOutcome } from '#domain/webhook-endpoint/delivery.ts';
 import { maxTriesOfEndpoint } from '#domain/webhook-endpoint/running-tries.ts';
+import { chance } from '#shared/chance.ts';
+import { clock } from '#shared/clock.ts';
 import type { DeliveryState, Message, OpenMessage } from '#webhooks/state/delivery-state.ts';
 import { EndpointHealth, maxHoldMs, nextTryAt, type ReceiverRequest, retryForMs } from './endpoint-health.ts';
 import { type MessageChanges, OpenMessages } from './open-messages.ts';
@@ -368,10 +370,10 @@ export interface QueueClock {
 
 /** The machine's clock. */
 export const systemClock: QueueClock = {
-  now: Date.now,
+  now: clock.time,
   after: (milliseconds, run) => {
-    const timer = setTimeout(run, milliseconds);
-    return () => clearTimeout(timer);
+    const timer = clock.setTimeout(run, milliseconds);
+    return () => clock.clearTimeout(timer);
   },
-  random: Math.random,
+  random: chance.random,
 };

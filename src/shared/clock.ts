@@ -1,0 +1,56 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+/** A timer of a clock. */
+export interface Timer {
+  /** Lets the process end although the timer has not run. */
+  unref(): this;
+}
+
+/** The time of this process. Whatever waits or measures asks it, so that a simulation can replace it. */
+export interface Clock {
+  /** Milliseconds since some moment; never goes back. */
+  readonly now: () => number;
+  /** The time of day, in ms since 1970. */
+  readonly time: () => number;
+  readonly setTimeout: (run: () => void, milliseconds: number) => Timer;
+  readonly clearTimeout: (timer: Timer | null | undefined) => void;
+  readonly setInterval: (run: () => void, milliseconds: number) => Timer;
+  readonly clearInterval: (timer: Timer | null | undefined) => void;
+  /** Runs work when everything that is due in this turn of the event loop has run. */
+  readonly setImmediate: (run: () => void) => void;
+  /** Waits until everything that is due in this turn of the event loop has run. */
+  readonly nextTurn: () => Promise<void>;
+}
+
+const machineClock: Clock = {
+  now: () => performance.now(),
+  time: Date.now,
+  setTimeout: (run, milliseconds) => setTimeout(run, milliseconds),
+  clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout),
+  setInterval: (run, milliseconds) => setInterval(run, milliseconds),
+  clearInterval: (timer) => clearInterval(timer as NodeJS.Timeout),
+  setImmediate: (run) => void setImmediate(run),
+  nextTurn: () => nextTurn(),
+};
+
+let used = machineClock;
+
+/** The clock that everything uses: that of the machine, unless a simulation has replaced it. */
+export const clock: Clock = {
+  now: () => used.now(),
+  time: () => used.time(),
+  setTimeout: (run, milliseconds) => used.setTimeout(run, milliseconds),
+  clearTimeout: (timer) => used.clearTimeout(timer),
+  setInterval: (run, milliseconds) => used.setInterval(run, milliseconds),
+  clearInterval: (timer) => used.clearInterval(timer),
+  setImmediate: (run) => used.setImmediate(run),
+  nextTurn: () => used.nextTurn(),
+};
+
+/** Replaces the clock. Only for a simulation. @returns a function that puts the machine's clock back */
+export function replaceClock(by: Clock): () => void {
+  used = by;
+  return () => {
+    used = machineClock;
+  };
+}
