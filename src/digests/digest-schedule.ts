@@ -1,6 +1,6 @@
 import type { Digest } from '#domain/history/digest.ts';
+import { ExclusiveTurns } from '#leases/exclusive-turns.ts';
 import type { Leases } from '#leases/leases.ts';
-import { ExclusiveTurns } from '#leases/under-lease.ts';
 import { delay } from '#shared/async/timed-waits.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
@@ -57,7 +57,7 @@ export class DigestSchedule {
    */
   write(afterRestore: boolean): Promise<Digest | null> {
     const { writer } = this.#options;
-    return this.#turns.run((signal) => (afterRestore ? writer.beginChain(signal) : writer.write(signal)));
+    return this.#turns.run(({ signal }) => (afterRestore ? writer.beginChain(signal) : writer.write(signal)));
   }
 
   /**
@@ -71,7 +71,7 @@ export class DigestSchedule {
       await writer.copy();
       return left;
     }
-    await this.#turns.run(async (signal) => {
+    await this.#turns.run(async ({ signal }) => {
       // Another node may have written it while this one waited for the lease.
       if ((await this.#leftMs()) <= 0) await writer.write(signal);
     });

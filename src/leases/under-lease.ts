@@ -1,6 +1,5 @@
 import { BackOff } from '#shared/async/retrying.ts';
 import { abortable } from '#shared/async/timed-waits.ts';
-import { clock, type Timer } from '#shared/clock.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { errorText } from '#shared/logging/logged-error.ts';
@@ -8,6 +7,7 @@ import type { Logger } from '#shared/logging/logger.ts';
 import { OutageLog } from '#shared/logging/outage-log.ts';
 import { type Clock, monotonicClock } from './clock.ts';
 import { defaultLeaseLimits, type LeaseLimits, type Leases } from './leases.ts';
+import { runTerm, type TermWork } from './term.ts';
 
 export interface UnderLeaseOptions {
   /** The name of the lease. */
@@ -18,12 +18,7 @@ export interface UnderLeaseOptions {
   readonly log: Logger;
   /** Ends the work. */
   readonly signal: AbortSignal;
-  /**
-   * The work that one node at a time does, until its signal aborts. The stores refuse its writes after they have seen a
-   * newer token, because a frozen node cannot know that another node has taken over its lease. `isHeld` looks at this
-   * node's clock: after a freeze it knows that the term has lapsed before the signal aborts.
-   */
-  readonly work: (token: number, signal: AbortSignal, isHeld: () => boolean) => Promise<void>;
+  readonly work: TermWork;
   /** Those of `leases`. Default: those of `defaultLeaseLimits`. */
   readonly limits?: Partial<LeaseLimits>;
   /** Default: the clock of the machine. */
@@ -38,8 +33,8 @@ const holderShare = 0.8;
 const maxPauseMs = 1000;
 
 /**
- * Runs work while this node holds a lease, until a signal aborts. Then it waits until the work has ended and releases
- * the lease, so that another node takes over at once. It waits for a store that cannot be reached.
+ * Runs work while this node holds a lease, until a signal aborts. Then it waits until the work has ended or was left and
+ * releases the lease, so that another node takes over immediately. It waits for a store that cannot be reached.
  * @throws what the work throws, after the lease is released, except `FencedError` and what it throws after its signal
  *   has aborted; Error when the work ends without a reason
  */
@@ -104,14 +99,12 @@ class Candidate {
     };
     const isHeld = () => !lost.signal.aborted && this.#remainingMs(renewedAt) > 0;
     const keeping = this.#keep(token, { renewedAt: () => renewedAt, renewed }, lost, ended.signal);
-    // It also ends what work that has failed leaves behind.
-    const workSignal = AbortSignal.any([signal, lost.signal, ended.signal]);
+    const over = AbortSignal.any([signal, lost.signal]);
     log.info({ lease: name, holder, token }, 'This node holds the lease');
     try {
-      if (!workSignal.aborted) await work(token, workSignal, isHeld);
-      if (!workSignal.aborted) throw new Error(`The work under the lease ${name} ended unexpectedly.`);
+      if (!over.aborted) await runTerm({ name, token, signal: over, isHeld, log }, work);
     } catch (error) {
-      if (!(error instanceof FencedError || workSignal.aborted)) throw error;
+      if (!(error instanceof FencedError || over.aborted)) throw error;
       log.warn({ lease: name, token, error: errorText(error) }, 'The work under the lease was aborted');
     } finally {
       ended.abort();
@@ -194,94 +187,5 @@ class Candidate {
     const released = leases.release(name, token).catch((error: unknown) => this.#outage.failed(error));
     await Promise.race([released, this.#clock.pause(this.#limits.expireAfterMs, waited.signal)]);
     waited.abort();
-  }
-}
-
-export interface OnceUnderLeaseOptions extends Omit<UnderLeaseOptions, 'work'> {
-  /** How long to wait for another holder. */
-  readonly timeoutMs: number;
-}
-
-/**
- * Does work once while this node holds a lease, and releases the lease. If the lease is lost meanwhile, the work is
- * repeated under the next term.
- * @throws UnavailableError if another node holds the lease for too long, or if the signal aborts; what the work throws
- */
-export async function onceUnderLease<Result>(
-  { timeoutMs, signal, ...lease }: OnceUnderLeaseOptions,
-  work: (signal: AbortSignal) => Promise<Result>,
-): Promise<Result> {
-  const ended = new AbortController();
-  let timer: Timer | undefined;
-  const limitWait = () => {
-    timer = clock.setTimeout(() => ended.abort(), timeoutMs);
-  };
-  limitWait();
-  const done: Result[] = [];
-  try {
-    await underLease({
-      ...lease,
-      signal: AbortSignal.any([signal, ended.signal]),
-      work: async (_token, workSignal) => {
-        clock.clearTimeout(timer);
-        // Then the lease is lost, and this node waits again.
-        workSignal.addEventListener('abort', limitWait, { once: true });
-        done.push(await work(workSignal));
-        ended.abort();
-      },
-    });
-  } finally {
-    // The end of the work aborts its signal, too.
-    clock.clearTimeout(timer);
-  }
-  const [result] = done;
-  if (done.length === 0) throw new UnavailableError(`Another node holds the lease ${lease.name}.`);
-  return result as Result;
-}
-
-export interface ExclusiveTurnsOptions {
-  /** The name of the lease. */
-  readonly name: string;
-  /** The leases by which nodes choose one; null if this process is the only one. */
-  readonly leases: Leases | null;
-  /** The name of this node in its lease. */
-  readonly node: string;
-  /** How long to wait for another node. */
-  readonly timeoutMs: number;
-  readonly log: Logger;
-}
-
-/** Runs occasional work, one piece at a time across all nodes. */
-export class ExclusiveTurns {
-  readonly #options: ExclusiveTurnsOptions;
-  readonly #stopping = new AbortController();
-  #last: Promise<unknown> = Promise.resolve();
-
-  constructor(options: ExclusiveTurnsOptions) {
-    this.#options = options;
-  }
-
-  /**
-   * Runs a piece of work when its turn comes.
-   * @throws UnavailableError if another node works for too long, or if this one stops; what the work throws
-   */
-  run<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
-    const turn = this.#last.then(() => this.#work(work));
-    this.#last = turn.catch(() => undefined);
-    return turn;
-  }
-
-  /** Aborts the running work, and refuses further work. */
-  async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#last;
-  }
-
-  async #work<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
-    const { name, leases, node: holder, timeoutMs, log } = this.#options;
-    const { signal } = this.#stopping;
-    if (signal.aborted) throw new UnavailableError('The service is stopping.');
-    if (leases === null) return work(signal);
-    return onceUnderLease({ name, holder, leases, log, signal, timeoutMs }, work);
   }
 }

@@ -74,7 +74,7 @@ export class ProcessHost {
       node,
       log,
       signal: this.#stopping.signal,
-      work: (token, signal) => new ProcessTerm(this.#options, token, signal).run(),
+      work: ({ token, signal }) => new ProcessTerm(this.#options, token, signal).run(),
       failureMessage: 'The processes have failed and are started again',
     });
   }

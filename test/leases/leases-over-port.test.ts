@@ -78,7 +78,7 @@ describe('LeasesOverPort', () => {
     let working = false;
     const ended = underLease({
       ...{ name: 'work', holder: 'node', leases, limits, log: quiet, signal: stopping.signal },
-      work: async (token, signal) => {
+      work: async ({ token, signal }) => {
         tokens.push(token);
         working = true;
         await once(signal, 'abort');

@@ -244,7 +244,7 @@ class LeasingNode {
     };
     this.#ended = Promise.all(
       candidateFor.map((name) =>
-        underLease({ name, holder, leases, log: quiet, signal, clock, work: (_, ending) => work(name, ending) }),
+        underLease({ name, holder, leases, log: quiet, signal, clock, work: (term) => work(name, term.signal) }),
       ),
     );
     const isHolder = () => this.#working.has('batches');

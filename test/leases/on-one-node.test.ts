@@ -14,7 +14,7 @@ describe('onOneNode without leases', () => {
     };
     const running = onOneNode({
       ...{ name: 'work', node: 'one', leases: null, signal: stopping.signal, log, failureMessage: 'It has failed' },
-      work: async (_, signal) => {
+      work: async ({ signal }) => {
         signals.push(signal);
         throw new Error('full disk');
       },

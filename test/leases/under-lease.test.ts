@@ -239,7 +239,7 @@ class Node {
         error: (_, message) => assert.fail(message),
       },
       signal: this.#stopped.signal,
-      work: (token, signal) => this.#work(token, signal),
+      work: ({ token, signal }) => this.#work(token, signal),
       clock: this.machine,
     });
     const settle = () => {

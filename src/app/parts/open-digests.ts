@@ -96,6 +96,6 @@ function verifyDaily(runtime: Runtime, store: DigestStore, trusted: ReadonlyArra
   runOnOneNode(runtime, {
     name: 'verification',
     failureMessage: 'The verification of the log has failed and is started again',
-    work: (_, signal) => daily.run(signal),
+    work: ({ signal }) => daily.run(signal),
   });
 }

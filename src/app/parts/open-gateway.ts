@@ -92,7 +92,7 @@ function keepCallLimits(runtime: Runtime): void {
   runOnOneNode(runtime, {
     name: 'gateway-calls',
     failureMessage: 'The removal of old records of calls has failed and is started again',
-    work: (_, signal) => retention.run(signal, log),
+    work: ({ signal }) => retention.run(signal, log),
   });
 }
 
@@ -110,7 +110,7 @@ function keepResponseLimits(runtime: Runtime): void {
   runOnOneNode(runtime, {
     name: 'stored-responses',
     failureMessage: 'The removal of old responses has failed and is started again',
-    work: (_, signal) => retention.run(signal, log),
+    work: ({ signal }) => retention.run(signal, log),
   });
 }
 
@@ -120,7 +120,7 @@ function keepNoCopies(gateway: Gateway, runtime: Runtime): void {
   runOnOneNode(runtime, {
     name: 'response-copies',
     failureMessage: 'The deletion of the copies of responses at providers has failed and is started again',
-    work: (_, signal) => retention.run(signal, runtime.log),
+    work: ({ signal }) => retention.run(signal, runtime.log),
   });
 }
 

@@ -1,6 +1,6 @@
 import type { Runtime } from '#app/runtime.ts';
 import type { Operation } from '#application/operations/operation.ts';
-import { ExclusiveTurns } from '#leases/under-lease.ts';
+import { ExclusiveTurns } from '#leases/exclusive-turns.ts';
 import { clock } from '#shared/clock.ts';
 import { archiveUsageOperation } from '#usage/archive/archive-usage-operation.ts';
 import { UsageArchive } from '#usage/archive/usage-archive.ts';
@@ -16,6 +16,6 @@ export function openUsageArchive({ config, events, blobs, leases, node, log, ope
   opened.defer(() => turns.stop());
   return archiveUsageOperation({
     latest: () => archive.latest(),
-    archive: (before) => turns.run((signal) => archive.archive(before, signal)),
+    archive: (before) => turns.run(({ signal }) => archive.archive(before, signal)),
   });
 }

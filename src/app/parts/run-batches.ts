@@ -40,7 +40,7 @@ export function runBatches(runtime: Runtime, gateway: Gateway | null, space: Fil
     runOnOneNode(runtime, {
       name: lease,
       failureMessage: 'The running of batches has failed and is started again',
-      work: (leaseToken, signal, isHeld) => {
+      work: ({ token: leaseToken, signal, isHeld }) => {
         isHolder = () => isHeld() && !signal.aborted;
         return runner.run({ leaseToken, signal, isHeld });
       },

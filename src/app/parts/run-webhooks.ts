@@ -32,7 +32,7 @@ export function runWebhooks(runtime: Runtime): Lookup['webhookTries'] {
   runOnOneNode(runtime, {
     name: 'webhooks',
     failureMessage: 'The delivery of webhooks has failed and is started again',
-    work: (token, signal, isHeld) => runner.run({ token, signal, isHeld }),
+    work: (term) => runner.run(term),
   });
   return (endpointId) => runner.triesOf(endpointId);
 }

@@ -1,6 +1,6 @@
 import type { StreamWriter } from '#application/streams/stream-writer.ts';
 import type { Leases } from '#leases/leases.ts';
-import { onceUnderLease } from '#leases/under-lease.ts';
+import { onceOnOneNode } from '#leases/once-on-one-node.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
@@ -34,7 +34,7 @@ export async function bootstrapEmptyStore(options: FirstStartOptions): Promise<v
   if (leases === null) return begin(options);
   try {
     const { signal } = new AbortController();
-    await onceUnderLease({ name: lease, holder: node, leases, log, signal, timeoutMs }, () => begin(options));
+    await onceOnOneNode({ name: lease, node, leases, log, signal, timeoutMs }, () => begin(options));
   } catch (error) {
     if (!(error instanceof UnavailableError)) throw error;
     throw new StartupError(

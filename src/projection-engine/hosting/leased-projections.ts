@@ -1,3 +1,4 @@
+import type { Term } from '#leases/term.ts';
 import { type UnderLeaseOptions, underLease } from '#leases/under-lease.ts';
 import { PositionPublisher } from '#projection-engine/progress/position-publisher.ts';
 import type { AnyProjection } from '#projection-engine/projection.ts';
@@ -34,11 +35,11 @@ export interface LeasedProjectionsOptions
  */
 export function runProjectionsUnderLease(options: LeasedProjectionsOptions): Promise<void> {
   const { leases, holder, limits, log, signal } = options;
-  const work = (token: number, ending: AbortSignal) => runOneTerm(options, token, ending);
+  const work = (term: Term) => runOneTerm(options, term);
   return underLease({ name: projectionsLease, leases, holder, log, signal, work, ...(limits && { limits }) });
 }
 
-async function runOneTerm(options: LeasedProjectionsOptions, token: number, signal: AbortSignal): Promise<void> {
+async function runOneTerm(options: LeasedProjectionsOptions, { token, signal }: Term): Promise<void> {
   const { projections, tail, log, openWriter } = options;
   const store = openWriter(token, signal);
   // When the runner or the publisher ends, the other must end too. The publisher ends last, because it stores the

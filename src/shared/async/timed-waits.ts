@@ -1,4 +1,4 @@
-import { clock } from '#shared/clock.ts';
+import { clock, type Timer } from '#shared/clock.ts';
 
 /** Waits the given number of milliseconds, or until the signal aborts. Never throws. */
 export function delay(milliseconds: number, signal?: AbortSignal): Promise<void> {
@@ -78,4 +78,25 @@ export async function withTimeoutError<Value>(
   const value = await withTimeout(milliseconds, work, expired);
   if (value === expired) throw late();
   return value;
+}
+
+/**
+ * Waits for work, but no longer than a limit after a signal has aborted. A late result is ignored.
+ * @returns whether the work has ended
+ * @throws what the work throws in time
+ */
+export async function endsInTime(work: Promise<unknown>, signal: AbortSignal, limitMs: number): Promise<boolean> {
+  const { promise: expired, resolve } = Promise.withResolvers<boolean>();
+  let timer: Timer | null = null;
+  const begin = () => {
+    timer = clock.setTimeout(() => resolve(false), limitMs);
+  };
+  if (signal.aborted) begin();
+  else signal.addEventListener('abort', begin, { once: true });
+  try {
+    return await Promise.race([work.then(() => true), expired]);
+  } finally {
+    signal.removeEventListener('abort', begin);
+    clock.clearTimeout(timer);
+  }
 }

@@ -3,5 +3,10 @@
  * shared stores throw it.
  */
 export class FencedError extends Error {
-  override readonly name = 'FencedError';
+  override readonly name: string = 'FencedError';
+}
+
+/** The work was left, or has ended: what it still calls is refused, and must not be tried again. */
+export class TermLeftError extends FencedError {
+  override readonly name = 'TermLeftError';
 }

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { NodeLeases } from '#leases/node-leases.ts';
-import { onceUnderLease } from '#leases/under-lease.ts';
+import { onceOnOneNode } from '#leases/once-on-one-node.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { InMemoryLeaseStore } from '#test/support/fakes/in-memory-lease-store.ts';
 
 const log = { info: () => {}, warn: () => {}, error: () => {} };
 const limits = { renewIntervalMs: 20, expireAfterMs: 60_000, lookIntervalMs: 5 };
 
-describe('onceUnderLease', () => {
+describe('onceOnOneNode', () => {
   const { signal } = new AbortController();
-  const options = (holder: string, leases: InMemoryLeaseStore, timeoutMs = 5_000) => ({
+  const options = (node: string, leases: InMemoryLeaseStore, timeoutMs = 5_000) => ({
     name: 'work',
-    holder,
+    node,
     leases: new NodeLeases({ store: leases, limits }),
     log,
     signal,
@@ -31,7 +31,7 @@ describe('onceUnderLease', () => {
       return result;
     };
     const results = await Promise.all(
-      [1, 2, 3].map((each) => onceUnderLease(options(`node-${each}`, leases), work(each))),
+      [1, 2, 3].map((each) => onceOnOneNode(options(`node-${each}`, leases), work(each))),
     );
     assert.deepEqual(results, [1, 2, 3]);
     assert.equal(leases.newest('work')?.released, true);
@@ -39,7 +39,7 @@ describe('onceUnderLease', () => {
 
   it('releases the lease when the work fails, and passes the failure on', async () => {
     const leases = new InMemoryLeaseStore();
-    const failing = onceUnderLease(options('one', leases), async () => {
+    const failing = onceOnOneNode(options('one', leases), async () => {
       throw new Error('It cannot be done.');
     });
     await assert.rejects(failing, /It cannot be done/);
@@ -49,15 +49,12 @@ describe('onceUnderLease', () => {
   it('gives up when another node holds the lease for too long', async () => {
     const leases = new InMemoryLeaseStore();
     const holding = new AbortController();
-    const held = onceUnderLease(options('one', leases), async () => {
+    const held = onceOnOneNode(options('one', leases), async () => {
       await new Promise((resolve) => holding.signal.addEventListener('abort', resolve, { once: true }));
     });
     await new Promise((resolve) => setTimeout(resolve, 30));
-    const late = onceUnderLease(options('two', leases, 50), async () => assert.fail('it must not run'));
-    await assert.rejects(
-      late,
-      (error) => error instanceof UnavailableError && /Another node holds/.test(error.message),
-    );
+    const late = onceOnOneNode(options('two', leases, 50), async () => assert.fail('it must not run'));
+    await assert.rejects(late, new UnavailableError('No turn of work has come to its end on this node in time.'));
     holding.abort();
     await held;
   });
@@ -65,9 +62,9 @@ describe('onceUnderLease', () => {
   it('gives up when it has lost the lease and another node holds it for too long', async () => {
     const leases = new InMemoryLeaseStore();
     const working = Promise.withResolvers<void>();
-    const losing = onceUnderLease(options('one', leases, 50), async (workSignal) => {
+    const losing = onceOnOneNode(options('one', leases, 50), async (term) => {
       working.resolve();
-      await once(workSignal, 'abort');
+      await once(term.signal, 'abort');
       throw new Error('The lease is lost.');
     });
     await working.promise;
