@@ -1,10 +1,10 @@
-import { openFileSpace } from '#app/parts/bind-operations.ts';
 import type { KeyResolver } from '#application/access/key-resolver.ts';
 import { PageSessions } from '#application/access/page-sessions.ts';
 import { VersionComparer } from '#application/diffs/version-comparer.ts';
 import { StreamHistory } from '#application/history/stream-history.ts';
 import type { AnyOperation } from '#application/operations/operation.ts';
 import type { BlobStore } from '#blob-store/blob-store.ts';
+import { DigestFolder } from '#digests/digest-folder.ts';
 import type { PublishedKey } from '#digests/digest-keys.ts';
 import type { EventStore } from '#event-store/event-store.ts';
 import type { LogChange } from '#event-store/log-doubts.ts';
@@ -15,30 +15,26 @@ import type { Readiness } from '#http/routes/health.ts';
 import type { Metrics } from '#http/routes/metrics.ts';
 import { type Process, reactingProcesses } from '#process-engine/process.ts';
 import { processTable } from '#processes/table.ts';
-import { readyOnly } from '#projection-engine/progress/ready-read-store.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import type { DebugLogger } from '#shared/logging/logger.ts';
 import type { Config } from './config.ts';
 import type { DataDirectory } from './data-directory.ts';
 import { createBindOperations } from './parts/bind-operations.ts';
 import { gatewayLimits } from './parts/body-limits.ts';
-import { openDigests } from './parts/open-digests.ts';
-import { type GatewaySource, openGateway, readGatewaySource } from './parts/open-gateway.ts';
-import { openKeyResolver } from './parts/open-key-resolver.ts';
+import { type GatewaySource, lineCallsThrough, openGateway, readGatewaySource } from './parts/open-gateway.ts';
 import { openLiveFeed } from './parts/open-live-feed.ts';
 import { openUsageArchive } from './parts/open-usage-archive.ts';
 import { loadFullTable, loadGatewayTable } from './parts/operation-tables.ts';
-import { runBatches } from './parts/run-batches.ts';
-import { runProcesses } from './parts/run-processes.ts';
-import { runWebhooks } from './parts/run-webhooks.ts';
-import { startLagMonitor, watchMetrics } from './progress.ts';
+import { startFollowers, startSharedWork } from './parts/run-background.ts';
+import { createRequestSender } from './parts/run-webhooks.ts';
+import { startLagMonitor } from './progress.ts';
 import { type AsOf, refuseAsOf, refuseWrites } from './read-only.ts';
 import { createReadiness } from './readiness.ts';
 import type { Runtime } from './runtime.ts';
 import { bootstrapEmptyStore } from './startup/first-start.ts';
-import { waitForReadModels } from './startup/wait-for-stores.ts';
 import { openReadOnlyStores } from './stores/open-read-only-stores.ts';
 import { openStores, type Stores } from './stores/open-stores.ts';
+import { verifyInThread } from './verification/verify-in-thread.ts';
 
 /** The running service behind its listeners. */
 export interface Service {
@@ -157,22 +153,20 @@ interface Foundation extends Stores {
 
 /** Builds the service on its stores, and starts the roles of this node. */
 async function openService(config: Config, foundation: Foundation): Promise<Service> {
-  const { events, projections, metrics, opened, gatewaySource, processes } = foundation;
+  const { events, metrics, opened, gatewaySource, processes } = foundation;
   const { limits, roles } = config;
   const bodies = new ByteBudget(limits.bodies);
   const answers = new ByteBudget(limits.answers);
   const started: Runtime = { ...foundation, config, history: new StreamHistory(events), bodies, answers };
-  const processStatuses = runProcesses(processes, started);
-  await waitForReadModels(started, limits.readYourWritesTimeoutMs);
-  watchMetrics(started, processStatuses);
-  const documents = readyOnly(started.documents, projections);
-  const runtime: Runtime = { ...started, documents };
-  const keys = openKeyResolver(runtime);
+  const { runtime, processStatuses, keys } = await startFollowers(started, processes);
   const calls = openGateway(gatewaySource, runtime);
   const gateway = calls?.gateway ?? null;
-  const space = openFileSpace(runtime);
-  const batchesRun = runBatches(runtime, roles.has('projections') ? gateway : null, space);
-  const digests = await openDigests(runtime);
+  const { space, batchesRun, digests, webhookTries } = await startSharedWork(runtime, {
+    lineCalls: lineCallsThrough(gateway, runtime),
+    createSender: createRequestSender,
+    folder: new DigestFolder(config.digestDir),
+    verify: verifyInThread,
+  });
   const archiveUsage = openUsageArchive(runtime);
   const comparer = new VersionComparer();
   opened.defer(() => comparer.close());
@@ -182,7 +176,7 @@ async function openService(config: Config, foundation: Foundation): Promise<Serv
     processStatuses,
     space,
     batchesRun,
-    webhookTries: runWebhooks(runtime),
+    webhookTries,
     digests,
     comparer,
     lag: startLagMonitor(runtime),
@@ -207,7 +201,7 @@ async function openService(config: Config, foundation: Foundation): Promise<Serv
     sessions,
     sessionCookie,
     events,
-    documents,
+    documents: runtime.documents,
     blobs: foundation.blobs,
     directory: foundation.directory,
     readiness: createReadiness({

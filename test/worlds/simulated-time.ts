@@ -85,7 +85,7 @@ export class SimulatedTime implements Disposable {
     return nodes.getStore() ?? null;
   }
 
-  /** Stops everything on a node until `thaw`. Its clock goes on. */
+  /** Stops everything on a node until `thaw`. Its clock continues. */
   freeze(node: SimulatedNode): void {
     if (node.state === 'running') node.state = 'frozen';
   }

@@ -3,15 +3,16 @@ import type { Runtime } from '#app/runtime.ts';
 import { waitForStore } from '#app/startup/wait-for-stores.ts';
 import { ownDigestKey } from '#app/verification/own-digest-key.ts';
 import { watchVerification } from '#app/verification/verification-metrics.ts';
-import { verifyInThread } from '#app/verification/verify-in-thread.ts';
+import type { VerificationOrder } from '#app/verification/verify-in-thread.ts';
 import type { Operation } from '#application/operations/operation.ts';
 import { DailyVerification, readVerification, readVerifiedTime } from '#digests/daily-verification.ts';
-import { DigestFolder } from '#digests/digest-folder.ts';
+import type { DigestFolder } from '#digests/digest-folder.ts';
 import { keyIdOf, type PublishedKey, publicHalf, publicPemOf, publishedKey } from '#digests/digest-keys.ts';
 import { DigestSchedule } from '#digests/digest-schedule.ts';
 import { DigestStore } from '#digests/digest-store.ts';
 import { DigestWriter } from '#digests/digest-writer.ts';
 import { InclusionProofs } from '#digests/inclusion-proof.ts';
+import type { VerificationResult } from '#digests/verify-history.ts';
 import { writeDigestOperation } from '#digests/write-digest-operation.ts';
 import type { InclusionProof } from '#domain/history/digest.ts';
 import type { LogVerification } from '#domain/history/verification.ts';
@@ -31,11 +32,18 @@ export interface Digests {
 /** The part of a processor core that a verification takes. */
 const verificationShare = 0.1;
 
+/** What a node does with digests outside its stores. */
+export interface DigestSurroundings {
+  /** The external copies. */
+  readonly folder: DigestFolder;
+  readonly verify: (order: VerificationOrder, signal: AbortSignal) => Promise<VerificationResult>;
+}
+
 /**
  * Starts to sign digests, and to verify the log every day, if there is a key and this node has the role.
  * @throws StartupError
  */
-export async function openDigests(runtime: Runtime): Promise<Digests> {
+export async function openDigests(runtime: Runtime, { folder, verify }: DigestSurroundings): Promise<Digests> {
   const { config, events, blobs, records, metrics, leases, node, log, opened } = runtime;
   const verification = () => readVerification(records);
   const store = new DigestStore(blobs);
@@ -53,12 +61,11 @@ export async function openDigests(runtime: Runtime): Promise<Digests> {
   }
   const proofs = new InclusionProofs(store);
   const now = clock.time;
-  const folder = new DigestFolder(config.digestDir);
   const writer = new DigestWriter({ eventLog: events, store, folder, key, now });
   const schedule = new DigestSchedule({ writer, leases, node, log, now });
   if (config.roles.has('projections')) {
     schedule.start();
-    verifyDaily(runtime, store, trusted);
+    verifyDaily(runtime, store, trusted, verify);
   }
   watchVerification(metrics.registry, { last: verification, verifiedTime: () => readVerifiedTime(records) });
   opened.defer(() => schedule.stop());
@@ -81,15 +88,19 @@ async function keysOf({ config, log }: Runtime, store: DigestStore): Promise<Run
 }
 
 /** Verifies the log once a day. */
-function verifyDaily(runtime: Runtime, store: DigestStore, trusted: ReadonlyArray<KeyObject>): void {
+function verifyDaily(
+  runtime: Runtime,
+  store: DigestStore,
+  trusted: ReadonlyArray<KeyObject>,
+  verify: DigestSurroundings['verify'],
+): void {
   const { config, records, log } = runtime;
   const { eventStore, digestDir, verifyAtMinutes: atMinutes } = config;
   const publicKeys = trusted.map(publicPemOf).join('');
   const daily = new DailyVerification({
     records,
     hasDigest: async () => (await store.newest()) !== null,
-    verify: (since, signal) =>
-      verifyInThread({ eventStore, digestDir, publicKeys, since, share: verificationShare }, signal),
+    verify: (since, signal) => verify({ eventStore, digestDir, publicKeys, since, share: verificationShare }, signal),
     atMinutes,
     log,
   });

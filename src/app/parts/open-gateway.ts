@@ -3,7 +3,9 @@ import { Counter } from 'prom-client';
 import type { Config } from '#app/config.ts';
 import type { Runtime } from '#app/runtime.ts';
 import { openSpools } from '#app/stores/open-spools.ts';
+import type { LineCalls } from '#application/batches/line-calls.ts';
 import { findProjectFile } from '#application/files/project-file.ts';
+import { createLineCaller } from '#gateway/batch/line-caller.ts';
 import type { GatewayConfiguration } from '#gateway/config/configuration.ts';
 import { builtInConfiguration, ConfigurationFile } from '#gateway/config/configuration-file.ts';
 import { decodeConfiguration } from '#gateway/config/decode-configuration.ts';
@@ -13,6 +15,7 @@ import { ResponseRetention } from '#responses/response-retention.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { CallRetention } from '#usage/call-log/call-retention.ts';
 import { openMetering } from '#usage/metering.ts';
+import { gatewayLimits } from './body-limits.ts';
 import { runOnOneNode } from './run-on-one-node.ts';
 
 /** The running gateway. */
@@ -78,6 +81,12 @@ export function openGateway(source: GatewaySource | null, runtime: Runtime): Ope
   });
   keepNoCopies(gateway, runtime);
   return { gateway, reload: async () => file?.reload() };
+}
+
+/** Returns what makes the calls of batch lines; null on a node that runs no batches. */
+export function lineCallsThrough(gateway: Gateway | null, { config, bodies, answers }: Runtime): LineCalls | null {
+  if (gateway === null || !config.roles.has('projections')) return null;
+  return createLineCaller({ gateway, limits: gatewayLimits(config.limits), bodies, answers });
 }
 
 /** Removes old records of calls, and the oldest ones of projects that have too many. */

@@ -1,13 +1,11 @@
 import type { Runtime } from '#app/runtime.ts';
+import type { LineCalls } from '#application/batches/line-calls.ts';
 import type { FileSpace } from '#application/files/file-space.ts';
 import { ByteBudget, type ByteLimits } from '#exchange/byte-budget.ts';
-import { createLineCaller } from '#gateway/batch/line-caller.ts';
-import type { Gateway } from '#gateway/gateway.ts';
 import { LeaseWatch } from '#leases/lease-watch.ts';
 import { BatchRunner } from '#processes/batches/batch-runner.ts';
 import { CallSlots } from '#processes/batches/call-slots.ts';
 import { clock } from '#shared/clock.ts';
-import { gatewayLimits } from './body-limits.ts';
 import { runOnOneNode } from './run-on-one-node.ts';
 
 const lease = 'batches';
@@ -18,19 +16,18 @@ const bytesAroundBody = 64 * 1024;
 
 /**
  * Runs batches if this node may.
- * @param gateway calls models for the lines; null on a node that runs no batches
+ * @param calls makes the calls of the lines; null on a node that runs no batches
  * @returns a function that answers whether a live node runs batches
  */
-export function runBatches(runtime: Runtime, gateway: Gateway | null, space: FileSpace): () => Promise<boolean> {
-  const { config, leases, bodies, answers, log, opened } = runtime;
-  const limits = gatewayLimits(config.limits);
-  const maxLineBytes = limits.maxJsonBytes + bytesAroundBody;
+export function runBatches(runtime: Runtime, calls: LineCalls | null, space: FileSpace): () => Promise<boolean> {
+  const { config, leases, log, opened } = runtime;
+  const maxLineBytes = config.limits.maxJsonBytes + bytesAroundBody;
   let isHolder = () => false;
-  if (gateway !== null) {
+  if (calls !== null) {
     const runner = new BatchRunner({
       ...runtime,
       space,
-      calls: createLineCaller({ gateway, limits, bodies, answers }),
+      calls,
       slots: new CallSlots(config.limits.batchCallsAtOnce),
       checks: new CallSlots(maxChecksAtOnce),
       maxLineBytes,
@@ -46,7 +43,7 @@ export function runBatches(runtime: Runtime, gateway: Gateway | null, space: Fil
       },
     });
   }
-  if (leases === null) return async () => gateway !== null;
+  if (leases === null) return async () => calls !== null;
   const watch = new LeaseWatch({ name: lease, leases, isHolder: () => isHolder(), log });
   opened.defer(() => watch.close());
   return () => watch.isHeld();

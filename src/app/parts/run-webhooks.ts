@@ -17,11 +17,17 @@ const maxTriesAtOnce = 4_096;
 /** The most attempts of the endpoints of one owner at once. */
 const maxTriesOfOwner = 256;
 
+/** What sends requests to receivers. */
+export type RequestSender = Pick<WebhookSender, 'send' | 'close'>;
+
 /** Delivers webhooks if this node may. @returns the tries of an endpoint; null if this node does not deliver to it */
-export function runWebhooks(runtime: Runtime): Lookup['webhookTries'] {
+export function runWebhooks(
+  runtime: Runtime,
+  createSender: (runtime: Runtime) => RequestSender,
+): Lookup['webhookTries'] {
   const { config, opened } = runtime;
   if (!config.roles.has('projections')) return () => null;
-  const sender = new WebhookSender({ guard: runtime.webhooks.guard, timeoutMs: config.webhooks.timeoutMs });
+  const sender = createSender(runtime);
   const runner = createRunner(runtime, sender);
   watchDeliveries(runtime.metrics.registry, {
     figures: () => runner.figures(),
@@ -37,9 +43,14 @@ export function runWebhooks(runtime: Runtime): Lookup['webhookTries'] {
   return (endpointId) => runner.triesOf(endpointId);
 }
 
+/** Creates what sends requests over the network. */
+export function createRequestSender({ config, webhooks }: Runtime): RequestSender {
+  return new WebhookSender({ guard: webhooks.guard, timeoutMs: config.webhooks.timeoutMs });
+}
+
 function createRunner(
   { events, history, personalData, webhooks, metrics, log, ...others }: Runtime,
-  sender: WebhookSender,
+  sender: RequestSender,
 ): WebhookRunner {
   const reads = { history, personalReader: personalData.readerOf.bind(personalData) };
   const slots = new FairSlots({ maxSlots: maxTriesAtOnce, maxSlotsOfOwner: maxTriesOfOwner });

@@ -4,6 +4,7 @@ import type { ProjectionsProgress } from '#projection-engine/progress/projection
 import type { ProjectionStatus } from '#read-store/read-store.ts';
 import { retrying } from '#shared/async/retrying.ts';
 import { withTimeout } from '#shared/async/timed-waits.ts';
+import { clock } from '#shared/clock.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { PermanentlyUnavailableError, UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
@@ -60,11 +61,11 @@ export async function waitForReadModels(
   { projections, positions, events }: ReadModelWait,
   timeoutMs: number,
 ): Promise<void> {
-  const deadline = performance.now() + timeoutMs;
+  const deadline = clock.now() + timeoutMs;
   const end = await events.lastPosition();
   await statusThat(projections, (statuses) => statuses.length > 0 && statuses.every(isFilled), deadline);
   const names = projections.status().map(({ name }) => name);
-  await positions.passed({ names }, end, { strict: true, ms: deadline - performance.now() });
+  await positions.passed({ names }, end, { strict: true, ms: deadline - clock.now() });
 }
 
 const isFilled = ({ ready }: ProjectionStatus) => ready;
@@ -79,6 +80,6 @@ async function statusThat(
   const unsubscribe = projections.onStatus((statuses) => {
     if (fits(statuses)) resolve();
   });
-  await withTimeout(deadline - performance.now(), promise, undefined);
+  await withTimeout(deadline - clock.now(), promise, undefined);
   unsubscribe();
 }

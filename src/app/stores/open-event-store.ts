@@ -12,7 +12,7 @@ import { openSqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts'
 import type { StreamRemoval } from '#event-store/stream-removal.ts';
 import type { RawLog } from '#event-store/transfer/raw-log.ts';
 import type { Metrics } from '#http/routes/metrics.ts';
-import type { ProjectorEvents } from '#projection-engine/hosting/projector-thread.ts';
+import type { ProjectorEvents } from '#projection-engine/hosting/projector-messages.ts';
 import { StartupError, withVariableName } from '#shared/errors/startup-error.ts';
 import type { DebugLogger } from '#shared/logging/logger.ts';
 

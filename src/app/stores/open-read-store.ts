@@ -5,27 +5,17 @@ import type { ReadStoreConfig } from '#app/store-config.ts';
 import type { LogTail } from '#event-store/log-tail.ts';
 import type { Metrics } from '#http/routes/metrics.ts';
 import type { Leases } from '#leases/leases.ts';
-import { NodeLeases } from '#leases/node-leases.ts';
 import { type PositionSink, Positions } from '#positions/positions.ts';
 import { EmbeddedProjections } from '#projection-engine/hosting/embedded-projections.ts';
-import { PolledProjections } from '#projection-engine/hosting/polled-projections.ts';
-import {
-  followedBy,
-  type ProjectorEvents,
-  ProjectorThread,
-  type ProjectorThreadOptions,
-} from '#projection-engine/hosting/projector-thread.ts';
+import type { ProjectorEvents } from '#projection-engine/hosting/projector-messages.ts';
 import type { ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
-import { eventTypesOf } from '#projection-engine/projection.ts';
-import { projections as projectionTable } from '#projections/table.ts';
 import { ReadStoreNotes } from '#read-store/notes.ts';
-import { projectionsLease } from '#read-store/published-positions.ts';
 import type { OperatorState, ReadStore } from '#read-store/read-store.ts';
 import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
 import type { RecordStore } from '#records/record-store.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import type { MongoDbConnections } from './mongodb-connections.ts';
-import { polledPositions } from './polled-positions.ts';
+import { buildSharedReadStore, runProjector } from './shared-read-store.ts';
 
 const variable = 'READ_STORE_URL';
 
@@ -110,56 +100,23 @@ async function openShared(
     import('#records/mongodb/mongodb-record-store.ts'),
     import('#leases/lease-store.mongodb.ts'),
   ]);
-  const positions = new Positions();
-  opened.defer(() => positions.close());
-  let polledAt = () => Number.NEGATIVE_INFINITY;
-  const announced = { generationOf: (name: string) => positions.generationOf(name), readAt: () => polledAt() };
   const queries = await mongoDb.to(url, variable, 'queries');
-  const documents = openMongoDbReadStore({ connection: queries, records, announced });
-  opened.defer(() => documents.close());
-  await waitForStore(variable, log, () => documents.status());
   const connection = await mongoDb.to(url, variable, 'leases');
-  const leases = new NodeLeases({ store: openMongoDbLeaseStore({ connection }) });
-  opened.defer(() => leases.close());
-  const polled = openMongoDbRecordStore({ connection });
-  opened.defer(() => polled.close());
-  const projections = new PolledProjections({
-    projections: projectionTable.map((projection) => ({ name: projection.name, types: eventTypesOf(projection) })),
-    positions,
-    source: polledPositions(polled, tail),
-    store: new ReadStoreNotes(polled),
-    holder: async (token) => {
-      const newest = (await leases.look()).get(projectionsLease);
-      return newest?.token === token ? newest.holder : null;
+  const { projections, ...shared } = buildSharedReadStore(
+    {
+      openDocuments: (announced) => openMongoDbReadStore({ connection: queries, records, announced }),
+      leases: openMongoDbLeaseStore({ connection }),
+      polled: openMongoDbRecordStore({ connection }),
     },
-    log,
-  });
-  opened.defer(() => projections.close());
-  polledAt = () => projections.polledAt;
+    { tail, log, opened },
+  );
+  await waitForStore(variable, log, () => shared.documents.status());
   await projections.start();
   if (roles.has('projections')) {
     const { mongoDbMaxPoolSize: maxPoolSize } = limits;
     const readStore = { kind: 'mongodb', url, urlName: variable, maxPoolSize, holder: node } as const;
-    const thread = projectorThread({ events: forProjector, readStore, leases, log }, projections.sink, metrics);
-    opened.defer(() => thread.close());
-    await thread.start();
+    const options = { events: forProjector, readStore, leases: shared.leases, log };
+    await runProjector(options, shared.positionSink, { metrics, opened });
   }
-  return { documents, projections, positions, positionSink: projections.sink, leases };
-}
-
-/** Makes the thread that runs the projections while this node holds their lease, and reports their positions. */
-function projectorThread(
-  options: ProjectorThreadOptions,
-  sink: PositionSink,
-  metrics: ReadStoreDependencies['metrics'],
-): ProjectorThread {
-  let names: ReadonlyArray<string> = [];
-  return new ProjectorThread(options, {
-    onMessage: (message) => {
-      if (message.kind === 'opened') names = message.projections.map(({ name }) => name);
-      else if (message.kind === 'positions') sink.update('projection', followedBy(names, message.served));
-      else if (message.kind === 'mongodb-commands') for (const ended of message.ended) metrics.mongoDbCommand(ended);
-    },
-    onExit: () => sink.update('projection', new Map()),
-  });
+  return { projections, ...shared };
 }

@@ -5,17 +5,16 @@ import { LogTail } from '#event-store/log-tail.ts';
 import { type Upcast, upcastWith } from '#event-store/recorded-event.ts';
 import { openSqliteEventReader } from '#event-store/sqlite/reader.ts';
 import type { EndedCommand } from '#mongodb/command-monitor.ts';
-import { type AnyProjection, eventTypesOf } from '#projection-engine/projection.ts';
+import type { AnyProjection } from '#projection-engine/projection.ts';
 import { type ProjectionRunner, startProjectionRunner } from '#projection-engine/projection-runner.ts';
-import type { ServedPosition } from '#read-store/published-positions.ts';
 import { ReadStoreDamagedError, setAside } from '#read-store/sqlite/read-store-file.ts';
 import { openSqliteReadStoreWriter } from '#read-store/sqlite/sqlite-read-store-writer.ts';
 import { Batcher } from '#shared/async/batcher.ts';
 import { clock } from '#shared/clock.ts';
-import type { Logger } from '#shared/logging/logger.ts';
 import { collectGarbageOfStart } from '#shared/memory/collect-garbage.ts';
-import { runProjectionsUnderLease } from './leased-projections.ts';
-import type { FromProjector, ProjectorEvents, ProjectorReadStore, ProjectorThreadData } from './projector-thread.ts';
+import type { FromProjector, ProjectorEvents, ProjectorReadStore, ProjectorThreadData } from './projector-messages.ts';
+import { ProjectorReports } from './projector-reports.ts';
+import { runSharedProjector } from './shared-projector.ts';
 
 /** The projector thread: follows the event store and fills the read store. `projector-thread.ts` starts it. */
 interface ProjectionsModule {
@@ -34,10 +33,9 @@ const changedLogMs = 5_000;
 const commandBatches = { delayMs: 1_000, maxItemsAtOnce: 10_000 };
 
 const data = workerData as ProjectorThreadData;
-const log: Logger = { info: logged('info'), warn: logged('warn'), error: logged('error') };
+const reports = new ProjectorReports(post);
+const { log } = reports;
 const closing = new AbortController();
-/** The positions that were posted last, as JSON. */
-let postedPositions = '';
 
 const { projections, upcast = upcastWith(upcasters) } = (await import(data.projectionsModule)) as ProjectionsModule;
 const events = await openEvents(data.events);
@@ -52,7 +50,7 @@ tail.onChanged(({ lost }) => {
     .unref();
 });
 /** What runs the projections, whatever the store. */
-const shared = { projections, knownTypes: Object.keys(eventCodecs), events, tail, log, signal: closing.signal };
+const shared = { projections, knownTypes: Object.keys(eventCodecs), events, tail, signal: closing.signal };
 try {
   if (data.readStore.kind === 'sqlite') await fillEmbedded(data.readStore.file);
   else await fillShared(data.readStore);
@@ -74,10 +72,10 @@ async function fillEmbedded(file: string): Promise<void> {
   const store = openSqliteReadStoreWriter(file, (message) => log.warn({ file }, message));
   let runner: ProjectionRunner | null = null;
   parentPort?.on('message', () => closing.abort());
-  postOpened();
+  reports.opened(projections);
 
   const onPositions = () => {
-    if (runner !== null) postPositions(runner.positions());
+    if (runner !== null) reports.positions(runner.positions());
   };
   let isStarting = true;
   const onStatus = () => {
@@ -88,7 +86,7 @@ async function fillEmbedded(file: string): Promise<void> {
     isStarting &&= !ready;
   };
   try {
-    runner = await startProjectionRunner({ ...shared, store, onPositions, onStatus });
+    runner = await startProjectionRunner({ ...shared, store, log, onPositions, onStatus });
     onPositions();
     onStatus();
     await runner.finished;
@@ -109,57 +107,32 @@ async function fillShared({
   maxPoolSize,
   holder,
 }: ProjectorReadStore & { kind: 'mongodb' }): Promise<void> {
-  const port = data.leases;
-  if (port === null) throw new Error('The projector thread got no leases for its shared read store.');
-  const [
-    { LeasesOverPort },
-    { openMongoDbReadStoreWriter },
-    { openMongoDbRecordStore },
-    { MongoDbAvailability },
-    { MongoDbConnection },
-  ] = await Promise.all([
-    import('#leases/leases-over-port.ts'),
-    import('#read-store/mongodb/mongodb-read-store-writer.ts'),
-    import('#records/mongodb/mongodb-record-store.ts'),
-    import('#mongodb/mongodb-availability.ts'),
-    import('#mongodb/mongodb-connection.ts'),
-  ]);
+  const { leases } = data;
+  if (leases === null) throw new Error('The projector thread got no leases for its shared read store.');
+  const [{ openMongoDbReadStoreWriter }, { openMongoDbRecordStore }, { MongoDbAvailability }, { MongoDbConnection }] =
+    await Promise.all([
+      import('#read-store/mongodb/mongodb-read-store-writer.ts'),
+      import('#records/mongodb/mongodb-record-store.ts'),
+      import('#mongodb/mongodb-availability.ts'),
+      import('#mongodb/mongodb-connection.ts'),
+    ]);
   const commands = new Batcher<EndedCommand>((ended) => post({ kind: 'mongodb-commands', ended }), commandBatches);
   const onCommand = (ended: EndedCommand) => commands.add(ended);
   // Without log lines: the main thread writes them.
   const availability = new MongoDbAvailability({ url, urlName, onCommand });
   const connection = new MongoDbConnection({ url, availability, timeoutMs: writeTimeoutMs, maxPoolSize, onCommand });
-  const leases = new LeasesOverPort(port);
   const records = openMongoDbRecordStore({ connection });
   parentPort?.on('message', () => closing.abort());
-  postOpened();
   const openWriter = (fence: number, ending: AbortSignal) =>
     openMongoDbReadStoreWriter({ connection, records, fence, signal: ending });
   try {
-    await runProjectionsUnderLease({ ...shared, openWriter, leases, holder, onPositions: postPositions });
+    await runSharedProjector({ ...shared, openWriter, leases, holder, reports });
   } finally {
-    leases.close();
     await records.close();
     await connection.close();
     await availability.close();
     commands.drain();
   }
-}
-
-/** Posts positions that differ from the last ones. */
-function postPositions(served: ReadonlyArray<ServedPosition>): void {
-  const text = JSON.stringify(served);
-  if (text === postedPositions) return;
-  postedPositions = text;
-  post({ kind: 'positions', served });
-}
-
-function postOpened(): void {
-  post({ kind: 'opened', projections: projections.map((one) => ({ name: one.name, types: eventTypesOf(one) })) });
-}
-
-function logged(level: 'info' | 'warn' | 'error'): Logger['info'] {
-  return (fields, message) => post({ kind: 'log', level, fields, message });
 }
 
 function post(message: FromProjector): void {

@@ -1,0 +1,57 @@
+import { watchMetrics } from '#app/progress.ts';
+import type { Runtime } from '#app/runtime.ts';
+import { waitForReadModels } from '#app/startup/wait-for-stores.ts';
+import type { KeyResolver } from '#application/access/key-resolver.ts';
+import type { LineCalls } from '#application/batches/line-calls.ts';
+import type { Lookup } from '#application/commands/command.ts';
+import type { FileSpace } from '#application/files/file-space.ts';
+import type { Process } from '#process-engine/process.ts';
+import type { ProcessStatuses } from '#process-engine/process-statuses.ts';
+import { readyOnly } from '#projection-engine/progress/ready-read-store.ts';
+import { openFileSpace } from './bind-operations.ts';
+import { type DigestSurroundings, type Digests, openDigests } from './open-digests.ts';
+import { openKeyResolver } from './open-key-resolver.ts';
+import { runBatches } from './run-batches.ts';
+import { runProcesses } from './run-processes.ts';
+import { type RequestSender, runWebhooks } from './run-webhooks.ts';
+
+/** What follows the log on every node. */
+export interface Followers {
+  /** Its documents are those of filled read models. */
+  readonly runtime: Runtime;
+  readonly processStatuses: ProcessStatuses;
+  readonly keys: KeyResolver;
+}
+
+/** Starts what follows the log, and waits until the read models have reached its end. */
+export async function startFollowers(started: Runtime, processes: ReadonlyArray<Process>): Promise<Followers> {
+  const processStatuses = runProcesses(processes, started);
+  await waitForReadModels(started, started.config.limits.readYourWritesTimeoutMs);
+  watchMetrics(started, processStatuses);
+  const runtime = { ...started, documents: readyOnly(started.documents, started.projections) };
+  return { runtime, processStatuses, keys: openKeyResolver(runtime) };
+}
+
+/** What the work of a node reaches outside its stores. */
+export interface WorkSurroundings extends DigestSurroundings {
+  /** Makes the calls of batch lines; null on a node that runs no batches. */
+  readonly lineCalls: LineCalls | null;
+  readonly createSender: (runtime: Runtime) => RequestSender;
+}
+
+/** The work that one node at a time does. */
+export interface SharedWork {
+  readonly space: FileSpace;
+  /** Whether a live node runs batches. */
+  readonly batchesRun: () => Promise<boolean>;
+  readonly webhookTries: Lookup['webhookTries'];
+  readonly digests: Digests;
+}
+
+/** Starts the batches, digests and webhooks of a node, each on one node at a time. @throws StartupError */
+export async function startSharedWork(runtime: Runtime, surroundings: WorkSurroundings): Promise<SharedWork> {
+  const space = openFileSpace(runtime);
+  const batchesRun = runBatches(runtime, surroundings.lineCalls, space);
+  const digests = await openDigests(runtime, surroundings);
+  return { space, batchesRun, digests, webhookTries: runWebhooks(runtime, surroundings.createSender) };
+}

@@ -1,0 +1,97 @@
+import type { LogTail } from '#event-store/log-tail.ts';
+import type { Metrics } from '#http/routes/metrics.ts';
+import type { LeaseStore } from '#leases/lease-store.ts';
+import type { Leases } from '#leases/leases.ts';
+import { NodeLeases } from '#leases/node-leases.ts';
+import { type PositionSink, Positions } from '#positions/positions.ts';
+import { PolledProjections } from '#projection-engine/hosting/polled-projections.ts';
+import { followedBy } from '#projection-engine/hosting/projector-messages.ts';
+import { ProjectorThread, type ProjectorThreadOptions } from '#projection-engine/hosting/projector-thread.ts';
+import { eventTypesOf } from '#projection-engine/projection.ts';
+import { projections as projectionTable } from '#projections/table.ts';
+import type { AnnouncedGenerations } from '#read-store/mongodb/mongodb-read-store.ts';
+import { ReadStoreNotes } from '#read-store/notes.ts';
+import { projectionsLease } from '#read-store/published-positions.ts';
+import type { ReadStore } from '#read-store/read-store.ts';
+import type { RecordStore } from '#records/record-store.ts';
+import type { Logger } from '#shared/logging/logger.ts';
+import { polledPositions } from './polled-positions.ts';
+
+/** The opened ports of a shared read store. They are closed with it. */
+export interface SharedReadStorePorts {
+  readonly openDocuments: (announced: AnnouncedGenerations) => ReadStore;
+  readonly leases: LeaseStore;
+  /** The records that are read many times a second. */
+  readonly polled: RecordStore;
+}
+
+/** A shared read store as every node sees it, whichever fills it. */
+export interface SharedReadStore {
+  readonly documents: ReadStore;
+  readonly projections: PolledProjections;
+  readonly positions: Positions;
+  readonly positionSink: PositionSink;
+  readonly leases: Leases;
+}
+
+/** What surrounds a shared read store on its node. */
+export interface SharedReadStoreSurroundings {
+  readonly tail: LogTail;
+  readonly log: Logger;
+  /** Collects everything that must be closed. */
+  readonly opened: AsyncDisposableStack;
+}
+
+/** Builds a shared read store on its ports. Nothing is polled before its projections are started. */
+export function buildSharedReadStore(
+  { openDocuments, leases: leaseStore, polled }: SharedReadStorePorts,
+  { tail, log, opened }: SharedReadStoreSurroundings,
+): SharedReadStore {
+  const positions = new Positions();
+  opened.defer(() => positions.close());
+  let polledAt = () => Number.NEGATIVE_INFINITY;
+  const documents = openDocuments({
+    generationOf: (name) => positions.generationOf(name),
+    readAt: () => polledAt(),
+  });
+  opened.defer(() => documents.close());
+  const leases = new NodeLeases({ store: leaseStore });
+  opened.defer(() => leases.close());
+  opened.defer(() => polled.close());
+  const projections = new PolledProjections({
+    projections: projectionTable.map((projection) => ({ name: projection.name, types: eventTypesOf(projection) })),
+    positions,
+    source: polledPositions(polled, tail),
+    store: new ReadStoreNotes(polled),
+    holder: async (token) => {
+      const newest = (await leases.look()).get(projectionsLease);
+      return newest?.token === token ? newest.holder : null;
+    },
+    log,
+  });
+  opened.defer(() => projections.close());
+  polledAt = () => projections.polledAt;
+  return { documents, projections, positions, positionSink: projections.sink, leases };
+}
+
+/**
+ * Starts the thread that runs the projections while this node holds their lease, and reports their positions.
+ * @throws Error when it cannot start
+ */
+export async function runProjector(
+  options: ProjectorThreadOptions,
+  sink: PositionSink,
+  { metrics, opened }: { readonly metrics: Pick<Metrics, 'mongoDbCommand'>; readonly opened: AsyncDisposableStack },
+): Promise<void> {
+  let names: ReadonlyArray<string> = [];
+  const thread = new ProjectorThread(options, {
+    onMessage: (message) => {
+      if (message.kind === 'opened') names = message.projections.map(({ name }) => name);
+      else if (message.kind === 'positions') sink.update('projection', followedBy(names, message.served));
+      else if (message.kind === 'mongodb-commands') for (const ended of message.ended) metrics.mongoDbCommand(ended);
+    },
+    onExit: () => sink.update('projection', new Map()),
+  });
+  opened.defer(() => thread.close());
+  await thread.start();
+}

@@ -1,0 +1,37 @@
+import { type AnyProjection, eventTypesOf } from '#projection-engine/projection.ts';
+import type { ServedPosition } from '#read-store/published-positions.ts';
+import type { Logger } from '#shared/logging/logger.ts';
+import type { FromProjector } from './projector-messages.ts';
+
+/** What the projector thread reports to the main thread. */
+export class ProjectorReports {
+  readonly #post: (message: FromProjector) => void;
+  /** Writes to the log of the main thread. */
+  readonly log: Logger;
+  /** The positions that were posted last, as JSON. */
+  #posted = '';
+
+  constructor(post: (message: FromProjector) => void) {
+    const logged =
+      (level: 'info' | 'warn' | 'error'): Logger['info'] =>
+      (fields, message) =>
+        post({ kind: 'log', level, fields, message });
+    this.#post = post;
+    this.log = { info: logged('info'), warn: logged('warn'), error: logged('error') };
+  }
+
+  opened(projections: ReadonlyArray<AnyProjection>): void {
+    this.#post({
+      kind: 'opened',
+      projections: projections.map((one) => ({ name: one.name, types: eventTypesOf(one) })),
+    });
+  }
+
+  /** Posts positions that differ from the last ones. */
+  positions(served: ReadonlyArray<ServedPosition>): void {
+    const text = JSON.stringify(served);
+    if (text === this.#posted) return;
+    this.#posted = text;
+    this.#post({ kind: 'positions', served });
+  }
+}
