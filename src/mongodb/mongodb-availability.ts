@@ -119,7 +119,11 @@ export class MongoDbAvailability {
   /** Creates a client for probes. The clients of the holders may be broken although the server has recovered. */
   #newProber(timeoutMs: number): Prober {
     const onCommand = this.#onCommand;
-    const client = clientFor(this.#url, { timeoutMs, maxPoolSize: 1, ...(onCommand !== undefined && { onCommand }) });
+    const client = clientFor(this.#url, {
+      stepMs: timeoutMs,
+      maxPoolSize: 1,
+      ...(onCommand !== undefined && { onCommand }),
+    });
     const prober = { client, unreachable: unreachable(client) };
     this.#probers.add(prober);
     prober.unreachable.catch(() => this.#end(prober));

@@ -3,6 +3,8 @@ import type { Duplex } from 'node:stream';
 import { MongoClient, type MongoClientOptions, MongoNetworkError } from 'mongodb';
 import { withTimeout } from '#shared/async/timed-waits.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { CallScope } from './call-scope.ts';
 import { monitorCommands, type OnCommand } from './command-monitor.ts';
 
 const closeTimeoutMs = 2000;
@@ -13,9 +15,16 @@ const maxIdleMs = 30_000;
 const checkAgainAfterMs = 100;
 const defaultDatabase = 'switchyard';
 
+/**
+ * The driver's limit of a step of a call: finding the server, waiting for a connection, and each message of a new
+ * connection. It is long, because a slow server answers several messages before a client's first call. No caller waits
+ * for it.
+ */
+const defaultStepMs = 20_000;
+
 export interface ClientOptions {
-  /** The time limit of each step of a call. */
-  readonly timeoutMs: number;
+  /** The driver's limit of each step of a call. Default 20 s. */
+  readonly stepMs?: number;
   /** The most connections at the same time, in addition to those that monitor the servers. Default 20. */
   readonly maxPoolSize?: number;
   /** Receives each command that has ended. Default: the driver does not monitor commands. */
@@ -62,7 +71,11 @@ export async function closeClient(client: MongoClient): Promise<void> {
   await withTimeout(closeTimeoutMs, client.close(), undefined).catch(() => undefined);
 }
 
-function driverOptions({ timeoutMs, maxPoolSize = defaultMaxPoolSize, onCommand }: ClientOptions): DriverOptions {
+function driverOptions({
+  stepMs = defaultStepMs,
+  maxPoolSize = defaultMaxPoolSize,
+  onCommand,
+}: ClientOptions): DriverOptions {
   return {
     appName: 'switchyard',
     maxPoolSize,
@@ -70,13 +83,13 @@ function driverOptions({ timeoutMs, maxPoolSize = defaultMaxPoolSize, onCommand 
     connectionType: DriverConnection,
     monitorCommands: onCommand !== undefined,
     // With these limits for the steps of a call, the driver's limit for a whole call, `timeoutMS`, has no effect.
-    serverSelectionTimeoutMS: timeoutMs,
-    connectTimeoutMS: timeoutMs,
-    waitQueueTimeoutMS: timeoutMs,
-    socketTimeoutMS: timeoutMs,
+    serverSelectionTimeoutMS: stepMs,
+    connectTimeoutMS: stepMs,
+    waitQueueTimeoutMS: stepMs,
+    socketTimeoutMS: stepMs,
     minHeartbeatFrequencyMS: checkAgainAfterMs,
     // When a single server crashes, it loses writes that are not in its journal, and the writer does not notice.
-    writeConcern: { w: 'majority', journal: true, wtimeoutMS: timeoutMs },
+    writeConcern: { w: 'majority', journal: true, wtimeoutMS: stepMs },
     // A client reads its own writes.
     readPreference: 'primary',
     // Several related writes are repeated together. The driver would repeat a single one and could skip a lost one
@@ -85,7 +98,13 @@ function driverOptions({ timeoutMs, maxPoolSize = defaultMaxPoolSize, onCommand 
   };
 }
 
-type ConnectionClass = new (stream: Duplex, options: object) => object;
+type ConnectionClass = new (stream: Duplex, options: object) => ConnectionOfDriver;
+
+interface ConnectionOfDriver {
+  /** Whether the handshake is over; never true for a connection that monitors its server. */
+  readonly established: boolean;
+  command(namespace: object, command: object, options: object, answerType?: unknown): Promise<unknown>;
+}
 
 // The driver exports this class as a type only.
 const { Connection } = createRequire(import.meta.url)('mongodb/lib/cmap/connection.js') as {
@@ -95,12 +114,21 @@ const { Connection } = createRequire(import.meta.url)('mongodb/lib/cmap/connecti
 /**
  * A connection of the driver whose writes end when it is closed. The driver (7.9.0) waits until a stream drains, and a
  * stream that is closed meanwhile never does: its call would never end and keep its place in the pool, and a
- * monitor would never check its server again. Clients use it as their `connectionType`.
+ * monitor would never check its server again. It sends nothing more for a call that is over, and is closed when it is
+ * silent for too long for the call. Clients use it as their `connectionType`.
  */
 export class DriverConnection extends Connection {
   constructor(stream: Duplex, options: object) {
     super(stream, options);
     endWritesWhenClosed(stream);
+  }
+
+  override command(namespace: object, command: object, options: object, answerType?: unknown): Promise<unknown> {
+    // A handshake belongs to no call, although it begins during one.
+    const scope = this.established ? CallScope.current : undefined;
+    if (scope === undefined) return super.command(namespace, command, options, answerType);
+    if (scope.isOver) return Promise.reject(new UnavailableError('The call is over.'));
+    return super.command(namespace, command, { ...options, socketTimeoutMS: scope.maxSilenceMs }, answerType);
   }
 }
 

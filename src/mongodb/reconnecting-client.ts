@@ -4,6 +4,7 @@ import { delay, withTimeout, withTimeoutError } from '#shared/async/timed-waits.
 import { chance } from '#shared/chance.ts';
 import { clock } from '#shared/clock.ts';
 import { PermanentlyUnavailableError, UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { CallScope } from './call-scope.ts';
 import { MongoDbAvailability } from './mongodb-availability.ts';
 import { type ClientOptions, clientFor, closeClient, databaseOf, ping } from './mongodb-client.ts';
 import { awayError, isElection, isOfServer, namedFailure } from './mongodb-failure.ts';
@@ -22,11 +23,11 @@ const maxUpdates = 1000;
 const maxFerretDbUpdates = 5;
 
 /** The options of the client of one database. */
-export interface MongoDbClientOptions extends Omit<ClientOptions, 'timeoutMs'> {
+export interface MongoDbClientOptions extends Omit<ClientOptions, 'stepMs'> {
   /** `mongodb://…` or `mongodb+srv://…`. Its path names the database; default `switchyard`. */
   readonly url: string;
-  /** The time limit of a whole call, including the search for the server. Default 5 s. */
-  readonly timeoutMs?: number;
+  /** The time limit of a whole call, including the search for the server. A function is asked for each. Default 5 s. */
+  readonly timeoutMs?: number | (() => number);
   /** The shared availability of the address, which outlives the client. Default: a separate one. */
   readonly availability?: MongoDbAvailability;
 }
@@ -35,6 +36,7 @@ export interface MongoDbClientOptions extends Omit<ClientOptions, 'timeoutMs'> {
 export class ReconnectingClient {
   readonly #url: string;
   readonly #options: ClientOptions;
+  readonly #limitMs: () => number;
   #client: MongoClient;
   #database: Db;
   #maxUpdates: number | null = null;
@@ -46,10 +48,11 @@ export class ReconnectingClient {
   /** @throws StartupError for a malformed address, without secrets in the message */
   constructor({ url, availability, timeoutMs = defaultTimeoutMs, ...options }: MongoDbClientOptions) {
     this.#url = url;
-    this.#options = { ...options, timeoutMs };
+    this.#options = options;
+    this.#limitMs = typeof timeoutMs === 'function' ? timeoutMs : () => timeoutMs;
     this.#client = clientFor(url, this.#options);
     this.#database = this.#client.db(databaseOf(url));
-    const probeTimeoutMs = Math.max(leastProbeTimeoutMs, timeoutMs * probePartOfTimeout);
+    const probeTimeoutMs = Math.max(leastProbeTimeoutMs, this.#limitMs() * probePartOfTimeout);
     const known = availability ?? new MongoDbAvailability({ url, probeTimeoutMs });
     const leave = known.add({ ensureUsable: (tookMs) => this.#ensureUsable(tookMs) });
     this.#availability = known;
@@ -64,15 +67,23 @@ export class ReconnectingClient {
     if (this.#closed) throw closedError();
     const { state } = this.#availability;
     if (state.cause !== null) throw awayError(state.cause);
-    return state.failWhenUnavailable(this.#call(work), (cause) => {
-      throw awayError(cause);
-    });
+    const scope = new CallScope(this.#limitMs());
+    try {
+      return await state.failWhenUnavailable(this.#call(work, scope), (cause) => {
+        throw awayError(cause);
+      });
+    } finally {
+      scope.end();
+    }
   }
 
-  async #call<Result>(work: (database: Db) => Promise<Result>): Promise<Result> {
+  async #call<Result>(work: (database: Db) => Promise<Result>, scope: CallScope): Promise<Result> {
     const database = this.#database;
     try {
-      const result = await within(this.#options.timeoutMs, work(database));
+      const result = await within(
+        scope.limitMs,
+        scope.run(() => work(database)),
+      );
       this.#availability.state.answered();
       this.#availability.elections.answered();
       return result;

@@ -55,9 +55,15 @@ export class MongoDbConnections {
   /**
    * Returns the connection for a purpose. All callers with the same address and purpose share it.
    * @param variable the variable with the address
+   * @param timeoutMs the time limit of a call of the first caller. Default: that of the purpose
    * @throws StartupError for a malformed address
    */
-  async to(url: string, variable: string, purpose: MongoDbPurpose): Promise<MongoDbConnection> {
+  async to(
+    url: string,
+    variable: string,
+    purpose: MongoDbPurpose,
+    timeoutMs: number | (() => number) = timeoutsMs[purpose],
+  ): Promise<MongoDbConnection> {
     // The driver takes much of a start's time to load. A start with embedded stores does not load it.
     const [{ MongoDbAvailability }, { MongoDbConnection }] = await Promise.all([
       import('#mongodb/mongodb-availability.ts'),
@@ -68,7 +74,6 @@ export class MongoDbConnections {
       this.#availabilities.get(url) ?? new MongoDbAvailability({ url, urlName: variable, log, onCommand });
     this.#availabilities.set(url, availability);
     const key = `${purpose} ${url}`;
-    const timeoutMs = timeoutsMs[purpose];
     const connection =
       this.#connections.get(key) ??
       withVariableName(variable, () => new MongoDbConnection({ url, timeoutMs, availability, maxPoolSize, onCommand }));

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { MongoDbConnection } from '#mongodb/mongodb-connection.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { eventually } from '#test/support/run/eventually.ts';
+import { describeOnFerretDb } from '#test/support/service/ferretdb.ts';
+import { TcpProxy } from '#test/support/service/tcp-proxy.ts';
+
+const answerMs = 150;
+
+describeOnFerretDb('CallScope', (ferret) => {
+  let proxy: TcpProxy;
+  let connection: MongoDbConnection;
+  let limitMs: number;
+
+  beforeEach(async () => {
+    proxy = new TcpProxy(ferret.port);
+    await proxy.listen();
+    limitMs = answerMs;
+    connection = new MongoDbConnection({ url: proxy.through(ferret.newUrl()), timeoutMs: () => limitMs });
+  });
+  afterEach(async () => {
+    await connection.close();
+    await proxy.close();
+  });
+
+  const insert = () => connection.call((database) => database.collection('things').insertOne({}));
+  const count = () => connection.call((database) => database.collection('things').countDocuments());
+  const isAnswered = (call: Promise<unknown>) =>
+    call.then(
+      () => true,
+      () => false,
+    );
+
+  it('lets a client connect whose handshake takes longer than a call, and sends nothing for a call that is over', async () => {
+    proxy.delay(answerMs);
+    await assert.rejects(insert(), UnavailableError);
+    limitMs = 10_000;
+    await eventually(() => isAnswered(count()), 'a connection');
+    proxy.delay(0);
+    assert.equal(await count(), 0);
+    await insert();
+    assert.equal(await count(), 1);
+  });
+});
