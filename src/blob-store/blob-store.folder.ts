@@ -4,7 +4,15 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { makeFolder } from '#shared/files/make-folder.ts';
-import { assertBlobId, type BlobStore, BlobTooLargeError, type ByteRange, type ListedBlob } from './blob-store.ts';
+import { nameFile } from '#shared/files/name-file.ts';
+import {
+  assertBlobId,
+  type BlobStore,
+  BlobTooLargeError,
+  type ByteRange,
+  type ListedBlob,
+  type PutOptions,
+} from './blob-store.ts';
 
 /** The bytes that are read from a file at a time, and that an unread download holds. */
 const readBytes = 64 * 1024;
@@ -48,13 +56,19 @@ class FolderBlobStore implements BlobStore {
     this.#folder = folder;
   }
 
-  async put(id: string, content: AsyncIterable<Uint8Array>, maxBytes: number): Promise<number> {
+  async put(
+    id: string,
+    content: AsyncIterable<Uint8Array>,
+    maxBytes: number,
+    { keep }: PutOptions = {},
+  ): Promise<number> {
     const file = this.#fileOf(id);
     const unfinished = join(this.#folder, 'unfinished', randomUUID());
     return guarded(async () => {
       try {
         const bytes = await writeDurably(unfinished, content, maxBytes);
-        await rename(unfinished, file);
+        if (keep === 'existing') await nameFile(unfinished, file);
+        else await rename(unfinished, file);
         await syncFolder(join(this.#folder, 'files'));
         return bytes;
       } catch (error) {

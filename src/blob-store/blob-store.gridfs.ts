@@ -2,7 +2,14 @@ import { Readable } from 'node:stream';
 import { type Binary, type Db, GridFSBucket, type GridFSBucketWriteStream, ObjectId } from 'mongodb';
 import { MongoDbConnection, type MongoDbConnectionOptions } from '#mongodb/mongodb-connection.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import { assertBlobId, type BlobStore, BlobTooLargeError, type ByteRange, type ListedBlob } from './blob-store.ts';
+import {
+  assertBlobId,
+  type BlobStore,
+  BlobTooLargeError,
+  type ByteRange,
+  type ListedBlob,
+  type PutOptions,
+} from './blob-store.ts';
 
 const bucketName = 'blobContents';
 /** The bytes of a chunk of a new file: an unread download holds one chunk. */
@@ -53,20 +60,43 @@ class GridFsBlobStore implements BlobStore {
     this.#connection = connection;
   }
 
-  async put(id: string, content: AsyncIterable<Uint8Array>, maxBytes: number): Promise<number> {
+  async put(
+    id: string,
+    content: AsyncIterable<Uint8Array>,
+    maxBytes: number,
+    { keep }: PutOptions = {},
+  ): Promise<number> {
     assertBlobId(id);
     await this.#sweepWhenDue();
     const file = new ObjectId();
     await this.#noteLeftover(file, id);
     const bytes = await this.#upload(id, file, content, maxBytes);
+    const unused = await (keep === 'existing' ? this.#nameNew(id, { file, bytes }) : this.#name(id, { file, bytes }));
+    // An unused file of this call stays noted until it is discarded.
+    if (unused?.equals(file) !== true) await this.#forgetLeftover(file);
+    if (unused !== null) await this.#discard(unused, id);
+    return bytes;
+  }
+
+  /** Gives a blob its content. @returns the file that it had before; null without one */
+  async #name(id: string, content: Omit<BlobRecord, '_id'>): Promise<ObjectId | null> {
     const before = await this.#connection.call((database) =>
       database
         .collection<BlobRecord>(blobsName)
-        .findOneAndUpdate({ _id: id }, { $set: { file, bytes } }, { upsert: true, returnDocument: 'before' }),
+        .findOneAndUpdate({ _id: id }, { $set: content }, { upsert: true, returnDocument: 'before' }),
     );
-    await this.#forgetLeftover(file);
-    if (before !== null) await this.#discard(before.file, id);
-    return bytes;
+    return before?.file ?? null;
+  }
+
+  /** Gives a blob its content if it has none. @returns the file of the content if the blob has another one; else null */
+  async #nameNew(id: string, content: Omit<BlobRecord, '_id'>): Promise<ObjectId | null> {
+    // The answer to a first attempt may be lost. So the document says whose content it is.
+    const named = await this.#connection.call((database) =>
+      database
+        .collection<BlobRecord>(blobsName)
+        .findOneAndUpdate({ _id: id }, { $setOnInsert: content }, { upsert: true, returnDocument: 'after' }),
+    );
+    return named === null || named.file.equals(content.file) ? null : content.file;
   }
 
   async get(id: string, range?: ByteRange): Promise<Readable | null> {

@@ -14,16 +14,21 @@ export interface ListedBlob {
   readonly storedAt: Date;
 }
 
+export interface PutOptions {
+  /** A file with the same id stays as it is. */
+  readonly keep?: 'existing';
+}
+
 /** Stores files by ids of the caller. */
 export interface BlobStore {
   /**
-   * Stores a file completely or not at all, durably. It replaces a file with the same id.
+   * Stores a file completely or not at all, durably. It replaces a file with the same id, unless the options keep that.
    * @param id letters, digits, `-` and `_`, at most 128
    * @param maxBytes the most bytes of the file
    * @returns the number of bytes
    * @throws BlobTooLargeError; UnavailableError; what `content` throws
    */
-  put(id: string, content: AsyncIterable<Uint8Array>, maxBytes: number): Promise<number>;
+  put(id: string, content: AsyncIterable<Uint8Array>, maxBytes: number, options?: PutOptions): Promise<number>;
   /**
    * Opens a file. A later `put` does not change the opened contents. The caller must read the
    * stream to its end or destroy it. The stream fails with UnavailableError.

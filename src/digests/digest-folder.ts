@@ -1,11 +1,8 @@
-import { createReadStream, existsSync } from 'node:fs';
-import { open, readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { Digest, DigestPlace } from '#domain/history/digest.ts';
-import { makeFolder } from '#shared/files/make-folder.ts';
-import { replaceFile } from '#shared/files/replace-file.ts';
-import { comparePlaces, digestOf, textOf } from './digest.ts';
+import { comparePlaces, DigestRefusedError, digestOf, textOf } from './digest.ts';
+import { type DigestFiles, DigestFilesInFolder } from './digest-files.ts';
+import { hashOfHeads } from './heads-file.ts';
 
 /** The name of a digest's file. Names sort in the order of the digests. */
 const namePattern = /^digest-(\d{6})-(\d{8})\.json$/;
@@ -13,15 +10,16 @@ const namePattern = /^digest-(\d{6})-(\d{8})\.json$/;
 /** A folder of digests: the external copy, or the copy of an auditor. */
 export class DigestFolder {
   readonly path: string;
+  readonly #files: DigestFiles;
 
-  constructor(path: string) {
+  constructor(path: string, files: DigestFiles = new DigestFilesInFolder(path)) {
     this.path = path;
+    this.#files = files;
   }
 
   /** The places of its digests, in order; none if the folder does not exist. */
   async places(): Promise<ReadonlyArray<DigestPlace>> {
-    const names = existsSync(this.path) ? await readdir(this.path) : [];
-    return names
+    return (await this.#files.names())
       .flatMap((name) => {
         const [, chain, number] = namePattern.exec(name) ?? [];
         return number === undefined ? [] : [{ chain: Number(chain), number: Number(number) }];
@@ -31,36 +29,53 @@ export class DigestFolder {
 
   /** Reads a digest; null if the file is not a digest. */
   async read(place: DigestPlace): Promise<Digest | null> {
-    const digest = digestOf(await readFile(this.#digestFile(place), 'utf8'));
+    const digest = digestOf(await this.#files.readText(digestName(place)));
     return digest !== null && comparePlaces(digest, place) === 0 ? digest : null;
   }
 
   /** Reads a digest's compressed file of heads; null if it is missing. */
   heads(place: DigestPlace): Readable | null {
-    return this.hasHeads(place) ? createReadStream(this.#headsFile(place)) : null;
+    return this.hasHeads(place) ? this.#files.open(headsName(place)) : null;
   }
 
   /** Whether a digest's file of heads exists. */
   hasHeads(place: DigestPlace): boolean {
-    return existsSync(this.#headsFile(place));
+    return this.#files.has(headsName(place));
   }
 
-  /** Adds a digest with its heads, durably; the digest's own file comes last. */
-  async add(digest: Digest, heads: Readable): Promise<void> {
-    makeFolder(this.path);
-    await replaceFile(this.#headsFile(digest), heads);
-    await replaceFile(this.#digestFile(digest), textOf(digest));
-    const folder = await open(this.path);
-    await folder.sync().finally(() => folder.close());
+  /**
+   * Adds a digest with its heads, durably; the digest's own file comes last. No file is replaced: another node may have
+   * added the same digest meanwhile.
+   * @throws DigestRefusedError if the folder has another digest at this place; what `openHeads` and the file system throw
+   */
+  async add(digest: Digest, openHeads: () => Promise<Readable>): Promise<void> {
+    await this.#removeOtherHeads(digest);
+    if (!this.hasHeads(digest)) await this.#files.add(headsName(digest), await openHeads());
+    if (await this.#files.add(digestName(digest), textOf(digest))) return;
+    if ((await this.read(digest))?.signature === digest.signature) return;
+    throw new DigestRefusedError(
+      `${this.path} has another digest ${digest.number} of chain ${digest.chain} than the blob store. Run events verify --digests.`,
+    );
   }
 
-  #digestFile(place: DigestPlace): string {
-    return join(this.path, `${nameOf(place)}.json`);
+  /**
+   * Removes a file of heads that no digest names: its writer ended before it added the digest, which a restore of the
+   * blob store has lost since.
+   */
+  async #removeOtherHeads(digest: Digest): Promise<void> {
+    const heads = this.#files.has(digestName(digest)) ? null : this.heads(digest);
+    if (heads === null) return;
+    const hash = await hashOfHeads(heads).catch(() => null);
+    if (hash !== digest.headsHash) await this.#files.remove(headsName(digest));
   }
+}
 
-  #headsFile(place: DigestPlace): string {
-    return join(this.path, `${nameOf(place)}.heads.ndjson.gz`);
-  }
+function digestName(place: DigestPlace): string {
+  return `${nameOf(place)}.json`;
+}
+
+function headsName(place: DigestPlace): string {
+  return `${nameOf(place)}.heads.ndjson.gz`;
 }
 
 function nameOf({ chain, number }: DigestPlace): string {

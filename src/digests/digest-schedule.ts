@@ -57,7 +57,10 @@ export class DigestSchedule {
    */
   write(afterRestore: boolean): Promise<Digest | null> {
     const { writer } = this.#options;
-    return this.#turns.run(({ signal }) => (afterRestore ? writer.beginChain(signal) : writer.write(signal)));
+    return this.#turns.run((term) => {
+      const own = writer.inTerm(term);
+      return afterRestore ? own.beginChain(term.signal) : own.write(term.signal);
+    });
   }
 
   /**
@@ -68,12 +71,12 @@ export class DigestSchedule {
     const { writer } = this.#options;
     const left = await this.#leftMs();
     if (left > 0) {
-      await writer.copy();
+      await writer.copy(this.#stopping.signal);
       return left;
     }
-    await this.#turns.run(async ({ signal }) => {
+    await this.#turns.run(async (term) => {
       // Another node may have written it while this one waited for the lease.
-      if ((await this.#leftMs()) <= 0) await writer.write(signal);
+      if ((await this.#leftMs()) <= 0) await writer.inTerm(term).write(term.signal);
     });
     return hourMs;
   }

@@ -39,9 +39,9 @@ export class DigestStore {
   }
 
   /** Reads a digest's compressed file of heads. @throws UnavailableError; Error if it is missing */
-  async heads(place: DigestPlace): Promise<Readable> {
-    const content = await this.#blobs.get(headsId(place));
-    if (content === null) throw new Error(`Digest ${place.number} of chain ${place.chain} has no file of heads.`);
+  async heads(digest: HeadsPlace): Promise<Readable> {
+    const content = (await this.#blobs.get(headsId(digest))) ?? (await this.#blobs.get(earlierHeadsId(digest)));
+    if (content === null) throw new Error(`Digest ${digest.number} of chain ${digest.chain} has no file of heads.`);
     return content;
   }
 
@@ -49,19 +49,21 @@ export class DigestStore {
    * Stores a file of heads, before its digest.
    * @throws UnavailableError
    */
-  async putHeads(place: DigestPlace, { content }: HeadsFile): Promise<void> {
-    await this.#blobs.put(headsId(place), content, Number.MAX_SAFE_INTEGER);
+  async putHeads(digest: HeadsPlace, { content }: HeadsFile): Promise<void> {
+    await this.#blobs.put(headsId(digest), content, Number.MAX_SAFE_INTEGER);
   }
 
   /**
-   * Stores a digest as the newest one.
+   * Stores a digest as the newest one, unless another writer has stored one at its place.
+   * @returns whether it is stored
    * @throws UnavailableError
    */
-  async put(digest: Digest): Promise<void> {
+  async put(digest: Digest): Promise<boolean> {
     async function* content() {
       yield Buffer.from(textOf(digest));
     }
-    await this.#blobs.put(digestId(digest), content(), Number.MAX_SAFE_INTEGER);
+    await this.#blobs.put(digestId(digest), content(), Number.MAX_SAFE_INTEGER, { keep: 'existing' });
+    return (await this.read(digest)).signature === digest.signature;
   }
 
   async #exists(place: DigestPlace): Promise<boolean> {
@@ -73,7 +75,21 @@ function digestId({ chain, number }: DigestPlace): string {
   return `digest-${chain}-${number}`;
 }
 
-function headsId(place: DigestPlace): string {
+/** What a file of heads is of: the place of its digest, and the events up to there. */
+type HeadsPlace = Pick<Digest, 'chain' | 'number' | 'sequence'>;
+
+const charactersOfSequence = 16;
+
+/**
+ * Two writers at one place write different heads only of different events. So neither replaces what the other's digest
+ * names.
+ */
+function headsId(digest: HeadsPlace): string {
+  return `${earlierHeadsId(digest)}-${digest.sequence.slice(0, charactersOfSequence)}`;
+}
+
+/** The id up to 0.5. */
+function earlierHeadsId(place: DigestPlace): string {
   return `${digestId(place)}-heads`;
 }
 

@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import type { Digest, DigestPlace, StreamHead } from '#domain/history/digest.ts';
 import type { RawLog } from '#event-store/transfer/raw-log.ts';
+import type { Term } from '#leases/term.ts';
 import { currentHeads } from './current-heads.ts';
 import { comparePlaces, DigestRefusedError, leafOf, referenceTo, signDigest } from './digest.ts';
 import type { DigestFolder } from './digest-folder.ts';
@@ -24,12 +25,18 @@ export interface DigestWriterOptions {
   readonly now: () => number;
 }
 
-/** Writes digests. Only one may write to a store at a time: see `DigestSchedule`. */
+/** Writes digests. One writes at a time: see `DigestSchedule`. One that the lease has left replaces nothing. */
 export class DigestWriter {
   readonly #options: DigestWriterOptions;
 
   constructor(options: DigestWriterOptions) {
     this.#options = options;
+  }
+
+  /** Returns the same writer for one term: after it, it reads and writes nothing more. */
+  inTerm({ guard }: Pick<Term, 'guard'>): DigestWriter {
+    const { eventLog, store, folder, key, now } = this.#options;
+    return new DigestWriter({ eventLog: guard(eventLog), store: guard(store), folder: guard(folder), key, now });
   }
 
   /** Returns the newest digest; null without one. @throws UnavailableError */
@@ -44,12 +51,15 @@ export class DigestWriter {
    */
   async write(signal: AbortSignal): Promise<Digest | null> {
     const { store, eventLog } = this.#options;
-    await this.copy();
-    const last = await store.newest();
-    const heads = await readNewHeads(eventLog, last, signal);
-    if (heads.changed.length === 0) return last;
-    const place = last === null ? { chain: 1, number: 1 } : { chain: last.chain, number: last.number + 1 };
-    return this.#put(place, last, last, heads, signal);
+    for (;;) {
+      await this.copy(signal);
+      const last = await store.newest();
+      const heads = await readNewHeads(eventLog, last, signal);
+      if (heads.changed.length === 0) return last;
+      const place = last === null ? { chain: 1, number: 1 } : { chain: last.chain, number: last.number + 1 };
+      const digest = await this.#put(place, last, last, heads, signal);
+      if (digest !== null) return digest;
+    }
   }
 
   /**
@@ -58,17 +68,20 @@ export class DigestWriter {
    * @throws as `write` does
    */
   async beginChain(signal: AbortSignal): Promise<Digest | null> {
-    const last = await this.#newestAnywhere();
-    const heads = await readNewHeads(this.#options.eventLog, null, signal);
-    if (heads.changed.length === 0) return null;
-    return this.#put({ chain: (last?.chain ?? 0) + 1, number: 1 }, last, null, heads, signal);
+    for (;;) {
+      const last = await this.#newestAnywhere();
+      const heads = await readNewHeads(this.#options.eventLog, null, signal);
+      if (heads.changed.length === 0) return null;
+      const digest = await this.#put({ chain: (last?.chain ?? 0) + 1, number: 1 }, last, null, heads, signal);
+      if (digest !== null) return digest;
+    }
   }
 
   /**
    * Copies the digests that the external folder lacks.
-   * @throws DigestRefusedError if the folder has other digests than the store
+   * @throws DigestRefusedError if the folder has other digests than the store; the signal's reason
    */
-  async copy(): Promise<void> {
+  async copy(signal: AbortSignal): Promise<void> {
     const { store, folder } = this.#options;
     const copied = await folder.places();
     await this.#ensureSame(copied.at(-1));
@@ -78,7 +91,9 @@ export class DigestWriter {
       const lastNumber = await store.lastNumber(chain);
       for (let number = 1; number <= lastNumber; number += 1) {
         if (names.has(nameOf({ chain, number }))) continue;
-        await folder.add(await store.read({ chain, number }), await store.heads({ chain, number }));
+        const digest = await store.read({ chain, number });
+        signal.throwIfAborted();
+        await folder.add(digest, () => store.heads(digest));
       }
     }
   }
@@ -109,20 +124,23 @@ export class DigestWriter {
     throw new DigestRefusedError(`Digest ${copied.number} of chain ${copied.chain} in ${folder.path} cannot be read.`);
   }
 
-  /** @param since the digest whose heads the new ones follow; null for the whole log */
+  /**
+   * @param since the digest whose heads the new ones follow; null for the whole log
+   * @returns null if another writer, which the lease has passed to or from, has stored a digest at this place
+   */
   async #put(
     place: DigestPlace,
     previous: Digest | null,
     since: Digest | null,
     { changed, ...read }: NewHeads,
     signal: AbortSignal,
-  ): Promise<Digest> {
+  ): Promise<Digest | null> {
     const { store, folder, key, now } = this.#options;
     const headsOf = place.number % digestsPerFullFile === 1 ? 'all' : 'changed';
     const tree = new MerkleTree();
     const all = inTree(tree, currentHeads(store, since, changed), signal);
     const file = headsFile(headsOf === 'all' ? all : inOrder(changed));
-    await store.putHeads(place, file);
+    await store.putHeads({ ...place, sequence: read.sequence }, file);
     // A file of all heads has passed them through the tree already.
     if (headsOf === 'changed') await readToEnd(all);
     const root = tree.root().toString('hex');
@@ -130,8 +148,10 @@ export class DigestWriter {
     const reference = previous === null ? null : referenceTo(previous);
     const digest = signDigest({ ...statement, headsOf, headsHash: file.hash(), previous: reference }, key);
     signal.throwIfAborted();
-    await store.put(digest);
-    await folder.add(digest, await store.heads(place));
+    const isStored = await store.put(digest);
+    signal.throwIfAborted();
+    if (!isStored) return null;
+    await folder.add(digest, () => store.heads(digest));
     return digest;
   }
 }

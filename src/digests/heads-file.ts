@@ -70,6 +70,16 @@ export async function* readHeads(
   }
 }
 
+/** Reads a file of heads to its end. @returns the SHA-256 in hex of its uncompressed lines @throws as `readHeads` does */
+export async function hashOfHeads(content: Readable): Promise<string> {
+  let hash = '';
+  const heads = readHeads(content, (found) => {
+    hash = found;
+  });
+  while ((await heads.next()).done !== true);
+  return hash;
+}
+
 /** The number of heads between two turns of the event loop. */
 const headsPerTurn = 500;
 

@@ -68,6 +68,16 @@ export function blobStoreContract(
       assert.equal(await store.size('file'), 3);
     });
 
+    it('keeps an existing blob where the caller asks for that, and stores a new one', async () => {
+      const put = (content: string) => store.put('file', from([Buffer.from(content)]), maxBytes, { keep: 'existing' });
+      await put('first');
+      await Promise.all([put('second'), put('third')]);
+      assert.equal(String(await read('file')), 'first');
+      await store.delete('file');
+      await put('fourth');
+      assert.equal(String(await read('file')), 'fourth');
+    });
+
     it('serves the old blob while a new one is being put, and after that fails', async () => {
       await store.put('file', from([Buffer.from('old')]), maxBytes);
       const seen: string[] = [];

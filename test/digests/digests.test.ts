@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { openFolderBlobStore } from '#blob-store/blob-store.folder.ts';
+import type { BlobStore } from '#blob-store/blob-store.ts';
 import { DigestRefusedError, digestOf, leafOf, textOf } from '#digests/digest.ts';
 import { DigestCheck } from '#digests/digest-check.ts';
 import { DigestFolder } from '#digests/digest-folder.ts';
@@ -33,6 +34,7 @@ describe('signed digests', () => {
   let key: KeyObject;
   let sealed: SealedLog;
   let log: MemoryLog;
+  let blobs: BlobStore;
   let store: DigestStore;
   let outside: DigestFolder;
   let writer: DigestWriter;
@@ -43,7 +45,8 @@ describe('signed digests', () => {
     key = createPrivateKey(createSigningKey());
     sealed = new SealedLog();
     log = new MemoryLog();
-    store = new DigestStore(await openFolderBlobStore(join(folder, 'blobs')));
+    blobs = await openFolderBlobStore(join(folder, 'blobs'));
+    store = new DigestStore(blobs);
     outside = new DigestFolder(join(folder, 'outside'));
     now = Date.parse('2026-01-05T09:30:00.000Z');
     writer = new DigestWriter({ eventLog: log, store, folder: outside, key, now: () => now });
@@ -69,6 +72,12 @@ describe('signed digests', () => {
     await verifyLog({ log: new MemoryLog(events), check: chains, report: () => {}, signal: never, onVerified });
     const held = await digests.finish(chains.heads);
     return { faults, notes, held };
+  }
+
+  async function blobIds(prefix: string): Promise<ReadonlyArray<string>> {
+    const ids: string[] = [];
+    for await (const { id } of blobs.list(prefix)) ids.push(id);
+    return ids;
   }
 
   const outsideFiles = () => readdirSync(outside.path).sort();
@@ -128,20 +137,19 @@ describe('signed digests', () => {
 
   it('leave nothing behind when the node stops while the heads are read', async () => {
     const stopping = new AbortController();
-    const blobs = await openFolderBlobStore(join(folder, 'blobs'));
     const stoppingStore = new DigestStore({
       ...blobs,
       size: (id) => blobs.size(id),
       get: (id, range) => blobs.get(id, range),
-      put: (id, content, maxBytes) => {
+      put: (...put) => {
         stopping.abort(new Error('the node stops'));
-        return blobs.put(id, content, maxBytes);
+        return blobs.put(...put);
       },
     });
     await log.store(sealed.next('flow-a', 'flow-b'));
     const stopped = new DigestWriter({ eventLog: log, store: stoppingStore, folder: outside, key, now: () => now });
     await assert.rejects(stopped.write(stopping.signal), /the node stops/);
-    assert.equal(await blobs.size('digest-1-1-heads'), null);
+    assert.deepEqual(await blobIds('digest-'), []);
     assert.equal(await store.newest(), null);
     assert.equal((await writer.write(never))?.streams, 2);
   });
@@ -336,7 +344,7 @@ describe('signed digests', () => {
 
     it('refuse a changed file of heads in the blob store', async () => {
       await log.store(sealed.next('flow-a'));
-      const file = join(folder, 'blobs', 'files', 'digest-1-1-heads');
+      const file = join(folder, 'blobs', 'files', (await blobIds('digest-1-1-heads'))[0] ?? '');
       const forged = gunzipSync(readFileSync(file)).toString().replace('"revision":0', '"revision":5');
       writeFileSync(file, gzipSync(forged));
       await refused(/do not give the root of digest 1 of chain 1/);
@@ -374,8 +382,19 @@ describe('signed digests', () => {
     await digestAfter('flow-a');
     await digestAfter('flow-a');
     rmSync(outside.path, { recursive: true });
-    await writer.copy();
+    await writer.copy(never);
     assert.equal(outsideFiles().length, 4);
+  });
+
+  it('are read with the name that 0.5.0 gave their heads', async () => {
+    await digestAfter('flow-a', 'flow-b');
+    const [heads = ''] = await blobIds('digest-1-1-heads-');
+    const content = await blobs.get(heads);
+    assert.ok(content);
+    await blobs.put('digest-1-1-heads', content, 1_000_000);
+    await blobs.delete(heads);
+    assert.equal((await digestAfter('flow-a')).streams, 2);
+    assert.notEqual(await new InclusionProofs(store).prove('flow-b'), null);
   });
 
   it('are written every hour in which something changed', async () => {
