@@ -2,9 +2,9 @@ import { keyCutoffEvents } from '#domain/api-key/api-key.ts';
 import { apiKeyEvents } from '#domain/api-key/events.ts';
 import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
 import type { Following, LogTail } from '#event-store/log-tail.ts';
-import { type Clock, monotonicClock } from '#leases/clock.ts';
 import { paginateAll } from '#read-store/paginate-all.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
+import { delay, withTimeout } from '#shared/async/timed-waits.ts';
 import { clock } from '#shared/clock.ts';
 
 /** The event types that decide which keys and secrets are valid. */
@@ -18,8 +18,6 @@ export interface KeyFollowerOptions {
   readonly store: Pick<EventStore, 'lastPosition'>;
   /** The position after which it follows; null while it is unknown. */
   readonly beginAfter: () => number | null;
-  /** Default: the machine's. */
-  readonly clock?: Clock;
 }
 
 /** How often the end of the log is read. */
@@ -31,7 +29,8 @@ const idleAfterMs = 5_000;
 const readTimeoutMs = 1_000;
 
 interface Waiter {
-  readonly since: number;
+  /** The number of the first read of the log's end that begins after the wait. */
+  readonly read: number;
   readonly resolve: (seen: boolean) => void;
 }
 
@@ -40,23 +39,22 @@ interface Waiter {
  */
 export class KeyFollower {
   readonly #options: KeyFollowerOptions;
-  readonly #clock: Clock;
   readonly #stopped = new AbortController();
   readonly #listeners: KeyEventListener[] = [];
   readonly #waiters = new Set<Waiter>();
   #running: Promise<unknown> = Promise.resolve();
   #position: number | null = null;
+  /** How many reads of the log's end have begun. */
+  #reads = 0;
   #readingSince: number | null = null;
   #seenEndAt = Number.NEGATIVE_INFINITY;
   #lastReadFailed = false;
   /** When a key was last checked. */
-  #usedAt: number;
+  #usedAt = clock.now();
   #wakeUp = new AbortController();
 
   constructor(options: KeyFollowerOptions) {
     this.#options = options;
-    this.#clock = options.clock ?? monotonicClock;
-    this.#usedAt = this.#clock.now();
   }
 
   listen(listener: KeyEventListener): void {
@@ -75,16 +73,21 @@ export class KeyFollower {
     await this.#running;
   }
 
+  /** Whether it knows where it begins: the listeners receive every event that is stored after that. */
+  get hasBegun(): boolean {
+    return this.#position !== null;
+  }
+
   /** In milliseconds of the clock; never, while it has not caught up once. Whoever asks for it checks a key. */
   get seenEndAt(): number {
-    this.#usedAt = this.#clock.now();
+    this.#usedAt = clock.now();
     return this.#seenEndAt;
   }
 
   /** Whether the store does not answer, so that a caller need not wait for it. */
   get isStoreAway(): boolean {
     const since = this.#readingSince;
-    return this.#lastReadFailed || (since !== null && this.#clock.now() - since > readTimeoutMs);
+    return this.#lastReadFailed || (since !== null && clock.now() - since > readTimeoutMs);
   }
 
   /**
@@ -93,25 +96,24 @@ export class KeyFollower {
    */
   async seeEnd(limitMs: number): Promise<boolean> {
     if (this.isStoreAway || this.#stopped.signal.aborted) return false;
+    this.#usedAt = clock.now();
     const { promise, resolve } = Promise.withResolvers<boolean>();
-    const waiter = { since: this.#clock.now(), resolve };
+    const waiter = { read: this.#reads + 1, resolve };
     this.#waiters.add(waiter);
-    const limit = new AbortController();
-    void this.#clock.pause(limitMs, limit.signal).then(() => resolve(false));
     this.#wakeUp.abort();
-    try {
-      return await promise;
-    } finally {
-      limit.abort();
-      this.#waiters.delete(waiter);
-    }
+    const hasSeen = await withTimeout(limitMs, promise, false);
+    this.#waiters.delete(waiter);
+    return hasSeen;
   }
 
   #follow(): Following {
     return this.#options.tail.follow({
       name: 'The follower of API keys',
       types: keyEventTypes,
-      after: () => this.#position ?? this.#begin(),
+      after: async () => {
+        this.#position ??= await this.#begin();
+        return this.#position;
+      },
       handle: (batch) => {
         for (const listener of this.#listeners) listener(batch.events);
         this.#position = batch.position;
@@ -127,7 +129,7 @@ export class KeyFollower {
       const after = beginAfter();
       // The checkpoint of a read model of another log may be after the end of this one.
       if (after !== null) return after <= (await store.lastPosition()) ? after : 0;
-      await this.#clock.pause(readIntervalMs, this.#stopped.signal);
+      await delay(readIntervalMs, this.#stopped.signal);
       if (this.#stopped.signal.aborted) return null;
     }
   }
@@ -135,17 +137,19 @@ export class KeyFollower {
   async #readEndOften(following: Following): Promise<void> {
     const { signal } = this.#stopped;
     while (!signal.aborted) {
-      const startedAt = this.#clock.now();
+      const startedAt = clock.now();
+      this.#reads += 1;
+      const read = this.#reads;
       this.#wakeUp = new AbortController();
       const end = await this.#readEnd(startedAt);
-      if (end !== null && (await this.#passes(following, end))) this.#sawEnd(startedAt);
-      const isWaitedFor = [...this.#waiters].some(({ since }) => since > startedAt);
-      if (!isWaitedFor || this.#lastReadFailed) await this.#clock.pause(this.#intervalMs, this.#pauseSignal());
+      if (end !== null && this.hasBegun && (await this.#passes(following, end))) this.#sawEnd(read, startedAt);
+      const isWaitedFor = [...this.#waiters].some((waiter) => waiter.read > read);
+      if (!isWaitedFor || this.#lastReadFailed) await delay(this.#intervalMs, this.#pauseSignal());
     }
   }
 
   get #intervalMs(): number {
-    return this.#clock.now() - this.#usedAt > idleAfterMs ? idleIntervalMs : readIntervalMs;
+    return clock.now() - this.#usedAt > idleAfterMs ? idleIntervalMs : readIntervalMs;
   }
 
   #pauseSignal(): AbortSignal {
@@ -173,15 +177,15 @@ export class KeyFollower {
     if (following.position >= position) return true;
     const limit = new AbortController();
     const ended = AbortSignal.any([limit.signal, this.#stopped.signal]);
-    void this.#clock.pause(readTimeoutMs, ended).then(() => limit.abort());
+    void delay(readTimeoutMs, ended).then(() => limit.abort());
     const hasPassed = await following.passed(position, ended);
     limit.abort();
     return hasPassed;
   }
 
-  #sawEnd(startedAt: number): void {
+  #sawEnd(read: number, startedAt: number): void {
     this.#seenEndAt = startedAt;
-    for (const waiter of this.#waiters) if (waiter.since <= startedAt) waiter.resolve(true);
+    for (const waiter of this.#waiters) if (waiter.read <= read) waiter.resolve(true);
   }
 }
 

@@ -21,18 +21,14 @@ export type KeyUse = 'streaming' | 'query' | 'command';
 export interface KeyResolverOptions {
   /** Reads streams of keys. */
   readonly writer: Pick<StreamWriter, 'load'>;
-  readonly follower: Pick<KeyFollower, 'seenEndAt' | 'isStoreAway' | 'seeEnd'>;
+  readonly follower: Pick<KeyFollower, 'hasBegun' | 'seenEndAt' | 'isStoreAway' | 'seeEnd'>;
   readonly documents: Pick<ReadStore, 'get'>;
   readonly usage: Pick<KeyUsage, 'touch'>;
-  /** Milliseconds since some moment, never going back. Default: the machine's. */
-  readonly now?: () => number;
-  /** The time of day, in ms since 1970. Default: the machine's. */
-  readonly time?: () => number;
 }
 
-/** The most keys in memory. */
+/** Maximum keys in memory. */
 const maxHolders = 10_000;
-/** The most secrets in memory; others are looked up in the read model. */
+/** Maximum secrets in memory; others are looked up in the read model. */
 const maxSecrets = 100_000;
 /**
  * How long a cached key is used without reading the log. A revocation on another node takes effect within this time.
@@ -42,12 +38,21 @@ const freshMs = 1_000;
 const rememberedMs = 5 * 60_000;
 /** How long a request with a remembered key waits for the event store. */
 const maxReadWaitMs = 1_000;
-/** The most consecutive reads of a stream, while the follower sees events that the reads lack. */
+/** Maximum consecutive reads of a stream, while the follower sees events that the reads lack. */
 const maxReads = 5;
 
 interface Load {
   readonly startedAt: number;
   readonly holder: Promise<CachedKey>;
+  /** The read after this one, for callers who need what was stored after this one began. */
+  next: Promise<CachedKey> | null;
+}
+
+/** A secret whose key is known. */
+interface KnownSecret {
+  readonly keyId: string;
+  /** From this revision on, the key's stream has the event that issued the secret. */
+  readonly revision: number;
 }
 
 /**
@@ -56,12 +61,10 @@ interface Load {
  */
 export class KeyResolver {
   readonly #options: KeyResolverOptions;
-  readonly #now: () => number;
-  readonly #time: () => number;
-  /** The key ids by the SHA-256 of a secret, from the log or from a read model. */
-  readonly #keyIds = new LRUCache<string, string>({ max: maxSecrets });
-  /** The SHA-256 of unknown texts, so that guesses cost little. */
-  readonly #unknown = new LRUCache<string, true>({ max: maxHolders, ttl: freshMs, ttlResolution: 0 });
+  /** By the SHA-256 of the secret, from the log or from a read model. */
+  readonly #secrets = new LRUCache<string, KnownSecret>({ max: maxSecrets });
+  /** The SHA-256 of texts that no key had: from now on only an event can give one to a key. So guesses cost little. */
+  readonly #unknown = new LRUCache<string, true>({ max: maxHolders });
   readonly #holders = new LRUCache<string, CachedKey>({ max: maxHolders });
   /** The last seen revision of each key's stream. An older read is not current. */
   readonly #revisions = new LRUCache<string, number>({ max: maxHolders });
@@ -71,8 +74,6 @@ export class KeyResolver {
 
   constructor(options: KeyResolverOptions) {
     this.#options = options;
-    this.#now = options.now ?? (() => clock.now());
-    this.#time = options.time ?? clock.time;
   }
 
   /**
@@ -82,7 +83,7 @@ export class KeyResolver {
   resolve = async (presented: string, use: KeyUse): Promise<Caller | null> => {
     if (presented.length > maxKeyCharacters) return null;
     const secretHash = hashKey(presented);
-    const keyId = this.#keyIds.get(secretHash) ?? (await this.#findKeyId(secretHash));
+    const keyId = this.#secrets.get(secretHash)?.keyId ?? (await this.#findKeyId(secretHash));
     return keyId === null ? null : this.resolveSecret({ keyId, secretHash }, use);
   };
 
@@ -94,10 +95,11 @@ export class KeyResolver {
     { keyId, secretHash }: { readonly keyId: string; readonly secretHash: string },
     use: KeyUse,
   ): Promise<Caller | null> => {
-    const holder = this.#freshHolder(keyId) ?? (await this.#confirmedHolder(keyId, use));
+    const known = this.#freshHolder(keyId) ?? (await this.#confirmedHolder(keyId, use));
+    const holder = this.#decides(known, secretHash) ? known : await this.#readAfterIssue(keyId, secretHash);
     // An event may have made the cutoff unknown while the key was read.
     const issuedBefore = this.#issuedBefore ?? (await this.#loadCutoff());
-    const time = this.#time();
+    const time = clock.time();
     const caller = authenticate(holder, secretHash, issuedBefore, time);
     if (caller !== null) this.#options.usage.touch(keyId, time);
     return caller;
@@ -129,17 +131,21 @@ export class KeyResolver {
   #issueSecret(event: RecordedEvent, keyId: string): void {
     const secretHash = textIn(event, 'secretHash');
     if (secretHash === null) return;
-    this.#keyIds.set(secretHash, keyId);
+    this.#secrets.set(secretHash, { keyId, revision: event.revision });
     this.#unknown.delete(secretHash);
   }
 
   #change(keyId: string, revision: number): void {
-    if (revision > (this.#revisions.get(keyId) ?? -1)) this.#revisions.set(keyId, revision);
+    this.#noteRevision(keyId, revision);
     const holder = this.#holders.get(keyId);
     if (holder === undefined || holder.revision >= revision) return;
     this.#holders.delete(keyId);
-    // Reads at once, because the event store may be unavailable at the next request.
+    // Reads now, because the event store may be unavailable at the next request.
     void this.#load(keyId).catch(() => undefined);
+  }
+
+  #noteRevision(keyId: string, revision: number): void {
+    if (revision > (this.#revisions.get(keyId) ?? -1)) this.#revisions.set(keyId, revision);
   }
 
   #endSecrets(event: RecordedEvent): void {
@@ -161,7 +167,7 @@ export class KeyResolver {
   #freshHolder(keyId: string): CachedKey | null {
     const holder = this.#holders.get(keyId);
     if (holder === undefined) return null;
-    const now = this.#now();
+    const now = clock.now();
     if (now - Math.max(holder.asOf, this.#options.follower.seenEndAt) > freshMs) return null;
     if (holder.confirmedAt < now) holder.confirmedAt = now;
     return holder;
@@ -184,12 +190,39 @@ export class KeyResolver {
 
   #rememberedHolder(keyId: string): CachedKey | null {
     const holder = this.#holders.get(keyId);
-    return holder !== undefined && this.#now() - holder.confirmedAt <= rememberedMs ? holder : null;
+    return holder !== undefined && clock.now() - holder.confirmedAt <= rememberedMs ? holder : null;
+  }
+
+  /**
+   * Whether a key as it was read decides about one of its secrets. A read model or another node's session may show a
+   * secret before this node gets the event that issued it: then the key must be read again.
+   */
+  #decides(holder: CachedKey, secretHash: string): boolean {
+    if (holder.secrets.has(secretHash) || holder.asOf === never) return true;
+    const known = this.#secrets.get(secretHash);
+    return known !== undefined && known.revision <= holder.revision;
+  }
+
+  /** Reads a key after one of its secrets was issued. */
+  async #readAfterIssue(keyId: string, secretHash: string): Promise<CachedKey> {
+    const holder = await this.#loadFromNow(keyId);
+    // A secret that the key does not have by now has ended for good.
+    this.#secrets.set(secretHash, { keyId, revision: holder.revision });
+    return holder;
+  }
+
+  /** Reads a key's stream. No read that runs already counts, but callers share the next one. */
+  #loadFromNow(keyId: string): Promise<CachedKey> {
+    const running = this.#loads.get(keyId);
+    if (running === undefined || clock.now() - running.startedAt > freshMs) return this.#load(keyId);
+    const load = () => this.#load(keyId);
+    running.next ??= running.holder.then(load, load);
+    return running.next;
   }
 
   /** Reads a key's stream. Callers within the same second share one read. */
   #load(keyId: string): Promise<CachedKey> {
-    const startedAt = this.#now();
+    const startedAt = clock.now();
     const running = this.#loads.get(keyId);
     if (running !== undefined && startedAt - running.startedAt <= freshMs) return running.holder;
     const load: Load = {
@@ -197,6 +230,7 @@ export class KeyResolver {
       holder: this.#read(keyId, startedAt).finally(() => {
         if (this.#loads.get(keyId) === load) this.#loads.delete(keyId);
       }),
+      next: null,
     };
     this.#loads.set(keyId, load);
     return load.holder;
@@ -213,13 +247,14 @@ export class KeyResolver {
     // An event arrived during the read.
     if (stream.revision < (this.#revisions.get(keyId) ?? -1)) return this.#read(keyId, startedAt, triesLeft - 1);
     const holder = keyHolder(stream, Math.min(startedAt, cutoffAsOf));
+    this.#noteRevision(keyId, holder.revision);
     const before = this.#holders.get(keyId);
     if (before === undefined || before.revision <= holder.revision) this.#holders.set(keyId, holder);
     return holder;
   }
 
   async #loadCutoff(): Promise<number> {
-    await this.#readCutoff(this.#now());
+    await this.#readCutoff(clock.now());
     return this.#issuedBefore ?? 0;
   }
 
@@ -235,20 +270,28 @@ export class KeyResolver {
     return startedAt;
   }
 
-  /** Finds the key of an unknown secret in a read model, or in the newest key events. */
+  /** Finds the key of an unknown secret in a read model, or in the log up to its present end. */
   async #findKeyId(secretHash: string): Promise<string | null> {
-    if (this.#unknown.has(secretHash)) return null;
-    const { documents, follower } = this.#options;
-    const document = await documents.get<{ keyId: string }>('api-key-secrets', secretHash);
-    if (document !== null) {
-      this.#keyIds.set(secretHash, document.value.keyId);
-      return document.value.keyId;
-    }
+    const { follower } = this.#options;
+    const { hasBegun } = follower;
+    const [shown] = await Promise.allSettled([this.#findShown(secretHash)]);
+    if (shown.status === 'fulfilled' && shown.value !== null) return shown.value;
     if (!(await follower.seeEnd(maxReadWaitMs)))
       throw new UnavailableError('The API key cannot be checked, because the event store does not answer.');
-    const keyId = this.#keyIds.get(secretHash) ?? null;
-    if (keyId === null) this.#unknown.set(secretHash, true);
-    return keyId;
+    const followed = this.#secrets.get(secretHash);
+    if (followed !== undefined) return followed.keyId;
+    if (shown.status === 'rejected') throw shown.reason;
+    // The follower has begun meanwhile, and what was stored before that is in the read model alone.
+    if (!hasBegun) return this.#findKeyId(secretHash);
+    this.#unknown.set(secretHash, true);
+    return null;
+  }
+
+  /** The key of a secret in the read model, which may lag; null without one. @throws UnavailableError */
+  async #findShown(secretHash: string): Promise<string | null> {
+    if (this.#unknown.has(secretHash)) return null;
+    const document = await this.#options.documents.get<{ keyId: string }>('api-key-secrets', secretHash);
+    return document?.value.keyId ?? null;
   }
 }
 

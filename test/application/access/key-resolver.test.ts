@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as E from 'fp-ts/lib/Either.js';
 import { KeyResolver, type KeyUse } from '#application/access/key-resolver.ts';
 import type { AnyCommand } from '#application/commands/command.ts';
@@ -14,19 +13,23 @@ import { apiKeyCreated, apiKeyRevoked, apiKeyRotated, firstSecret } from '#test/
 import { ids, tenants } from '#test/support/events/tenants.ts';
 import { ReadModel } from '#test/support/fakes/in-memory-read-store.ts';
 import { Service } from '#test/support/harness/in-memory-service.ts';
+import { Random } from '#test/worlds/random.ts';
+import { SimulatedTime } from '#test/worlds/simulated-time.ts';
 
 const secondSecret = `sy_live_${'S2c'.repeat(14)}d`;
-const noon = Date.UTC(2026, 0, 5, 12);
-const at = (seconds: number) => new Date(noon + seconds * 1000).toISOString();
+/** The time of day at which a simulation begins. */
+const begin = Date.UTC(2026, 0, 1);
+const at = (seconds: number) => new Date(begin + seconds * 1000).toISOString();
 const longAgo = '2020-01-01T00:00:00.000Z';
 
 /**
- * A node that resolves keys on a log which another node writes. Its read models stop where the test says, its
- * follower has seen what the test says; both clocks are the test's.
+ * A node that resolves keys on a log which another node writes. Its read models stop where the test says, and its
+ * follower has seen what the test says.
  */
 class Node {
-  readonly service = new Service(undefined, { now: () => new Date(noon + this.seconds * 1000) });
+  readonly service = new Service();
   readonly follower = {
+    hasBegun: true,
     seenEndAt: Number.NEGATIVE_INFINITY,
     isStoreAway: false,
     seeEnd: async () => {
@@ -35,13 +38,13 @@ class Node {
     },
   };
   readonly keys: KeyResolver;
-  /** Both clocks, in seconds. */
-  seconds = 0;
   documents = new ReadModel(this.service.store.log);
   lookups = 0;
+  readonly #time: SimulatedTime;
   #followed = 0;
 
-  constructor() {
+  constructor(time: SimulatedTime) {
+    this.#time = time;
     const get: ReadModel['get'] = (collection, id) => {
       this.lookups += 1;
       return this.documents.get(collection, id);
@@ -51,9 +54,15 @@ class Node {
       follower: this.follower,
       documents: { get },
       usage: { touch: () => undefined },
-      now: () => this.seconds * 1000,
-      time: () => noon + this.seconds * 1000,
     });
+  }
+
+  get seconds(): number {
+    return this.#time.now / 1000;
+  }
+
+  set seconds(seconds: number) {
+    this.#time.now = seconds * 1000;
   }
 
   /** Stops the read models: they handle no further event. */
@@ -76,7 +85,7 @@ class Node {
     const { log } = this.service.store;
     this.keys.see(log.slice(this.#followed));
     this.#followed = log.length;
-    this.follower.seenEndAt = this.seconds * 1000;
+    this.follower.seenEndAt = this.#time.now;
   }
 
   cut(): void {
@@ -98,10 +107,14 @@ class Node {
 }
 
 describe('KeyResolver', () => {
+  let time: SimulatedTime;
   let node: Node;
 
+  afterEach(() => time[Symbol.dispose]());
+
   beforeEach(async () => {
-    node = new Node();
+    time = new SimulatedTime(new Random(1)).install();
+    node = new Node(time);
     await node.append(apiKeyCreated({ scopes: null }));
     node.follow();
   });
@@ -184,18 +197,73 @@ describe('KeyResolver', () => {
     assert.equal(await node.resolves(), false);
   });
 
-  it('accepts a new secret at once although the read models lag', async () => {
+  it('accepts a new secret immediately although the read models lag, and although it was presented before', async () => {
     node.stop();
     assert.equal(await node.resolves(secondSecret), false);
     await node.append(apiKeyRotated(secondSecret));
-    assert.equal(await node.resolves(secondSecret), false, 'known as unknown for a second, unless followed');
-    node.follow();
     assert.ok(await node.resolves(secondSecret));
-    node = new Node();
-    await node.append(apiKeyCreated());
-    node.stop();
+  });
+
+  it('accepts a new secret that a read model shows before the node has followed its event', async () => {
+    assert.ok(await node.resolves());
+    await node.append(apiKeyRotated(secondSecret, { previousValidUntil: at(600) }));
+    assert.deepEqual([await node.resolves(firstSecret), await node.resolves(secondSecret)], [true, true]);
+  });
+
+  it('accepts a new secret although a read of the key from before the rotation is running', async () => {
+    assert.ok(await node.resolves());
+    node.seconds = 2;
+    const { store } = node.service;
+    const read = store.read.bind(store);
+    store.read = async (...request) => {
+      const events = await read(...request);
+      await time.wait(300);
+      return events;
+    };
+    const before = node.resolves();
+    await time.pass(0);
     await node.append(apiKeyRotated(secondSecret));
-    assert.ok(await node.resolves(secondSecret), 'an unknown secret waits for the follower');
+    const after = Promise.all([node.resolves(secondSecret), node.resolves(secondSecret)]);
+    await time.pass(2_000);
+    assert.deepEqual([await before, await after], [true, [true, true]]);
+  });
+
+  it('accepts a new secret that a session of another node names', async () => {
+    assert.ok(await node.resolves());
+    await node.append(apiKeyRotated(secondSecret));
+    const { secretHash } = storedFormOfKey(secondSecret);
+    assert.ok(await node.keys.resolveSecret({ keyId: ids.key, secretHash }, 'query'));
+  });
+
+  it('accepts a new secret from the log while the read model cannot be read, and refuses no other one', async () => {
+    node.documents.get = () => Promise.reject(new UnavailableError('The read model is being filled.'));
+    await node.append(apiKeyRotated(secondSecret));
+    assert.ok(await node.resolves(secondSecret));
+    await assert.rejects(node.resolves(`sy_live_${'N3w'.repeat(14)}x`), UnavailableError);
+  });
+
+  it('looks into the read model again when it began to follow the log meanwhile', async () => {
+    node = new Node(time);
+    node.stop();
+    node.follower.hasBegun = false;
+    await node.append(apiKeyCreated());
+    node.follower.seeEnd = async () => {
+      node.documents = new ReadModel(node.service.store.log);
+      node.follower.hasBegun = true;
+      return true;
+    };
+    assert.ok(await node.resolves());
+  });
+
+  it('reads a key once for a replaced secret that the read model still shows', async () => {
+    await node.append(apiKeyRotated(secondSecret, { previousValidUntil: longAgo }));
+    const asked = new Node(time);
+    asked.service.store.log.push(...node.service.store.log);
+    asked.follower.seenEndAt = time.now;
+    assert.ok(await asked.resolves(secondSecret));
+    const { length } = asked.service.store.reads;
+    for (let count = 0; count < 10; count += 1) assert.equal(await asked.resolves(firstSecret), false);
+    assert.equal(asked.service.store.reads.length, length + 1);
   });
 
   it('refuses all earlier secrets once the overlap of the newest rotation has ended', async () => {
@@ -214,7 +282,7 @@ describe('KeyResolver', () => {
   });
 
   it('refuses a key once it has expired', async () => {
-    node = new Node();
+    node = new Node(time);
     await node.append(apiKeyCreated({ expiresAt: at(60) }));
     node.seconds = 59.999;
     assert.ok(await node.resolves());
@@ -321,6 +389,7 @@ describe('KeyResolver', () => {
       node.seconds = 2;
       const waiting = node.resolves();
       node.follow();
+      await time.pass(1_000);
       assert.equal(await waiting, false);
     });
 
@@ -332,10 +401,11 @@ describe('KeyResolver', () => {
       node.seconds = 2;
       const waiting = node.resolves();
       // The cutoff has been read by then, and only the key's stream is waited for.
-      await nextTurn();
+      await time.pass(0);
       const stored = { position: 1_000, stream: `keyCutoff-${allKeys}`, revision: 1, id: 'e1', data: '{}' };
       const metadata = '{"schemaVersion":99}';
       node.keys.see([new LazyEvent({ ...stored, type: 'ApiKeySecretsEnded', metadata }, upcastWith(upcasters))]);
+      await time.pass(1_000);
       assert.equal(await waiting, false);
     });
 
@@ -348,6 +418,14 @@ describe('KeyResolver', () => {
       assert.deepEqual([await node.resolves(firstSecret), await node.resolves(secondSecret)], [false, true]);
       node.seconds = 90;
       assert.equal(await node.resolves(secondSecret), false);
+    });
+
+    it('throws an UnavailableError for a new secret of a remembered key', async () => {
+      assert.ok(await node.resolves());
+      await node.append(apiKeyRotated(secondSecret));
+      node.cut();
+      node.seconds = 2;
+      await assert.rejects(node.resolves(secondSecret), UnavailableError);
     });
 
     it('throws an UnavailableError for an unknown key', async () => {
