@@ -1,4 +1,5 @@
 import type { InclusionProof } from '#domain/history/digest.ts';
+import { SerialTurns } from '#shared/async/serial-turns.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { headsAsOf } from './current-heads.ts';
 import { leafOf } from './digest.ts';
@@ -7,12 +8,14 @@ import { MerkleTree } from './merkle-tree.ts';
 
 /** The most waiting proofs. Each reads the heads of all streams. */
 const maxWaiting = 16;
+/** Far longer than the heads of a large log take. */
+const maxProofMs = 600_000;
 
 /** Proves inclusion for one stream after the other. */
 export class InclusionProofs {
   readonly #store: DigestStore;
   #waiting = 0;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #turns = new SerialTurns('A proof', maxProofMs);
 
   constructor(store: DigestStore) {
     this.#store = store;
@@ -23,12 +26,14 @@ export class InclusionProofs {
    * @returns null without a digest that contains the stream
    * @throws UnavailableError, also for too many requests; DigestRefusedError for files that were altered
    */
-  prove(stream: string): Promise<InclusionProof | null> {
+  async prove(stream: string): Promise<InclusionProof | null> {
     if (this.#waiting >= maxWaiting) throw new UnavailableError('Too many proofs are asked for at once.', 5);
     this.#waiting += 1;
-    const turn = this.#last.then(() => proveInclusion(this.#store, stream));
-    this.#last = turn.catch(() => undefined).finally(() => (this.#waiting -= 1));
-    return turn;
+    try {
+      return await this.#turns.run((guard) => proveInclusion(guard(this.#store), stream));
+    } finally {
+      this.#waiting -= 1;
+    }
   }
 }
 

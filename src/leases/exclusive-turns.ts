@@ -1,7 +1,14 @@
+import { clock } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { type OnceOnOneNodeOptions, onceOnOneNode, type WorkInTurn } from './once-on-one-node.ts';
 
-/** Runs occasional work, one piece at a time across all nodes. */
+/** Far longer than work on a long log takes. A turn without an end would stop all later ones. */
+const maxTurnMs = 3_600_000;
+
+/**
+ * Runs occasional work, one piece at a time across all nodes. The term of a piece ends after an hour, and a piece that
+ * does not end then is left like any other work of a term.
+ */
 export class ExclusiveTurns {
   readonly #options: Omit<OnceOnOneNodeOptions, 'signal'>;
   readonly #stopping = new AbortController();
@@ -13,7 +20,8 @@ export class ExclusiveTurns {
 
   /**
    * Runs a piece of work when its turn comes.
-   * @throws UnavailableError if another node works for too long, or if this one stops; what the work throws
+   * @throws UnavailableError if another node works for too long, if this one stops, or if the work is left; what the
+   *   work throws
    */
   run<Result>(work: WorkInTurn<Result>): Promise<Result> {
     const turn = this.#last.then(() => this.#work(work));
@@ -28,8 +36,14 @@ export class ExclusiveTurns {
   }
 
   async #work<Result>(work: WorkInTurn<Result>): Promise<Result> {
-    const { signal } = this.#stopping;
-    if (signal.aborted) throw new UnavailableError('The service is stopping.');
-    return onceOnOneNode({ ...this.#options, signal }, work);
+    const { signal: stopping } = this.#stopping;
+    if (stopping.aborted) throw new UnavailableError('The service is stopping.');
+    const late = new AbortController();
+    const timer = clock.setTimeout(() => late.abort(), maxTurnMs).unref();
+    try {
+      return await onceOnOneNode({ ...this.#options, signal: AbortSignal.any([stopping, late.signal]) }, work);
+    } finally {
+      clock.clearTimeout(timer);
+    }
   }
 }

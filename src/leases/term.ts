@@ -1,5 +1,6 @@
 import { PortHandle } from '#shared/async/port-handle.ts';
 import { endsInTime } from '#shared/async/timed-waits.ts';
+import { clock } from '#shared/clock.ts';
 import { TermLeftError } from '#shared/errors/fenced-error.ts';
 import { errorText } from '#shared/logging/logged-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
@@ -61,7 +62,7 @@ export async function runTerm(options: TermOptions, work: TermWork): Promise<voi
   };
   try {
     const running = work(term);
-    if (!(await endsInTime(running, term.signal, endOfTermMs))) leave(running, handle, options);
+    if (!(await endsInTime(running, term.signal, endOfTermMs))) await leave(running, handle, options);
   } catch (error) {
     failures.push(error);
   } finally {
@@ -75,7 +76,7 @@ export async function runTerm(options: TermOptions, work: TermWork): Promise<voi
 }
 
 /** Closes the handle of work that does not end. A late failure of the work is logged, and ends nothing. */
-function leave(running: Promise<void>, handle: PortHandle, { name, token, log }: TermOptions): void {
+async function leave(running: Promise<void>, handle: PortHandle, { name, token, log }: TermOptions): Promise<void> {
   const fields = { lease: name, token };
   log.error(
     fields,
@@ -86,4 +87,6 @@ function leave(running: Promise<void>, handle: PortHandle, { name, token, log }:
       log.warn({ ...fields, error: errorText(error) }, 'Work that was left has failed');
   });
   handle.abandon();
+  // Work that waits for a port ends now, before the next term begins.
+  await clock.nextTurn();
 }

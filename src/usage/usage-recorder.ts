@@ -74,7 +74,7 @@ export class UsageRecorder {
     this.#now = options.now ?? (() => new Date(clock.time()));
     this.#outage = new OutageLog(options.log, 'The event store in which usage is recorded');
     this.#window = this.#newWindow();
-    this.#storing = new Debouncer(options.storeIntervalMs ?? intervalMs, () => this.#store());
+    this.#storing = new Debouncer(options.storeIntervalMs ?? intervalMs, (guard) => this.#store(guard(options.events)));
   }
 
   /** The number of calls that are lost. */
@@ -111,10 +111,10 @@ export class UsageRecorder {
     return new UsageWindow(this.#options.maxEntries ?? maxEntriesInMemory);
   }
 
-  async #store(): Promise<void> {
+  async #store(events: UsageRecorderOptions['events']): Promise<void> {
     if (this.#unsettled.length === 0) this.#endWindow();
     for (let [part] = this.#unsettled; part !== undefined; [part] = this.#unsettled) {
-      const refused = await this.#append(part);
+      const refused = await this.#append(events, part);
       if (refused === null) this.#unsettled.shift();
       else if (!this.#canRetryNow(part, refused)) break;
     }
@@ -136,14 +136,14 @@ export class UsageRecorder {
     }
   }
 
-  async #append(part: UsagePart): Promise<Refusal | null> {
+  async #append(events: UsageRecorderOptions['events'], part: UsagePart): Promise<Refusal | null> {
     const stream = usageStreamOf(this.#options.node, part);
     if (stream !== this.#stream) {
       this.#stream = stream;
       this.#revision = noStream;
     }
     // If the store throws because of a bug, the recording must continue.
-    const appended = await this.#options.events
+    const appended = await events
       .append(stream, this.#revision, [usageEvent(this.#options.node, part)])
       .catch((error: unknown) => E.left(thrown(error)));
     if (E.isLeft(appended)) return appended.left;

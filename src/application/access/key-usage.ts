@@ -32,7 +32,7 @@ export class KeyUsage {
 
   constructor(options: KeyUsageOptions) {
     this.#options = options;
-    this.#saving = new Debouncer(options.flushDelayMs ?? flushDelayMs, () => this.#save());
+    this.#saving = new Debouncer(options.flushDelayMs ?? flushDelayMs, (guard) => this.#save(guard(options.records)));
   }
 
   /**
@@ -71,11 +71,11 @@ export class KeyUsage {
     await this.#saving.flush();
   }
 
-  async #save(): Promise<void> {
+  async #save(records: Pick<RecordStore, 'put'>): Promise<void> {
     if (this.#pending.size === 0) return;
     const times = new Map(this.#pending);
     try {
-      await this.#options.records.put(kind, times, { keep: 'greater' });
+      await records.put(kind, times, { keep: 'greater' });
       for (const [keyId, time] of times) if (this.#pending.get(keyId) === time) this.#pending.delete(keyId);
     } catch (error) {
       this.#options.log[levelOf(error)](

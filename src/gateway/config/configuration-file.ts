@@ -1,7 +1,7 @@
 import { unwatchFile, watchFile } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import * as E from 'fp-ts/lib/Either.js';
-import { delay } from '#shared/async/timed-waits.ts';
+import { delay, withTimeout } from '#shared/async/timed-waits.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import type { Json } from '#shared/json/json.ts';
 import type { Logger } from '#shared/logging/logger.ts';
@@ -14,6 +14,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const pollMs = 1_000;
 /** How long an invalid file must stay unchanged before it is refused, in ms: it may be half written. */
 const settleMs = 200;
+/** A file on another machine may never be read, and later reads wait for this one. */
+const maxReadMs = 30_000;
 /** The most reads of an invalid file before it is refused. */
 const maxReads = 10;
 /** The most issues in one log line. */
@@ -102,7 +104,9 @@ export class ConfigurationFile {
 
   /** @returns the issues in one line */
   async #read(): Promise<E.Either<string, ReadConfiguration>> {
-    const read = await readConfiguration(this.#path, this.#environment);
+    const reading = readConfiguration(this.#path, this.#environment);
+    const late = E.left([`the file was not read within ${maxReadMs / 1_000} s`]);
+    const read = await withTimeout(maxReadMs, reading, late);
     if (E.isRight(read)) return read;
     const listed = read.left.slice(0, maxListedIssues);
     const more = read.left.length > maxListedIssues ? [`${read.left.length - maxListedIssues} more`] : [];

@@ -1,20 +1,25 @@
 import { clock, type Timer } from '#shared/clock.ts';
 import { runFor, serviceOwner } from './fair-queue.ts';
+import { type GuardPort, SerialTurns } from './serial-turns.ts';
+
+/** Far longer than a store that answers needs for what has collected in some seconds. */
+const maxRunMs = 30_000;
 
 /**
  * Runs asynchronous work some time after a request: once for all requests in that time, and never twice at the same
  * time. It holds no items. A `Batcher` holds items, and its work is synchronous, so that a caller can complete it at
- * once. The work is the service's, because several projects may have requested it.
+ * once. The work is the service's, because several projects may have requested it. A run that lasts 30 s is left: its
+ * calls of the guarded ports fail, as in an outage, and the next run may begin.
  */
 export class Debouncer {
   readonly #milliseconds: number;
-  readonly #work: () => Promise<void>;
+  readonly #work: (guard: GuardPort) => Promise<void>;
+  readonly #turns = new SerialTurns('The work', maxRunMs);
   #timer: Timer | null = null;
-  #running: Promise<void> = Promise.resolve();
   #stopped = false;
 
-  /** @param milliseconds from the first request to the run @param work never rejects */
-  constructor(milliseconds: number, work: () => Promise<void>) {
+  /** @param milliseconds from the first request to the run @param work never rejects; it calls its store through `guard` */
+  constructor(milliseconds: number, work: (guard: GuardPort) => Promise<void>) {
     this.#milliseconds = milliseconds;
     this.#work = work;
   }
@@ -24,12 +29,11 @@ export class Debouncer {
     if (!this.#stopped) this.#timer ??= clock.setTimeout(() => void this.flush(), this.#milliseconds).unref();
   }
 
-  /** Runs the work as soon as the current run has ended. @returns when the work is done */
-  flush(): Promise<void> {
+  /** Runs the work as soon as the current run has ended. Never rejects. @returns when the work is done, or left */
+  async flush(): Promise<void> {
     if (this.#timer !== null) clock.clearTimeout(this.#timer);
     this.#timer = null;
-    this.#running = this.#running.then(() => runFor(serviceOwner, this.#work));
-    return this.#running;
+    await this.#turns.run((guard) => runFor(serviceOwner, () => this.#work(guard))).catch(() => undefined);
   }
 
   /** From now on only `flush` runs the work. */

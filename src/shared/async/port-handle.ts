@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream';
+
 /**
  * Lets work use ports until it is closed. From then on every call through it throws, so work that continues has no more
  * effects: neither its new calls nor the next piece of a stream that it reads.
@@ -64,8 +66,7 @@ export class PortHandle {
     return (...given: ReadonlyArray<unknown>): unknown => {
       this.#check();
       const answer: unknown = Reflect.apply(call as () => unknown, port, given);
-      if (answer instanceof Promise) return this.#waitFor(answer);
-      return isStream(answer) ? this.#piecesOf(answer) : answer;
+      return answer instanceof Promise ? this.#waitFor(answer) : this.#guardAnswer(answer);
     };
   }
 
@@ -75,7 +76,7 @@ export class PortHandle {
       answer.then(
         (value) => {
           this.#running.delete(reject);
-          resolve(isStream(value) ? (this.#piecesOf(value) as Answer) : value);
+          resolve(this.#guardAnswer(value));
         },
         (error) => {
           this.#running.delete(reject);
@@ -83,6 +84,12 @@ export class PortHandle {
         },
       );
     });
+  }
+
+  #guardAnswer<Answer>(answer: Answer): Answer {
+    if (typeof answer !== 'object' || answer === null || !(Symbol.asyncIterator in answer)) return answer;
+    const pieces = this.#piecesOf(answer as AsyncIterable<unknown>);
+    return (answer instanceof Readable ? readableOf(answer, pieces) : pieces) as unknown as Answer;
   }
 
   async *#piecesOf(stream: AsyncIterable<unknown>): AsyncGenerator<unknown> {
@@ -117,9 +124,10 @@ function isPort(member: unknown): member is object {
   return hasMethodsOfItsKind || Object.values(member).some((value) => typeof value === 'function');
 }
 
-/** Whether a port has returned a stream of pieces: an object with nothing else that its users call. */
-function isStream(answer: unknown): answer is AsyncIterable<unknown> {
-  return typeof answer === 'object' && answer !== null && Symbol.asyncIterator in answer && !('pipe' in answer);
+/** Returns a stream of the same kind, which reads nothing ahead and closes the one that it reads. */
+function readableOf(source: Readable, pieces: AsyncIterable<unknown>): Readable {
+  const readable = Readable.from(pieces, { objectMode: source.readableObjectMode, highWaterMark: 0 });
+  return readable.once('close', () => source.destroy());
 }
 
 function ignore(): void {}

@@ -50,7 +50,7 @@ export class CallRecorder {
   readonly #options: CallRecorderOptions;
   readonly #now: () => number;
   readonly #outage: OutageLog;
-  readonly #storing = new Debouncer(intervalMs, () => this.#store());
+  readonly #storing = new Debouncer(intervalMs, (guard) => this.#store(guard(this.#options.calls)));
   /** By project, oldest first. */
   #waiting = new Map<string, WaitingCall[]>();
   #room = new FairRoom(maxWaitingBytes);
@@ -125,10 +125,10 @@ export class CallRecorder {
     return calls;
   }
 
-  async #store(): Promise<void> {
+  async #store(log: CallRecorderOptions['calls']): Promise<void> {
     const since = this.#since;
     this.#since = null;
-    const unstored = await this.#storeAll(this.#takeWaiting());
+    const unstored = await this.#storeAll(log, this.#takeWaiting());
     if (unstored.length === 0) return;
     this.#since = since;
     for (const call of [...unstored, ...this.#takeWaiting()]) this.#keep(call);
@@ -140,12 +140,15 @@ export class CallRecorder {
    * taken, which is dropped.
    * @returns the calls that are left when the store cannot be used
    */
-  async #storeAll(calls: ReadonlyArray<WaitingCall>): Promise<ReadonlyArray<WaitingCall>> {
+  async #storeAll(
+    log: CallRecorderOptions['calls'],
+    calls: ReadonlyArray<WaitingCall>,
+  ): Promise<ReadonlyArray<WaitingCall>> {
     const refused = { calls: 0, errors: new Set<string>() };
     const parts = partsOf(formedCallsOf(calls, refused), maxCallsTogether).reverse();
     for (let part = parts.pop(); part !== undefined; part = parts.pop()) {
       try {
-        await this.#options.calls.add(part.map(({ logged }) => logged));
+        await log.add(part.map(({ logged }) => logged));
         this.#outage.succeeded();
       } catch (error) {
         if (isOutage(error)) {

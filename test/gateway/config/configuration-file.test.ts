@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,6 +11,8 @@ import { ConfigurationFile } from '#gateway/config/configuration-file.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { loggerOn } from '#shared/logging/pino-logger.ts';
 import { eventually } from '#test/support/run/eventually.ts';
+import { Random } from '#test/worlds/random.ts';
+import { SimulatedTime } from '#test/worlds/simulated-time.ts';
 
 const withModel = (name: string) =>
   JSON.stringify({
@@ -136,5 +139,28 @@ describe('ConfigurationFile', () => {
     await writeFile(path, withModel('two'));
     await file.reload();
     assert.deepEqual(seen, []);
+  });
+
+  it('refuses a file that is not read in time, and reads a later one', async () => {
+    await writeFile(path, withModel('one'));
+    await file.load();
+    watched();
+    const silent = `${path}.silent`;
+    execFileSync('mkfifo', [silent]);
+    await rename(silent, path);
+    {
+      using time = new SimulatedTime(new Random(1)).install();
+      const reading = file.reload();
+      // The second read in a row finds the same.
+      await time.pass(70_000);
+      await reading;
+    }
+    assert.match(lines.join(''), /the file was not read within 30 s/);
+    // Ends the reads.
+    await writeFile(path, '');
+    await rm(path);
+    await writeFile(path, withModel('two'));
+    await file.reload();
+    assert.deepEqual(seen, [['two']]);
   });
 });

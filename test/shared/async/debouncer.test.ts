@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { Debouncer } from '#shared/async/debouncer.ts';
 import { currentOwner, runFor, serviceOwner } from '#shared/async/fair-queue.ts';
 import { eventually } from '#test/support/run/eventually.ts';
+import { Random } from '#test/worlds/random.ts';
+import { SimulatedTime } from '#test/worlds/simulated-time.ts';
 
 const neverMs = 600_000;
 
@@ -68,5 +70,25 @@ describe('Debouncer', () => {
     assert.deepEqual(done, ['later']);
     await work.flush();
     assert.deepEqual(done, ['later', 'work']);
+  });
+
+  it('leaves a run whose store never answers, and runs again', async () => {
+    using time = new SimulatedTime(new Random(1)).install();
+    const outcomes: string[] = [];
+    const store = { save: (): Promise<void> => new Promise(() => undefined) };
+    const work = new Debouncer(1_000, async (guard) => {
+      const { save } = guard(store);
+      await save().then(
+        () => outcomes.push(`stored at ${time.now}`),
+        (error: Error) => outcomes.push(`${error.name} at ${time.now}`),
+      );
+      work.schedule();
+    });
+    work.schedule();
+    await time.pass(30_000);
+    store.save = async () => undefined;
+    await time.pass(3_000);
+    work.stop();
+    assert.deepEqual(outcomes, ['UnavailableError at 31000', 'stored at 32000', 'stored at 33000']);
   });
 });

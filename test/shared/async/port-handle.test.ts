@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { Readable } from 'node:stream';
 import { PortHandle } from '#shared/async/port-handle.ts';
 
 class Log {
@@ -107,6 +109,28 @@ describe('PortHandle', () => {
     };
     await assert.rejects(reading, ClosedError);
     assert.deepEqual([seen, log.freed], [[1, 2], 1]);
+  });
+
+  it('ends a readable stream between two pieces, and destroys it', async () => {
+    const source = Readable.from(['one', 'two', 'three'], { objectMode: false });
+    const content = handle.guard({ get: async () => source });
+    const seen: string[] = [];
+    const reading = async () => {
+      for await (const piece of await content.get()) {
+        seen.push(String(piece));
+        handle.close();
+      }
+    };
+    await assert.rejects(reading, ClosedError);
+    assert.deepEqual([seen, source.destroyed], [['one'], true]);
+  });
+
+  it('destroys a readable stream that nobody reads', async () => {
+    const source = Readable.from(['one']);
+    const content = handle.guard({ get: () => source }).get();
+    content.destroy();
+    await once(source, 'close');
+    assert.equal(source.destroyed, true);
   });
 
   it('frees a stream that its reader leaves', async () => {
