@@ -1,16 +1,17 @@
 import type { Collection } from 'mongodb';
 import { MongoDbConnection, type MongoDbConnectionOptions } from '#mongodb/mongodb-connection.ts';
 import { isDuplicateKey } from '#mongodb/mongodb-failure.ts';
-import type { LeaseStore, LeaseTerm, TermId } from './lease-store.ts';
+import type { LeaseStore, LeaseTerm, RoundWrite, TermId } from './lease-store.ts';
+import { minExpiryMs } from './round-times.ts';
 
-/** The time limit of a call. A holder that waits longer has lost its lease meanwhile. */
-const defaultTimeoutMs = 1000;
 const leasesName = 'leases';
 
-interface TermRecord extends LeaseTerm {
+interface TermRecord extends Omit<LeaseTerm, 'expiryMs'> {
   /** The name of the lease and the token, so that only one of several nodes can begin a term. */
   readonly _id: string;
   readonly name: string;
+  /** Terms of release 0.5.0 have none. */
+  readonly expiryMs?: number;
 }
 
 /**
@@ -18,42 +19,43 @@ interface TermRecord extends LeaseTerm {
  * call.
  */
 export function openMongoDbLeaseStore(options: MongoDbConnectionOptions): LeaseStore {
-  return new MongoDbLeaseStore(new MongoDbConnection({ timeoutMs: defaultTimeoutMs, ...options }));
+  return new MongoDbLeaseStore(new MongoDbConnection(options));
 }
 
 class MongoDbLeaseStore implements LeaseStore {
   readonly #connection: MongoDbConnection;
+  /** The removals that run. */
+  readonly #removing = new Set<Promise<void>>();
 
   constructor(connection: MongoDbConnection) {
     this.#connection = connection;
   }
 
   async newestOfAll(): Promise<ReadonlyMap<string, LeaseTerm>> {
-    const projection = { _id: 0, name: 1, token: 1, holder: 1, renewals: 1, released: 1 } as const;
+    const projection = { _id: 0, name: 1, token: 1, holder: 1, renewals: 1, expiryMs: 1, released: 1 } as const;
     const found = await this.#terms((terms) => terms.find({}, { projection }).toArray());
     const newest = new Map<string, LeaseTerm>();
     // A term that another node has just superseded may not be removed yet.
-    for (const { name, ...term } of found) if (term.token > (newest.get(name)?.token ?? 0)) newest.set(name, term);
+    for (const { name, expiryMs = minExpiryMs, ...term } of found)
+      if (term.token > (newest.get(name)?.token ?? 0)) newest.set(name, { ...term, expiryMs });
     return newest;
   }
 
-  async begin(name: string, token: number, holder: string): Promise<boolean> {
-    const term = { _id: idOf(name, token), name, token, holder, renewals: 0, released: false };
-    if (!(await this.#insert(term))) return false;
-    if (!(await this.#isNewest(name, token))) {
-      // A node that is suspended between its look and its begin may begin a term that is over and was removed.
-      await this.#terms((terms) => terms.deleteOne({ _id: term._id }));
-      return false;
-    }
-    await this.#terms((terms) => terms.deleteMany({ name, token: { $lt: token } }));
-    return true;
+  async begin(name: string, token: number, holder: string, expiryMs: number): Promise<boolean> {
+    const isFirst = await this.#insert({
+      _id: idOf(name, token),
+      ...{ name, token, holder, renewals: 0, expiryMs, released: false },
+    });
+    if (isFirst) this.#removeOlder(name, token);
+    return isFirst;
   }
 
-  async renewAll(terms: ReadonlyArray<TermId>): Promise<number> {
-    const ids = terms.map(({ name, token }) => idOf(name, token));
-    const change = { $inc: { renewals: 1 } };
+  async renewAll(terms: ReadonlyArray<TermId>, { number, expiryMs }: RoundWrite): Promise<number> {
+    // A late write of an older round must not bring its expiry back.
+    const renewable = { _id: { $in: terms.map(idOfTerm) }, renewals: { $lt: number } };
+    const change = { $set: { renewals: number, expiryMs } };
     // FerretDB counts a term as matched that is removed between its read and its write, but not as modified.
-    const { modifiedCount } = await this.#terms((stored) => stored.updateMany({ _id: { $in: ids } }, change));
+    const { modifiedCount } = await this.#terms((stored) => stored.updateMany(renewable, change));
     return modifiedCount;
   }
 
@@ -61,15 +63,20 @@ class MongoDbLeaseStore implements LeaseStore {
     await this.#terms((terms) => terms.updateOne({ _id: idOf(name, token) }, { $set: { released: true } }));
   }
 
-  close(): Promise<void> {
-    return this.#connection.close();
+  async close(): Promise<void> {
+    await this.#connection.close();
+    await Promise.all(this.#removing);
   }
 
-  async #isNewest(name: string, token: number): Promise<boolean> {
-    const newer = await this.#terms((terms) =>
-      terms.findOne({ name, token: { $gt: token } }, { projection: { _id: 1 } }),
-    );
-    return newer === null;
+  /** What a failure leaves is removed with the next term. Nothing counts with it meanwhile. */
+  #removeOlder(name: string, token: number): void {
+    const removing: Promise<void> = this.#terms((terms) => terms.deleteMany({ name, token: { $lt: token } }))
+      .then(
+        () => undefined,
+        () => undefined,
+      )
+      .finally(() => this.#removing.delete(removing));
+    this.#removing.add(removing);
   }
 
   #insert(term: TermRecord): Promise<boolean> {
@@ -87,6 +94,10 @@ class MongoDbLeaseStore implements LeaseStore {
   #terms<Result>(work: (terms: Collection<TermRecord>) => Promise<Result>): Promise<Result> {
     return this.#connection.call((database) => work(database.collection(leasesName)));
   }
+}
+
+function idOfTerm({ name, token }: TermId): string {
+  return idOf(name, token);
 }
 
 function idOf(name: string, token: number): string {

@@ -4,9 +4,11 @@ export interface LeaseTerm {
   readonly token: number;
   /** The node that has begun the term. */
   readonly holder: string;
-  /** How often the holder has renewed the term. */
+  /** The number of its last renewal; 0 at its beginning. */
   readonly renewals: number;
-  /** Whether the holder has released it, so that the next term may begin at once. */
+  /** For how long it lasts after its last renewal. */
+  readonly expiryMs: number;
+  /** Whether the holder has released it, so that the next term may begin immediately. */
   readonly released: boolean;
 }
 
@@ -17,6 +19,13 @@ export interface TermId {
   readonly token: number;
 }
 
+/** What one round of a node writes into all its terms. */
+export interface RoundWrite {
+  /** The number of the round. Each round of a node has a larger one. */
+  readonly number: number;
+  readonly expiryMs: number;
+}
+
 /**
  * Stores leases, by which nodes agree on the one that does a piece of work. The store knows no time: each node
  * measures by its own clock how long a term was not renewed. Only `NodeLeases` uses it.
@@ -25,21 +34,23 @@ export interface LeaseStore {
   /** Reads the newest term of every lease, by the lease's name. @throws UnavailableError */
   newestOfAll(): Promise<ReadonlyMap<string, LeaseTerm>>;
   /**
-   * Begins a term, and removes the older ones of the lease. After an error the term may have begun nevertheless, next to
-   * an older one; then no node renews it.
+   * Begins a term, and removes the older ones of the lease later. After an error the term may have begun nevertheless;
+   * then no node renews it. A node that was suspended may begin a term that was removed long ago, so a look after this
+   * call decides whether the term counts.
    * @param token one more than that of the newest term
+   * @param expiryMs for how long it lasts without a renewal
    * @returns false if another node was first
    * @throws UnavailableError
    */
-  begin(name: string, token: number, holder: string): Promise<boolean>;
+  begin(name: string, token: number, holder: string, expiryMs: number): Promise<boolean>;
   /**
-   * Renews terms. It leaves out those that were removed. Only their holder may call this.
-   * @returns how many it has renewed. If these are all, no node had begun a newer term of any of them before the call.
+   * Writes a round into terms that have no later one. Only their holder may call this.
+   * @returns how many it has renewed. If these are all, no older term was removed before the call.
    * @throws UnavailableError
    */
-  renewAll(terms: ReadonlyArray<TermId>): Promise<number>;
+  renewAll(terms: ReadonlyArray<TermId>, round: RoundWrite): Promise<number>;
   /**
-   * Ends a term, if it is still the newest. Only its holder may call this.
+   * Ends a term. Only its holder may call this.
    * @throws UnavailableError
    */
   release(name: string, token: number): Promise<void>;

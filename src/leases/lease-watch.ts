@@ -1,7 +1,7 @@
-import { abortable } from '#shared/async/timed-waits.ts';
+import { abortable, delay } from '#shared/async/timed-waits.ts';
+import { clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { OutageLog } from '#shared/logging/outage-log.ts';
-import { type Clock, monotonicClock } from './clock.ts';
 import type { LeaseTerm } from './lease-store.ts';
 import type { Leases } from './leases.ts';
 
@@ -11,25 +11,28 @@ export interface LeaseWatchOptions {
   /** Whether this node itself holds the lease now. Then the watch asks nothing. */
   readonly isHolder: () => boolean;
   readonly log: Logger;
-  /** Default: the clock of the machine. */
-  readonly clock?: Clock;
 }
 
 /** How often it looks while it searches for a holder, and otherwise. */
 const searchLookMs = 500;
 const restLookMs = 10_000;
-/** How long it searches: after its start, after a release, and after an answer that no node holds the lease. */
-const searchMs = 3_000;
+/**
+ * How long it searches at least: after its start, after a release, and after an answer that no node holds the lease. It
+ * needs two looks, which take longer on a slow store: half the expiry of a term.
+ */
+const minSearchMs = 3_000;
 /** A holder that is silent for this time is dead, because it renews its term between two looks. */
-const silenceMs = 12_000;
+const minSilenceMs = 12_000;
+/** On a slow store a holder is dead after this multiple of its expiry. */
+const silentExpiries = 3;
 
 /**
  * Watches whether a live node holds a lease, without taking part. A live node renews its term. At rest the watch looks
- * rarely, so it counts a dead holder as live for up to twelve seconds, if no other node takes over.
+ * rarely, so it counts a dead holder as live for up to twelve seconds, if no other node takes over; for longer on a slow
+ * store.
  */
 export class LeaseWatch {
   readonly #options: LeaseWatchOptions;
-  readonly #clock: Clock;
   readonly #outage: OutageLog;
   readonly #closing = new AbortController();
   readonly #watching: Promise<void>;
@@ -42,10 +45,9 @@ export class LeaseWatch {
   /** Starts at once. It must be closed. */
   constructor(options: LeaseWatchOptions) {
     this.#options = options;
-    this.#clock = options.clock ?? monotonicClock;
     this.#outage = new OutageLog(options.log, 'The store of leases', { lease: options.name });
-    this.#startedAt = this.#clock.now();
-    this.#searchesUntil = this.#startedAt + searchMs;
+    this.#startedAt = clock.now();
+    this.#searchesUntil = this.#startedAt + minSearchMs;
     this.#watching = this.#watch();
   }
 
@@ -56,12 +58,12 @@ export class LeaseWatch {
   async isHeld(): Promise<boolean> {
     for (;;) {
       if (this.#isKnownAsHeld) return true;
-      const now = this.#clock.now();
-      if (now - this.#startedAt > searchMs || this.#closing.signal.aborted) {
-        this.#searchesUntil = now + searchMs;
+      const now = clock.now();
+      if (now - this.#startedAt > this.#searchMs || this.#closing.signal.aborted) {
+        this.#searchesUntil = now + this.#searchMs;
         return false;
       }
-      await this.#clock.pause(searchLookMs / 2, this.#closing.signal);
+      await delay(searchLookMs / 2, this.#closing.signal);
     }
   }
 
@@ -71,12 +73,20 @@ export class LeaseWatch {
   }
 
   get #isKnownAsHeld(): boolean {
-    return this.#options.isHolder() || this.#clock.now() - this.#renewedAt <= silenceMs;
+    return this.#options.isHolder() || clock.now() - this.#renewedAt <= this.#silenceMs;
+  }
+
+  get #silenceMs(): number {
+    return Math.max(minSilenceMs, silentExpiries * (this.#seen?.expiryMs ?? 0));
+  }
+
+  get #searchMs(): number {
+    return Math.max(minSearchMs, this.#seen?.expiryMs ?? 0);
   }
 
   get #isLookDue(): boolean {
     if (this.#options.isHolder()) return false;
-    const now = this.#clock.now();
+    const now = clock.now();
     const isSearching = now <= this.#searchesUntil && !this.#isKnownAsHeld;
     return isSearching || now - this.#lookedAt >= restLookMs;
   }
@@ -85,12 +95,12 @@ export class LeaseWatch {
     const { signal } = this.#closing;
     while (!signal.aborted) {
       if (this.#isLookDue) await this.#look();
-      await this.#clock.pause(searchLookMs, signal);
+      await delay(searchLookMs, signal);
     }
   }
 
   async #look(): Promise<void> {
-    this.#lookedAt = this.#clock.now();
+    this.#lookedAt = clock.now();
     try {
       const { signal } = this.#closing;
       this.#observe((await abortable(signal, () => this.#options.leases.look())).get(this.#options.name));
@@ -103,12 +113,17 @@ export class LeaseWatch {
   #observe(newest: LeaseTerm | undefined): void {
     const before = this.#seen;
     this.#seen = newest;
-    if (newest === undefined || before === undefined) return;
-    if (newest.released) {
-      this.#renewedAt = Number.NEGATIVE_INFINITY;
-      if (!before.released) this.#searchesUntil = this.#clock.now() + searchMs;
+    if (newest === undefined) return;
+    if (before === undefined) {
+      // The next look shows whether it is renewed, even if this one took long.
+      this.#searchesUntil = Math.max(this.#searchesUntil, clock.now() + this.#searchMs);
       return;
     }
-    if (newest.token !== before.token || newest.renewals !== before.renewals) this.#renewedAt = this.#clock.now();
+    if (newest.released) {
+      this.#renewedAt = Number.NEGATIVE_INFINITY;
+      if (!before.released) this.#searchesUntil = clock.now() + this.#searchMs;
+      return;
+    }
+    if (newest.token !== before.token || newest.renewals !== before.renewals) this.#renewedAt = clock.now();
   }
 }

@@ -2,26 +2,32 @@ import type { MessagePort } from 'node:worker_threads';
 import { withTimeoutError } from '#shared/async/timed-waits.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { TermId } from './lease-store.ts';
-import type { Leases, ObservedTerm } from './leases.ts';
+import { defaultLeaseLimits, type Expiry, type Leases, type ObservedTerm, type Renewal } from './leases.ts';
+import { RoundTimes } from './round-times.ts';
 
-/** The time limit of a call over a port: longer than the interval of looks and the two calls of the store of a look. */
-const defaultTimeoutMs = 2_500;
+/** How long the messages of a call may take. */
+const messagesMs = 200;
+/** The calls of the store of one call over a port: a renewal that finds fewer terms looks afterwards. */
+const callsOfOne = 2;
 
 /** A call of another thread. */
 type LeaseCall =
   | { readonly kind: 'look' }
   | ({ readonly kind: 'begin'; readonly holder: string } & TermId)
-  | ({ readonly kind: 'renew' | 'release' } & TermId);
+  | ({ readonly kind: 'renew' } & Renewal)
+  | ({ readonly kind: 'release' } & TermId);
 
 type LeaseRequest = LeaseCall & { readonly id: number };
 
 /** The answer to a call. */
 interface LeaseAnswer {
   readonly id: number;
+  /** The time limit of the node's next call of the store. */
+  readonly callLimitMs: number;
   /** What a look has found. */
   readonly terms?: ReadonlyMap<string, ObservedTerm>;
   /** What `begin` and `renew` return. */
-  readonly isDone?: boolean;
+  readonly expiry?: Expiry | null;
   readonly failure?: { readonly message: string; readonly isUnavailable: boolean; readonly isLogged: boolean };
 }
 
@@ -30,19 +36,19 @@ export function serveLeases(leases: Leases, port: MessagePort): void {
   port.on('message', async (request: LeaseRequest) => {
     const answer = await answerTo(request, leases).catch((error: unknown) => ({ failure: failureOf(error) }));
     // A closed port drops it.
-    port.postMessage({ ...answer, id: request.id } satisfies LeaseAnswer);
+    port.postMessage({ ...answer, id: request.id, callLimitMs: leases.callLimitMs } satisfies LeaseAnswer);
   });
   port.unref();
 }
 
-async function answerTo(call: LeaseCall, leases: Leases): Promise<Omit<LeaseAnswer, 'id'>> {
+async function answerTo(call: LeaseCall, leases: Leases): Promise<Pick<LeaseAnswer, 'terms' | 'expiry'>> {
   switch (call.kind) {
     case 'look':
       return { terms: await leases.look() };
     case 'begin':
-      return { isDone: await leases.begin(call.name, call.token, call.holder) };
+      return { expiry: await leases.begin(call.name, call.token, call.holder) };
     case 'renew':
-      return { isDone: await leases.renew(call.name, call.token) };
+      return { expiry: await leases.renew(call) };
     case 'release':
       await leases.release(call.name, call.token);
       return {};
@@ -62,15 +68,21 @@ function failureOf(error: unknown): NonNullable<LeaseAnswer['failure']> {
  */
 export class LeasesOverPort implements Leases {
   readonly #port: MessagePort;
-  readonly #timeoutMs: number;
   readonly #waiting = new Map<number, (answer: LeaseAnswer) => void>();
   #lastId = 0;
+  #callLimitMs = new RoundTimes().callLimitMs;
 
   /** @param port whose other end `serveLeases` serves; it must be closed */
-  constructor(port: MessagePort, timeoutMs: number = defaultTimeoutMs) {
+  constructor(port: MessagePort) {
     this.#port = port;
-    this.#timeoutMs = timeoutMs;
-    port.on('message', (answer: LeaseAnswer) => this.#waiting.get(answer.id)?.(answer));
+    port.on('message', (answer: LeaseAnswer) => {
+      this.#callLimitMs = answer.callLimitMs;
+      this.#waiting.get(answer.id)?.(answer);
+    });
+  }
+
+  get callLimitMs(): number {
+    return this.#callLimitMs;
   }
 
   async look(): Promise<ReadonlyMap<string, ObservedTerm>> {
@@ -78,12 +90,12 @@ export class LeasesOverPort implements Leases {
     return terms;
   }
 
-  async begin(name: string, token: number, holder: string): Promise<boolean> {
-    return (await this.#call({ kind: 'begin', name, token, holder })).isDone === true;
+  async begin(name: string, token: number, holder: string): Promise<Expiry | null> {
+    return (await this.#call({ kind: 'begin', name, token, holder })).expiry ?? null;
   }
 
-  async renew(name: string, token: number): Promise<boolean> {
-    return (await this.#call({ kind: 'renew', name, token })).isDone === true;
+  async renew(renewal: Renewal): Promise<Expiry | null> {
+    return (await this.#call({ kind: 'renew', ...renewal })).expiry ?? null;
   }
 
   async release(name: string, token: number): Promise<void> {
@@ -94,6 +106,10 @@ export class LeasesOverPort implements Leases {
     this.#port.close();
   }
 
+  get #limitMs(): number {
+    return defaultLeaseLimits.lookIntervalMs + callsOfOne * this.#callLimitMs + messagesMs;
+  }
+
   /** @throws UnavailableError if the other thread does not answer in time; what its call throws, by its message */
   async #call(call: LeaseCall): Promise<LeaseAnswer> {
     this.#lastId += 1;
@@ -102,7 +118,7 @@ export class LeasesOverPort implements Leases {
     this.#waiting.set(id, resolve);
     this.#port.postMessage({ ...call, id } satisfies LeaseRequest);
     try {
-      const answer = await withTimeoutError(this.#timeoutMs, promise, noAnswer);
+      const answer = await withTimeoutError(this.#limitMs, promise, noAnswer);
       if (answer.failure === undefined) return answer;
       const { message, isUnavailable, isLogged } = answer.failure;
       throw isUnavailable ? new UnavailableError(message, undefined, isLogged) : new Error(message);

@@ -1,23 +1,21 @@
-import type { LeaseTerm } from './lease-store.ts';
+import type { LeaseTerm, TermId } from './lease-store.ts';
 
-/** The times of a lease. */
+/** The intervals of a node's rounds. */
 export interface LeaseLimits {
   /**
    * How often the holder asks to renew its term. It is a little shorter than the interval of rounds, so that each round
    * renews every term of the node.
    */
   readonly renewIntervalMs: number;
-  /** After this time without a renewal a term is over. */
-  readonly expireAfterMs: number;
   /**
-   * The shortest time between two rounds of a node. Five of them last a little longer than the expiry: the fifth look
-   * after the first one that saw the last renewal finds the term over. So a dead holder is replaced at most six rounds
-   * and a few calls of the store after its last renewal.
+   * The shortest time between two rounds of a node. Five of them last a little longer than the shortest expiry: the fifth
+   * look after the first one that saw the last renewal finds the term over. So on a fast store a dead holder is replaced
+   * at most six rounds and a few calls of the store after its last renewal.
    */
   readonly lookIntervalMs: number;
 }
 
-export const defaultLeaseLimits: LeaseLimits = { renewIntervalMs: 280, expireAfterMs: 1400, lookIntervalMs: 300 };
+export const defaultLeaseLimits: LeaseLimits = { renewIntervalMs: 280, lookIntervalMs: 300 };
 
 /** The newest term of a lease, as one node has observed it. */
 export interface ObservedTerm extends LeaseTerm {
@@ -25,8 +23,26 @@ export interface ObservedTerm extends LeaseTerm {
   readonly isOver: boolean;
 }
 
+/** A renewal that a holder asks for. */
+export interface Renewal extends TermId {
+  /** The smallest expiry that it may write. The holder counts with this one before the answer. */
+  readonly minExpiryMs: number;
+  /** Whether no renewal of the term was answered yet. Then it begins a round immediately, and a look decides. */
+  readonly isFirst: boolean;
+}
+
+/** The expiries of a term that its holder has begun or renewed. */
+export interface Expiry {
+  /** The one that was written. */
+  readonly expiryMs: number;
+  /** The one that this node would write now: the minimum of the next renewal. */
+  readonly nextMs: number;
+}
+
 /** The leases as one node sees them. All threads of the node share its rounds of renewals and looks. */
 export interface Leases {
+  /** The time limit of one call of the store. It follows how fast the store answers. */
+  readonly callLimitMs: number;
   /**
    * Makes the node's next round look, and waits for it. It reads the newest terms of all leases.
    * @returns the terms by the names of their leases; a lease that no node has ever held is missing
@@ -34,18 +50,19 @@ export interface Leases {
    */
   look(): Promise<ReadonlyMap<string, ObservedTerm>>;
   /**
-   * Begins a term. After an error the term may have begun nevertheless; then no node renews it.
+   * Begins a term. It counts only after its first renewal. After an error the term may have begun nevertheless; then no
+   * node renews it.
    * @param token one more than that of the newest term
-   * @returns false if another node was first
+   * @returns null if another node was first
    * @throws UnavailableError
    */
-  begin(name: string, token: number, holder: string): Promise<boolean>;
+  begin(name: string, token: number, holder: string): Promise<Expiry | null>;
   /**
    * Renews a term with the node's next round.
-   * @returns false if another node has begun a newer term
+   * @returns null if another node has begun a newer term
    * @throws UnavailableError
    */
-  renew(name: string, token: number): Promise<boolean>;
-  /** Ends a term, if it is still the newest, after its running renewals. @throws UnavailableError */
+  renew(renewal: Renewal): Promise<Expiry | null>;
+  /** Ends a term, after its running renewals. @throws UnavailableError */
   release(name: string, token: number): Promise<void>;
 }

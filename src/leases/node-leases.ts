@@ -1,164 +1,223 @@
+import { delay, withTimeout, withTimeoutError } from '#shared/async/timed-waits.ts';
+import { clock } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import { type Clock, monotonicClock } from './clock.ts';
-import type { LeaseStore, LeaseTerm, TermId } from './lease-store.ts';
-import { defaultLeaseLimits, type LeaseLimits, type Leases, type ObservedTerm } from './leases.ts';
+import type { LeaseStore } from './lease-store.ts';
+import {
+  defaultLeaseLimits,
+  type Expiry,
+  type LeaseLimits,
+  type Leases,
+  type ObservedTerm,
+  type Renewal,
+} from './leases.ts';
+import { RoundTimes } from './round-times.ts';
+import { Sightings } from './sightings.ts';
 
 export interface NodeLeasesOptions {
   readonly store: LeaseStore;
+  /** Measures the calls. Default: a separate one. */
+  readonly times?: RoundTimes;
   /** Default: those of `defaultLeaseLimits`. */
   readonly limits?: Partial<LeaseLimits>;
-  /** Default: the clock of the machine. */
-  readonly clock?: Clock;
 }
 
-/** What a round has found. */
-interface Found {
-  /** Whether it has looked. If not, all its terms were renewed, so that none is newer. */
-  readonly hasLooked: boolean;
-  /** The newest terms by the names of their leases; empty if it has not looked. */
-  readonly newest: ReadonlyMap<string, ObservedTerm>;
+/** The newest terms by the names of their leases. */
+type Terms = ReadonlyMap<string, ObservedTerm>;
+
+/** What the renewals of a round have written. */
+interface Renewed {
+  readonly number: number;
+  readonly expiryMs: number;
+  /** What was found after them; null if all were renewed. */
+  readonly newest: Terms | null;
 }
 
 /** A renewal of terms and a look, or one of them, which several callers wait for. */
 interface Round {
   /** By name and token. */
-  readonly renewals: Map<string, TermId>;
+  readonly renewals: Map<string, Renewal>;
   /** Whether a caller waits for a look. */
   isLookWanted: boolean;
-  readonly found: PromiseWithResolvers<Found>;
-}
-
-/** A term of any node, and when this node first saw it. */
-interface Sighting {
-  readonly token: number;
-  readonly renewals: number;
-  readonly since: number;
+  /** Ends the wait for its beginning. */
+  readonly hurried: AbortController;
+  readonly renewed: PromiseWithResolvers<Renewed>;
+  readonly seen: PromiseWithResolvers<Terms>;
 }
 
 /**
- * A holder looks after this time without a look. A node that dies while it begins a term may leave the older one next to
- * it, and renewals alone do not tell the holder of the older one, if that is a node that was suspended.
+ * A holder looks after this time without a look. The older term next to a newer one may not be removed, and renewals
+ * alone do not tell its holder, if that is a node that was suspended.
  */
 const maxBlindMs = 30_000;
+
+/** A look that is not answered after this time may be lost, so another one is sent next to it. */
+const patienceMs = 1_000;
+/** While as many rounds wait for answers, others begin less often. */
+const maxRunning = 8;
+const crowdedIntervalMs = 700;
 
 /**
  * The leases of one node. It asks the store in rounds. One command renews all terms of the node. One read shows the
  * newest terms of all leases to everything that waits for a look; a round does it only for such callers, or if a term
- * could not be renewed. Two rounds begin at least the look interval apart, and none begins while no caller waits. A round
- * that gets no answer does not delay the next one.
+ * could not be renewed. Two rounds begin at least the look interval apart, except for the first renewal of a term, and
+ * none begins while no caller waits. A round that gets no answer does not delay the next one.
  */
 export class NodeLeases implements Leases {
   readonly #store: LeaseStore;
+  readonly #times: RoundTimes;
   readonly #limits: LeaseLimits;
-  readonly #clock: Clock;
-  readonly #closed = new AbortController();
-  #next: Round | null = null;
+  readonly #sightings = new Sightings();
   readonly #running = new Set<Round>();
+  #next: Round | null = null;
   #beganAt = Number.NEGATIVE_INFINITY;
-  #sightings: ReadonlyMap<string, Sighting> = new Map();
-  /** When the read began from which the sightings are. */
-  #sightingsAskedAt = Number.NEGATIVE_INFINITY;
+  /** The number of the last round. */
+  #number = 0;
+  #isClosed = false;
 
-  constructor({ store, limits, clock = monotonicClock }: NodeLeasesOptions) {
+  constructor({ store, times = new RoundTimes(), limits }: NodeLeasesOptions) {
     this.#store = store;
+    this.#times = times;
     this.#limits = { ...defaultLeaseLimits, ...limits };
-    this.#clock = clock;
   }
 
-  async look(): Promise<ReadonlyMap<string, ObservedTerm>> {
+  get callLimitMs(): number {
+    return this.#times.callLimitMs;
+  }
+
+  async look(): Promise<Terms> {
+    const first = this.#nextLook();
+    const answers = [first];
+    for (;;) {
+      const terms = await withTimeout(patienceMs, Promise.race(answers), null);
+      if (terms !== null) return terms;
+      answers.push(answered(this.#nextLook()));
+    }
+  }
+
+  async begin(name: string, token: number, holder: string): Promise<Expiry | null> {
+    const { expiryMs, callLimitMs } = this.#times;
+    const isFirst = await inTime(callLimitMs, this.#store.begin(name, token, holder, expiryMs));
+    return isFirst ? { expiryMs, nextMs: expiryMs } : null;
+  }
+
+  async renew(renewal: Renewal): Promise<Expiry | null> {
+    const { name, token, isFirst } = renewal;
     const round = this.#nextRound();
-    round.isLookWanted = true;
-    return (await round.found.promise).newest;
-  }
-
-  begin(name: string, token: number, holder: string): Promise<boolean> {
-    return this.#store.begin(name, token, holder);
-  }
-
-  async renew(name: string, token: number): Promise<boolean> {
-    const round = this.#nextRound();
-    round.renewals.set(idOf(name, token), { name, token });
-    const { hasLooked, newest } = await round.found.promise;
-    return !hasLooked || newest.get(name)?.token === token;
+    round.renewals.set(idOf(name, token), renewal);
+    if (isFirst) {
+      round.isLookWanted = true;
+      round.hurried.abort();
+    }
+    const seeing = isFirst ? round.seen.promise : null;
+    const [{ number, expiryMs, newest }, seen] = await Promise.all([round.renewed.promise, seeing]);
+    const found = newest ?? seen;
+    const isSuperseded = this.#sightings.tokenOf(name) > token || (found !== null && found.get(name)?.token !== token);
+    if (isSuperseded) return null;
+    if (newest !== null && (newest.get(name)?.renewals ?? 0) < number)
+      throw new UnavailableError('A renewal was not stored.');
+    return { expiryMs, nextMs: this.#times.expiryMs };
   }
 
   async release(name: string, token: number): Promise<void> {
     const id = idOf(name, token);
     this.#next?.renewals.delete(id);
-    // Two writes of one document at once may undo each other.
+    // On FerretDB two writes of one document at the same time may undo each other.
     const renewing = [...this.#running].filter(({ renewals }) => renewals.has(id));
-    await Promise.allSettled(renewing.map(({ found }) => found.promise));
-    await this.#store.release(name, token);
+    await Promise.allSettled(renewing.map(({ renewed }) => renewed.promise));
+    await inTime(this.#times.callLimitMs, this.#store.release(name, token));
   }
 
   /** Ends every wait with an error, and closes the store. */
   async close(): Promise<void> {
-    this.#closed.abort();
+    this.#isClosed = true;
+    this.#next?.hurried.abort();
     await this.#store.close();
+  }
+
+  get #intervalMs(): number {
+    return this.#running.size < maxRunning ? this.#limits.lookIntervalMs : crowdedIntervalMs;
+  }
+
+  #nextLook(): Promise<Terms> {
+    const round = this.#nextRound();
+    round.isLookWanted = true;
+    return round.seen.promise;
   }
 
   #nextRound(): Round {
     if (this.#next !== null) return this.#next;
-    const round: Round = { renewals: new Map(), isLookWanted: false, found: Promise.withResolvers() };
+    const round = newRound();
     this.#next = round;
     void this.#play(round);
     return round;
   }
 
   async #play(round: Round): Promise<void> {
-    const waitMs = this.#beganAt + this.#limits.lookIntervalMs - this.#clock.now();
-    await this.#clock.pause(Math.max(0, waitMs), this.#closed.signal);
+    await delay(this.#beganAt + this.#intervalMs - clock.now(), round.hurried.signal);
     this.#next = null;
-    this.#beganAt = this.#clock.now();
+    this.#beganAt = clock.now();
     this.#running.add(round);
+    const isBlind = this.#beganAt - this.#sightings.askedAt >= maxBlindMs;
+    round.renewed.resolve(this.#renewAll(round));
+    if (round.isLookWanted || isBlind) round.seen.resolve(this.#read());
+    await Promise.allSettled([round.renewed.promise, round.isLookWanted ? round.seen.promise : null]);
+    this.#running.delete(round);
+  }
+
+  async #renewAll({ renewals }: Round): Promise<Renewed> {
+    this.#number += 1;
+    const number = this.#number;
+    const wanted = [...renewals.values()];
+    const expiryMs = Math.max(this.#times.expiryMs, ...wanted.map(({ minExpiryMs }) => minExpiryMs));
+    const areAll =
+      wanted.length === 0 ||
+      (await this.#timed(() => this.#store.renewAll(wanted, { number, expiryMs }))) === wanted.length;
+    return { number, expiryMs, newest: areAll ? null : await this.#read() };
+  }
+
+  async #read(): Promise<Terms> {
+    const askedAt = clock.now();
+    const newest = await this.#timed(() => this.#store.newestOfAll());
+    return this.#sightings.observe(newest, askedAt, clock.now());
+  }
+
+  /** Makes a call within its limit, and measures it. A failure says nothing about how long an answer takes. */
+  async #timed<Result>(call: () => Promise<Result>): Promise<Result> {
+    if (this.#isClosed) throw new UnavailableError('The leases of this node are closed.');
+    const limitMs = this.#times.callLimitMs;
+    const beganAt = clock.now();
+    const tookMs = () => Math.min(limitMs, clock.now() - beganAt);
     try {
-      round.found.resolve(await this.#ask(round));
+      const result = await inTime(limitMs, call());
+      this.#times.add(tookMs());
+      return result;
     } catch (error) {
-      round.found.reject(error);
-    } finally {
-      this.#running.delete(round);
+      if (tookMs() === limitMs) this.#times.add(limitMs);
+      throw error;
     }
-  }
-
-  async #ask({ renewals, isLookWanted }: Round): Promise<Found> {
-    if (this.#closed.signal.aborted) throw new UnavailableError('The leases of this node are closed.');
-    const areAllRenewed = renewals.size === 0 || (await this.#store.renewAll([...renewals.values()])) === renewals.size;
-    const isBlind = this.#clock.now() - this.#sightingsAskedAt >= maxBlindMs;
-    const hasLooked = isLookWanted || isBlind || !areAllRenewed;
-    return { hasLooked, newest: hasLooked ? await this.#read() : new Map() };
-  }
-
-  async #read(): Promise<ReadonlyMap<string, ObservedTerm>> {
-    const askedAt = this.#clock.now();
-    const newest = await this.#store.newestOfAll();
-    const observed = new Map(Array.from(newest, ([name, term]) => [name, this.#observe(name, term, askedAt)]));
-    this.#keepSightings(newest, askedAt);
-    return observed;
-  }
-
-  /** @param askedAt the time before the term was read */
-  #observe(name: string, term: LeaseTerm, askedAt: number): ObservedTerm {
-    const sighting = this.#sightings.get(name);
-    const isSilent = sees(sighting, term) && askedAt - sighting.since >= this.#limits.expireAfterMs;
-    return { ...term, isOver: term.released || isSilent };
-  }
-
-  #keepSightings(newest: ReadonlyMap<string, LeaseTerm>, askedAt: number): void {
-    // The answer to an older read came late.
-    if (askedAt < this.#sightingsAskedAt) return;
-    this.#sightingsAskedAt = askedAt;
-    const since = this.#clock.now();
-    this.#sightings = new Map(
-      Array.from(newest, ([name, term]) => {
-        const before = this.#sightings.get(name);
-        return [name, sees(before, term) ? before : { token: term.token, renewals: term.renewals, since }];
-      }),
-    );
   }
 }
 
-function sees(sighting: Sighting | undefined, term: LeaseTerm): sighting is Sighting {
-  return sighting?.token === term.token && sighting.renewals === term.renewals;
+function newRound(): Round {
+  const round = {
+    renewals: new Map(),
+    isLookWanted: false,
+    hurried: new AbortController(),
+    renewed: Promise.withResolvers<Renewed>(),
+    seen: Promise.withResolvers<Terms>(),
+  };
+  // A failure counts only for those who wait.
+  for (const { promise } of [round.renewed, round.seen]) promise.catch(() => undefined);
+  return round;
+}
+
+/** Waits for a look, and not for its failure. */
+function answered(look: Promise<Terms>): Promise<Terms> {
+  return look.catch(() => new Promise<never>(() => undefined));
+}
+
+function inTime<Result>(limitMs: number, call: Promise<Result>): Promise<Result> {
+  return withTimeoutError(limitMs, call, () => new UnavailableError('The store of leases does not answer in time.'));
 }
 
 function idOf(name: string, token: number): string {

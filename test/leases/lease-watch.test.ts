@@ -4,10 +4,11 @@ import { LeaseWatch } from '#leases/lease-watch.ts';
 import type { ObservedTerm } from '#leases/leases.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { InMemoryLeaseStore } from '#test/support/fakes/in-memory-lease-store.ts';
-import { VirtualNode, VirtualTime } from './virtual-time.ts';
+import { Random } from '#test/worlds/random.ts';
+import { SimulatedTime } from '#test/worlds/simulated-time.ts';
 
 describe('LeaseWatch', () => {
-  let time: VirtualTime;
+  let time: SimulatedTime;
   let store: InMemoryLeaseStore;
   let failure: Error | null;
   let warnings: string[];
@@ -15,36 +16,39 @@ describe('LeaseWatch', () => {
   let renewing: boolean;
   let isHolder: boolean;
   let looks: number;
+  let rounds: number;
+  let expiryMs: number;
 
   beforeEach(() => {
-    time = new VirtualTime();
+    time = new SimulatedTime(new Random(1)).install();
     store = new InMemoryLeaseStore();
     failure = null;
     warnings = [];
     renewing = false;
     isHolder = false;
     looks = 0;
-    const outcome = { requestDelayMs: 1, responseDelayMs: 1, lost: null };
-    const clock = new VirtualNode({ time, leases: store, rate: 1, random: () => 0, outcome: () => outcome });
+    rounds = 0;
+    expiryMs = 1_400;
     watch = new LeaseWatch({
       name: 'batches',
       leases: {
         look: async () => {
           looks += 1;
           if (failure !== null) throw failure;
-          if (renewing) await store.renewAll([{ name: 'batches', token: 1 }]);
+          rounds += 1;
+          if (renewing) await store.renewAll([{ name: 'batches', token: 1 }], { number: rounds, expiryMs });
           return new Map(Array.from(await store.newestOfAll(), observed));
         },
       },
       isHolder: () => isHolder,
       log: { info: () => {}, warn: (_, message) => warnings.push(message), error: () => assert.fail() },
-      clock,
     });
   });
   afterEach(async () => {
     const closing = watch.close();
     await time.pass(1_000);
     await closing;
+    time[Symbol.dispose]();
   });
 
   /** The answer of the watch, and the milliseconds until it came. */
@@ -59,7 +63,7 @@ describe('LeaseWatch', () => {
     }
   };
   const hold = async () => {
-    await store.begin('batches', 1, 'holder');
+    await store.begin('batches', 1, 'holder', expiryMs);
     renewing = true;
   };
 
@@ -84,6 +88,17 @@ describe('LeaseWatch', () => {
     assert.deepEqual(await ask(), [false, 0]);
   });
 
+  it('counts a holder on a slow store as dead after three of its expiries', async () => {
+    expiryMs = 8_000;
+    await hold();
+    await time.pass(5_000);
+    renewing = false;
+    await time.pass(19_000);
+    assert.deepEqual(await ask(), [true, 0]);
+    await time.pass(1_100);
+    assert.deepEqual(await ask(), [false, 0]);
+  });
+
   it('knows at its next look that a holder has released the lease, and soon that another node has taken it', async () => {
     await hold();
     await time.pass(5_000);
@@ -91,7 +106,7 @@ describe('LeaseWatch', () => {
     await store.release('batches', 1);
     await time.pass(10_500);
     assert.deepEqual(await ask(), [false, 0]);
-    await store.begin('batches', 2, 'next');
+    await store.begin('batches', 2, 'next', expiryMs);
     await time.pass(600);
     assert.deepEqual(await ask(), [true, 0]);
   });
@@ -111,7 +126,7 @@ describe('LeaseWatch', () => {
     renewing = false;
     await store.release('batches', 1);
     await time.pass(6_000);
-    await store.begin('batches', 2, 'next');
+    await store.begin('batches', 2, 'next', expiryMs);
     await time.pass(600);
     assert.deepEqual(await ask(), [true, 0]);
   });

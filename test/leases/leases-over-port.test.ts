@@ -4,12 +4,16 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { LeaseStore } from '#leases/lease-store.ts';
 import { LeasesOverPort, serveLeases } from '#leases/leases-over-port.ts';
 import { NodeLeases } from '#leases/node-leases.ts';
+import { minExpiryMs } from '#leases/round-times.ts';
 import { underLease } from '#leases/under-lease.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { InMemoryLeaseStore } from '#test/support/fakes/in-memory-lease-store.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 
-const limits = { renewIntervalMs: 20, expireAfterMs: 2_000, lookIntervalMs: 20 };
+const limits = { renewIntervalMs: 20, lookIntervalMs: 20 };
+/** The expiry of terms on a fast store. */
+const expiryMs = minExpiryMs;
+const expiry = { expiryMs, nextMs: expiryMs };
 const quiet = { info: () => {}, warn: () => {}, error: () => {} };
 
 describe('LeasesOverPort', () => {
@@ -17,11 +21,11 @@ describe('LeasesOverPort', () => {
   let leases: LeasesOverPort;
   let served: MessagePort;
 
-  const open = (stored: LeaseStore, timeoutMs?: number) => {
+  const open = (stored: LeaseStore) => {
     const { port1, port2 } = new MessageChannel();
     served = port1;
     serveLeases(new NodeLeases({ store: stored, limits }), port1);
-    leases = new LeasesOverPort(port2, timeoutMs);
+    leases = new LeasesOverPort(port2);
   };
   beforeEach(() => {
     store = new InMemoryLeaseStore();
@@ -35,15 +39,17 @@ describe('LeasesOverPort', () => {
   it('begins, shows, renews and releases terms like the leases of the node', async () => {
     open(store);
     assert.deepEqual(await leases.look(), new Map());
-    assert.equal(await leases.begin('work', 1, 'node'), true);
-    assert.equal(await leases.begin('work', 1, 'other'), false);
-    assert.equal(await leases.renew('work', 1), true);
-    const term = { token: 1, holder: 'node', renewals: 1, released: false };
+    assert.deepEqual(await leases.begin('work', 1, 'node'), expiry);
+    assert.equal(await leases.begin('work', 1, 'other'), null);
+    const renewal = { name: 'work', token: 1, minExpiryMs: 2_000, isFirst: true };
+    assert.deepEqual(await leases.renew(renewal), { expiryMs: 2_000, nextMs: expiryMs });
+    const { renewals } = store.newest('work') ?? assert.fail();
+    const term = { token: 1, holder: 'node', renewals, expiryMs: 2_000, released: false };
     assert.deepEqual(await leases.look(), new Map([['work', { ...term, isOver: false }]]));
     await leases.release('work', 1);
     assert.deepEqual(await leases.look(), new Map([['work', { ...term, released: true, isOver: true }]]));
-    await store.begin('work', 2, 'other');
-    assert.equal(await leases.renew('work', 1), false);
+    await store.begin('work', 2, 'other', expiryMs);
+    assert.equal(await leases.renew(renewal), null);
   });
 
   it('passes on whether a failure is an outage', async () => {
@@ -58,7 +64,7 @@ describe('LeasesOverPort', () => {
   });
 
   it('throws an UnavailableError when the other thread does not answer in time', async () => {
-    open(Object.assign(store, { newestOfAll: () => new Promise(() => {}) }), 50);
+    open(Object.assign(store, { newestOfAll: () => new Promise(() => {}) }));
     await assert.rejects(leases.look(), UnavailableError);
   });
 
@@ -72,7 +78,7 @@ describe('LeasesOverPort', () => {
         if (isFrozen) await thawed;
         return ask(...given);
       };
-    open(Object.assign(store, { newestOfAll: slow(look), renewAll: slow(renewAll) }), 100);
+    open(Object.assign(store, { newestOfAll: slow(look), renewAll: slow(renewAll) }));
     const stopping = new AbortController();
     const tokens: number[] = [];
     let working = false;

@@ -3,21 +3,27 @@ import type { LeaseStore } from '#leases/lease-store.ts';
 import { LeaseWatch } from '#leases/lease-watch.ts';
 import { defaultLeaseLimits } from '#leases/leases.ts';
 import { NodeLeases } from '#leases/node-leases.ts';
+import { minExpiryMs } from '#leases/round-times.ts';
 import { underLease } from '#leases/under-lease.ts';
+import { aborted } from '#shared/async/timed-waits.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { InMemoryLeaseStore } from '#test/support/fakes/in-memory-lease-store.ts';
-import { type CallOutcome, VirtualNode, VirtualTime } from './virtual-time.ts';
+import { Random } from '#test/worlds/random.ts';
+import { SimulatedNode, SimulatedTime } from '#test/worlds/simulated-time.ts';
+import { SlowLeaseStore, taking } from './slow-lease-store.ts';
 
 const names = ['processes', 'projections', 'webhooks', 'batches'];
 const quiet = { info: () => {}, warn: () => {}, error: () => {} };
-const prompt: CallOutcome = { requestDelayMs: 2, responseDelayMs: 2, lost: null };
+const prompt = taking(4);
+/** The expiry of terms that a test begins itself. */
+const expiryMs = minExpiryMs;
 
 describe('NodeLeases', () => {
-  let time: VirtualTime;
+  let time: SimulatedTime;
   let store: InMemoryLeaseStore;
   let nodes: LeasingNode[];
   beforeEach(() => {
-    time = new VirtualTime();
+    time = new SimulatedTime(new Random(1)).install();
     store = new InMemoryLeaseStore();
     nodes = [];
   });
@@ -25,6 +31,7 @@ describe('NodeLeases', () => {
     const stopping = nodes.map((node) => node.stop());
     await time.pass(10_000);
     await Promise.all(stopping);
+    time[Symbol.dispose]();
   });
 
   const start = (holder: string, candidateFor = names) => {
@@ -38,6 +45,15 @@ describe('NodeLeases', () => {
     await time.pass(60_000);
     const count = (call: string) => calls.filter((made) => made === call).length;
     return { all: calls.length, renewals: count('renewAll'), looks: count('newestOfAll') };
+  };
+  /** Lets time pass until a promise settles. */
+  const passing = async <Result>(promise: Promise<Result>) => {
+    let isSettled = false;
+    void promise.finally(() => {
+      isSettled = true;
+    });
+    await time.passUntil(() => isSettled, 10_000);
+    return promise;
   };
   const maxRounds = 60_000 / defaultLeaseLimits.lookIntervalMs;
 
@@ -89,16 +105,16 @@ describe('NodeLeases', () => {
 
   it('says which of several terms is over when another node has begun a newer one, and looks only then', async () => {
     const calls: string[] = [];
-    const leases = new NodeLeases({ store: counted(store, calls), limits: { lookIntervalMs: 1 } });
+    const leases = new NodeLeases({ store: counted(store, calls) });
     for (const name of ['one', 'other']) await leases.begin(name, 1, 'node');
-    await leases.look();
-    const renew = () => Promise.all(['one', 'other'].map((name) => leases.renew(name, 1)));
+    const renewBoth = () => passing(Promise.all(['one', 'other'].map((name) => renew(leases, name))));
+    await passing(leases.look());
     calls.length = 0;
-    assert.deepEqual([await renew(), calls], [[true, true], ['renewAll']]);
-    await store.begin('other', 2, 'another node');
+    assert.deepEqual([await renewBoth(), calls], [[true, true], ['renewAll']]);
+    await store.begin('other', 2, 'another node', expiryMs);
     calls.length = 0;
     assert.deepEqual(
-      [await renew(), calls],
+      [await renewBoth(), calls],
       [
         [true, false],
         ['renewAll', 'newestOfAll'],
@@ -107,18 +123,19 @@ describe('NodeLeases', () => {
   });
 
   it('finds within half a minute that a newer term has begun although the older one was not removed', async () => {
-    const machine = new VirtualNode({ time, leases: store, rate: 1, random: () => 0, outcome: () => prompt });
     // The node that has begun the newer term has died before it removed this one.
     const renewAll = async (terms: ReadonlyArray<unknown>) => terms.length;
-    const leases = new NodeLeases({ store: { ...machine.leases, renewAll }, clock: machine });
-    await store.begin('work', 1, 'node');
+    const leases = new NodeLeases({
+      store: Object.assign(new SlowLeaseStore(time, store, () => prompt), { renewAll }),
+    });
+    await store.begin('work', 1, 'node', expiryMs);
     const looking = leases.look();
     await time.pass(1_000);
     await looking;
-    await store.begin('work', 2, 'another node');
+    await store.begin('work', 2, 'another node', expiryMs);
     const renewals: boolean[] = [];
     const renewing = (async () => {
-      do renewals.push(await leases.renew('work', 1));
+      do renewals.push(await renew(leases, 'work'));
       while (renewals.at(-1));
     })();
     await time.pass(25_000);
@@ -135,10 +152,10 @@ describe('NodeLeases', () => {
       const standby = start('standby');
       await time.pass(3_000 + laterMs);
       assert.deepEqual([dying.working, standby.working], [names, []]);
-      dying.machine.freeze();
+      dying.freeze();
       await time.pass(2_000);
       assert.deepEqual(standby.working, names, `after ${laterMs} ms`);
-      dying.machine.thaw();
+      dying.thaw();
       const stopping = [dying.stop(), standby.stop()];
       await time.pass(10_000);
       await Promise.all(stopping);
@@ -159,15 +176,14 @@ describe('NodeLeases', () => {
   it('asks nothing while no caller waits', async () => {
     const calls: string[] = [];
     const leases = new NodeLeases({ store: counted(store, calls) });
-    await leases.look();
-    await new Promise((resolve) => setTimeout(resolve, 2 * defaultLeaseLimits.lookIntervalMs));
+    await passing(leases.look());
+    await time.pass(2 * defaultLeaseLimits.lookIntervalMs);
     assert.deepEqual(calls, ['newestOfAll']);
   });
 
   it('shows a term as over after its expiry, and not before', async () => {
-    const machine = new VirtualNode({ time, leases: store, rate: 1, random: () => 0, outcome: () => prompt });
-    const leases = new NodeLeases({ store: machine.leases, clock: machine });
-    await store.begin('work', 1, 'silent');
+    const leases = new NodeLeases({ store: new SlowLeaseStore(time, store, () => prompt) });
+    await store.begin('work', 1, 'silent', expiryMs);
     const seen: boolean[] = [];
     const looking = (async () => {
       for (let looks = 0; looks < 8; looks += 1) seen.push((await leases.look()).get('work')?.isOver === true);
@@ -178,15 +194,14 @@ describe('NodeLeases', () => {
   });
 
   it('ignores the late answer to an older look', async () => {
-    const machine = new VirtualNode({ time, leases: store, rate: 1, random: () => 0, outcome: () => outcome });
     let outcome = prompt;
-    const leases = new NodeLeases({ store: machine.leases, clock: machine });
-    await store.begin('work', 1, 'silent');
-    outcome = { ...prompt, responseDelayMs: 900 };
+    const leases = new NodeLeases({ store: new SlowLeaseStore(time, store, () => outcome) });
+    await store.begin('work', 1, 'silent', expiryMs);
+    outcome = { ...prompt, answerDelayMs: 900 };
     const late = leases.look();
     await time.pass(10);
     outcome = prompt;
-    await store.renewAll([{ name: 'work', token: 1 }]);
+    await store.renewAll([{ name: 'work', token: 1 }], { number: 1, expiryMs });
     const looks: (boolean | undefined)[] = [];
     const looking = (async () => {
       for (let count = 0; count < 8; count += 1) looks.push((await leases.look()).get('work')?.isOver);
@@ -197,67 +212,80 @@ describe('NodeLeases', () => {
   });
 
   it('writes a release after the renewals of the same term', async () => {
-    const machine = new VirtualNode({ time, leases: store, rate: 1, random: () => 0, outcome: () => outcome });
     let outcome = prompt;
-    const leases = new NodeLeases({ store: machine.leases, clock: machine });
-    await store.begin('work', 1, 'node');
+    const leases = new NodeLeases({ store: new SlowLeaseStore(time, store, () => outcome) });
+    await store.begin('work', 1, 'node', expiryMs);
     outcome = { ...prompt, requestDelayMs: 500 };
-    const renewed = leases.renew('work', 1);
+    const renewed = renew(leases, 'work');
     await time.pass(10);
     outcome = prompt;
     const released = leases.release('work', 1);
     await time.pass(300);
-    assert.deepEqual(store.newest('work'), { token: 1, holder: 'node', renewals: 0, released: false });
+    assert.deepEqual(store.newest('work'), { token: 1, holder: 'node', renewals: 0, expiryMs, released: false });
     await time.pass(3_000);
     assert.deepEqual(await Promise.all([renewed, released]), [true, undefined]);
-    assert.deepEqual(store.newest('work'), { token: 1, holder: 'node', renewals: 1, released: true });
+    assert.deepEqual(store.newest('work'), { token: 1, holder: 'node', renewals: 1, expiryMs, released: true });
   });
 
   it('ends every wait when it is closed', async () => {
     const leases = new NodeLeases({ store });
-    await leases.look();
+    await passing(leases.look());
     const waiting = assert.rejects(leases.look(), UnavailableError);
     await leases.close();
     await waiting;
   });
 });
 
+/** Renews the first term of a lease. @returns whether it is the newest */
+async function renew(leases: NodeLeases, name: string): Promise<boolean> {
+  return (await leases.renew({ name, token: 1, minExpiryMs: expiryMs, isFirst: false })) !== null;
+}
+
 /** A node that is a candidate for leases, and watches one. */
 class LeasingNode {
-  readonly machine: VirtualNode;
   /** The names of its calls of the store. */
   readonly calls: string[] = [];
+  readonly #time: SimulatedTime;
+  readonly #machine: SimulatedNode;
   readonly #working = new Set<string>();
   readonly #stopped = new AbortController();
   readonly #ended: Promise<unknown>;
   readonly #watch: LeaseWatch;
 
-  constructor(time: VirtualTime, store: InMemoryLeaseStore, holder: string, candidateFor: ReadonlyArray<string>) {
-    this.machine = new VirtualNode({ time, leases: store, rate: 1, random: () => 1, outcome: () => prompt });
-    const leases = new NodeLeases({ store: counted(this.machine.leases, this.calls), clock: this.machine });
-    const clock = this.machine;
+  constructor(time: SimulatedTime, store: InMemoryLeaseStore, holder: string, candidateFor: ReadonlyArray<string>) {
+    this.#time = time;
+    this.#machine = new SimulatedNode(holder);
+    const leases = new NodeLeases({ store: counted(new SlowLeaseStore(time, store, () => prompt), this.calls) });
     const { signal } = this.#stopped;
-    const work = async (name: string, ending: AbortSignal) => {
-      this.#working.add(name);
-      await new Promise((resolve) => ending.addEventListener('abort', resolve, { once: true }));
-      this.#working.delete(name);
-    };
-    this.#ended = Promise.all(
-      candidateFor.map((name) =>
-        underLease({ name, holder, leases, log: quiet, signal, clock, work: (term) => work(name, term.signal) }),
-      ),
-    );
+    const compete = (name: string) =>
+      underLease({ name, holder, leases, log: quiet, signal, work: (term) => this.#work(name, term.signal) });
     const isHolder = () => this.#working.has('batches');
-    this.#watch = new LeaseWatch({ name: 'batches', leases, isHolder, log: quiet, clock });
+    const watch = () => new LeaseWatch({ name: 'batches', leases, isHolder, log: quiet });
+    this.#ended = time.runOn(this.#machine, () => Promise.all(candidateFor.map(compete)));
+    this.#watch = time.runOn(this.#machine, watch);
   }
 
   get working(): ReadonlyArray<string> {
     return names.filter((name) => this.#working.has(name));
   }
 
+  freeze(): void {
+    this.#time.freeze(this.#machine);
+  }
+
+  thaw(): void {
+    this.#time.thaw(this.#machine);
+  }
+
   async stop(): Promise<void> {
     this.#stopped.abort();
     await Promise.all([this.#ended, this.#watch.close()]);
+  }
+
+  async #work(name: string, ending: AbortSignal): Promise<void> {
+    this.#working.add(name);
+    await aborted(ending);
+    this.#working.delete(name);
   }
 }
 
@@ -270,7 +298,7 @@ function counted(store: LeaseStore, calls: string[]): LeaseStore {
   return {
     newestOfAll: () => note('newestOfAll', () => store.newestOfAll()),
     begin: (...given) => note('begin', () => store.begin(...given)),
-    renewAll: (terms) => note('renewAll', () => store.renewAll(terms)),
+    renewAll: (...given) => note('renewAll', () => store.renewAll(...given)),
     release: (...given) => note('release', () => store.release(...given)),
     close: () => store.close(),
   };

@@ -2,25 +2,29 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { defaultLeaseLimits } from '#leases/leases.ts';
 import { NodeLeases } from '#leases/node-leases.ts';
+import { minExpiryMs } from '#leases/round-times.ts';
+import type { Term } from '#leases/term.ts';
 import { underLease } from '#leases/under-lease.ts';
+import { aborted, delay } from '#shared/async/timed-waits.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';
 import { InMemoryLeaseStore } from '#test/support/fakes/in-memory-lease-store.ts';
 import { itInRounds } from '#test/support/run/long.ts';
-import { type CallOutcome, VirtualNode, VirtualTime } from './virtual-time.ts';
+import { Random } from '#test/worlds/random.ts';
+import { SimulatedNode, SimulatedTime } from '#test/worlds/simulated-time.ts';
+import { type CallOutcome, lost, SlowLeaseStore, taking } from './slow-lease-store.ts';
 
 const limits = defaultLeaseLimits;
-const prompt: CallOutcome = { requestDelayMs: 1, responseDelayMs: 1, lost: null };
-const lost: CallOutcome = { ...prompt, lost: 'request' };
+const prompt = taking(2);
 /** After this time every node has seen that a term has ended, and one node has begun the next. */
-const takeoverMs = limits.expireAfterMs + 2 * limits.lookIntervalMs + 50;
+const takeoverMs = minExpiryMs + 2 * limits.lookIntervalMs + 50;
 
 describe('underLease', () => {
-  let time: VirtualTime;
+  let time: SimulatedTime;
   let store: InMemoryLeaseStore;
   let nodes: Node[];
 
   beforeEach(() => {
-    time = new VirtualTime();
+    time = new SimulatedTime(new Random(1)).install();
     store = new InMemoryLeaseStore();
     nodes = [];
   });
@@ -28,11 +32,12 @@ describe('underLease', () => {
   afterEach(async () => {
     for (const node of nodes) {
       node.outcome = () => prompt;
-      node.machine.thaw();
+      node.thaw();
       node.stop();
     }
     await time.pass(60_000);
     await Promise.all(nodes.map(({ ended }) => ended.catch(() => undefined)));
+    time[Symbol.dispose]();
   });
 
   const start = (holder: string, options: NodeOptions = {}) => {
@@ -67,10 +72,10 @@ describe('underLease', () => {
 
   it('runs the work on another node when its holder is frozen, and stops it on the holder when that wakes', async () => {
     const { first, second } = await two();
-    first.machine.freeze();
+    first.freeze();
     await time.pass(takeoverMs);
     assert.deepEqual(second.tokens, [2]);
-    first.machine.thaw();
+    first.thaw();
     await time.pass(0);
     assert.deepEqual(working(), ['second']);
     await time.pass(10_000);
@@ -80,7 +85,7 @@ describe('underLease', () => {
   it('stops the work of a holder that can no longer renew before another node starts it', async () => {
     const { first, second } = await two();
     first.outcome = () => lost;
-    const givenUpMs = 0.8 * limits.expireAfterMs;
+    const givenUpMs = 0.8 * minExpiryMs;
     await time.pass(givenUpMs);
     assert.deepEqual([first.working, second.tokens], [false, []]);
     await time.pass(takeoverMs - givenUpMs);
@@ -92,7 +97,7 @@ describe('underLease', () => {
 
   it('continues the work when some renewals fail but one succeeds in time', async () => {
     const { first } = await two();
-    const slow = { ...prompt, requestDelayMs: 25, responseDelayMs: 25 };
+    const slow = taking(50);
     first.outcome = () => (time.now % 1000 < 200 ? lost : slow);
     await time.pass(120_000);
     assert.deepEqual([working(), first.tokens], [['first'], [1]]);
@@ -117,8 +122,10 @@ describe('underLease', () => {
     await time.pass(2100);
     assert.deepEqual(first.tokens, [1]);
     assert.match(first.infos.join(), /can be used again/);
+    // The lost calls count as slow ones for some time.
+    await time.pass(30_000);
     first.outcome = () => lost;
-    await time.pass(limits.expireAfterMs);
+    await time.pass(minExpiryMs);
     assert.equal(first.working, false);
     await time.pass(60_000);
     first.outcome = () => prompt;
@@ -131,7 +138,7 @@ describe('underLease', () => {
     await time.pass(1000);
     first.outcome = () => lost;
     first.stop();
-    await time.pass(limits.expireAfterMs);
+    await time.pass(minExpiryMs);
     assert.equal(first.settled, true);
     const waiting = start('waiting');
     waiting.outcome = () => lost;
@@ -171,9 +178,9 @@ describe('underLease', () => {
 
   it('ignores an error of work that was stopped', async () => {
     const { first, second } = await two({ failsAtItsEnd: true });
-    first.machine.freeze();
+    first.freeze();
     await time.pass(takeoverMs);
-    first.machine.thaw();
+    first.thaw();
     await time.pass(1000);
     assert.deepEqual([first.settled, second.working], [false, true]);
     second.stop();
@@ -185,12 +192,12 @@ describe('underLease', () => {
   });
 
   itInRounds(
-    'never runs the work on two nodes that are awake or twice with one token, and resumes it after any failures',
+    'never lets two nodes count on the lease, begins no term twice, and resumes the work after any failures',
     { few: 60, many: 1_000 },
     async (numRuns) => {
       await fc.assert(
         fc.asyncProperty(faultPlanOf(3), async (plan) => {
-          const run = new FaultRun(plan);
+          using run = new FaultRun(plan);
           await run.play();
         }),
         { numRuns },
@@ -205,13 +212,10 @@ interface NodeOptions {
   readonly windDownMs?: number;
   readonly failsAtItsEnd?: boolean;
   readonly rate?: number;
-  readonly random?: () => number;
-  readonly onWork?: (node: Node) => void;
 }
 
 /** A node that competes for the work. */
 class Node {
-  readonly machine: VirtualNode;
   readonly holder: string;
   readonly tokens: number[] = [];
   readonly signals: AbortSignal[] = [];
@@ -221,54 +225,74 @@ class Node {
   outcome: () => CallOutcome = () => prompt;
   working = false;
   settled = false;
+  readonly #time: SimulatedTime;
+  readonly #machine: SimulatedNode;
   readonly #stopped = new AbortController();
   readonly #options: NodeOptions;
+  #term: Term | null = null;
 
-  constructor(time: VirtualTime, leases: InMemoryLeaseStore, holder: string, options: NodeOptions) {
-    const { rate = 1, random = () => 1 } = options;
+  constructor(time: SimulatedTime, store: InMemoryLeaseStore, holder: string, options: NodeOptions) {
+    this.#time = time;
     this.#options = options;
     this.holder = holder;
-    this.machine = new VirtualNode({ time, leases, rate, random, outcome: () => this.outcome() });
-    this.ended = underLease({
-      name: 'work',
-      holder,
-      leases: new NodeLeases({ store: this.machine.leases, clock: this.machine }),
-      log: {
-        info: (_, message) => this.infos.push(message),
-        warn: (_, message) => this.warnings.push(message),
-        error: (_, message) => assert.fail(message),
-      },
-      signal: this.#stopped.signal,
-      work: ({ token, signal }) => this.#work(token, signal),
-      clock: this.machine,
-    });
+    this.#machine = new SimulatedNode(holder, options.rate);
+    const link = new SlowLeaseStore(time, store, () => this.outcome());
+    this.ended = this.#run(() => this.#compete(link));
     const settle = () => {
       this.settled = true;
     };
     this.ended.then(settle, settle);
   }
 
+  /** Whether it counts on a term now, by its own clock. */
+  get isHolder(): boolean {
+    return this.#run(() => this.#term?.isHeld() === true);
+  }
+
+  freeze(): void {
+    this.#time.freeze(this.#machine);
+  }
+
+  thaw(): void {
+    this.#time.thaw(this.#machine);
+  }
+
   stop(): void {
     this.#stopped.abort();
   }
 
-  async #work(token: number, signal: AbortSignal): Promise<void> {
-    const { work = async () => undefined, windDownMs = 0, failsAtItsEnd = false, onWork } = this.#options;
+  #run<Result>(work: () => Result): Result {
+    return this.#time.runOn(this.#machine, work);
+  }
+
+  #compete(store: SlowLeaseStore): Promise<void> {
+    return underLease({
+      name: 'work',
+      holder: this.holder,
+      leases: new NodeLeases({ store }),
+      log: {
+        info: (_, message) => this.infos.push(message),
+        warn: (_, message) => this.warnings.push(message),
+        error: (_, message) => assert.fail(message),
+      },
+      signal: this.#stopped.signal,
+      work: (term) => this.#work(term),
+    });
+  }
+
+  async #work(term: Term): Promise<void> {
+    const { work = async () => undefined, windDownMs = 0, failsAtItsEnd = false } = this.#options;
+    const { token, signal } = term;
+    this.#term = term;
     this.tokens.push(token);
     this.signals.push(signal);
-    onWork?.(this);
     if ((await work()) === 'end') return;
     this.working = true;
     await aborted(signal);
     this.working = false;
-    await this.machine.pause(windDownMs, new AbortController().signal);
+    await delay(windDownMs);
     if (failsAtItsEnd) throw new Error('It was torn off.');
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }
 
 /** The faults of the nodes, and their times. */
@@ -277,7 +301,7 @@ interface FaultPlan {
   readonly rates: ReadonlyArray<number>;
   readonly faults: ReadonlyArray<{
     readonly node: number;
-    readonly kind: 'freeze' | 'thaw' | 'cut off' | 'connect' | 'restart';
+    readonly kind: 'freeze' | 'thaw' | 'cut off' | 'connect' | 'restart' | 'slower' | 'faster';
     readonly afterMs: number;
   }>;
 }
@@ -289,7 +313,7 @@ function faultPlanOf(count: number): fc.Arbitrary<FaultPlan> {
     faults: fc.array(
       fc.record({
         node: fc.nat(count - 1),
-        kind: fc.constantFrom('freeze', 'thaw', 'cut off', 'connect', 'restart'),
+        kind: fc.constantFrom('freeze', 'thaw', 'cut off', 'connect', 'restart', 'slower', 'faster'),
         afterMs: fc.nat(2500),
       }),
       { maxLength: 20 },
@@ -297,69 +321,84 @@ function faultPlanOf(count: number): fc.Arbitrary<FaultPlan> {
   });
 }
 
-/** Runs the faults, and checks every start of the work. */
-class FaultRun {
-  readonly #time = new VirtualTime();
+/** The times that a command takes at most. */
+const latenciesMs = [20, 200, 400, 1_000] as const;
+
+/** Runs the faults, and checks after each step that at most one node counts on a term. */
+class FaultRun implements Disposable {
+  readonly #time: SimulatedTime;
+  readonly #random: Random;
   readonly #store = new InMemoryLeaseStore();
   readonly #plan: FaultPlan;
   readonly #nodes: Node[] = [];
   readonly #stopped: Node[] = [];
   readonly #cutOff = new Set<number>();
-  readonly #tokens: number[] = [];
-  readonly #violations: string[] = [];
-  #random: number;
-  #quiet = false;
+  #latency = 0;
+  #isQuiet = false;
 
   constructor(plan: FaultPlan) {
     this.#plan = plan;
-    this.#random = plan.seed;
+    this.#random = new Random(plan.seed);
+    this.#time = new SimulatedTime(this.#random).install();
     for (const index of plan.rates.keys()) this.#start(index);
+  }
+
+  [Symbol.dispose](): void {
+    this.#time[Symbol.dispose]();
   }
 
   async play(): Promise<void> {
     for (const { node, kind, afterMs } of this.#plan.faults) {
-      await this.#time.pass(afterMs);
+      await this.#pass(afterMs);
       this.#apply(node, kind);
     }
     await this.#recoverAll();
-    assert.deepEqual(this.#violations, []);
-    assert.deepEqual(
-      this.#tokens,
-      [...new Set(this.#tokens)].sort((one, other) => one - other),
-    );
+    const tokens = this.#all.flatMap((node) => node.tokens);
+    assert.equal(new Set(tokens).size, tokens.length, `each term once: ${tokens}`);
+  }
+
+  get #all(): ReadonlyArray<Node> {
+    return [...this.#nodes, ...this.#stopped];
+  }
+
+  async #pass(milliseconds: number): Promise<void> {
+    await this.#time.passUntil(() => {
+      const holders = this.#all.filter((node) => node.isHolder);
+      assert.ok(holders.length <= 1, `at ${this.#time.now} ${holders.map(({ holder }) => holder)}`);
+      return false;
+    }, milliseconds);
   }
 
   #apply(index: number, kind: FaultPlan['faults'][number]['kind']): void {
-    const machine = this.#nodes[index]?.machine;
-    if (kind === 'freeze') machine?.freeze();
-    else if (kind === 'thaw') machine?.thaw();
+    const node = this.#nodes[index];
+    if (kind === 'freeze') node?.freeze();
+    else if (kind === 'thaw') node?.thaw();
     else if (kind === 'cut off') this.#cutOff.add(index);
     else if (kind === 'connect') this.#cutOff.delete(index);
+    else if (kind === 'slower') this.#latency = Math.min(this.#latency + 1, latenciesMs.length - 1);
+    else if (kind === 'faster') this.#latency = Math.max(this.#latency - 1, 0);
     else this.#restart(index);
   }
 
   async #recoverAll(): Promise<void> {
     this.#cutOff.clear();
-    this.#quiet = true;
-    for (const { machine } of this.#nodes) machine.thaw();
-    // A lost call is given up after one second, and the longest wait lasts one second too.
-    await this.#time.pass(2000 + 1.1 * takeoverMs);
+    this.#isQuiet = true;
+    for (const node of this.#nodes) node.thaw();
+    // The longest expiry, a few lost calls, and the longest pause.
+    await this.#pass(20_000 + takeoverMs + 10_000);
     assert.equal(this.#nodes.filter((node) => node.working).length, 1, 'one works once all is well');
     for (const node of this.#nodes) node.stop();
-    await this.#time.pass(5000);
-    const unsettled = [...this.#nodes, ...this.#stopped].filter((node) => !node.settled);
+    await this.#pass(30_000);
     assert.deepEqual(
-      unsettled.map(({ holder }) => holder),
+      this.#all.filter((node) => !node.settled).map(({ holder }) => holder),
       [],
     );
   }
 
   #start(index: number): void {
-    const node: Node = new Node(this.#time, this.#store, `node ${index}`, {
+    const node = new Node(this.#time, this.#store, `node ${index}`, {
       rate: this.#plan.rates[index] ?? 1,
-      random: () => this.#next(),
-      windDownMs: this.#next() * 3000,
-      onWork: () => this.#look(node),
+      windDownMs: this.#random.next() * 3000,
     });
     node.outcome = () => this.#outcomeOf(index);
     this.#nodes[index] = node;
@@ -369,31 +408,18 @@ class FaultRun {
   #restart(index: number): void {
     const node = this.#nodes[index];
     if (node === undefined) return;
-    node.machine.thaw();
+    node.thaw();
     node.stop();
     this.#stopped.push(node);
     this.#start(index);
   }
 
-  #look(beginning: Node): void {
-    this.#tokens.push(beginning.tokens.at(-1) ?? 0);
-    for (const other of this.#nodes) {
-      if (other === beginning || !other.working || !other.machine.awake) continue;
-      this.#violations.push(`at ${this.#time.now} ${beginning.holder} begins while ${other.holder} works`);
-    }
-  }
-
   #outcomeOf(index: number): CallOutcome {
-    if (this.#quiet) return prompt;
+    if (this.#isQuiet) return prompt;
     if (this.#cutOff.has(index)) return lost;
-    const [there, back, luck] = [this.#next() * 150, this.#next() * 150, this.#next()];
+    const latencyMs = latenciesMs[this.#latency] ?? 0;
+    const [there, back, luck] = [this.#random.next() * latencyMs, this.#random.next() * latencyMs, this.#random.next()];
     const lostMessage = luck < 0.05 ? 'request' : luck < 0.1 ? 'answer' : null;
-    return { requestDelayMs: there, responseDelayMs: back, lost: lostMessage };
-  }
-
-  /** From 0 to 1, the same for the same seed: a linear congruential generator, whose high bits are good enough. */
-  #next(): number {
-    this.#random = (Math.imul(this.#random, 1664525) + 1013904223) >>> 0;
-    return this.#random / 2 ** 32;
+    return { requestDelayMs: there, answerDelayMs: back, lost: lostMessage };
   }
 }

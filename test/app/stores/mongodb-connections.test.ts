@@ -65,7 +65,7 @@ describeOnFerretDb('MongoDbConnections', (ferret) => {
     // The client of the projector thread.
     const writes = new MongoDbConnection({ url, timeoutMs: 10_000 });
     try {
-      await leases.begin('projections', 1, 'a node');
+      await leases.begin('projections', 1, 'a node', 1_400);
       let ended = 0;
       const count = () => {
         ended += 1;
@@ -75,7 +75,7 @@ describeOnFerretDb('MongoDbConnections', (ferret) => {
         blobs.put(`upload-${number}`, content(), 1_000).then(count, count),
       ]).flat();
       for (let round = 0; round < rounds; round += 1) {
-        await leases.renewAll([{ name: 'projections', token: 1 }]);
+        await leases.renewAll([{ name: 'projections', token: 1 }], { number: round + 1, expiryMs: 1_400 });
         await writes.call((database) => database.collection('positions').insertOne({ round }));
       }
       assert.equal(ended, 0, 'a slow call ended before the leases and writes');
