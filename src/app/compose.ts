@@ -19,7 +19,7 @@ import type { ReadStore } from '#read-store/read-store.ts';
 import type { DebugLogger } from '#shared/logging/logger.ts';
 import type { Config } from './config.ts';
 import type { DataDirectory } from './data-directory.ts';
-import { createBindOperations } from './parts/bind-operations.ts';
+import { createBindOperations, openFileSpace } from './parts/bind-operations.ts';
 import { gatewayLimits } from './parts/body-limits.ts';
 import { type GatewaySource, lineCallsThrough, openGateway, readGatewaySource } from './parts/open-gateway.ts';
 import { openLiveFeed } from './parts/open-live-feed.ts';
@@ -161,8 +161,10 @@ async function openService(config: Config, foundation: Foundation): Promise<Serv
   const { runtime, processStatuses, keys } = await startFollowers(started, processes);
   const calls = openGateway(gatewaySource, runtime);
   const gateway = calls?.gateway ?? null;
-  const { space, batchesRun, digests, webhookTries } = await startSharedWork(runtime, {
+  const space = openFileSpace(runtime);
+  const { batchesRun, digests, webhookTries } = await startSharedWork(runtime, {
     lineCalls: lineCallsThrough(gateway, runtime),
+    space,
     createSender: createRequestSender,
     folder: new DigestFolder(config.digestDir),
     verify: verifyInThread,

@@ -8,7 +8,6 @@ import type { FileSpace } from '#application/files/file-space.ts';
 import type { Process } from '#process-engine/process.ts';
 import type { ProcessStatuses } from '#process-engine/process-statuses.ts';
 import { readyOnly } from '#projection-engine/progress/ready-read-store.ts';
-import { openFileSpace } from './bind-operations.ts';
 import { type DigestSurroundings, type Digests, openDigests } from './open-digests.ts';
 import { openKeyResolver } from './open-key-resolver.ts';
 import { runBatches } from './run-batches.ts';
@@ -36,12 +35,12 @@ export async function startFollowers(started: Runtime, processes: ReadonlyArray<
 export interface WorkSurroundings extends DigestSurroundings {
   /** Makes the calls of batch lines; null on a node that runs no batches. */
   readonly lineCalls: LineCalls | null;
+  readonly space: FileSpace;
   readonly createSender: (runtime: Runtime) => RequestSender;
 }
 
 /** The work that one node at a time does. */
 export interface SharedWork {
-  readonly space: FileSpace;
   /** Whether a live node runs batches. */
   readonly batchesRun: () => Promise<boolean>;
   readonly webhookTries: Lookup['webhookTries'];
@@ -50,8 +49,7 @@ export interface SharedWork {
 
 /** Starts the batches, digests and webhooks of a node, each on one node at a time. @throws StartupError */
 export async function startSharedWork(runtime: Runtime, surroundings: WorkSurroundings): Promise<SharedWork> {
-  const space = openFileSpace(runtime);
-  const batchesRun = runBatches(runtime, surroundings.lineCalls, space);
+  const batchesRun = runBatches(runtime, surroundings.lineCalls, surroundings.space);
   const digests = await openDigests(runtime, surroundings);
-  return { space, batchesRun, digests, webhookTries: runWebhooks(runtime, surroundings.createSender) };
+  return { batchesRun, digests, webhookTries: runWebhooks(runtime, surroundings.createSender) };
 }

@@ -30,10 +30,15 @@ export async function openWebhookStores(
 ): Promise<WebhookStores> {
   const deliveries = await openDeliveryLog(place);
   opened.defer(() => deliveries.close());
-  const states = new DeliveryStateStore(records);
   const resolve = allowsPrivateNetworks ? createSystemResolver() : createDnsResolver();
+  return buildWebhookStores(records, deliveries, new UrlGuard({ allowsPrivateNetworks, resolve }));
+}
+
+/** Builds the stores of webhooks on their ports. */
+export function buildWebhookStores(records: RecordStore, deliveries: DeliveryLog, guard: UrlGuard): WebhookStores {
+  const states = new DeliveryStateStore(records);
   return {
-    guard: new UrlGuard({ allowsPrivateNetworks, resolve }),
+    guard,
     deliveries,
     statesFor: (fence) => new DeliveryStateStore(records, fence),
     reads: {
