@@ -16,9 +16,9 @@ const floorRules = floors.map(({ name, folders }, height) => {
   const upTo = floors.slice(0, height + 1).flatMap((floor) => floor.folders);
   return {
     name: `no-floor-above-${name}`,
-    comment: 'Imports point down, of types too.',
+    comment: 'Imports point down, of types too. An entry point puts a thread together.',
     severity: 'error',
-    from: { path: `^(${folders.join('|')})/` },
+    from: { path: `^(${folders.join('|')})/`, pathNot: entryPoints },
     to: { path: anyProject, pathNot: `^(${upTo.join('|')})/` },
   };
 });

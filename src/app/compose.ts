@@ -4,7 +4,6 @@ import { VersionComparer } from '#application/diffs/version-comparer.ts';
 import { StreamHistory } from '#application/history/stream-history.ts';
 import type { AnyOperation } from '#application/operations/operation.ts';
 import type { BlobStore } from '#blob-store/blob-store.ts';
-import { DigestFolder } from '#digests/digest-folder.ts';
 import type { PublishedKey } from '#digests/digest-keys.ts';
 import type { EventStore } from '#event-store/event-store.ts';
 import type { LogChange } from '#event-store/log-doubts.ts';
@@ -32,6 +31,7 @@ import { type AsOf, refuseAsOf, refuseWrites } from './read-only.ts';
 import { createReadiness } from './readiness.ts';
 import type { Runtime } from './runtime.ts';
 import { bootstrapEmptyStore } from './startup/first-start.ts';
+import { openDigestFolder } from './stores/open-digest-folder.ts';
 import { openReadOnlyStores } from './stores/open-read-only-stores.ts';
 import { openStores, type Stores } from './stores/open-stores.ts';
 import { verifyInThread } from './verification/verify-in-thread.ts';
@@ -166,7 +166,7 @@ async function openService(config: Config, foundation: Foundation): Promise<Serv
     lineCalls: lineCallsThrough(gateway, runtime),
     space,
     createSender: createRequestSender,
-    folder: new DigestFolder(config.digestDir),
+    folder: openDigestFolder(config.digestDir),
     verify: verifyInThread,
   });
   const archiveUsage = openUsageArchive(runtime);

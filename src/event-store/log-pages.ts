@@ -40,7 +40,7 @@ export function pageWith<Event extends PagedEvent, Page extends LogPage>(page: P
 /** Announces what happens to the log. */
 export interface LogChanges {
   /**
-   * Resolves when an event past a position is stored, or when the signal aborts.
+   * Resolves when an event past a position is stored, when the signal aborts, or after half a minute.
    * @throws UnavailableError if the store has failed, so that no more events are announced
    */
   waitPast(position: number, signal: AbortSignal): Promise<void>;

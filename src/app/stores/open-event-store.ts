@@ -15,6 +15,8 @@ import type { Metrics } from '#http/routes/metrics.ts';
 import type { ProjectorEvents } from '#projection-engine/hosting/projector-messages.ts';
 import { StartupError, withVariableName } from '#shared/errors/startup-error.ts';
 import type { DebugLogger } from '#shared/logging/logger.ts';
+import { limited } from './limited.ts';
+import { embeddedLogLimits, serverLogLimits } from './port-limits.ts';
 
 /** The opened log. */
 export interface OpenedEventStore {
@@ -61,7 +63,7 @@ export async function openEventStore(
     // The client takes much of a start's time to load. A start with the embedded store does not load it.
     const { openEventStoreDbEventStore } = await import('#event-store/eventstoredb/eventstoredb-event-store.ts');
     const events = withVariableName('EVENT_STORE_URL', () =>
-      openEventStoreDbEventStore({ ...common, ...naming, url, log }),
+      limited(openEventStoreDbEventStore({ ...common, ...naming, url, log }), serverLogLimits),
     );
     const tail = new LogTail({ pages: events, log });
     return {
@@ -75,7 +77,8 @@ export async function openEventStore(
     };
   }
   const file = eventStore.path;
-  const events = await openSqliteEventStore({ ...common, file, onWriterFailure: onFatal });
+  const store = await openSqliteEventStore({ ...common, file, onWriterFailure: onFatal });
+  const events = limited(store, embeddedLogLimits);
   return {
     events,
     tail: new LogTail({ pages: events, log, graceMs: 0 }),

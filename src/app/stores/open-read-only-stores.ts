@@ -31,12 +31,14 @@ import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { DebugLogger } from '#shared/logging/logger.ts';
+import { limited } from './limited.ts';
 import { type MongoDbConnections, openMongoDbConnections } from './mongodb-connections.ts';
 import { openBlobStore } from './open-blob-store.ts';
 import { openEmbeddedRecords } from './open-records.ts';
 import { followStates, type OpenStoresOptions } from './open-stores.ts';
 import { openSubjectKeys } from './open-subject-keys.ts';
 import { openWebhookStores } from './open-webhooks.ts';
+import { blobLimits, eventReaderLimits, readStoreLimits, serverLogLimits } from './port-limits.ts';
 import { openCallLog, openStoredResponses } from './small-stores.ts';
 
 /**
@@ -76,7 +78,7 @@ export async function openReadOnlyStores(
   await waitForStore('EVENT_STORE_URL', log, () => events.lastPosition());
   await waitForStore('EVENT_STORE_URL', log, checkFormat);
   await ensureSameLog(tail, asOf);
-  const documents = openSqliteReadStore(readStore.path);
+  const documents = limited(openSqliteReadStore(readStore.path), readStoreLimits);
   opened.defer(() => documents.close());
   const snapshots = { read: async () => null, save: async () => undefined };
   const writer = new StreamWriter({ store: events, soleWriter: false, snapshots });
@@ -144,7 +146,8 @@ async function ensureSameLog(tail: LogTail, asOf: AsOf): Promise<void> {
 /** Opens the blob store without removing unfinished files, because a service may have it open. */
 async function openBlobsBeside(config: Config, mongoDb: MongoDbConnections): Promise<BlobStore> {
   const { blobStore } = config;
-  if (blobStore.kind === 'folder' && existsSync(blobStore.path)) return openFolderBlobStoreBeside(blobStore.path);
+  if (blobStore.kind === 'folder' && existsSync(blobStore.path))
+    return limited(await openFolderBlobStoreBeside(blobStore.path), blobLimits);
   return openBlobStore(config, mongoDb);
 }
 
@@ -154,16 +157,17 @@ async function openLogBeside(config: Config, log: DebugLogger, opened: AsyncDisp
   if (eventStore.kind === 'sqlite') return openFileBeside(eventStore.path, log, opened);
   const { url, streamPrefix } = eventStore;
   const { openEventStoreDbEventStore } = await import('#event-store/eventstoredb/eventstoredb-event-store.ts');
-  const store = openEventStoreDbEventStore({ url, streamPrefix, streamKinds, upcast, log });
-  opened.defer(() => store.close());
-  return { events: store, tail: openTail(store, log, opened), checkFormat: () => checkLogFormat(store) };
+  const events = limited(openEventStoreDbEventStore({ url, streamPrefix, streamKinds, upcast, log }), serverLogLimits);
+  opened.defer(() => events.close());
+  return { events, tail: openTail(events, log, opened), checkFormat: () => checkLogFormat(events) };
 }
 
 function openFileBeside(path: string, log: DebugLogger, opened: AsyncDisposableStack): OpenedLog {
   checkFolderFormat(dirname(path));
   checkEventFile(path);
   const wakeUps = new ChangeListener();
-  const reader = new SqliteEventReader(path, upcastWith(upcasters, isKnownEventType), wakeUps, () => undefined);
+  const opening = new SqliteEventReader(path, upcastWith(upcasters, isKnownEventType), wakeUps, () => undefined);
+  const reader = limited(opening, eventReaderLimits);
   opened.defer(() => reader.close());
   // Another process writes the file, and cannot wake this one.
   const look = () =>

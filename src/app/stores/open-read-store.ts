@@ -14,7 +14,9 @@ import type { OperatorState, ReadStore } from '#read-store/read-store.ts';
 import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
 import type { RecordStore } from '#records/record-store.ts';
 import type { Logger } from '#shared/logging/logger.ts';
+import { limited } from './limited.ts';
 import type { MongoDbConnections } from './mongodb-connections.ts';
+import { embeddedWriterLimits, readStoreLimits } from './port-limits.ts';
 import { buildSharedReadStore, runProjector } from './shared-read-store.ts';
 
 const variable = 'READ_STORE_URL';
@@ -60,7 +62,10 @@ export async function hasReadModels(store: ReadStoreConfig, records: RecordStore
 async function embeddedOperatorState(file: string): Promise<Partial<OperatorState>> {
   if (!existsSync(file)) return {};
   const { openSqliteReadStoreWriter } = await import('#read-store/sqlite/sqlite-read-store-writer.ts');
-  const writer = openSqliteReadStoreWriter(file, () => undefined);
+  const writer = limited(
+    openSqliteReadStoreWriter(file, () => undefined),
+    embeddedWriterLimits,
+  );
   try {
     return await writer.operatorState();
   } finally {
@@ -85,7 +90,8 @@ async function openEmbedded(
   const projections = new EmbeddedProjections({ positions, events: forProjector, readStore, log });
   opened.defer(() => projections.close());
   await projections.start();
-  const documents = openSqliteReadStore(file, { onCommit: (listener) => projections.onCommit(listener) });
+  const store = openSqliteReadStore(file, { onCommit: (listener) => projections.onCommit(listener) });
+  const documents = limited(store, readStoreLimits);
   opened.defer(() => documents.close());
   return { documents, projections, positions, positionSink: positions, leases: null };
 }

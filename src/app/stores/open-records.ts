@@ -4,7 +4,9 @@ import type { MongoDbConnection } from '#mongodb/mongodb-connection.ts';
 import type { RecordStore } from '#records/record-store.ts';
 import { openSqliteRecordStore } from '#records/sqlite/sqlite-record-store.ts';
 import { SqliteWriter } from '#sqlite/sqlite-writer.ts';
+import { limited } from './limited.ts';
 import type { MongoDbConnections } from './mongodb-connections.ts';
+import { recordLimits } from './port-limits.ts';
 import type { SmallStoresPlace } from './small-stores.ts';
 
 /** The small records, and the place of the stores next to them. */
@@ -26,7 +28,7 @@ export async function openSharedRecords(
 ): Promise<SharedRecords> {
   const { openMongoDbRecordStore } = await import('#records/mongodb/mongodb-record-store.ts');
   const connection = await mongoDb.to(url, 'READ_STORE_URL', 'queries');
-  const records = openMongoDbRecordStore({ connection });
+  const records = limited(openMongoDbRecordStore({ connection }), recordLimits);
   opened.defer(() => records.close());
   return { records, place: { kind: 'shared', connection }, connection };
 }
@@ -43,7 +45,8 @@ export function openEmbeddedRecords(
 ): OpenedRecords {
   const writer = new SqliteWriter({ onFatal });
   opened.defer(() => writer.close());
-  const records = openSqliteRecordStore({ file: join(dataDir, dataDatabases.records), writer });
+  const file = join(dataDir, dataDatabases.records);
+  const records = limited(openSqliteRecordStore({ file, writer }), recordLimits);
   opened.defer(() => records.close());
   return { records, place: { kind: 'embedded', dataDir, writer } };
 }

@@ -4,6 +4,8 @@ import { dataDatabases } from '#app/files/data-files.ts';
 import { openSqliteSubjectKeys } from '#personal-data/subject-keys.sqlite.ts';
 import type { SubjectKeys } from '#personal-data/subject-keys.ts';
 import type { Logger } from '#shared/logging/logger.ts';
+import { limited } from './limited.ts';
+import { subjectKeyLimits } from './port-limits.ts';
 import type { SmallStoresPlace } from './small-stores.ts';
 
 /** The checks that show whether keys are missing. */
@@ -26,11 +28,11 @@ export async function openSubjectKeys(
 ): Promise<SubjectKeys> {
   if (place.kind === 'shared') {
     const { openMongoDbSubjectKeys } = await import('#personal-data/subject-keys.mongodb.ts');
-    return openMongoDbSubjectKeys({ connection: place.connection });
+    return limited(openMongoDbSubjectKeys({ connection: place.connection }), subjectKeyLimits);
   }
   const file = join(place.dataDir, dataDatabases.subjectKeys);
   if (!existsSync(file) && (await isLogBegun())) log.warn({ file }, isReadOnly ? notCopied : missing);
-  return openSqliteSubjectKeys({ file, writer: place.writer });
+  return limited(openSqliteSubjectKeys({ file, writer: place.writer }), subjectKeyLimits);
 }
 
 const missing =

@@ -15,7 +15,9 @@ import { projectionsLease } from '#read-store/published-positions.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import type { RecordStore } from '#records/record-store.ts';
 import type { Logger } from '#shared/logging/logger.ts';
+import { limited } from './limited.ts';
 import { polledPositions } from './polled-positions.ts';
+import { leaseLimits, readStoreLimits, recordLimits } from './port-limits.ts';
 
 /** The opened ports of a shared read store. They are closed with it. */
 export interface SharedReadStorePorts {
@@ -44,19 +46,18 @@ export interface SharedReadStoreSurroundings {
 
 /** Builds a shared read store on its ports. Nothing is polled before its projections are started. */
 export function buildSharedReadStore(
-  { openDocuments, leases: leaseStore, polled }: SharedReadStorePorts,
+  ports: SharedReadStorePorts,
   { tail, log, opened }: SharedReadStoreSurroundings,
 ): SharedReadStore {
   const positions = new Positions();
   opened.defer(() => positions.close());
   let polledAt = () => Number.NEGATIVE_INFINITY;
-  const documents = openDocuments({
-    generationOf: (name) => positions.generationOf(name),
-    readAt: () => polledAt(),
-  });
+  const announced = { generationOf: (name: string) => positions.generationOf(name), readAt: () => polledAt() };
+  const documents = limited(ports.openDocuments(announced), readStoreLimits);
   opened.defer(() => documents.close());
-  const leases = new NodeLeases({ store: leaseStore });
+  const leases = new NodeLeases({ store: limited(ports.leases, leaseLimits) });
   opened.defer(() => leases.close());
+  const polled = limited(ports.polled, recordLimits);
   opened.defer(() => polled.close());
   const projections = new PolledProjections({
     projections: projectionTable.map((projection) => ({ name: projection.name, types: eventTypesOf(projection) })),

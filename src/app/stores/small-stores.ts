@@ -12,6 +12,8 @@ import { openSqliteCallLog } from '#usage/call-log/call-log.sqlite.ts';
 import type { CallLog } from '#usage/call-log/call-log.ts';
 import { openSqliteDeliveryLog } from '#webhooks/delivery-log.sqlite.ts';
 import type { DeliveryLog } from '#webhooks/delivery-log.ts';
+import { limited, type PortLimits } from './limited.ts';
+import { callLogLimits, deliveryLogLimits, responseLimits } from './port-limits.ts';
 
 /** Where the small stores are: next to the read models, which one process embeds or all nodes share. */
 export type SmallStoresPlace =
@@ -26,6 +28,7 @@ export type SmallStoresPlace =
 /** Opens the records of the gateway's calls. @throws StartupError */
 export function openCallLog(place: SmallStoresPlace): Promise<CallLog> {
   return openSmallStore(place, {
+    limits: callLogLimits,
     file: dataDatabases.gatewayCalls,
     openSqlite: openSqliteCallLog,
     loadMongoDb: async () => (await import('#usage/call-log/call-log.mongodb.ts')).openMongoDbCallLog,
@@ -39,6 +42,7 @@ export async function openStoredResponses(
   { limits }: Pick<Config, 'limits'>,
 ): Promise<StoredResponses> {
   const store = await openSmallStore(place, {
+    limits: responseLimits,
     file: dataDatabases.responses,
     openSqlite: (options) => openSqliteResponseStore({ ...options, hasRoomFor: roomIn(dirname(options.file), limits) }),
     loadMongoDb: async () => (await import('#responses/mongodb/mongodb-response-store.ts')).openMongoDbResponseStore,
@@ -56,6 +60,7 @@ function roomIn(folder: string, { minFreeBytes }: Config['limits']): (bytes: num
 /** Opens the tries to deliver webhooks. @throws StartupError */
 export function openDeliveryLog(place: SmallStoresPlace): Promise<DeliveryLog> {
   return openSmallStore(place, {
+    limits: deliveryLogLimits,
     file: dataDatabases.webhookDeliveries,
     openSqlite: openSqliteDeliveryLog,
     loadMongoDb: async () => (await import('#webhooks/delivery-log.mongodb.ts')).openMongoDbDeliveryLog,
@@ -63,6 +68,7 @@ export function openDeliveryLog(place: SmallStoresPlace): Promise<DeliveryLog> {
 }
 
 interface SmallStoreAdapters<Store> {
+  readonly limits: PortLimits<Store>;
   /** The name of the file in DATA_DIR. */
   readonly file: string;
   readonly openSqlite: (options: SqliteStoreOptions) => Store;
@@ -70,10 +76,12 @@ interface SmallStoreAdapters<Store> {
   readonly loadMongoDb: () => Promise<(options: MongoDbConnectionOptions) => Store>;
 }
 
-async function openSmallStore<Store>(
+async function openSmallStore<Store extends object>(
   place: SmallStoresPlace,
-  { file, openSqlite, loadMongoDb }: SmallStoreAdapters<Store>,
+  { limits, file, openSqlite, loadMongoDb }: SmallStoreAdapters<Store>,
 ): Promise<Store> {
-  if (place.kind === 'shared') return (await loadMongoDb())({ connection: place.connection });
-  return openSqlite({ file: join(place.dataDir, file), writer: place.writer });
+  if (place.kind === 'embedded')
+    return limited(openSqlite({ file: join(place.dataDir, file), writer: place.writer }), limits);
+  const open = await loadMongoDb();
+  return limited(open({ connection: place.connection }), limits);
 }

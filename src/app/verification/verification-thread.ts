@@ -1,6 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { limited } from '#app/stores/limited.ts';
+import { openDigestFolder } from '#app/stores/open-digest-folder.ts';
+import { patientLogLimits } from '#app/stores/port-limits.ts';
 import { openLog } from '#cli/stores/event-logs.ts';
-import { DigestFolder } from '#digests/digest-folder.ts';
 import { readPublicKeys } from '#digests/digest-keys.ts';
 import { type VerificationResult, verifyHistory } from '#digests/verify-history.ts';
 import { limitProcessorShare } from '#shared/async/processor-share.ts';
@@ -20,7 +22,8 @@ async function verified(): Promise<VerificationResult> {
   const { log, close } = await openLog(eventStore);
   try {
     const keys = readPublicKeys(publicKeys, 'the trusted keys');
-    return await verifyHistory({ log, folder: new DigestFolder(digestDir), keys, since });
+    const patientLog = limited(log, patientLogLimits);
+    return await verifyHistory({ log: patientLog, folder: openDigestFolder(digestDir), keys, since });
   } finally {
     await close();
   }

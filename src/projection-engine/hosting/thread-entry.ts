@@ -1,4 +1,12 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { limited } from '#app/stores/limited.ts';
+import {
+  embeddedWriterLimits,
+  eventReaderLimits,
+  recordLimits,
+  serverLogLimits,
+  sharedWriterLimits,
+} from '#app/stores/port-limits.ts';
 import { eventCodecs } from '#domain/shared/event-codecs.ts';
 import { upcasters } from '#domain/shared/upcasters.ts';
 import { LogTail } from '#event-store/log-tail.ts';
@@ -61,15 +69,18 @@ try {
 }
 
 async function openEvents(from: ProjectorEvents) {
-  if (from.kind === 'sqlite') return openSqliteEventReader({ file: from.file, upcast, wake: from.wake });
+  if (from.kind === 'sqlite')
+    return limited(openSqliteEventReader({ file: from.file, upcast, wake: from.wake }), eventReaderLimits);
   const { openEventStoreDbEventStore } = await import('#event-store/eventstoredb/eventstoredb-event-store.ts');
   // Debug lines are about single calls, so they are not worth a message between threads.
-  return openEventStoreDbEventStore({ ...from, upcast, log: { ...log, debug: () => undefined } });
+  const store = openEventStoreDbEventStore({ ...from, upcast, log: { ...log, debug: () => undefined } });
+  return limited(store, serverLogLimits);
 }
 
 /** Fills an embedded read store until the thread is closed, and reports its progress to the main thread. */
 async function fillEmbedded(file: string): Promise<void> {
-  const store = openSqliteReadStoreWriter(file, (message) => log.warn({ file }, message));
+  const opened = openSqliteReadStoreWriter(file, (message) => log.warn({ file }, message));
+  const store = limited(opened, embeddedWriterLimits);
   let runner: ProjectionRunner | null = null;
   parentPort?.on('message', () => closing.abort());
   reports.opened(projections);
@@ -121,10 +132,10 @@ async function fillShared({
   // Without log lines: the main thread writes them.
   const availability = new MongoDbAvailability({ url, urlName, onCommand });
   const connection = new MongoDbConnection({ url, availability, timeoutMs: writeTimeoutMs, maxPoolSize, onCommand });
-  const records = openMongoDbRecordStore({ connection });
+  const records = limited(openMongoDbRecordStore({ connection }), recordLimits);
   parentPort?.on('message', () => closing.abort());
   const openWriter = (fence: number, ending: AbortSignal) =>
-    openMongoDbReadStoreWriter({ connection, records, fence, signal: ending });
+    limited(openMongoDbReadStoreWriter({ connection, records, fence, signal: ending }), sharedWriterLimits);
   try {
     await runSharedProjector({ ...shared, openWriter, leases, holder, reports });
   } finally {

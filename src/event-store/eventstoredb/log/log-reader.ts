@@ -71,6 +71,8 @@ export class LogReader {
   #askedAt = 0;
   /** Whether the last event was searched from the end of the log. From then on it is read forwards. */
   #hasSearched = false;
+  /** The running search. Callers share it, because it may take longer than a caller waits. */
+  #searching: Promise<void> | null = null;
   /** The current timeout of this search. */
   #searchMs = shortestSearchMs;
   /** The wait for events that are announced, and that the answering node does not show yet. */
@@ -144,7 +146,12 @@ export class LogReader {
 
   async #findEnd(): Promise<number> {
     const { changes, reads } = this.#options;
-    if (!this.#hasSearched) await this.#searchEnd();
+    if (!this.#hasSearched) {
+      this.#searching ??= this.#searchEnd().finally(() => {
+        this.#searching = null;
+      });
+      await this.#searching;
+    }
     for (;;) {
       const after = changes.position;
       const answers = await this.#beginAfter(after, (start) =>

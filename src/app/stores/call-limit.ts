@@ -1,0 +1,75 @@
+import { clock } from '#shared/clock.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+
+export type AnyCall = (...given: unknown[]) => unknown;
+
+/** What ends a call of a port that nobody answers. */
+export class CallLimit {
+  /** Returns what is called in place of a call. @param what names the port and the call */
+  readonly limit: (call: AnyCall, what: string) => AnyCall;
+
+  constructor(limit: CallLimit['limit']) {
+    this.limit = limit;
+  }
+}
+
+/** The call does not wait for a store. */
+export const immediate = new CallLimit((call) => call);
+
+/**
+ * The adapter ends the call, because only it knows what a late call has done.
+ * @param _longestMs the longest time that an adapter takes, for the reader of the table
+ */
+export function byAdapter(_longestMs: number): CallLimit {
+  return new CallLimit((call) => call);
+}
+
+/** The call throws `UnavailableError` after some ms. */
+export function within(limit: number | ((...given: unknown[]) => number)): CallLimit {
+  return new CallLimit((call, what) => (...given) => {
+    const result = call(...given);
+    if (!(result instanceof Promise)) return result;
+    return answerWithin(typeof limit === 'number' ? limit : limit(...given), result, what);
+  });
+}
+
+/** The call, whose last parameter is a signal, ends without a result after some ms. */
+export function endsAfter(milliseconds: number): CallLimit {
+  return new CallLimit((call) => async (...given) => {
+    const signal = given.at(-1) as AbortSignal;
+    const ending = new AbortController();
+    const end = () => ending.abort();
+    const { promise: ended, resolve } = Promise.withResolvers<void>();
+    const timer = clock.setTimeout(end, milliseconds).unref();
+    if (signal.aborted) end();
+    signal.addEventListener('abort', end, { once: true });
+    ending.signal.addEventListener('abort', () => resolve(), { once: true });
+    try {
+      await Promise.race([call(...given.slice(0, -1), ending.signal), ended]);
+    } finally {
+      clock.clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+    }
+  });
+}
+
+/** Waits for an answer. It does not keep the process alive, and a late answer is let go. @throws UnavailableError */
+export function answerWithin<Answer>(milliseconds: number, answer: Promise<Answer>, what: string): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const timer = clock.setTimeout(() => reject(lateError(milliseconds, what)), milliseconds).unref();
+    answer.then(
+      (value) => {
+        clock.clearTimeout(timer);
+        resolve(value);
+      },
+      (error: unknown) => {
+        clock.clearTimeout(timer);
+        reject(error);
+      },
+    );
+  });
+}
+
+export function lateError(milliseconds: number, what: string): UnavailableError {
+  return new UnavailableError(`${what} was not answered within ${milliseconds / 1_000} s.`);
+}
