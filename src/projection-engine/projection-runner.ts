@@ -291,7 +291,11 @@ export class ProjectionRunner {
     return runtime;
   }
 
-  /** Runs one task at a time, so that no generation is dropped while the other group is storing to it. */
+  /**
+   * Runs one task at a time, so that no generation is dropped while the other group is storing to it. A task is left only
+   * together with its runner, because each continues where the last one has stored: its calls are refused with the end
+   * of the term or of the thread, and no later task begins.
+   */
   #runExclusive(work: () => Promise<void>): Promise<void> {
     const turn = this.#turn.then(work);
     this.#turn = turn.catch(() => undefined);

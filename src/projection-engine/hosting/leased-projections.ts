@@ -14,7 +14,6 @@ import {
   type ServedPosition,
 } from '#read-store/published-positions.ts';
 import type { ReadStoreWriter } from '#read-store/read-store.ts';
-import { allSettled } from '#shared/async/all-settled.ts';
 
 export interface LeasedProjectionsOptions
   extends Pick<ProjectionRunnerOptions, 'projections' | 'knownTypes' | 'events' | 'tail' | 'log'>,
@@ -39,36 +38,47 @@ export function runProjectionsUnderLease(options: LeasedProjectionsOptions): Pro
   return underLease({ name: projectionsLease, leases, holder, log, signal, work, ...(limits && { limits }) });
 }
 
-async function runOneTerm(options: LeasedProjectionsOptions, { token, signal }: Term): Promise<void> {
-  const { projections, tail, log, openWriter } = options;
+async function runOneTerm(options: LeasedProjectionsOptions, term: Term): Promise<void> {
+  const { openWriter, onPositions = ignore } = options;
+  const { token, signal } = term;
   const store = openWriter(token, signal);
-  // When the runner or the publisher ends, the other must end too. The publisher ends last, because it stores the
-  // checkpoints of what the runner has stored.
-  const runnerEnded = new AbortController();
-  const publisherEnded = new AbortController();
+  // Work that is left reports nothing more, so the end of the term is reported when it begins to end.
+  signal.addEventListener('abort', () => onPositions([]), { once: true });
+  const report: typeof onPositions = (served) => {
+    if (!signal.aborted) onPositions(served);
+  };
+  await project({ ...options, onPositions: report }, term.guard(store), term).catch(term.fail);
+  await store.close();
+}
+
+/** Projects and publishes until the term ends. @throws what the stores throw at the start of the runner */
+async function project(
+  options: LeasedProjectionsOptions & { readonly onPositions: (served: ReadonlyArray<ServedPosition>) => void },
+  store: ReadStoreWriter & PositionsWriter,
+  { signal, guard, fail }: Term,
+): Promise<void> {
+  const { projections, tail, log } = options;
   let publisher: PositionPublisher | null = null;
-  try {
-    let running: ProjectionRunner | null = null;
-    const onPositions = () => {
-      publisher?.changed();
-      if (running !== null) options.onPositions?.(running.positions());
-    };
-    const runnerSignal = AbortSignal.any([signal, publisherEnded.signal]);
-    const runner = await startProjectionRunner({ ...options, store, onPositions, signal: runnerSignal });
-    // A runner that was aborted while it started has no positions to publish.
-    if (signal.aborted) return;
-    running = runner;
-    options.onPositions?.(runner.positions());
-    const positions = (): ProjectionPositions => ({ ...servedBy(runner, projections), read: tail.trail.read });
-    publisher = new PositionPublisher({ save: (served) => store.savePositions(served), positions, log });
-    await allSettled([
-      runner.finished.finally(() => runnerEnded.abort()),
-      publisher.run(runnerEnded.signal).finally(() => publisherEnded.abort()),
-    ]);
-  } finally {
-    options.onPositions?.([]);
-    await store.close();
-  }
+  let running: ProjectionRunner | null = null;
+  const onPositions = () => {
+    publisher?.changed();
+    if (running !== null) options.onPositions(running.positions());
+  };
+  const events = guard(options.events);
+  const runner = await startProjectionRunner({ ...options, events, store, onPositions, signal });
+  // A runner that was aborted while it started has no positions to publish.
+  if (signal.aborted) return;
+  running = runner;
+  options.onPositions(runner.positions());
+  const positions = (): ProjectionPositions => ({ ...servedBy(runner, projections), read: tail.trail.read });
+  publisher = new PositionPublisher({ save: (served) => store.savePositions(served), positions, log });
+  // When one fails, the term ends for both. The publisher ends last, because it stores the checkpoints of what the
+  // runner has stored.
+  const runnerEnded = new AbortController();
+  await Promise.all([
+    runner.finished.catch(fail).finally(() => runnerEnded.abort()),
+    publisher.run(runnerEnded.signal).catch(fail),
+  ]);
 }
 
 function servedBy(runner: ProjectionRunner, projections: ReadonlyArray<AnyProjection>) {
@@ -77,3 +87,5 @@ function servedBy(runner: ProjectionRunner, projections: ReadonlyArray<AnyProjec
   const served = runner.positions().map((position, index) => ({ name: names[index] ?? '', ...position }));
   return { ready: runner.ready(), projections: served, statusChanges: runner.statusChanges };
 }
+
+function ignore(): void {}

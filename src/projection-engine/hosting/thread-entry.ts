@@ -18,6 +18,7 @@ import { type ProjectionRunner, startProjectionRunner } from '#projection-engine
 import { ReadStoreDamagedError, setAside } from '#read-store/sqlite/read-store-file.ts';
 import { openSqliteReadStoreWriter } from '#read-store/sqlite/sqlite-read-store-writer.ts';
 import { Batcher } from '#shared/async/batcher.ts';
+import { withTimeout } from '#shared/async/timed-waits.ts';
 import { clock } from '#shared/clock.ts';
 import { collectGarbageOfStart } from '#shared/memory/collect-garbage.ts';
 import type { FromProjector, ProjectorEvents, ProjectorReadStore, ProjectorThreadData } from './projector-messages.ts';
@@ -37,6 +38,8 @@ const writeTimeoutMs = 10_000;
  * thread; otherwise it fails, and its next start compares the read models with the log.
  */
 const changedLogMs = 5_000;
+/** A part that does not close must not keep this thread from ending, because another one takes its place. */
+const closeMs = 5_000;
 /** How ended commands are reported to the main thread. */
 const commandBatches = { delayMs: 1_000, maxItemsAtOnce: 10_000 };
 
@@ -63,8 +66,8 @@ try {
   if (data.readStore.kind === 'sqlite') await fillEmbedded(data.readStore.file);
   else await fillShared(data.readStore);
 } finally {
-  await tail.close();
-  await events.close();
+  await closed(tail);
+  await closed(events);
   parentPort?.close();
 }
 
@@ -102,13 +105,13 @@ async function fillEmbedded(file: string): Promise<void> {
     onStatus();
     await runner.finished;
   } catch (error) {
-    await store.close();
+    await closed(store);
     if (error instanceof ReadStoreDamagedError) {
       log.error({ error: error.message, aside: setAside(file) }, 'The read store is damaged: it is set aside');
     }
     throw error;
   }
-  await store.close();
+  await closed(store);
 }
 
 /** Fills a shared read store while this node holds the lease, until the thread is closed. */
@@ -139,11 +142,14 @@ async function fillShared({
   try {
     await runSharedProjector({ ...shared, openWriter, leases, holder, reports });
   } finally {
-    await records.close();
-    await connection.close();
-    await availability.close();
+    for (const part of [records, connection, availability]) await closed(part);
     commands.drain();
   }
+}
+
+/** Waits until something is closed, but not longer than a limit: then the end of the thread closes it. */
+function closed(part: { close(): Promise<void> }): Promise<void> {
+  return withTimeout(closeMs, part.close(), undefined);
 }
 
 function post(message: FromProjector): void {

@@ -7,6 +7,7 @@ import type {
   OperatorState,
   ProjectionStatus,
 } from '#read-store/read-store.ts';
+import { clock, type Timer } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { type ThreadHeap, threadError } from '#shared/memory/thread-heap.ts';
 import { ReadStoreDamagedError } from './read-store-file.ts';
@@ -22,6 +23,8 @@ const heap: ThreadHeap = {
 };
 const maxPostponed = 50;
 const openTimeoutMs = 30_000;
+/** Longer than an index of a large read model takes, which is the longest call. */
+const maxSilenceMs = 900_000;
 
 interface PendingCall {
   readonly resolve: (result: unknown) => void;
@@ -30,7 +33,8 @@ interface PendingCall {
 
 /**
  * A thread that writes the read store's file, so that documents are folded while others are stored. It executes calls
- * in order. No caller waits for commits of incomplete generations. If one fails, all later calls fail.
+ * in order. No caller waits for commits of incomplete generations. If one fails, all later calls fail, as they do when
+ * the thread has not answered for fifteen minutes.
  */
 export class WriterThread implements RowStore {
   readonly #worker: Worker;
@@ -41,6 +45,7 @@ export class WriterThread implements RowStore {
   #filling: ReadonlySet<number>;
   #requests = 0;
   #failure: Error | null = null;
+  #silence: Timer | null = null;
 
   private constructor(file: string, filling: ReadonlySet<number>) {
     this.#filling = filling;
@@ -176,6 +181,7 @@ export class WriterThread implements RowStore {
     if (this.#failure !== null) return Promise.reject(this.#failure);
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     this.#calls.set(this.#send(call, parameters, postponed), { resolve, reject });
+    if (this.#silence === null) this.#watchSilence();
     return promise as Promise<Result>;
   }
 
@@ -191,6 +197,7 @@ export class WriterThread implements RowStore {
     if (message.kind === 'opened') return;
     const pending = this.#calls.get(message.request);
     this.#calls.delete(message.request);
+    this.#watchSilence();
     if (message.kind === 'failed') {
       pending?.reject(errorOf(message.failure));
       return;
@@ -199,8 +206,21 @@ export class WriterThread implements RowStore {
     pending?.resolve(message.result);
   }
 
+  /** Gives the thread time for its next answer, if it owes one. */
+  #watchSilence(): void {
+    clock.clearTimeout(this.#silence);
+    this.#silence = null;
+    if (this.#calls.size === 0) return;
+    this.#silence = clock.setTimeout(() => {
+      this.#fail(new Error('The thread that writes the read store does not answer.'));
+      void this.#worker.terminate();
+    }, maxSilenceMs);
+    this.#silence.unref();
+  }
+
   #fail(error: Error): void {
     this.#failure ??= error;
+    clock.clearTimeout(this.#silence);
     for (const { reject } of this.#calls.values()) reject(this.#failure);
     this.#calls.clear();
   }

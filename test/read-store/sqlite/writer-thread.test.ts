@@ -6,6 +6,8 @@ import { DatabaseSync } from 'node:sqlite';
 import type { DocumentWrite, Generation, ReadStore, ReadStoreWriter } from '#read-store/read-store.ts';
 import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
 import { openSqliteReadStoreWriter } from '#read-store/sqlite/sqlite-read-store-writer.ts';
+import { Random } from '#test/worlds/random.ts';
+import { SimulatedTime } from '#test/worlds/simulated-time.ts';
 
 const documentsOfCommit = 500;
 const definition = { name: 'items', version: 1, indexes: [['group'], ['key']] };
@@ -63,6 +65,21 @@ describe('a read store whose filling is written by a thread', () => {
     assert.deepEqual(orders, upTo(current.checkpoint / documentsOfCommit));
     await documents.close();
     await after.close();
+  });
+
+  it('fails when the thread does not answer, so that its owner starts again', async () => {
+    const generation = await writer.begin(definition, 0);
+    await fill(generation, 3);
+    // Ends the transaction.
+    await writer.commit([{ generation, writes: writesOf(3), checkpoint: lastOf(3) }]);
+    using time = new SimulatedTime(new Random(1)).install();
+    using lock = new DatabaseSync(file);
+    lock.exec('BEGIN IMMEDIATE');
+    const silent = assert.rejects(writer.saveOperatorState({ position: 1, skipped: {} }), /does not answer/);
+    await time.pass(900_000);
+    await silent;
+    await assert.rejects(writer.generations('items'), /does not answer/);
+    lock.exec('ROLLBACK');
   });
 
   it('refuses and stores nothing after a deferred commit has failed', async () => {
