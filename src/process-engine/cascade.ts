@@ -52,10 +52,17 @@ export interface Cascade<
 /**
  * Declares a process that detaches the dependents of removed parents.
  *
- * A dependent may be attached while its parent is being removed. None stays attached: of the two events, one is later
- * in the log. If the removal is later, the reaction to it finds the dependent, because it waits until the read model
- * shows everything that is stored by then. If the attachment is later, the reaction to it finds that the parent is
- * removed: in the removals that the process has seen before, or in the parent's stream, which it reads after that.
+ * A dependent may be attached while its parent is being removed, because a command may decide on an older state of the
+ * parent. None stays attached: of the two events, one is later in the log, and each has one place there.
+ *
+ * - If the removal is later, the reaction to it finds the dependent, because the read model is past the removal then. What
+ *   is attached after the removal need not be shown, so the target does not move while others write.
+ * - If the attachment is later, the reaction to the attachment finds that the parent is removed. A process handles events in
+ *   order. From the beginning of the log on it remembers the removals before the attachment. In a later term it may not
+ *   know them all. It then reads the parent's stream, which has every event before the attachment.
+ *
+ * No other term and no other node can break this: each event of the log gets its reaction until one has succeeded, and an
+ * append that is under way gets its place, and its reaction, when it is stored.
  */
 export function cascade<
   Parent,

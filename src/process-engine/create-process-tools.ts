@@ -3,24 +3,19 @@ import type { StreamWriter } from '#application/streams/stream-writer.ts';
 import { writeEvents } from '#application/streams/write-events.ts';
 import { streamName } from '#domain/shared/entity.ts';
 import type { Failure, FailureCode } from '#domain/shared/failure.ts';
-import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
+import type { RecordedEvent } from '#event-store/event-store.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import { clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import type { SeenStreams } from './cascade.ts';
+import type { OwnWrites } from './own-writes.ts';
 import type { ProcessTools } from './process.ts';
 import type { PauseUntil } from './reactions.ts';
 
 /** What all reactions of a process use. */
 export interface ProcessToolsOptions {
-  readonly store: Pick<EventStore, 'lastPosition'>;
   readonly writer: StreamWriter;
   readonly documents: ReadStore;
-  /**
-   * Waits until a read model has passed a position.
-   * @returns false after the time limit
-   */
-  readonly waitForPosition: (collection: string, position: number) => Promise<boolean>;
   readonly log: Pick<Logger, 'error'>;
 }
 
@@ -35,12 +30,16 @@ export interface ReactionContext {
   readonly seen: SeenStreams | null;
   /** Called with the position of each append of the reaction. */
   readonly onAppended: (position: number) => void;
+  /** What the process has written so far. */
+  readonly ownWrites: OwnWrites;
+  /** Waits until a read model has passed a position. @throws when the signal aborts first */
+  readonly untilShown: (collection: string, position: number) => Promise<void>;
 }
 
 /** Creates the tools for a reaction to an event. */
 export function createProcessTools(options: ProcessToolsOptions, context: ReactionContext): ProcessTools {
-  const { writer, store, documents, waitForPosition, log } = options;
-  const { cause, signal, pauseUntil, seen, onAppended } = context;
+  const { writer, documents, log } = options;
+  const { cause, signal, pauseUntil, seen, onAppended, ownWrites, untilShown } = context;
   const { actor, requestId, $correlationId } = cause.metadata;
   const origin = { actor, requestId, correlationId: $correlationId, causationId: cause.id };
   return {
@@ -51,15 +50,21 @@ export function createProcessTools(options: ProcessToolsOptions, context: Reacti
     now: () => new Date(clock.time()),
     log,
     write: async (write) => {
-      signal.throwIfAborted();
-      const handled = await writeEvents(writer, { ...write, origin });
+      const decide: typeof write.decide = (stream, deadline) => {
+        // The stream may have been read slowly. The next term decides then.
+        signal.throwIfAborted();
+        return write.decide(stream, deadline);
+      };
+      const handled = await writeEvents(writer, { ...write, decide, origin });
       if (E.isLeft(handled)) throw new CommandRejectedError(handled.left);
       const last = handled.right.events.at(-1);
-      if (last !== undefined) onAppended(last.position);
+      if (last === undefined) return ownWrites.found();
+      ownWrites.appended(last.position);
+      onAppended(last.position);
     },
     documentsUpToDate: async (collection) => {
-      if (await waitForPosition(collection, await store.lastPosition())) return documents;
-      throw new ReadModelBehindError(collection);
+      await untilShown(collection, Math.max(cause.position, await ownWrites.upTo()));
+      return documents;
     },
   };
 }
@@ -80,15 +85,4 @@ const passing: ReadonlySet<FailureCode> = new Set(['unavailable', 'too-many-conf
 /** Whether a retry may resolve a refusal. Any other one is final. */
 export function isPassing({ code }: Failure): boolean {
   return passing.has(code);
-}
-
-/** A process needs a read model that has not reached the end of the log: it is being filled, or it lags. */
-export class ReadModelBehindError extends Error {
-  override readonly name = 'ReadModelBehindError';
-  readonly collection: string;
-
-  constructor(collection: string) {
-    super(`the read model ${collection} is behind`);
-    this.collection = collection;
-  }
 }

@@ -1,7 +1,7 @@
-import type { Clock } from '#leases/clock.ts';
 import { decodeProcessesRecord, type ProcessesRecord, processesRecordKey } from '#positions/position-poll.ts';
 import type { RecordStore } from '#records/record-store.ts';
 import { BackOff } from '#shared/async/retrying.ts';
+import { delay } from '#shared/async/timed-waits.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';
 import { encodeJson } from '#shared/json/encoded-json.ts';
 import type { Logger } from '#shared/logging/logger.ts';
@@ -57,7 +57,6 @@ export interface CheckpointWriterOptions {
   readonly write: () => Promise<void>;
   /** Called once when a newer term has begun. Nothing is written afterwards. */
   readonly onFenced: (error: FencedError) => void;
-  readonly clock: Clock;
   readonly log: Logger;
   /** Ends every wait. `end` still writes the last state. */
   readonly signal: AbortSignal;
@@ -68,7 +67,7 @@ interface Wait {
   readonly end: () => void;
 }
 
-const retryLimits = { firstMs: 50, maxMs: 2_000 };
+const retryLimits = { firstMs: 50, maxMs: 1_000 };
 
 /** Writes a state that changes often: one write at a time, always of the newest state. A failed write is retried. */
 export class CheckpointWriter {
@@ -111,8 +110,8 @@ export class CheckpointWriter {
   }
 
   async #write(): Promise<void> {
-    const { write, clock, signal } = this.#options;
-    const backOff = new BackOff(retryLimits, () => clock.random());
+    const { write, signal } = this.#options;
+    const backOff = new BackOff(retryLimits);
     // Everything that changes in the same turn becomes one write.
     await Promise.resolve();
     while (this.#written < this.#wanted && !signal.aborted) {
@@ -125,7 +124,7 @@ export class CheckpointWriter {
       } catch (error) {
         if (error instanceof FencedError) return this.#fenced(error);
         this.#outage.failed(error);
-        await clock.pause(backOff.failed(), signal);
+        await delay(backOff.failed(), signal);
       }
     }
     this.#writing = null;

@@ -1,11 +1,10 @@
 import { setMaxListeners } from 'node:events';
 import { nothingRead } from '#domain/shared/log-mark.ts';
-import type { EventStore } from '#event-store/event-store.ts';
 import { identityOfLog } from '#event-store/log-identity.ts';
 import type { LogTail } from '#event-store/log-tail.ts';
-import { type Clock, monotonicClock } from '#leases/clock.ts';
 import type { Leases } from '#leases/leases.ts';
 import { onOneNode } from '#leases/on-one-node.ts';
+import type { Term } from '#leases/term.ts';
 import {
   type ProcessCheckpoint,
   type ProcessEffect,
@@ -14,19 +13,19 @@ import {
 } from '#positions/position-poll.ts';
 import type { FollowedPosition, PositionSink } from '#positions/positions.ts';
 import { retrying } from '#shared/async/retrying.ts';
+import { delay } from '#shared/async/timed-waits.ts';
 import { levelOf } from '#shared/errors/unavailable-error.ts';
 import { errorText } from '#shared/logging/logged-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
-import type { ProcessToolsOptions } from './create-process-tools.ts';
 import { isAwaited, type Process } from './process.ts';
 import { CheckpointWriter, type ProcessCheckpoints } from './process-checkpoints.ts';
 import { ProcessRequests } from './process-requests.ts';
-import { ProcessRun } from './process-run.ts';
+import { ProcessRun, type ProcessRunOptions } from './process-run.ts';
 
 /** The options of the host of all processes. */
-export interface ProcessHostOptions extends Omit<ProcessToolsOptions, 'store' | 'log'> {
+export interface ProcessHostOptions
+  extends Pick<ProcessRunOptions, 'store' | 'writer' | 'documents' | 'waitForPosition'> {
   readonly processes: ReadonlyArray<Process>;
-  readonly store: Pick<EventStore, 'lastPosition'>;
   readonly tail: Pick<LogTail, 'follow' | 'firstEvent' | 'compare' | 'trail'>;
   readonly checkpoints: Pick<ProcessCheckpoints, 'take' | 'save'>;
   /** Receives the positions of the processes for which callers wait. */
@@ -38,8 +37,6 @@ export interface ProcessHostOptions extends Omit<ProcessToolsOptions, 'store' | 
   readonly log: Logger;
   /** The interval in which moved positions are stored. Default 1 s. */
   readonly saveIntervalMs?: number;
-  /** Default: the clock of the machine. */
-  readonly clock?: Clock;
 }
 
 const nothingDone = { checkpoints: {}, effects: [], read: nothingRead, liveFrom: 0 };
@@ -74,7 +71,7 @@ export class ProcessHost {
       node,
       log,
       signal: this.#stopping.signal,
-      work: ({ token, signal }) => new ProcessTerm(this.#options, token, signal).run(),
+      work: (term) => new ProcessTerm(this.#options, term).run(),
       failureMessage: 'The processes have failed and are started again',
     });
   }
@@ -92,6 +89,8 @@ interface Beginning {
   readonly log: string;
   readonly checkpoints: ReadonlyMap<string, ProcessCheckpoint>;
   readonly effects: ReadonlyArray<ProcessEffect>;
+  /** The end of the log. */
+  readonly end: number;
   /** The position from which on callers wait for processes. Before it, the processes look again at events of the past. */
   readonly liveFrom: number;
 }
@@ -99,11 +98,7 @@ interface Beginning {
 /** The time in which one node runs the processes. */
 class ProcessTerm {
   readonly #options: ProcessHostOptions;
-  readonly #clock: Clock;
-  readonly #token: number;
-  readonly #outer: AbortSignal;
-  readonly #failed = new AbortController();
-  /** Ends the term. */
+  readonly #term: Term;
   readonly #signal: AbortSignal;
   readonly #writer: CheckpointWriter;
   #runs: ReadonlyArray<ProcessRun> = [];
@@ -112,27 +107,23 @@ class ProcessTerm {
   #effects: ProcessEffect[] = [];
   /** The record that was written last. */
   #written: ProcessesRecord | null = null;
-  #failure: { readonly error: unknown } | null = null;
+  #hasFailed = false;
 
-  constructor(options: ProcessHostOptions, token: number, signal: AbortSignal) {
-    const { clock = monotonicClock, log } = options;
-    this.#options = options;
-    this.#clock = clock;
-    this.#token = token;
-    this.#outer = signal;
-    this.#signal = AbortSignal.any([signal, this.#failed.signal]);
+  constructor(options: ProcessHostOptions, term: Term) {
+    this.#options = guarded(options, term);
+    this.#term = term;
+    this.#signal = term.signal;
     // Every process and every paused reaction listens to it.
     setMaxListeners(0, this.#signal);
     this.#writer = new CheckpointWriter({
       write: () => this.#write(),
       onFenced: (error) => this.#fail(error),
-      clock,
-      log,
+      log: options.log,
       signal: this.#signal,
     });
   }
 
-  /** @throws FencedError if another node runs the processes now; another failure that none of the processes caused */
+  /** @throws FencedError if another node runs the processes now */
   async run(): Promise<void> {
     const beginning = await this.#begin();
     if (beginning === null) return;
@@ -144,9 +135,9 @@ class ProcessTerm {
     for (const run of this.#runs) run.start();
     this.#report();
     await this.#keepSaving();
+    this.#report();
     await Promise.all([...this.#runs.map((run) => run.ended()), requests.ended()]);
     await this.#end();
-    if (this.#failure !== null) throw this.#failure.error;
   }
 
   /** Reads the checkpoints. @returns null if the signal aborts first */
@@ -155,7 +146,7 @@ class ProcessTerm {
     const identity = await identityOfLog(tail, this.#signal);
     if (identity === null) return null;
     const read = async () => {
-      const taken = (await checkpoints.take(this.#token, identity)) ?? nothingDone;
+      const taken = (await checkpoints.take(this.#term.token, identity)) ?? nothingDone;
       return { taken, end: await store.lastPosition() };
     };
     try {
@@ -164,7 +155,7 @@ class ProcessTerm {
       const within = withinLog(known, end);
       const looksAgain = isTakenBack || within.size < Object.keys(known).length;
       const liveFrom = looksAgain ? end : Math.min(taken.liveFrom, end);
-      return { log: identity, checkpoints: within, effects, liveFrom };
+      return { log: identity, checkpoints: within, effects, end, liveFrom };
     } catch (error) {
       if (this.#signal.aborted) return null;
       throw error;
@@ -192,12 +183,12 @@ class ProcessTerm {
     return new ProcessRequests({ tail, store, after: Math.min(...positions), log, signal: this.#signal });
   }
 
-  #newRun(process: Process, { checkpoints, liveFrom }: Beginning, requests: ProcessRequests): ProcessRun {
+  #newRun(process: Process, { checkpoints, end, liveFrom }: Beginning, requests: ProcessRequests): ProcessRun {
     return new ProcessRun({
       ...this.#options,
-      clock: this.#clock,
       process,
       checkpoint: checkpoints.get(process.name) ?? startOfLog,
+      endAtStart: end,
       liveFrom,
       requests,
       signal: this.#signal,
@@ -217,12 +208,14 @@ class ProcessTerm {
   }
 
   #report(): void {
-    const awaited = this.#runs.filter(({ process }) => isAwaited(process));
-    const hasFailed = this.#failure !== null;
+    const { leases, positions: sink } = this.#options;
+    // From the end of the term on, what another node stores counts.
+    const hasEnded = leases !== null && this.#signal.aborted;
+    const awaited = hasEnded ? [] : this.#runs.filter(({ process }) => isAwaited(process));
     const positions = awaited.map(({ process, followed: { position, live } }): [string, FollowedPosition] => {
-      return [process.name, { position, live: live && !hasFailed }];
+      return [process.name, { position, live: live && !this.#hasFailed }];
     });
-    this.#options.positions.update('process', new Map(positions));
+    sink.update('process', new Map(positions));
   }
 
   #recordEffect(process: Process, cause: number, appended: number): void {
@@ -238,7 +231,7 @@ class ProcessTerm {
   async #keepSaving(): Promise<void> {
     const { saveIntervalMs = defaultSaveIntervalMs } = this.#options;
     while (!this.#signal.aborted) {
-      await this.#clock.pause(saveIntervalMs, this.#signal);
+      await delay(saveIntervalMs, this.#signal);
       if (this.#signal.aborted || !this.#hasChanged()) continue;
       this.#report();
       this.#writer.request();
@@ -256,18 +249,18 @@ class ProcessTerm {
   async #write(): Promise<void> {
     const record = {
       log: this.#log,
-      token: this.#token,
+      token: this.#term.token,
       checkpoints: Object.fromEntries(this.#runs.map(({ process, checkpoint }) => [process.name, checkpoint])),
       // Only callers on other nodes read them.
       effects: this.#options.leases === null ? [] : [...this.#effects],
       read: this.#options.tail.trail.read,
       liveFrom: this.#liveFrom,
     };
-    await this.#options.checkpoints.save(this.#token, record);
+    await this.#options.checkpoints.save(this.#term.token, record);
     this.#written = record;
   }
 
-  /** Stores the last checkpoints, and reports the end. Without the checkpoints, the next term sees some events again. */
+  /** Stores the last checkpoints. Without them, the next term sees some events again. */
   async #end(): Promise<void> {
     if (this.#hasChanged()) this.#writer.request();
     try {
@@ -278,18 +271,30 @@ class ProcessTerm {
         'The last checkpoints of processes could not be stored',
       );
     }
-    const { leases, positions } = this.#options;
-    // From now on, what another node stores counts.
-    if (leases !== null) positions.update('process', new Map());
-    // Callers do not wait for the processes until they start again.
-    else if (this.#failure !== null) this.#report();
   }
 
+  /** Ends the term because of a failure that none of the processes caused. */
   #fail(error: unknown): void {
-    if (this.#outer.aborted || this.#failure !== null) return;
-    this.#failure = { error };
-    this.#failed.abort();
+    if (this.#signal.aborted) return;
+    this.#hasFailed = true;
+    this.#term.fail(error);
   }
+}
+
+/**
+ * What a term may use. When it was left, a late reaction of it appends nothing, moves no checkpoint, and reports nothing
+ * to callers.
+ */
+function guarded(options: ProcessHostOptions, { guard }: Term): ProcessHostOptions {
+  return {
+    ...options,
+    store: guard(options.store),
+    writer: guard(options.writer),
+    documents: guard(options.documents),
+    checkpoints: guard(options.checkpoints),
+    positions: guard(options.positions),
+    waitForPosition: guard(options.waitForPosition),
+  };
 }
 
 /** Returns a checkpoint that is not after a position. */
@@ -307,5 +312,7 @@ function takenBack({ failure, ...before }: ProcessCheckpoint, position: number):
  * events after that may differ from those that the process has seen.
  */
 function withinLog(checkpoints: ProcessesRecord['checkpoints'], end: number): ReadonlyMap<string, ProcessCheckpoint> {
-  return new Map(Object.entries(checkpoints).filter(([, { position }]) => position <= end));
+  const within = Object.entries(checkpoints).filter(([, { position }]) => position <= end);
+  // A read model never passes a position beyond the end.
+  return new Map(within.map(([name, one]) => [name, { ...one, lastAppended: Math.min(one.lastAppended, end) }]));
 }

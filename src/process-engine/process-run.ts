@@ -1,14 +1,15 @@
 import { type EventFailure, eventFailure } from '#domain/shared/event-failure.ts';
-import type { EventBatch, RecordedEvent } from '#event-store/event-store.ts';
+import type { EventBatch, EventStore, RecordedEvent } from '#event-store/event-store.ts';
 import type { Following, LogTail } from '#event-store/log-tail.ts';
 import { ensureReadable } from '#event-store/recorded-event.ts';
-import type { Clock } from '#leases/clock.ts';
 import { type ProcessCheckpoint, startOfLog } from '#positions/position-poll.ts';
-import type { FollowedPosition } from '#positions/positions.ts';
+import type { FollowedPosition, PassedOptions } from '#positions/positions.ts';
 import { runFor, serviceOwner } from '#shared/async/fair-queue.ts';
+import { delay } from '#shared/async/timed-waits.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { SeenStreams } from './cascade.ts';
 import { createProcessTools, type ProcessToolsOptions } from './create-process-tools.ts';
+import { OwnWrites } from './own-writes.ts';
 import { mayHandle, type Process, type ProcessTools } from './process.ts';
 import type { OperatorDecision, ProcessRequests } from './process-requests.ts';
 import { type FailureReason, ReactionFailures, reasonOf } from './reaction-failures.ts';
@@ -23,7 +24,18 @@ export interface ProcessRunOptions extends Omit<ProcessToolsOptions, 'log'> {
   readonly liveFrom: number;
   readonly tail: Pick<LogTail, 'follow'>;
   readonly requests: ProcessRequests;
-  readonly clock: Clock;
+  readonly store: Pick<EventStore, 'lastPosition'>;
+  /** The end of the log when the term began. */
+  readonly endAtStart: number;
+  /**
+   * Waits until a read model has passed a position.
+   * @returns false after the time limit, and if the signal aborts
+   */
+  readonly waitForPosition: (
+    collection: string,
+    position: number,
+    limits: Required<Pick<PassedOptions, 'ms' | 'signal'>>,
+  ) => Promise<boolean>;
   readonly log: Logger;
   /** Ends the run. */
   readonly signal: AbortSignal;
@@ -37,6 +49,11 @@ export interface ProcessRunOptions extends Omit<ProcessToolsOptions, 'log'> {
   readonly onFailure: (error: unknown) => void;
 }
 
+/** How long a reaction waits for a read model before its process counts as waiting. */
+const shortWaitMs = 2_000;
+/** How often it looks from then on. Long waits would make this node poll shared stores while a read model has stopped. */
+const lookIntervalMs = 250;
+
 /**
  * One process during a term of its host. By default it handles events in order, one at a time, and retries each until
  * it succeeds. A process with `concurrency` handles several events at once, and its checkpoint stays before the oldest
@@ -46,6 +63,7 @@ export interface ProcessRunOptions extends Omit<ProcessToolsOptions, 'log'> {
 export class ProcessRun {
   readonly #options: ProcessRunOptions;
   readonly #seen: SeenStreams;
+  readonly #ownWrites: OwnWrites;
   /** Null for a process that handles events in order. */
   readonly #reactions: Reactions | null;
   /** The events at which it has stopped, by id. */
@@ -65,11 +83,12 @@ export class ProcessRun {
   #reportingPast: Promise<void> | null = null;
 
   constructor(options: ProcessRunOptions) {
-    const { process, checkpoint, signal } = options;
+    const { process, checkpoint, signal, store, endAtStart } = options;
     this.#options = options;
     this.#inherited = checkpoint;
     this.#position = checkpoint.position;
     this.#lastAppended = checkpoint.lastAppended;
+    this.#ownWrites = new OwnWrites(store, Math.max(checkpoint.lastAppended, endAtStart));
     this.#seen = new SeenStreams(process, checkpoint.position === startOfLog.position);
     this.#reactions = process.concurrency === undefined ? null : this.#newReactions(process.concurrency);
     // From then on, the position of the follower may be beyond events that were not handled.
@@ -213,13 +232,13 @@ export class ProcessRun {
 
   /** Reacts to an event until that succeeds or an operator skips the event. @throws when the signal aborts */
   async #react(event: RecordedEvent, pauseUntil: PauseUntil, withoutSlot: WithoutSlot): Promise<void> {
-    const { process, clock, signal } = this.#options;
-    const failures = new ReactionFailures(clock, this.#inherited.failure?.eventId === event.id);
+    const { process, signal } = this.#options;
+    const failures = new ReactionFailures(this.#inherited.failure?.eventId === event.id);
     for (;;) {
       try {
         ensureReadable(event);
         const owner = event.metadata.projectId ?? serviceOwner;
-        await runFor(owner, () => process.handle(event, this.#toolsFor(event, pauseUntil)));
+        await runFor(owner, () => process.handle(event, this.#toolsFor(event, pauseUntil, withoutSlot)));
         break;
       } catch (error) {
         signal.throwIfAborted();
@@ -230,16 +249,16 @@ export class ProcessRun {
   }
 
   async #afterFailure(event: RecordedEvent, error: unknown, failures: ReactionFailures): Promise<OperatorDecision> {
-    const { process, requests, clock, signal } = this.#options;
+    const { process, requests, signal } = this.#options;
     const reason = reasonOf(error);
     const mustStop = failures.mustStop(reason);
     if (reason.kind === 'own' || reason.kind === 'unreadable') {
       if (requests.isSkipped(process.name, event.id)) return 'skip';
       if (mustStop) return this.#stopAt(event, error, failures);
     }
-    const retryDelayMs = failures.retryDelayMs();
+    const retryDelayMs = failures.retryDelayMs(reason);
     this.#report(event, error, reason, failures, retryDelayMs);
-    await clock.pause(retryDelayMs, signal);
+    await delay(retryDelayMs, signal);
     signal.throwIfAborted();
     return 'retry';
   }
@@ -274,11 +293,7 @@ export class ProcessRun {
     retryDelayMs: number,
   ): void {
     const { process, log } = this.#options;
-    if (reason.kind === 'read-model') {
-      // Every attempt ends like this while read models are filled. That is not a failure, and one line is enough.
-      if (this.#waitFor(event, reason.waitingFor))
-        log.info({ process: process.name, readModel: reason.waitingFor }, 'waiting for a read model');
-    } else if (reason.kind === 'unavailable') {
+    if (reason.kind === 'unavailable') {
       if (failures.isWaiting && this.#waitFor(event, reason.waitingFor))
         log.warn({ process: process.name, waitingFor: reason.waitingFor }, 'a process waits for what is unavailable');
     } else {
@@ -287,6 +302,18 @@ export class ProcessRun {
       this.#options.onChange('state');
       log.error({ err: error, process: process.name, retryDelayMs }, 'a process will try again');
     }
+  }
+
+  /** Waits until a read model has passed a position, however long that takes. @throws when the signal aborts first */
+  async #untilShown(event: RecordedEvent, collection: string, position: number): Promise<void> {
+    const { process, waitForPosition, log, signal } = this.#options;
+    for (let ms = shortWaitMs; !(await waitForPosition(collection, position, { ms, signal })); ms = 0) {
+      signal.throwIfAborted();
+      if (this.#waitFor(event, collection))
+        log.info({ process: process.name, readModel: collection }, 'waiting for a read model');
+      await delay(lookIntervalMs, signal);
+    }
+    if (this.#waiting.delete(event.id)) this.#options.onChange('state');
   }
 
   /** @returns whether this is news: no other event waits for the same */
@@ -306,7 +333,7 @@ export class ProcessRun {
     this.#inherited = { failure: failure?.eventId === id ? null : failure, waitingFor: null };
   }
 
-  #toolsFor(cause: RecordedEvent, pauseUntil: PauseUntil): ProcessTools {
+  #toolsFor(cause: RecordedEvent, pauseUntil: PauseUntil, withoutSlot: WithoutSlot): ProcessTools {
     const { signal, onAppended } = this.#options;
     return createProcessTools(this.#options, {
       cause,
@@ -317,6 +344,8 @@ export class ProcessRun {
         this.#lastAppended = Math.max(this.#lastAppended, position);
         onAppended(cause.position, position);
       },
+      ownWrites: this.#ownWrites,
+      untilShown: (collection, position) => withoutSlot(() => this.#untilShown(cause, collection, position)),
     });
   }
 }

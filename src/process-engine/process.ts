@@ -23,8 +23,9 @@ export interface ProcessTools {
    */
   readonly write: <State, Events>(write: Omit<StreamWrite<State, Events>, 'origin' | 'idempotency'>) => Promise<void>;
   /**
-   * Returns the read store when one of its read models contains everything that is stored now. It rejects after the
-   * time limit.
+   * Returns the read store when one of its read models shows everything up to the event, and everything that this
+   * process has written. What others store later may be missing. It waits as long as that takes, and lets other
+   * reactions of a process with `concurrency` run meanwhile.
    */
   readonly documentsUpToDate: (collection: string) => Promise<ReadStore>;
   /** Waits until a time (RFC 3339), and lets other reactions run meanwhile. Only for a process with `concurrency`. */

@@ -1,14 +1,12 @@
 import { UnreadableEventError } from '#event-store/recorded-event.ts';
 import { UnreadableStreamError } from '#event-store/unreadable-stream.ts';
-import type { Clock } from '#leases/clock.ts';
 import { BackOff } from '#shared/async/retrying.ts';
+import { clock } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import { CommandRejectedError, isPassing, ReadModelBehindError } from './create-process-tools.ts';
+import { CommandRejectedError, isPassing } from './create-process-tools.ts';
 
 /** Why a reaction to an event has failed. */
 export type FailureReason =
-  /** A read model lags, is being filled or has stopped. The process waits for it. */
-  | { readonly kind: 'read-model'; readonly waitingFor: string }
   /** A store cannot be used, or other writers were faster. The process waits until a retry succeeds. */
   | { readonly kind: 'unavailable'; readonly waitingFor: string }
   /** The event, or a stream that the reaction needs, cannot be read. A retry cannot help. */
@@ -18,15 +16,16 @@ export type FailureReason =
 
 /** Returns why a reaction has failed. */
 export function reasonOf(error: unknown): FailureReason {
-  if (error instanceof ReadModelBehindError) return { kind: 'read-model', waitingFor: error.collection };
   if (error instanceof UnavailableError) return { kind: 'unavailable', waitingFor: error.message };
   if (error instanceof UnreadableEventError || error instanceof UnreadableStreamError) return { kind: 'unreadable' };
   const isWaiting = error instanceof CommandRejectedError && isPassing(error.failure);
   return isWaiting ? { kind: 'unavailable', waitingFor: error.message } : { kind: 'own' };
 }
 
-/** How long a process waits before it retries an event. */
-const retryLimits = { firstMs: 50, maxMs: 10_000 };
+/** How long a process waits before it retries an event after a failure of its own. */
+const ownLimits = { firstMs: 50, maxMs: 10_000 };
+/** Shorter, because a process continues soon after a store has recovered. A store that is known to be unavailable costs no call. */
+const outageLimits = { firstMs: 50, maxMs: 1_000 };
 /** After this many failures of its own, a process stops at an event. */
 const maxOwnFailures = 10;
 /** It does not stop sooner than this after the first of them. */
@@ -36,17 +35,15 @@ const maxShortFailures = 2;
 
 /** The failures of the reaction to one event. */
 export class ReactionFailures {
-  readonly #clock: Pick<Clock, 'now' | 'random'>;
-  readonly #backOff: BackOff;
+  readonly #ownBackOff = new BackOff(ownLimits);
+  readonly #outageBackOff = new BackOff(outageLimits);
   #firstOwnAt: number | null = null;
   #own = 0;
   #outages = 0;
   #hasStopped: boolean;
 
   /** @param hasStopped whether the process has stopped at this event before, so that one more failure stops it again */
-  constructor(clock: Pick<Clock, 'now' | 'random'>, hasStopped: boolean) {
-    this.#clock = clock;
-    this.#backOff = new BackOff(retryLimits, () => clock.random());
+  constructor(hasStopped: boolean) {
     this.#hasStopped = hasStopped;
   }
 
@@ -72,18 +69,18 @@ export class ReactionFailures {
     this.#hasStopped = true;
   }
 
-  /** Returns how long to wait before the next attempt, in milliseconds. */
-  retryDelayMs(): number {
-    return this.#backOff.failed();
+  /** Returns how long to wait before the next attempt after a failure, in milliseconds. */
+  retryDelayMs({ kind }: FailureReason): number {
+    return (kind === 'unavailable' ? this.#outageBackOff : this.#ownBackOff).failed();
   }
 
   get #isFinal(): boolean {
     if (this.#hasStopped) return true;
-    return this.#own >= maxOwnFailures && this.#clock.now() - (this.#firstOwnAt ?? 0) >= minFailingMs;
+    return this.#own >= maxOwnFailures && clock.now() - (this.#firstOwnAt ?? 0) >= minFailingMs;
   }
 
   #countOwn(): void {
     this.#own += 1;
-    this.#firstOwnAt ??= this.#clock.now();
+    this.#firstOwnAt ??= clock.now();
   }
 }

@@ -10,18 +10,18 @@ import type { EventOf } from '#domain/shared/entity.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { failure } from '#domain/shared/failure.ts';
 import { UnreadableStreamError } from '#event-store/unreadable-stream.ts';
-import type { Clock } from '#leases/clock.ts';
 import { type Process, process } from '#process-engine/process.ts';
 import { ProcessCheckpoints } from '#process-engine/process-checkpoints.ts';
 import { ProcessHost } from '#process-engine/process-host.ts';
 import { ProcessStatuses } from '#process-engine/process-statuses.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import { VirtualTime } from '#test/leases/virtual-time.ts';
 import { makeProject, organizationCreated, origin } from '#test/support/events/organization-events.ts';
 import { AppendableEventStore } from '#test/support/fakes/appendable-event-store.ts';
 import { FollowedPositions } from '#test/support/fakes/followed-positions.ts';
 import { ReadModel } from '#test/support/fakes/in-memory-read-store.ts';
 import { InMemoryRecordStore } from '#test/support/fakes/in-memory-record-store.ts';
+import { Random } from '#test/worlds/random.ts';
+import { SimulatedTime } from '#test/worlds/simulated-time.ts';
 
 /** Enough for ten attempts, which take a minute at least. */
 const severalAttemptsMs = 90_000;
@@ -32,7 +32,7 @@ describe('processes that fail', () => {
   let store: AppendableEventStore;
   let writer: StreamWriter;
   let checkpoints: ProcessCheckpoints;
-  let time: VirtualTime;
+  let time: SimulatedTime;
   let positions: FollowedPositions;
   let lines: string[];
   let host: ProcessHost;
@@ -44,23 +44,22 @@ describe('processes that fail', () => {
     store = new AppendableEventStore();
     writer = new StreamWriter({ store });
     checkpoints = new ProcessCheckpoints(new InMemoryRecordStore());
-    time = new VirtualTime();
+    time = new SimulatedTime(new Random(1)).install();
     positions = new FollowedPositions();
     lines = [];
     behind = new Set();
     followers = [];
   });
-  afterEach(() => host.stop());
+  afterEach(async () => {
+    await stop();
+    time[Symbol.dispose]();
+  });
 
-  const clock: Clock = {
-    now: () => time.now,
-    pause: (milliseconds, signal) =>
-      new Promise((resolve) => {
-        signal.addEventListener('abort', () => resolve(), { once: true });
-        time.in(milliseconds, resolve);
-      }),
-    random: () => 0.5,
-  };
+  async function stop(): Promise<void> {
+    const stopping = host.stop();
+    await time.pass(1_000);
+    await stopping;
+  }
 
   const reacting = (name: string, handle: Process['handle'], concurrency?: number) =>
     process<OrganizationEvents>({
@@ -91,7 +90,6 @@ describe('processes that fail', () => {
       positions,
       leases: null,
       node: 'one',
-      clock,
       log: { info: log, warn: log, error: log },
     });
     host.start();
@@ -219,7 +217,7 @@ describe('processes that fail', () => {
     await created('next');
     assert.deepEqual([(await statusOf('one')).state, one.seen], ['running', ['next']]);
     assert.deepEqual([(await statusOf('other')).state, other.seen], ['running', ['next']]);
-    await host.stop();
+    await stop();
     // It begins before the event, as after a change of its name.
     const later = broken('later', 'poison');
     await start(later.process);
@@ -252,7 +250,7 @@ describe('processes that fail', () => {
     await time.pass(severalAttemptsMs);
     const { failure: met } = await statusOf('one');
     assert.ok(met !== null);
-    await host.stop();
+    await stop();
     const before = attempts.length;
     await start(process);
     const after = await statusOf('one');
@@ -311,7 +309,7 @@ describe('processes that fail', () => {
     const status = await statusOf('one');
     assert.deepEqual([status.state, status.waitingFor, status.failure], ['waiting', 'flows', null]);
     assert.deepEqual([positions.isLive('one'), seen], [false, ['one', 'two']]);
-    await host.stop();
+    await stop();
     assert.equal((await statusOf('one')).state, 'waiting');
     await start(waiting, other);
     assert.equal(positions.isLive('one'), false, 'no caller waits before the first attempt');

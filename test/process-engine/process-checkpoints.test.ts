@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { nothingRead } from '#domain/shared/log-mark.ts';
-import { monotonicClock } from '#leases/clock.ts';
 import { decodeProcessesRecord, type ProcessesRecord, processesRecordKey } from '#positions/position-poll.ts';
 import { CheckpointWriter, ProcessCheckpoints } from '#process-engine/process-checkpoints.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';
@@ -81,7 +80,6 @@ describe('CheckpointWriter', () => {
     const writer = new CheckpointWriter({
       write: () => stored,
       onFenced: () => undefined,
-      clock: monotonicClock,
       log: pino({ level: 'silent' }),
       signal: stopping.signal,
     });

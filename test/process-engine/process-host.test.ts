@@ -342,13 +342,20 @@ describe('ProcessHost', () => {
 
   it('logs once, and not as an error, that it waits for a read model', async () => {
     let tries = 0;
-    start(async (_, { documentsUpToDate }) => {
-      tries += 1;
-      await documentsUpToDate('flows');
-    }, false);
-    await created('one');
-    await eventually(async () => tries >= 3, 'it has tried again');
-    assert.deepEqual([informed, logged], [['waiting for a read model'], []]);
+    const looks: number[] = [];
+    start(
+      async (_, { documentsUpToDate }) => {
+        tries += 1;
+        await documentsUpToDate('flows');
+      },
+      false,
+      undefined,
+      { waitForPosition: async (_, position) => looks.push(position) < 0 },
+    );
+    const position = await created('one');
+    await eventually(async () => looks.length >= 3, 'it has looked again');
+    assert.deepEqual([informed, logged, tries], [['waiting for a read model'], [], 1]);
+    assert.deepEqual(new Set(looks), new Set([position]));
   });
 
   it('keeps the position of its last append across a restart', async () => {

@@ -4,9 +4,6 @@ import type { Process } from '#process-engine/process.ts';
 import { ProcessHost } from '#process-engine/process-host.ts';
 import { ProcessStatuses } from '#process-engine/process-statuses.ts';
 
-/** How long a process waits for a read model before it retries. A stop takes at most as long. */
-const readModelWaitMs = 2_000;
-
 /**
  * Runs the processes if this node has the role for it, on one node at a time.
  * @returns the statuses of all processes, whichever node runs them
@@ -19,7 +16,7 @@ export function runProcesses(processes: ReadonlyArray<Process>, runtime: Runtime
       processes,
       store,
       positions: positionSink,
-      waitForPosition: (name, position) => areShown(positions, [name], position, { ms: readModelWaitMs }),
+      waitForPosition: (name, position, limits) => areShown(positions, [name], position, limits),
     });
     host.start();
     opened.defer(() => host.stop());
