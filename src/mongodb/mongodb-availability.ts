@@ -3,12 +3,15 @@ import { Availability } from '#shared/availability/availability.ts';
 import { clock, type Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import type { OnCommand } from './command-monitor.ts';
+import type { ServerAnswer } from './driver-connection.ts';
 import { clientFor, closeClient, ping } from './mongodb-client.ts';
 import { causeOf, isOfServer } from './mongodb-failure.ts';
 
 const defaultProbeTimeoutMs = 500;
 /** How long a client for probes is kept after a probe. */
 const keepProberMs = 30_000;
+/** Maximum number of clients whose probes are not answered yet. */
+const maxProbers = 12;
 
 export interface MongoDbAvailabilityOptions {
   /** The address, as connections have it. */
@@ -32,6 +35,11 @@ export interface ConnectionHolder {
    * @param tookMs the time until the server's answer
    */
   ensureUsable(tookMs: number): Promise<void>;
+  /**
+   * The server has answered a ping. Never throws.
+   * @param tookMs the time until its answer
+   */
+  serverAnswered(tookMs: number): void;
 }
 
 /**
@@ -45,6 +53,7 @@ export class MongoDbAvailability {
   readonly urlName: string;
   readonly #url: string;
   readonly #onCommand: OnCommand | undefined;
+  readonly #log: Logger | undefined;
   readonly #keepProberMs: number;
   readonly #holders = new Set<ConnectionHolder>();
   readonly #probers = new Set<Prober>();
@@ -57,6 +66,7 @@ export class MongoDbAvailability {
     const { url, urlName = 'its URL', probeTimeoutMs = defaultProbeTimeoutMs, log } = options;
     this.#url = url;
     this.#onCommand = options.onCommand;
+    this.#log = log;
     this.#keepProberMs = options.keepProberMs ?? keepProberMs;
     this.urlName = urlName;
     this.elections = new ElectionLog(log);
@@ -80,6 +90,11 @@ export class MongoDbAvailability {
     return () => this.#holders.delete(holder);
   }
 
+  /** A holder has replaced a client that got no answers although the server gives some. */
+  clientReplaced(): void {
+    this.#log?.warn({}, 'A client of MongoDB got no answers and was replaced, because the server answers others');
+  }
+
   /** Stops probing. */
   async close(): Promise<void> {
     const probing = this.state.close();
@@ -97,6 +112,7 @@ export class MongoDbAvailability {
       throw error;
     }
     this.#keep(prober);
+    for (const holder of this.#holders) holder.serverAnswered(prober.answerMs);
   }
 
   #takeIdle(): Prober | null {
@@ -118,13 +134,16 @@ export class MongoDbAvailability {
 
   /** Creates a client for probes. The clients of the holders may be broken although the server has recovered. */
   #newProber(timeoutMs: number): Prober {
+    const [oldest] = this.#probers;
+    if (oldest !== undefined && this.#probers.size >= maxProbers) void this.#end(oldest);
+    const onAnswer = (answer: ServerAnswer) => {
+      prober.answerMs = answer.tookMs;
+      this.state.heard(answer);
+    };
     const onCommand = this.#onCommand;
-    const client = clientFor(this.#url, {
-      stepMs: timeoutMs,
-      maxPoolSize: 1,
-      ...(onCommand !== undefined && { onCommand }),
-    });
-    const prober = { client, unreachable: unreachable(client) };
+    const options = { stepMs: timeoutMs, maxPoolSize: 1, onAnswer, ...(onCommand !== undefined && { onCommand }) };
+    const client = clientFor(this.#url, options);
+    const prober: Prober = { client, unreachable: unreachable(client), answerMs: 0 };
     this.#probers.add(prober);
     prober.unreachable.catch(() => this.#end(prober));
     return prober;
@@ -141,6 +160,8 @@ interface Prober {
   readonly client: MongoClient;
   /** Rejects with the cause as soon as no host is reachable. A call itself would wait until its time limit. */
   readonly unreachable: Promise<never>;
+  /** How long its last answer took. */
+  answerMs: number;
 }
 
 function unreachable(client: MongoClient): Promise<never> {
@@ -164,20 +185,17 @@ const quietMs = 500;
  */
 export class ElectionLog {
   readonly #log: Logger | undefined;
-  readonly #now: () => number;
   #since: number | null = null;
   #refusedAt = 0;
   #isLogged = false;
 
-  /** @param now the time in milliseconds; default: the clock of the machine */
-  constructor(log: Logger | undefined, now: () => number = () => clock.now()) {
+  constructor(log: Logger | undefined) {
     this.#log = log;
-    this.#now = now;
   }
 
   /** A call was refused. */
   refused(): void {
-    this.#refusedAt = this.#now();
+    this.#refusedAt = clock.now();
     this.#since ??= this.#refusedAt;
     if (this.#isLogged || this.#refusedAt - this.#since < transientMs) return;
     this.#isLogged = true;
@@ -186,7 +204,7 @@ export class ElectionLog {
 
   /** A call was answered. */
   answered(): void {
-    if (this.#since === null || this.#now() - this.#refusedAt < quietMs) return;
+    if (this.#since === null || clock.now() - this.#refusedAt < quietMs) return;
     this.#since = null;
     if (this.#isLogged) this.#log?.info({}, 'MongoDB has a primary again');
     this.#isLogged = false;

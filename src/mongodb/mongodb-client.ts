@@ -1,11 +1,8 @@
-import { createRequire } from 'node:module';
-import type { Duplex } from 'node:stream';
-import { MongoClient, type MongoClientOptions, MongoNetworkError } from 'mongodb';
+import { MongoClient, type MongoClientOptions } from 'mongodb';
 import { withTimeout } from '#shared/async/timed-waits.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
-import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import { CallScope } from './call-scope.ts';
 import { monitorCommands, type OnCommand } from './command-monitor.ts';
+import { connectionTypeFor, type DriverConnection, type OnAnswer } from './driver-connection.ts';
 
 const closeTimeoutMs = 2000;
 const defaultMaxPoolSize = 20;
@@ -29,6 +26,8 @@ export interface ClientOptions {
   readonly maxPoolSize?: number;
   /** Receives each command that has ended. Default: the driver does not monitor commands. */
   readonly onCommand?: OnCommand;
+  /** Receives each answer of the server, but for those to monitors. Default: nothing does. */
+  readonly onAnswer?: OnAnswer;
 }
 
 /**
@@ -75,12 +74,13 @@ function driverOptions({
   stepMs = defaultStepMs,
   maxPoolSize = defaultMaxPoolSize,
   onCommand,
+  onAnswer = () => undefined,
 }: ClientOptions): DriverOptions {
   return {
     appName: 'switchyard',
     maxPoolSize,
     maxIdleTimeMS: maxIdleMs,
-    connectionType: DriverConnection,
+    connectionType: connectionTypeFor(onAnswer),
     monitorCommands: onCommand !== undefined,
     // With these limits for the steps of a call, the driver's limit for a whole call, `timeoutMS`, has no effect.
     serverSelectionTimeoutMS: stepMs,
@@ -96,49 +96,4 @@ function driverOptions({
     // before it.
     retryWrites: false,
   };
-}
-
-type ConnectionClass = new (stream: Duplex, options: object) => ConnectionOfDriver;
-
-interface ConnectionOfDriver {
-  /** Whether the handshake is over; never true for a connection that monitors its server. */
-  readonly established: boolean;
-  command(namespace: object, command: object, options: object, answerType?: unknown): Promise<unknown>;
-}
-
-// The driver exports this class as a type only.
-const { Connection } = createRequire(import.meta.url)('mongodb/lib/cmap/connection.js') as {
-  readonly Connection: ConnectionClass;
-};
-
-/**
- * A connection of the driver whose writes end when it is closed. The driver (7.9.0) waits until a stream drains, and a
- * stream that is closed meanwhile never does: its call would never end and keep its place in the pool, and a
- * monitor would never check its server again. It sends nothing more for a call that is over, and is closed when it is
- * silent for too long for the call. Clients use it as their `connectionType`.
- */
-export class DriverConnection extends Connection {
-  constructor(stream: Duplex, options: object) {
-    super(stream, options);
-    endWritesWhenClosed(stream);
-  }
-
-  override command(namespace: object, command: object, options: object, answerType?: unknown): Promise<unknown> {
-    // A handshake belongs to no call, although it begins during one.
-    const scope = this.established ? CallScope.current : undefined;
-    if (scope === undefined) return super.command(namespace, command, options, answerType);
-    if (scope.isOver) return Promise.reject(new UnavailableError('The call is over.'));
-    return super.command(namespace, command, { ...options, socketTimeoutMS: scope.maxSilenceMs }, answerType);
-  }
-}
-
-/** After each write the driver checks whether its connection is closed, and throws the cause. */
-function endWritesWhenClosed(stream: Duplex): void {
-  const write: (bytes: Uint8Array) => boolean = stream.write.bind(stream);
-  stream.write = (bytes: Uint8Array) => {
-    // The stream may have been closed since the driver's last check.
-    if (stream.destroyed) throw new MongoNetworkError('The connection is closed');
-    return write(bytes);
-  };
-  stream.once('close', () => stream.emit('drain'));
 }

@@ -4,7 +4,9 @@ import { delay, withTimeout, withTimeoutError } from '#shared/async/timed-waits.
 import { chance } from '#shared/chance.ts';
 import { clock } from '#shared/clock.ts';
 import { PermanentlyUnavailableError, UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { AnswerWatch } from './answer-watch.ts';
 import { CallScope } from './call-scope.ts';
+import type { ServerAnswer } from './driver-connection.ts';
 import { MongoDbAvailability } from './mongodb-availability.ts';
 import { type ClientOptions, clientFor, closeClient, databaseOf, ping } from './mongodb-client.ts';
 import { awayError, isElection, isOfServer, namedFailure } from './mongodb-failure.ts';
@@ -14,16 +16,19 @@ const defaultTimeoutMs = 5000;
 const leastProbeTimeoutMs = 500;
 const probePartOfTimeout = 0.1;
 /**
- * A client that does not answer after the server has recovered is replaced. It has the longer of this minimum and this
- * multiple of the time that the server's answer took.
+ * A client is replaced if it gets no answer for the longer of this minimum and this multiple of the time that the
+ * server takes to answer another. An outage lasts for the time in which a client shows it.
  */
 const leastRecoveryMs = 250;
+const silenceFactor = 3;
 const recoveryFactor = 4;
+/** Maximum number of replaced clients that are being closed. Further ones are replaced later. */
+const maxClosing = 3;
 const maxUpdates = 1000;
 const maxFerretDbUpdates = 5;
 
 /** The options of the client of one database. */
-export interface MongoDbClientOptions extends Omit<ClientOptions, 'stepMs'> {
+export interface MongoDbClientOptions extends Omit<ClientOptions, 'stepMs' | 'onAnswer'> {
   /** `mongodb://…` or `mongodb+srv://…`. Its path names the database; default `switchyard`. */
   readonly url: string;
   /** The time limit of a whole call, including the search for the server. A function is asked for each. Default 5 s. */
@@ -32,31 +37,44 @@ export interface MongoDbClientOptions extends Omit<ClientOptions, 'stepMs'> {
   readonly availability?: MongoDbAvailability;
 }
 
-/** A client of one database with a bounded pool of connections. It is replaced when an outage has broken it. */
+/** The client that calls use now. */
+interface UsedClient {
+  readonly client: MongoClient;
+  readonly database: Db;
+  readonly watch: AnswerWatch;
+}
+
+/**
+ * A client of one database with a bounded pool of connections. It is replaced when an outage has broken it, and whenever
+ * the server answers others and not this one: the driver (7.9) keeps a client closed whose first connection failed.
+ */
 export class ReconnectingClient {
   readonly #url: string;
   readonly #options: ClientOptions;
   readonly #limitMs: () => number;
-  #client: MongoClient;
-  #database: Db;
-  #maxUpdates: number | null = null;
-  #closed = false;
   readonly #availability: MongoDbAvailability;
   /** Leaves the shared availability. */
   readonly #leave: () => void | Promise<void>;
+  #used: UsedClient;
+  #maxUpdates: number | null = null;
+  #closed = false;
+  #checking: Promise<void> | null = null;
+  /** How many replaced clients are not closed yet. */
+  #closing = 0;
 
   /** @throws StartupError for a malformed address, without secrets in the message */
   constructor({ url, availability, timeoutMs = defaultTimeoutMs, ...options }: MongoDbClientOptions) {
     this.#url = url;
     this.#options = options;
     this.#limitMs = typeof timeoutMs === 'function' ? timeoutMs : () => timeoutMs;
-    this.#client = clientFor(url, this.#options);
-    this.#database = this.#client.db(databaseOf(url));
     const probeTimeoutMs = Math.max(leastProbeTimeoutMs, this.#limitMs() * probePartOfTimeout);
-    const known = availability ?? new MongoDbAvailability({ url, probeTimeoutMs });
-    const leave = known.add({ ensureUsable: (tookMs) => this.#ensureUsable(tookMs) });
-    this.#availability = known;
-    this.#leave = availability === undefined ? () => known.close() : leave;
+    this.#availability = availability ?? new MongoDbAvailability({ url, probeTimeoutMs });
+    this.#used = this.#open();
+    const leave = this.#availability.add({
+      ensureUsable: (tookMs) => this.#ensureUsable(tookMs),
+      serverAnswered: (tookMs) => this.#serverAnswered(tookMs),
+    });
+    this.#leave = availability === undefined ? () => this.#availability.close() : leave;
   }
 
   /**
@@ -78,18 +96,19 @@ export class ReconnectingClient {
   }
 
   async #call<Result>(work: (database: Db) => Promise<Result>, scope: CallScope): Promise<Result> {
-    const database = this.#database;
+    const used = this.#used;
+    used.watch.asked();
     try {
       const result = await within(
         scope.limitMs,
-        scope.run(() => work(database)),
+        scope.run(() => work(used.database)),
       );
       this.#availability.state.answered();
       this.#availability.elections.answered();
       return result;
     } catch (error) {
       // The client was closed during the call, or replaced by another.
-      const isOver = this.#closed || database !== this.#database;
+      const isOver = this.#closed || used !== this.#used;
       if (isOver && error instanceof MongoError) throw closedError();
       const namedError = namedFailure(error, this.#availability.urlName);
       if (isElection(error)) this.#availability.elections.refused();
@@ -116,25 +135,62 @@ export class ReconnectingClient {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    await Promise.all([this.#leave(), closeClient(this.#client)]);
+    await Promise.all([this.#leave(), closeClient(this.#used.client)]);
   }
 
-  /** Replaces a client whose calls do not reach the server although the server answers. */
+  /** Replaces a client whose calls do not reach the server after an outage. */
   async #ensureUsable(tookMs: number): Promise<void> {
-    const client = this.#client;
-    const reached = ping(client).then(
-      () => true,
-      () => false,
-    );
-    const isUsable = await withTimeout(Math.max(leastRecoveryMs, tookMs * recoveryFactor), reached, false);
-    if (!isUsable && client === this.#client) this.#replaceClient();
+    const limitMs = Math.max(leastRecoveryMs, tookMs * recoveryFactor);
+    await withTimeout(limitMs, this.#replaceUnlessAnswered(tookMs), undefined);
   }
 
-  #replaceClient(): void {
-    if (this.#closed) return;
-    void closeClient(this.#client);
-    this.#client = clientFor(this.#url, this.#options);
-    this.#database = this.#client.db(databaseOf(this.#url));
+  #serverAnswered(tookMs: number): void {
+    if (!this.#used.watch.isSilent(this.#limitMs())) return;
+    this.#checking ??= this.#check(tookMs).finally(() => {
+      this.#checking = null;
+    });
+  }
+
+  async #check(tookMs: number): Promise<void> {
+    const isReplaced = await this.#replaceUnlessAnswered(tookMs);
+    if (isReplaced) this.#availability.clientReplaced();
+  }
+
+  /**
+   * Replaces the client if the server answers none of its messages. A handshake that proceeds is no reason.
+   * @param tookMs how long the server takes to answer
+   */
+  async #replaceUnlessAnswered(tookMs: number): Promise<boolean> {
+    const used = this.#used;
+    const askedAt = clock.now();
+    const reached = ping(used.client).then(() => true, isOfServer);
+    const isReached = await withTimeout(Math.max(leastRecoveryMs, tookMs * silenceFactor), reached, false);
+    if (isReached || used.watch.hasAnsweredSince(askedAt)) return false;
+    return used === this.#used && this.#replaceClient();
+  }
+
+  #replaceClient(): boolean {
+    if (this.#closed || this.#closing >= maxClosing) return false;
+    this.#closing += 1;
+    const { client } = this.#used;
+    void client
+      .close()
+      .catch(() => undefined)
+      .finally(() => {
+        this.#closing -= 1;
+      });
+    this.#used = this.#open();
+    return true;
+  }
+
+  #open(): UsedClient {
+    const watch = new AnswerWatch();
+    const onAnswer = (answer: ServerAnswer) => {
+      watch.answered();
+      this.#availability.state.heard(answer);
+    };
+    const client = clientFor(this.#url, { ...this.#options, onAnswer });
+    return { client, database: client.db(databaseOf(this.#url)), watch };
   }
 }
 

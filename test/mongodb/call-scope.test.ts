@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { MongoDbConnection } from '#mongodb/mongodb-connection.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { eventually } from '#test/support/run/eventually.ts';
@@ -40,5 +41,26 @@ describeOnFerretDb('CallScope', (ferret) => {
     assert.equal(await count(), 0);
     await insert();
     assert.equal(await count(), 1);
+  });
+
+  it('leaves the monitor of the server alone that began during a call', async () => {
+    let made = 0;
+    const counting = new TcpProxy(ferret.port, () => {
+      made += 1;
+      return () => undefined;
+    });
+    await counting.listen();
+    const monitored = new MongoDbConnection({ url: `${counting.through(ferret.newUrl())}?heartbeatFrequencyMS=500` });
+    const ping = () => monitored.call((database) => database.command({ ping: 1 }));
+    try {
+      await ping();
+      const before = made;
+      await sleep(1_500);
+      await ping();
+      assert.equal(made, before, 'the server was connected again');
+    } finally {
+      await monitored.close();
+      await counting.close();
+    }
   });
 });

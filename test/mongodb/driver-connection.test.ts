@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MongoNetworkError, ReadPreference } from 'mongodb';
-import { DriverConnection } from '#mongodb/mongodb-client.ts';
+import { DriverConnection } from '#mongodb/driver-connection.ts';
 import { MongoDbConnection } from '#mongodb/mongodb-connection.ts';
 import { withTimeout } from '#shared/async/timed-waits.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';

@@ -1,28 +1,31 @@
 import assert from 'node:assert/strict';
 import { ElectionLog } from '#mongodb/mongodb-availability.ts';
+import { Random } from '#test/worlds/random.ts';
+import { SimulatedTime } from '#test/worlds/simulated-time.ts';
 
 describe('ElectionLog', () => {
-  let now: number;
+  let time: SimulatedTime;
   let lines: string[];
   let elections: ElectionLog;
   beforeEach(() => {
-    now = 1_000;
+    time = new SimulatedTime(new Random(1)).install();
     lines = [];
     const log = {
       info: (_: object, message: string) => lines.push(`info ${message}`),
       warn: (_: object, message: string) => lines.push(`warn ${message}`),
       error: assert.fail,
     };
-    elections = new ElectionLog(log, () => now);
+    elections = new ElectionLog(log);
   });
+  afterEach(() => time[Symbol.dispose]());
 
-  it('logs the beginning and the end once, also when some calls are answered meanwhile', () => {
-    for (let time = 0; time < 3_000; time += 100) {
+  it('logs the beginning and the end once, also when some calls are answered meanwhile', async () => {
+    for (let passed = 0; passed < 3_000; passed += 100) {
       elections.refused();
       elections.answered();
-      now += 100;
+      await time.pass(100);
     }
-    now += 500;
+    await time.pass(500);
     elections.answered();
     elections.answered();
     assert.deepEqual(lines, [
@@ -31,11 +34,11 @@ describe('ElectionLog', () => {
     ]);
   });
 
-  it('logs nothing for refusals in less than 300 ms', () => {
+  it('logs nothing for refusals in less than 300 ms', async () => {
     elections.refused();
-    now += 200;
+    await time.pass(200);
     elections.refused();
-    now += 600;
+    await time.pass(600);
     elections.answered();
     elections.refused();
     assert.deepEqual(lines, []);

@@ -3,7 +3,7 @@ import { delay } from '#shared/async/timed-waits.ts';
 import { clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { OutageLines } from './outage-lines.ts';
-import { type ProbeClock, Prober, probeEveryMs } from './prober.ts';
+import { Prober, probeEveryMs } from './prober.ts';
 
 /** Why a server cannot be used, for an operator, without secrets. */
 export interface UnavailableCause {
@@ -26,8 +26,6 @@ const transientProbeEveryMs = 50;
 
 /** How often a call without an answer causes a probe. */
 const suspectAfterMs = 500;
-
-const ownClock: ProbeClock = { now: () => clock.now(), pause: delay };
 
 export interface AvailabilityOptions {
   /** The server's name in the log. */
@@ -53,8 +51,6 @@ export interface AvailabilityOptions {
   readonly silentAfterMs?: number;
   /** Gets a line when the server becomes unavailable, and when it recovers. Default: no log. */
   readonly log?: Logger;
-  /** Default: the clock of the machine. */
-  readonly clock?: ProbeClock;
 }
 
 /**
@@ -65,7 +61,6 @@ export interface AvailabilityOptions {
  */
 export class Availability {
   readonly #options: AvailabilityOptions;
-  readonly #clock: ProbeClock;
   readonly #prober: Prober;
   readonly #lines: OutageLines;
   readonly #closed = new AbortController();
@@ -81,11 +76,10 @@ export class Availability {
 
   constructor(options: AvailabilityOptions) {
     this.#options = options;
-    this.#clock = options.clock ?? ownClock;
-    this.#lines = new OutageLines({ server: options.server, log: options.log ?? null, now: this.#clock.now });
+    this.#lines = new OutageLines({ server: options.server, log: options.log ?? null });
     const { probe, isAnswer, isSilence = () => false, silentAfterMs = defaultSilentAfterMs } = options;
     const { signal } = this.#closed;
-    this.#prober = new Prober({ probe, isAnswer, isSilence, silentAfterMs, clock: this.#clock, signal });
+    this.#prober = new Prober({ probe, isAnswer, isSilence, silentAfterMs, signal });
   }
 
   /** Why the server cannot be used; null while it is available, as far as is known. */
@@ -95,7 +89,14 @@ export class Availability {
 
   /** Reports an answered call: the server is available, even if a probe is late. */
   answered(): void {
-    this.#answeredAt = this.#clock.now();
+    this.#answeredAt = clock.now();
+  }
+
+  /** Reports an answer to one message, perhaps of several of a call. During an outage it counts like that to a probe. */
+  heard({ tookMs, isSmall }: { readonly tookMs: number; readonly isSmall: boolean }): void {
+    this.answered();
+    this.#prober.learn(tookMs, isSmall);
+    if (this.#cause !== null) this.#prober.heard(tookMs);
   }
 
   /** Probes the server at once. */
@@ -130,7 +131,7 @@ export class Availability {
 
   /** Waits some milliseconds; less if an outage ends meanwhile, or if the signal aborts. */
   async waitForRecovery(milliseconds: number, signal: AbortSignal): Promise<void> {
-    await this.#clock.pause(milliseconds, AbortSignal.any([signal, this.#recovered.signal]));
+    await delay(milliseconds, AbortSignal.any([signal, this.#recovered.signal]));
   }
 
   /** Stops probing. */
@@ -148,7 +149,7 @@ export class Availability {
     let failingSince: number | null = null;
     this.#prober.begin();
     while (!signal.aborted) {
-      const began = this.#clock.now();
+      const began = clock.now();
       const result = await this.#prober.ask();
       if (result.kind === 'answered') return this.#setAvailable(result.tookMs);
       if (this.#cause === null && this.#answeredAt >= began) return;
@@ -158,9 +159,9 @@ export class Availability {
       failingSince = result.kind === 'silent' ? null : (failingSince ?? began);
       const failure = result.kind === 'silent' ? timedOut(silentMs) : result.failure;
       const isSilent = silentMs >= this.#prober.silentAfterMs;
-      const isTransient = failingSince === null || this.#clock.now() - failingSince < transientMs;
+      const isTransient = failingSince === null || clock.now() - failingSince < transientMs;
       if (this.#cause !== null || isSilent || !isTransient || isRefusal(failure)) await this.#setUnavailable(failure);
-      await this.#prober.pause(began + this.#pauseMs(refusals) - this.#clock.now());
+      await this.#prober.pause(began + this.#pauseMs(refusals) - clock.now());
     }
   }
 

@@ -1,3 +1,4 @@
+import { clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 
 /** The shortest time between two lines about one outage. Its causes may alternate. */
@@ -7,8 +8,6 @@ export interface OutageLinesOptions {
   /** The server's name. */
   readonly server: string;
   readonly log: Logger | null;
-  /** Milliseconds since a fixed moment. */
-  readonly now: () => number;
 }
 
 /** Logs an outage when it begins and when it ends, and a changed cause at most once a minute. */
@@ -23,8 +22,8 @@ export class OutageLines {
 
   /** Must be called whenever the server was found unavailable, with the cause. */
   lasts({ detail, address }: { readonly detail: string; readonly address?: string }): void {
-    const { server, log, now } = this.#options;
-    const at = now();
+    const { server, log } = this.#options;
+    const at = clock.now();
     if (this.#last !== null && (this.#last.detail === detail || at - this.#last.at < lineEveryMs)) return;
     this.#last = { detail, at };
     log?.warn(

@@ -1,11 +1,26 @@
+import { delay } from '#shared/async/timed-waits.ts';
+import { clock } from '#shared/clock.ts';
+
 /** The time between the starts of two probes of a server that does not answer. */
 export const probeEveryMs = 500;
 
-/** The longest time limit of a probe of a server with a shorter one. */
-const longestProbeMs = 3_000;
+/** The time limit of a probe, and the longest silence of a server that has a shorter limit for silence. */
+const longestProbeMs = 5_000;
 
-/** The silence after which a server counts as unavailable, as a multiple of the time of the last answered probe. */
-const slownessFactor = 2;
+/** The silence after which a server counts as unavailable that has not answered yet. It may be slow. */
+const unmeasuredMs = 3_000;
+
+/**
+ * The silence after which a server counts as unavailable, as a multiple of its response time. A new connection has two
+ * messages before the first answer that is seen.
+ */
+const slownessFactor = 3;
+
+/** The next probe is sent after this multiple of the response time, so that a slow server has one at a time. */
+const probeFactor = 1.5;
+
+/** What is left of the response time after a quicker answer: a single quick answer does not make a server quick. */
+const decay = 0.8;
 
 /**
  * Silence is counted in small steps, each with its nominal length, because a process that does not run receives no
@@ -13,14 +28,6 @@ const slownessFactor = 2;
  */
 const stepMs = 100;
 const stallMs = 250;
-
-/** A clock: the time, and a way to wait. */
-export interface ProbeClock {
-  /** Milliseconds since a fixed moment. */
-  readonly now: () => number;
-  /** Waits some milliseconds, or until the signal aborts. */
-  readonly pause: (milliseconds: number, signal: AbortSignal) => Promise<void>;
-}
 
 export interface ProberOptions {
   /** Sends the smallest request to the server, and gives up after the time limit. @throws the call's failure */
@@ -31,7 +38,6 @@ export interface ProberOptions {
   readonly isSilence: (failure: unknown) => boolean;
   /** The shortest silence after which a server counts as unavailable. */
   readonly silentAfterMs: number;
-  readonly clock: ProbeClock;
   /** Ends every wait for an answer. */
   readonly signal: AbortSignal;
 }
@@ -47,39 +53,58 @@ export type ProbeResult =
 
 /** The probes whose answers count: a later one is of another round. */
 interface Round {
+  readonly beganAt: number;
+  /** An answer that takes longer shows that the server is back, and not how slow it is: it may have been suspended. */
+  readonly silentAfterMs: number;
   /** The time of the first answer to one of them; null without one. */
   tookMs: number | null;
   readonly answered: AbortController;
 }
 
 /**
- * Probes a server, and learns from the answers how long it may be silent. Each probe waits long for its answer, and the
+ * Probes a server, and learns from its answers how long it may be silent. Each probe waits long for its answer, and the
  * next one is sent meanwhile, because it may go another way.
  */
 export class Prober {
   readonly #options: ProberOptions;
-  #round = newRound();
-  #silentAfterMs: number;
+  #round: Round;
+  /** The recent response time of the server; null before its first answer. */
+  #responseMs: number | null = null;
 
   constructor(options: ProberOptions) {
     this.#options = options;
-    this.#silentAfterMs = options.silentAfterMs;
+    this.#round = this.#newRound();
   }
 
   /** The silence after which the server counts as unavailable. */
   get silentAfterMs(): number {
-    return this.#silentAfterMs;
+    const measuredMs = this.#responseMs === null ? unmeasuredMs : this.#responseMs * slownessFactor;
+    return Math.max(this.#options.silentAfterMs, Math.min(measuredMs, longestProbeMs));
   }
 
-  /** Ignores answers to earlier probes. */
+  /** Learns from an answer how slow the server is. Other requests than the smallest show only that it is quick. */
+  learn(tookMs: number, isSmall: boolean): void {
+    const known = this.#responseMs;
+    if (!isSmall && (known === null || tookMs > known)) return;
+    this.#responseMs = Math.max(Math.min(tookMs, longestProbeMs), (known ?? 0) * decay);
+  }
+
+  /** Counts the answer to another request like one to a probe, if it was sent in this round. */
+  heard(tookMs: number): void {
+    if (clock.now() - tookMs < this.#round.beganAt) return;
+    this.#round.tookMs ??= tookMs;
+    this.#round.answered.abort();
+  }
+
+  /** Ignores answers to earlier requests. */
   begin(): void {
-    this.#round = newRound();
+    this.#round = this.#newRound();
   }
 
   /** Waits some milliseconds, or until a probe is answered. */
   async pause(milliseconds: number): Promise<void> {
-    const { clock, signal } = this.#options;
-    await clock.pause(milliseconds, AbortSignal.any([signal, this.#round.answered.signal]));
+    const { signal } = this.#options;
+    await delay(milliseconds, AbortSignal.any([signal, this.#round.answered.signal]));
   }
 
   /** Sends a probe, and waits for its answer or that of an earlier one until the next is due. Never throws. */
@@ -88,31 +113,37 @@ export class Prober {
     const probe = this.#send();
     const isOpen = () => this.#round.tookMs === null && probe.failure === null && !signal.aborted;
     let forMs = 0;
-    for (let isStall = false; isOpen() && !isStall && forMs < probeEveryMs; forMs += stepMs)
+    for (let isStall = false; isOpen() && !isStall && forMs < this.#probeEveryMs; forMs += stepMs)
       isStall = await this.#waitOneStep(probe.ended.signal);
     const { tookMs } = this.#round;
-    if (tookMs !== null) return this.#learn(tookMs);
+    if (tookMs !== null) return this.#answered(tookMs);
     return probe.failure === null ? { kind: 'silent', forMs } : { kind: 'failed', failure: probe.failure.error };
   }
 
-  #learn(tookMs: number): ProbeResult {
-    const isLate = tookMs > this.#silentAfterMs;
-    const silentAfterMs = isLate ? longestProbeMs : tookMs * slownessFactor;
-    this.#silentAfterMs = Math.max(this.#options.silentAfterMs, Math.min(silentAfterMs, longestProbeMs));
+  get #probeEveryMs(): number {
+    return Math.max(probeEveryMs, Math.min((this.#responseMs ?? 0) * probeFactor, longestProbeMs / 2));
+  }
+
+  #newRound(): Round {
+    return { beganAt: clock.now(), silentAfterMs: this.silentAfterMs, tookMs: null, answered: new AbortController() };
+  }
+
+  #answered(tookMs: number): ProbeResult {
+    const isLate = tookMs > this.#round.silentAfterMs;
     this.begin();
     return isLate ? { kind: 'answered late' } : { kind: 'answered', tookMs };
   }
 
   /** @returns whether it took so long that the process itself did not run */
   async #waitOneStep(ended: AbortSignal): Promise<boolean> {
-    const { clock, signal } = this.#options;
+    const { signal } = this.#options;
     const began = clock.now();
-    await clock.pause(stepMs, AbortSignal.any([signal, ended, this.#round.answered.signal]));
+    await delay(stepMs, AbortSignal.any([signal, ended, this.#round.answered.signal]));
     return clock.now() - began > stepMs + stallMs;
   }
 
   #send(): SentProbe {
-    const { probe, isAnswer, isSilence, silentAfterMs, clock } = this.#options;
+    const { probe, isAnswer, isSilence, silentAfterMs } = this.#options;
     const round = this.#round;
     const began = clock.now();
     const sent: SentProbe = { failure: null, ended: new AbortController() };
@@ -134,8 +165,4 @@ interface SentProbe {
   failure: { readonly error: unknown } | null;
   /** Aborts when it has failed. */
   readonly ended: AbortController;
-}
-
-function newRound(): Round {
-  return { tookMs: null, answered: new AbortController() };
 }

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Availability, type AvailabilityOptions } from '#shared/availability/availability.ts';
-import { VirtualTime } from '#test/leases/virtual-time.ts';
+import { Random } from '#test/worlds/random.ts';
+import { SimulatedNode, SimulatedTime } from '#test/worlds/simulated-time.ts';
 
-/** Time advances in steps. After each step the event loop has turns for its effects. */
 const stepMs = 10;
-const turnsPerStep = 30;
+const quickMs = 1;
 
 /** The outcomes of probing a killed server and a frozen one. */
 const outages: ReadonlyArray<readonly [string, () => Promise<unknown>]> = [
@@ -14,12 +13,10 @@ const outages: ReadonlyArray<readonly [string, () => Promise<unknown>]> = [
 ];
 
 describe('Availability', () => {
-  let time: VirtualTime;
+  let time: SimulatedTime;
   let answer: () => Promise<unknown>;
   let probedAt: number[];
   let lines: string[];
-  /** The delay after the requested end of a pause. */
-  let stallMs: number;
   let repair: () => Promise<void>;
   /** What each explanation of an outage waits for. */
   let explanation: Promise<void> | null;
@@ -28,20 +25,21 @@ describe('Availability', () => {
   let options: AvailabilityOptions;
   let availability: Availability;
 
-  beforeEach(() => {
-    time = new VirtualTime();
+  beforeEach(async () => {
+    time = new SimulatedTime(new Random(1)).install();
     answer = async () => {};
     probedAt = [];
     lines = [];
-    stallMs = 0;
     repair = async () => {};
     explanation = null;
     isPermanent = false;
     options = {
       server: 'The server',
-      probe: () => {
-        probedAt.push(time.now);
-        return answer();
+      probe: async () => {
+        const askedAt = time.now;
+        probedAt.push(askedAt);
+        await answer();
+        hear(time.now - askedAt);
       },
       explain: async (failure) => {
         await explanation;
@@ -56,25 +54,22 @@ describe('Availability', () => {
         warn: ({ cause }, message) => lines.push(`warn: ${message} (${cause})`),
         error: () => assert.fail('nothing is an error'),
       },
-      clock: {
-        now: () => time.now,
-        pause: (milliseconds, signal) =>
-          new Promise((resolve) => {
-            if (signal.aborted) return resolve();
-            time.in(Math.max(0, milliseconds) + stallMs, resolve);
-            signal.addEventListener('abort', () => resolve(), { once: true });
-          }),
-      },
     };
     availability = new Availability(options);
+    hear(quickMs);
+    await pass(stepMs);
   });
-  afterEach(() => availability.close());
+  afterEach(async () => {
+    await availability.close();
+    time[Symbol.dispose]();
+  });
 
-  const pass = async (milliseconds: number) => {
-    for (let passed = 0; passed < milliseconds; passed += stepMs) {
-      await time.pass(stepMs);
-      for (let turn = 0; turn < turnsPerStep; turn += 1) await nextTurn();
-    }
+  const pass = (milliseconds: number) => time.pass(milliseconds);
+  /** The server has answered a small request. */
+  const hear = (tookMs: number) => availability.heard({ tookMs, isSmall: true });
+  const hearManyQuick = () => {
+    for (let number = 0; number < 20; number += 1) hear(quickMs);
+    return pass(stepMs);
   };
   const isUnavailable = () => availability.cause !== null;
 
@@ -91,6 +86,7 @@ describe('Availability', () => {
 
     it(`finds within a second that a server answers again that ${what === 'never answers' ? 'never answered' : 'refused connections'}, whenever it comes back`, async () => {
       for (let later = 0; later < 500; later += 50) {
+        await pass(stepMs);
         answer = silence;
         availability.suspect();
         await pass(1_000 + later);
@@ -189,10 +185,12 @@ describe('Availability', () => {
 
   it('does not consider a server away because its own process stood still', async () => {
     answer = () => new Promise(() => {});
-    stallMs = 1_000;
-    availability.suspect();
-    await pass(1_400);
-    stallMs = 0;
+    const node = new SimulatedNode('stalled');
+    time.runOn(node, () => availability.suspect());
+    await pass(50);
+    time.freeze(node);
+    await pass(1_350);
+    time.thaw(node);
     answer = async () => {};
     await pass(2_000);
     assert.equal(probedAt.length, 2);
@@ -201,9 +199,14 @@ describe('Availability', () => {
 
   it('considers a server away in the end, however often its own process stood still', async () => {
     answer = () => new Promise(() => {});
-    stallMs = 1_000;
-    availability.suspect();
-    await pass(10_000);
+    const node = new SimulatedNode('stalled');
+    time.runOn(node, () => availability.suspect());
+    for (let stall = 0; stall < 8; stall += 1) {
+      await pass(150);
+      time.freeze(node);
+      await pass(1_000);
+      time.thaw(node);
+    }
     assert.ok(isUnavailable());
   });
 
@@ -236,9 +239,7 @@ describe('Availability', () => {
     answer = () => new Promise<void>((resolve) => time.in(1_200, resolve));
     availability.suspect();
     await pass(4_000);
-    answer = async () => {};
-    availability.suspect();
-    await pass(100);
+    await hearManyQuick();
     answer = () => new Promise(() => {});
     availability.suspect();
     await pass(600);
@@ -254,6 +255,7 @@ describe('Availability', () => {
     frozen.resolve();
     await pass(100);
     assert.ok(!isUnavailable());
+    await hearManyQuick();
     answer = () => new Promise(() => {});
     availability.suspect();
     await pass(600);

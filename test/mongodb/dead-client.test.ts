@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MongoDbAvailability } from '#mongodb/mongodb-availability.ts';
+import { MongoDbConnection } from '#mongodb/mongodb-connection.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { eventually } from '#test/support/run/eventually.ts';
+import { describeOnFerretDb } from '#test/support/service/ferretdb.ts';
+import { TcpProxy } from '#test/support/service/tcp-proxy.ts';
+
+const limitMs = 300;
+
+describeOnFerretDb('A client of MongoDB', (ferret) => {
+  let proxy: TcpProxy;
+  let lines: string[];
+  let availability: MongoDbAvailability;
+  let connection: MongoDbConnection;
+
+  beforeEach(async () => {
+    proxy = new TcpProxy(ferret.port);
+    await proxy.listen();
+    lines = [];
+    const url = proxy.through(ferret.newUrl());
+    const line = (_: object, message: string) => void lines.push(message);
+    availability = new MongoDbAvailability({ url, log: { info: line, warn: line, error: line } });
+    connection = new MongoDbConnection({ url, availability, timeoutMs: limitMs, maxPoolSize: 1 });
+    await ping();
+  });
+  afterEach(async () => {
+    ferret.thaw();
+    for (const opened of [connection, availability, proxy]) await opened.close();
+  });
+
+  const ping = () => connection.call((database) => database.command({ ping: 1 }));
+  const pings = () =>
+    ping().then(
+      () => true,
+      (error: unknown) => {
+        assert.ok(error instanceof UnavailableError, String(error));
+        return false;
+      },
+    );
+  const replacements = () => lines.filter((line) => line.includes('was replaced')).length;
+
+  it('is replaced when it is closed for good, again and again', async () => {
+    for (let death = 1; death <= 4; death += 1) {
+      await connection.call((database) => database.client.close());
+      assert.equal(await pings(), false);
+      await eventually(pings, 'an answer');
+      assert.equal(replacements(), death, lines.join('\n'));
+    }
+  });
+
+  it('is replaced when its connections are silent, which ends its calls', async () => {
+    const waiting = connection.call(async (database) => {
+      proxy.dropAnswers();
+      await database.command({ ping: 1 });
+    });
+    await assert.rejects(waiting, UnavailableError);
+    await eventually(pings, 'an answer');
+    assert.equal(replacements(), 1, lines.join('\n'));
+  });
+
+  it('is kept while the server answers nobody', async () => {
+    ferret.freeze();
+    const until = performance.now() + 8 * limitMs;
+    while (performance.now() < until) {
+      assert.equal(await pings(), false);
+      await sleep(limitMs / 10);
+    }
+    ferret.thaw();
+    await eventually(pings, 'an answer');
+    assert.equal(replacements(), 0);
+  });
+
+  it('is kept when a single call takes too long', async () => {
+    const slow = connection.call(async (database) => {
+      await sleep(2 * limitMs);
+      await database.command({ ping: 1 });
+    });
+    await assert.rejects(slow, UnavailableError);
+    await sleep(limitMs);
+    availability.state.suspect();
+    await sleep(limitMs);
+    await ping();
+    assert.deepEqual(lines, []);
+  });
+});
