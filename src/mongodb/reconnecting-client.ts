@@ -157,7 +157,7 @@ export class ReconnectingClient {
   }
 
   /**
-   * Replaces the client if the server answers none of its messages. A handshake that proceeds is no reason.
+   * Replaces the client if the server answers none of its messages. A handshake that proceeds is enough to keep it.
    * @param tookMs how long the server takes to answer
    */
   async #replaceUnlessAnswered(tookMs: number): Promise<boolean> {

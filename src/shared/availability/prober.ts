@@ -54,7 +54,7 @@ export type ProbeResult =
 /** The probes whose answers count: a later one is of another round. */
 interface Round {
   readonly beganAt: number;
-  /** An answer that takes longer shows that the server is back, and not how slow it is: it may have been suspended. */
+  /** An answer that takes longer shows that the server has recovered, and not how slow it is: it may have been suspended. */
   readonly silentAfterMs: number;
   /** The time of the first answer to one of them; null without one. */
   tookMs: number | null;
