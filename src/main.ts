@@ -28,7 +28,6 @@ import { sessionRoutes } from './http/routes/session-routes.ts';
 import { createApp, createMetricsApp, type RunningRequests } from './http/server/app.ts';
 import { type HttpServer, listen } from './http/server/server.ts';
 import { createStartingApp } from './http/server/starting-app.ts';
-import { once } from './shared/async/once.ts';
 import { StartupError } from './shared/errors/startup-error.ts';
 import { createLog } from './shared/logging/pino-logger.ts';
 import { collectGarbageOfStart } from './shared/memory/collect-garbage.ts';
@@ -36,6 +35,9 @@ import { keepBoundForMainThread, MainThreadHeap } from './shared/memory/main-thr
 
 /** The part of the time to stop that is kept for writing pending data, after running requests have ended. */
 const flushDelayMs = 2_000;
+
+/** The part of the time to stop that is kept for the last line. */
+const exitMs = 100;
 
 /** How long a service that is opened again waits for running requests, and how often it looks. */
 const drainMs = 2_000;
@@ -62,12 +64,16 @@ async function start(config: Config, misspelt: ReadonlyArray<MisspeltVariable>):
   const log = await createLog(config.logLevel);
   for (const found of misspelt) log.logger.warn(found, 'a variable is not read: it resembles one of Switchyard');
   let stopping = false;
-  let closeAll: () => Promise<void> = async () => undefined;
+  let closeAll: (until: number) => Promise<void> = async () => undefined;
   const stopOnce = (exitCode: number) => {
     if (stopping) return;
     stopping = true;
-    setTimeout(() => process.exit(exitCode), config.limits.stopTimeoutMs).unref();
-    void closeAll().then(
+    const { stopTimeoutMs } = config.limits;
+    setTimeout(() => {
+      log.logger.error({}, 'The time to stop is over before everything has ended: the process ends');
+      process.exit(exitCode);
+    }, stopTimeoutMs).unref();
+    void closeAll(performance.now() + stopTimeoutMs).then(
       () => process.exit(exitCode),
       () => process.exit(1),
     );
@@ -99,14 +105,15 @@ async function start(config: Config, misspelt: ReadonlyArray<MisspeltVariable>):
   // Without a file there is nothing to reload, and a closed terminal must end the process.
   if (config.gatewayConfig !== null) process.on('SIGHUP', () => void node.service.reloadGateway());
   let releaseHeld: () => Promise<void> = async () => undefined;
-  closeAll = async () => {
+  closeAll = async (until) => {
     // A service that is being opened has to be closed too, or its locks and leases stay.
     const last = await opening.catch(() => node);
     last.service.endFeeds();
     await Promise.all([last.endServing(), servers.api.stop(), servers.metrics?.stop()]);
-    await last.close();
+    const left = await last.close(until - performance.now() - exitMs);
     await releaseHeld();
-    log.logger.info('stopped');
+    if (left.length === 0) log.logger.info('stopped');
+    else log.logger.error({ left }, 'stopped, but what is named has not ended and is left');
     log.close();
   };
   // Each time the log has changed, the service is opened again on what the log has now.
@@ -117,8 +124,10 @@ async function start(config: Config, misspelt: ReadonlyArray<MisspeltVariable>):
     const refuse = () => servers.api.serve(refusal);
     refuse();
     await logChange(change, node.service.documents, log.logger);
-    await closeNode(node);
+    const left = await closeNode(node);
     if (stopping) return;
+    // What is left still uses the stores, so only a new process may open them again.
+    if (left.length > 0) return stopOnce(1);
     if (change.common === null) {
       releaseHeld = holdDirectory(config.dataDir, refusal, log.logger);
       return;
@@ -142,8 +151,11 @@ interface Node {
   readonly running: RunningRequests;
   /** Closes what the service has in addition to these addresses. */
   readonly endServing: () => Promise<void>;
-  /** Closes the service. Each call waits for the end of it: a stop may come while the service is closed to be opened again. */
-  readonly close: () => Promise<void>;
+  /**
+   * Closes the service, and returns the names of what has not ended. Each call waits for the end of the first one: a stop
+   * may come while the service is closed to be opened again.
+   */
+  readonly close: Service['close'];
 }
 
 /** Opens the service, and answers requests with it. @throws StartupError */
@@ -154,7 +166,11 @@ async function open(
 ): Promise<Node> {
   const changed = Promise.withResolvers<LogChange>();
   const service = await compose(config, { ...options, onLogChanged: changed.resolve });
-  const close = once(() => service.close());
+  let closing: Promise<ReadonlyArray<string>> | null = null;
+  const close: Node['close'] = (limitMs) => {
+    closing ??= service.close(limitMs);
+    return closing;
+  };
   try {
     return { service, logChanged: changed.promise, close, ...(await serve(config, service, servers, options.log)) };
   } catch (error) {
@@ -163,12 +179,15 @@ async function open(
   }
 }
 
-/** Closes the service after its running requests, of which it waits for none that takes long. */
-async function closeNode({ service, running, endServing, close }: Node): Promise<void> {
+/**
+ * Closes the service after its running requests, of which it waits for none that takes long.
+ * @returns the names of what has not ended
+ */
+async function closeNode({ service, running, endServing, close }: Node): Promise<ReadonlyArray<string>> {
   service.endFeeds();
   await endServing();
   for (const until = Date.now() + drainMs; running.count > 0 && Date.now() < until; ) await sleep(drainPollMs);
-  await close();
+  return close();
 }
 
 /**

@@ -18,6 +18,7 @@ import type { ReadStore } from '#read-store/read-store.ts';
 import type { DebugLogger } from '#shared/logging/logger.ts';
 import type { Config } from './config.ts';
 import type { DataDirectory } from './data-directory.ts';
+import { OpenedParts } from './opened-parts.ts';
 import { createBindOperations, openFileSpace } from './parts/bind-operations.ts';
 import { gatewayLimits } from './parts/body-limits.ts';
 import { type GatewaySource, lineCallsThrough, openGateway, readGatewaySource } from './parts/open-gateway.ts';
@@ -66,8 +67,11 @@ export interface Service {
   readonly answers: ByteBudget;
   /** Ends the live feeds, because they would keep their connections open while the process stops. */
   readonly endFeeds: () => void;
-  /** Finishes running work and closes everything, in the reverse order of opening. */
-  readonly close: () => Promise<void>;
+  /**
+   * Finishes running work, and closes everything in the reverse order of opening.
+   * @returns the names of what has not ended within the limit, 5 s at most, and is left
+   */
+  readonly close: (limitMs?: number) => Promise<ReadonlyArray<string>>;
 }
 
 /** What `compose` needs in addition to the configuration. */
@@ -91,7 +95,7 @@ export interface ComposeOptions {
  * @throws StartupError with one clear line
  */
 export async function compose(config: Config, options: ComposeOptions): Promise<Service> {
-  const opened = new AsyncDisposableStack();
+  const opened = new OpenedParts();
   try {
     return await (config.readOnly ? openReadOnlyService : openLiveService)(config, options, opened);
   } catch (error) {
@@ -101,11 +105,7 @@ export async function compose(config: Config, options: ComposeOptions): Promise<
 }
 
 /** Opens a normal service. */
-async function openLiveService(
-  config: Config,
-  options: ComposeOptions,
-  opened: AsyncDisposableStack,
-): Promise<Service> {
+async function openLiveService(config: Config, options: ComposeOptions, opened: OpenedParts): Promise<Service> {
   refuseAsOf(config.dataDir);
   // Comes before the stores: a start that must fail makes no key.
   const gatewaySource = await readGatewaySource(config, options.log);
@@ -120,11 +120,7 @@ async function openLiveService(
 }
 
 /** Opens a service that shows a past moment: it runs no processes and delivers no webhooks. */
-async function openReadOnlyService(
-  config: Config,
-  options: ComposeOptions,
-  opened: AsyncDisposableStack,
-): Promise<Service> {
+async function openReadOnlyService(config: Config, options: ComposeOptions, opened: OpenedParts): Promise<Service> {
   const { log } = options;
   const { asOf, ...stores } = await openReadOnlyStores(config, options, opened);
   const service = await openService(
@@ -147,8 +143,7 @@ interface Foundation extends Stores {
   readonly gatewaySource: GatewaySource | null;
   readonly processes: ReadonlyArray<Process>;
   readonly log: DebugLogger;
-  /** Collects everything that must be stopped and closed. */
-  readonly opened: AsyncDisposableStack;
+  readonly opened: OpenedParts;
 }
 
 /** Builds the service on its stores, and starts the roles of this node. */
@@ -216,6 +211,6 @@ async function openService(config: Config, foundation: Foundation): Promise<Serv
     metrics,
     bodies,
     answers,
-    close: () => opened.disposeAsync(),
+    close: (limitMs) => opened.close(limitMs),
   };
 }

@@ -68,7 +68,7 @@ export async function openDigests(runtime: Runtime, { folder, verify }: DigestSu
     verifyDaily(runtime, store, trusted, verify);
   }
   watchVerification(metrics.registry, { last: verification, verifiedTime: () => readVerifiedTime(records) });
-  opened.defer(() => schedule.stop());
+  opened.addWork('digests', () => schedule.stop());
   return {
     operation: writeDigestOperation(schedule),
     proveInclusion: async (stream) => proofs.prove(stream),

@@ -5,6 +5,7 @@ import { clock } from '#shared/clock.ts';
 import { archiveUsageOperation } from '#usage/archive/archive-usage-operation.ts';
 import { UsageArchive } from '#usage/archive/usage-archive.ts';
 
+const name = 'usage-archive';
 /** The longest wait for another node that archives. */
 const leaseTimeoutMs = 20_000;
 
@@ -12,8 +13,8 @@ const leaseTimeoutMs = 20_000;
 export function openUsageArchive({ config, events, blobs, leases, node, log, opened }: Runtime): Operation<null> {
   const { maxAppendBytes } = config.limits;
   const archive = new UsageArchive({ events, blobs, maxAppendBytes, log, now: () => new Date(clock.time()) });
-  const turns = new ExclusiveTurns({ name: 'usage-archive', leases, node, log, timeoutMs: leaseTimeoutMs });
-  opened.defer(() => turns.stop());
+  const turns = new ExclusiveTurns({ name, leases, node, log, timeoutMs: leaseTimeoutMs });
+  opened.addWork(name, () => turns.stop());
   return archiveUsageOperation({
     latest: () => archive.latest(),
     archive: (before) => turns.run(({ signal }) => archive.archive(before, signal)),

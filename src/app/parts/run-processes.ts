@@ -19,7 +19,7 @@ export function runProcesses(processes: ReadonlyArray<Process>, runtime: Runtime
       waitForPosition: (name, position, limits) => areShown(positions, [name], position, limits),
     });
     host.start();
-    opened.defer(() => host.stop());
+    opened.addWork('processes', () => host.stop());
   }
   return new ProcessStatuses({ processes, store, tail, checkpoints });
 }

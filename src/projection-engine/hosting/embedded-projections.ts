@@ -67,7 +67,7 @@ export class EmbeddedProjections implements ProjectionsProgress {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Waits until the thread has finished its batch and stored its checkpoints; 5 s at most. */
+  /** Waits until the thread has finished its batch and stored its checkpoints; 4 s at most. */
   close(): Promise<void> {
     return this.#thread.close();
   }

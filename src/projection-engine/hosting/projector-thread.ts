@@ -11,7 +11,8 @@ import {
 } from './projector-worker.ts';
 
 const openTimeoutMs = 30_000;
-const closeTimeoutMs = 5000;
+/** The whole node stops in 5 s. */
+const closeTimeoutMs = 4_000;
 const restartLimits = { firstMs: 100, maxMs: 10_000 };
 /** A thread that ran this long failed for a new reason, so the next restart does not wait longer. */
 const healthyAfterMs = 30_000;
@@ -82,7 +83,7 @@ export class ProjectorThread {
     this.#worker?.postMessage(message);
   }
 
-  /** Waits until the thread has finished its batch and stored its checkpoints, for 5 s at most. */
+  /** Waits until the thread has finished its batch and stored its checkpoints, for 4 s at most. */
   async close(): Promise<void> {
     if (this.#restart !== null) clock.clearTimeout(this.#restart);
     this.#closed = true;
