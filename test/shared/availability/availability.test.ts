@@ -347,6 +347,60 @@ describe('Availability', () => {
     assert.ok(!isUnavailable());
   });
 
+  describe('of a slow server', () => {
+    /** A call in the world's time; null as long as the server does not answer. */
+    let responseMs: number | null;
+    const respond = async () => {
+      if (responseMs === null) return new Promise<void>(() => {});
+      return time.wait(responseMs);
+    };
+    /** Makes one call after the other. @returns a function that ends it */
+    const callAlways = () => {
+      let isEnded = false;
+      const callOnce = async () => {
+        const askedAt = time.now;
+        await respond();
+        availability.heard({ tookMs: time.now - askedAt, isSmall: false });
+      };
+      void (async () => {
+        while (!isEnded) {
+          if (!isUnavailable()) await availability.failWhenUnavailable(callOnce(), () => undefined);
+          await time.wait(stepMs);
+        }
+      })();
+      return () => {
+        isEnded = true;
+      };
+    };
+
+    for (const slowMs of [200, 400, 1_000, 1_400]) {
+      it(`considers it available from the start when each answer takes ${slowMs} ms`, async () => {
+        availability = new Availability(options);
+        responseMs = slowMs;
+        answer = respond;
+        const end = callAlways();
+        await pass(60_000);
+        end();
+        assert.deepEqual(lines, []);
+      });
+
+      it(`considers it away once at most when its answers begin to take ${slowMs} ms, and away within ${4.5 * slowMs + 1_200} ms when they end`, async () => {
+        responseMs = quickMs;
+        answer = respond;
+        const end = callAlways();
+        await pass(1_000);
+        responseMs = slowMs;
+        await pass(60_000);
+        assert.ok(lines.length <= 2, lines.join('\n'));
+        assert.ok(!isUnavailable());
+        responseMs = null;
+        await pass(4.5 * slowMs + 1_200);
+        assert.ok(isUnavailable());
+        end();
+      });
+    }
+  });
+
   describe('with a limit of 5 s for silence', () => {
     const limitMs = 5_000;
 

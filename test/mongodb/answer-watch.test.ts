@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { AnswerWatch } from '#mongodb/answer-watch.ts';
+import { Random } from '#test/worlds/random.ts';
+import { SimulatedTime } from '#test/worlds/simulated-time.ts';
+
+const limitMs = 1_000;
+
+describe('AnswerWatch', () => {
+  let time: SimulatedTime;
+  let watch: AnswerWatch;
+  beforeEach(() => {
+    time = new SimulatedTime(new Random(1)).install();
+    watch = new AnswerWatch();
+  });
+  afterEach(() => time[Symbol.dispose]());
+
+  it('finds a client silent when its calls have no answer for two of their limits', async () => {
+    watch.asked();
+    await time.pass(limitMs);
+    watch.asked();
+    assert.ok(!watch.isSilent(limitMs));
+    await time.pass(limitMs);
+    assert.ok(watch.isSilent(limitMs));
+    assert.ok(!watch.isSilent(2 * limitMs), 'the limit has grown');
+  });
+
+  it('counts from the first call after the last answer', async () => {
+    watch.asked();
+    await time.pass(1.5 * limitMs);
+    watch.answered();
+    await time.pass(10 * limitMs);
+    assert.ok(!watch.isSilent(limitMs), 'nothing was asked');
+    watch.asked();
+    await time.pass(1.5 * limitMs);
+    assert.ok(!watch.isSilent(limitMs));
+    await time.pass(0.5 * limitMs);
+    assert.ok(watch.isSilent(limitMs));
+  });
+
+  it('knows whether something was answered since a moment', async () => {
+    assert.ok(!watch.hasAnsweredSince(time.now));
+    watch.answered();
+    assert.ok(watch.hasAnsweredSince(time.now));
+    await time.pass(1);
+    assert.ok(!watch.hasAnsweredSince(time.now));
+  });
+});
