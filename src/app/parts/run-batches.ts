@@ -3,8 +3,9 @@ import type { LineCalls } from '#application/batches/line-calls.ts';
 import type { FileSpace } from '#application/files/file-space.ts';
 import { ByteBudget, type ByteLimits } from '#exchange/byte-budget.ts';
 import { LeaseWatch } from '#leases/lease-watch.ts';
-import { BatchRunner } from '#processes/batches/batch-runner.ts';
+import { BatchRunner, type BatchRunnerOptions } from '#processes/batches/batch-runner.ts';
 import { CallSlots } from '#processes/batches/call-slots.ts';
+import { LeftLines } from '#processes/batches/left-lines.ts';
 import { clock } from '#shared/clock.ts';
 import { runOnOneNode } from './run-on-one-node.ts';
 
@@ -24,22 +25,23 @@ export function runBatches(runtime: Runtime, calls: LineCalls | null, space: Fil
   const maxLineBytes = config.limits.maxJsonBytes + bytesAroundBody;
   let isHolder = () => false;
   if (calls !== null) {
-    const runner = new BatchRunner({
+    const options: BatchRunnerOptions = {
       ...runtime,
       space,
       calls,
       slots: new CallSlots(config.limits.batchCallsAtOnce),
       checks: new CallSlots(maxChecksAtOnce),
+      left: new LeftLines(),
       maxLineBytes,
       lines: new ByteBudget(linesLimits(config.limits.bodies, maxLineBytes)),
       now: () => new Date(clock.time()),
-    });
+    };
     runOnOneNode(runtime, {
       name: lease,
       failureMessage: 'The running of batches has failed and is started again',
-      work: ({ token: leaseToken, signal, isHeld }) => {
-        isHolder = () => isHeld() && !signal.aborted;
-        return runner.run({ leaseToken, signal, isHeld });
+      work: (term) => {
+        isHolder = () => term.isHeld() && !term.signal.aborted;
+        return new BatchRunner(options, term).run();
       },
     });
   }

@@ -15,27 +15,42 @@ import type { BatchError, BatchEvents } from '#domain/batch/events.ts';
 import { fileHeld, fileReleased } from '#domain/file/file.ts';
 import type { Caller } from '#domain/shared/access.ts';
 import type { ByteBudget } from '#exchange/byte-budget.ts';
-import { Semaphore } from '#shared/async/semaphore.ts';
-import { delay } from '#shared/async/timed-waits.ts';
+import { abortable, delay } from '#shared/async/timed-waits.ts';
 import { clock } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
-import { BatchStore, type BatchStoreOptions, type BatchTerm } from './batch-store.ts';
+import { AskLines } from './ask-lines.ts';
+import { BatchStore, type BatchStoreOptions } from './batch-store.ts';
 import type { CallSlots } from './call-slots.ts';
 import { checkInput, maxInputLines } from './check-input.ts';
+import { type AskedLine, dropLines, type LeftLines, type LeftRun } from './left-lines.ts';
 import { LineAsker, roomMs } from './line-asker.ts';
 import { PartRecorder, type PartToRecord } from './part-recorder.ts';
 import { type LinesSource, type NumberedLine, readLines } from './read-lines.ts';
 import { ResultFiles } from './result-files.ts';
-import { StopSignal, TermOverError } from './run-stop.ts';
+import { RunStop } from './run-stop.ts';
+
+/** The time for which this node alone runs batches. */
+export interface BatchTerm {
+  /** The fencing token: each term has a larger one. 0 on a single node. */
+  readonly leaseToken: number;
+  /** Aborts when no new work may begin. */
+  readonly signal: AbortSignal;
+  /** Whether no other node can run batches now, according to this node's clock. */
+  readonly isHeld: () => boolean;
+  /** When it began, on this node's clock. */
+  readonly beganAt: number;
+}
 
 export interface BatchRunOptions extends BatchStoreOptions {
   readonly blobs: BlobStore;
   readonly calls: LineCalls;
   readonly slots: CallSlots;
-  /** Limits the inputs that are checked at once. */
+  /** Limits the inputs that are checked at the same time. */
   readonly checks: CallSlots;
-  /** The most bytes of a line. */
+  /** What earlier terms of this node have asked and not recorded. */
+  readonly left: LeftLines;
+  /** Maximum bytes of a line. */
   readonly maxLineBytes: number;
   /** Counts the bytes of unfinished lines, and of answers until they are recorded. */
   readonly lines: ByteBudget;
@@ -48,6 +63,11 @@ type Outcome = BatchEvents['BatchEnded']['outcome'];
 const watchMs = 250;
 /** One in `checksPerRead` checks of a run reads the event store. The others use what this node has read from the log. */
 const checksPerRead = 8;
+/**
+ * How long after the begin of a term a batch stays with the run of another term. A node that has lost the lease still
+ * records the answers that come meanwhile.
+ */
+const letRecordMs = 1_500;
 /** How often a run checks whether its project still has room. */
 const spaceCheckMs = 500;
 
@@ -60,8 +80,11 @@ export class BatchRun {
   readonly #id: string;
   readonly #term: BatchTerm;
   readonly #store: BatchStore;
-  readonly #stop = new StopSignal();
+  readonly #stop = new RunStop();
   #token = 0;
+  /** What an earlier run on this node has left. */
+  #left: LeftRun | null = null;
+  #asking: AskLines | null = null;
   #spaceCheckedAt = Number.NEGATIVE_INFINITY;
   #caller: Caller | null = null;
   /** Why the key may not make the batch's calls; null while it may. */
@@ -71,32 +94,69 @@ export class BatchRun {
     this.#options = options;
     this.#id = id;
     this.#term = term;
-    this.#store = new BatchStore(options, id, term);
+    this.#store = new BatchStore(options, id, this.#stop.recording);
   }
 
-  /** Resolves when this node has nothing left to do for the batch. @throws UnavailableError, TermOverError */
+  /**
+   * Resolves when this node has nothing left to do for the batch, at the latest when the run may record nothing more. It
+   * waits for no call then.
+   * @throws UnavailableError, TermOverError
+   */
   async run(): Promise<void> {
+    const { signal } = this.#term;
+    const leave = () => this.#stop.stop(this.#term.isHeld() ? 'node-stops' : 'term-lost');
+    signal.addEventListener('abort', leave, { signal: this.#stop.ended });
+    if (signal.aborted) leave();
+    let hasFailed = true;
+    try {
+      await abortable(this.#stop.recording, () => this.#run());
+      hasFailed = false;
+    } finally {
+      this.#stop.end();
+      const { reason } = this.#stop;
+      this.#leaveLines(reason === 'term-lost' || (reason === null && hasFailed));
+    }
+  }
+
+  async #run(): Promise<void> {
     const found = await this.#store.load();
     if (found.hasEnded) return;
+    this.#left = this.#options.left.take(this.#id);
+    await this.#letOthersRecord(found);
     await this.#store.record((state) => batchTaken(state, this.#term.leaseToken));
     const state = await this.#store.load();
     this.#token = state.token;
     await this.#look(state, true);
-    const watching = this.#watch();
-    try {
-      await this.#work(state);
-    } finally {
-      this.#stop.end();
-      await watching;
-    }
+    void this.#watch();
+    await this.#work(state);
+  }
+
+  /** Another node may still record answers for a moment, if it lives and has lost its term. */
+  async #letOthersRecord({ token, leaseToken, outcome }: Known): Promise<void> {
+    const isOwn = leaseToken === this.#term.leaseToken || this.#left?.token === token;
+    if (token === 0 || outcome !== null || isOwn) return;
+    await delay(this.#term.beganAt + letRecordMs - clock.now(), this.#stop.asking);
+  }
+
+  /** @param areWanted whether the next run on this node takes over the lines that are not recorded */
+  #leaveLines(areWanted: boolean): void {
+    if (this.#token === 0 && this.#left === null) return;
+    const lines = this.#asking?.leave() ?? this.#left?.lines ?? new Map<number, AskedLine>();
+    const abort = () => {
+      this.#stop.abortCalls();
+      this.#left?.abort();
+    };
+    const token = Math.max(this.#token, this.#left?.token ?? 0);
+    const run = { token, lines, abort };
+    if (areWanted) this.#options.left.leave(this.#id, run);
+    else dropLines(run);
   }
 
   async #work(state: Known): Promise<void> {
     if (state.outcome === null) {
       const errors = await this.#askAll(state);
-      const stopped = this.#stop.reason;
-      if (stopped === 'node-stops' || stopped === 'term-over') return;
-      const outcome: Outcome = errors !== null ? 'failed' : (stopped ?? 'completed');
+      if (this.#stop.leavesBatch) return;
+      const outcome = errors !== null ? 'failed' : ((this.#stop.reason ?? 'completed') as Outcome);
       const reported = errors ?? (outcome === 'failed' ? [this.#keyFault ?? keyRevoked] : []);
       await this.#persist(() =>
         this.#store.record((now) => batchFinalizing(now, { token: this.#token, outcome, errors: reported })),
@@ -119,6 +179,7 @@ export class BatchRun {
       if (slot === null) return null;
       const waitForRoom = () => delay(roomMs, this.#stop.asking).then(isWanted);
       const lines = this.#lines(state, { waitForRoom, maxLines: maxInputLines });
+      this.#stop.recording.addEventListener('abort', slot.release, { once: true });
       const checking = checkInput(lines, about, this.#options.calls, isWanted);
       const checked = await checking.finally(slot.release);
       if (checked === null) return null;
@@ -129,47 +190,25 @@ export class BatchRun {
     return null;
   }
 
-  async #askLines(state: Known): Promise<void> {
+  #askLines(state: Known): Promise<void> {
+    const stop = this.#stop;
     const recorder = new PartRecorder({
       firstPart: state.parts.size,
       record: (part) => this.#recordPart(part, state.projectId),
-      onFailure: () => this.#stop.stop('term-over'),
+      onFailure: () => stop.stop('taken-over'),
     });
-    const running = new Set<Promise<void>>();
-    // Lines that were refused for now are unfinished too. Each is in memory.
-    const unfinished = new Semaphore(2 * this.#options.slots.calls, this.#stop.asking);
     const asker = this.#asker(state);
-    const lines = this.#lines(state, { waitForRoom: () => asker.waitForRoom() });
-    try {
-      for (;;) {
-        await recorder.ready();
-        await unfinished.acquire();
-        await this.#roomFor(state.projectId);
-        const next = await asker.next(lines);
-        if (next === null) break;
-        const asked: Promise<void> = asker
-          .ask(next)
-          .then((finished) => {
-            if (finished !== null) recorder.add(finished);
-          })
-          .finally(() => {
-            running.delete(asked);
-            unfinished.release();
-          });
-        running.add(asked);
-      }
-    } finally {
-      await lines.return(undefined);
-      // Finished lines are recorded even if the rest of the input cannot be read.
-      await Promise.all(running);
-      await recorder.finish();
-    }
+    const maxUnfinished = 2 * this.#options.slots.calls;
+    const waitForSpace = () => this.#roomFor(state.projectId);
+    this.#asking = new AskLines({ asker, recorder, stop, maxUnfinished, left: this.#left, waitForSpace });
+    return this.#asking.run(this.#lines(state, { waitForRoom: () => asker.waitForRoom() }));
   }
 
   #asker(state: Known): LineAsker {
     const { calls, slots, log } = this.#options;
     const ensureSpace = (bytes: number) => this.#ensureSpace(state.projectId, bytes);
-    const own = { store: this.#store, term: this.#term, stop: this.#stop, caller: () => this.#caller, ensureSpace };
+    const { isHeld } = this.#term;
+    const own = { store: this.#store, isHeld, stop: this.#stop, caller: () => this.#caller, ensureSpace };
     return new LineAsker({ calls, slots, log, ...own }, state);
   }
 
@@ -231,19 +270,16 @@ export class BatchRun {
     return readLines({ open, maxLineBytes, maxLines: Number.POSITIVE_INFINITY, hold, ...source });
   }
 
-  /** @throws TermOverError when this node stops */
+  /** @throws TermOverError */
   async #waitForRoom(): Promise<true> {
-    await delay(roomMs, this.#term.signal);
-    if (this.#term.signal.aborted) throw new TermOverError('This node stops.');
+    await delay(roomMs, this.#stop.recording);
+    this.#stop.recording.throwIfAborted();
     return true;
   }
 
   /** Checks several times a second whether the batch was cancelled, its key was revoked, or its time is over. */
   async #watch(): Promise<void> {
     const { ended } = this.#stop;
-    const stopping = () => this.#stop.stop('node-stops');
-    this.#term.signal.addEventListener('abort', stopping, { signal: ended });
-    if (this.#term.signal.aborted) stopping();
     for (let check = 1; !ended.aborted; check += 1) {
       await delay(watchMs, ended);
       if (ended.aborted) break;
@@ -252,7 +288,7 @@ export class BatchRun {
         await this.#look(await (reads ? this.#store.load() : this.#store.loadCached()), reads);
       } catch (error) {
         // The next check follows. Until then the store refuses appends of the run.
-        if (!(error instanceof UnavailableError)) this.#stop.stop('term-over');
+        if (!(error instanceof UnavailableError)) this.#stop.stop('taken-over');
       }
     }
   }
@@ -261,7 +297,8 @@ export class BatchRun {
   async #look(state: Known, reads: boolean): Promise<void> {
     this.#caller = await this.#store.holder(state.keyId, reads);
     this.#keyFault = faultOf(this.#caller);
-    if (!this.#term.isHeld() || state.token !== this.#token) this.#stop.stop('term-over');
+    if (state.token !== this.#token) this.#stop.stop('taken-over');
+    else if (!this.#term.isHeld()) this.#stop.stop('term-lost');
     else if (this.#keyFault !== null) this.#stop.stop('failed');
     else if (isCancelling(state)) this.#stop.stop('cancelled');
     else if (state.facts.expires_at * 1_000 <= this.#options.now().getTime()) this.#stop.stop('expired');

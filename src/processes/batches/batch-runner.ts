@@ -4,42 +4,52 @@ import type { RecordedEvent } from '#event-store/event-store.ts';
 import type { LogTail } from '#event-store/log-tail.ts';
 import { isReadable } from '#event-store/recorded-event.ts';
 import { isLoggedByStore } from '#event-store/unreadable-stream.ts';
+import type { Term } from '#leases/term.ts';
+import { areShown, type Positions } from '#positions/positions.ts';
 import type { DocumentValue, PageKey, ReadStore } from '#read-store/read-store.ts';
 import { runFor } from '#shared/async/fair-queue.ts';
-import { delay } from '#shared/async/timed-waits.ts';
+import { abortable, delay } from '#shared/async/timed-waits.ts';
+import { clock } from '#shared/clock.ts';
+import { FencedError } from '#shared/errors/fenced-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import { BatchRun, type BatchRunOptions } from './batch-run.ts';
-import type { BatchTerm } from './batch-store.ts';
+import { BatchRun, type BatchRunOptions, type BatchTerm } from './batch-run.ts';
 import { TermOverError } from './run-stop.ts';
 
 interface OpenBatch extends DocumentValue {
   readonly projectId: string;
 }
 
+/** What a runner needs of its term. */
+type TermOfRuns = Pick<Term, 'token' | 'signal' | 'isHeld' | 'guard'>;
+
 export interface BatchRunnerOptions extends BatchRunOptions {
   readonly documents: Pick<ReadStore, 'list'>;
-  readonly tail: Pick<LogTail, 'follow'>;
+  readonly tail: Pick<LogTail, 'follow' | 'readEnd'>;
+  readonly positions: Pick<Positions, 'passed'>;
 }
 
-/** The most batches that run at once on a node, and of these the most of one project; further ones wait. */
+/** Maximum batches that run at the same time on a node, and of these the maximum of one project; further ones wait. */
 const maxRuns = 1_000;
 const maxRunsOfProject = 100;
-/** The most open batches that one look reads. The next look continues after them. */
+/** Maximum open batches that one look reads. The next look continues after them. */
 const batchesOfLook = 1_000;
 const pollMs = 1_000;
 /**
- * The longest pause between two looks that find nothing. New batches are noted without a look, so a look finds only
- * what the read model showed too late for the first ones.
+ * The longest pause between two looks that find nothing. New batches are noted without a look, and older ones are found
+ * when the read model shows them.
  */
 const maxPollMs = 30_000;
 const retryMs = 1_000;
+const readModelWaitMs = 30_000;
+const collection = 'batches';
 
 /**
- * Runs every unfinished batch during a term, many at once, those of a project the oldest first. A project with more of
- * them than may run keeps no other project waiting.
+ * Runs every unfinished batch during one term, many at the same time, those of a project the oldest first. A project
+ * with more of them than may run keeps no other project waiting.
  */
 export class BatchRunner {
   readonly #options: BatchRunnerOptions;
+  readonly #term: BatchTerm;
   readonly #running = new Map<string, Promise<void>>();
   /** The numbers of running batches by project. */
   readonly #runsOf = new Map<string, number>();
@@ -51,31 +61,40 @@ export class BatchRunner {
   #emptyLooks = 0;
   #wake = new AbortController();
 
-  constructor(options: BatchRunnerOptions) {
-    this.#options = options;
+  constructor(options: BatchRunnerOptions, { token, signal, isHeld, guard }: TermOfRuns) {
+    const { writer, blobs, space, documents } = options;
+    this.#options = {
+      ...options,
+      writer: guard(writer),
+      blobs: guard(blobs),
+      space: guard(space),
+      documents: guard(documents),
+    };
+    this.#term = { leaseToken: token, signal, isHeld, beganAt: clock.now() };
   }
 
-  /** Runs batches until the term's signal aborts. Then it waits for work that cannot be interrupted. */
-  async run(term: BatchTerm): Promise<void> {
-    const { signal } = term;
-    this.#emptyLooks = 0;
+  /** Runs batches until the term's signal aborts. Then every run ends within seconds. */
+  async run(): Promise<void> {
+    const { signal } = this.#term;
     setMaxListeners(0, signal);
-    // New batches begin at once. The looks find those from before the term, and those that had no place.
+    const end = await this.#options.tail.readEnd(signal);
+    if (end === null) return;
+    // New batches begin immediately. The looks find those from before the term, and those that had no place.
     const following = this.#options.tail.follow({
       name: 'The running of batches',
       types: ['BatchCreated'],
-      after: 'end',
+      after: end,
       handle: ({ events }) => this.#note(events),
       signal,
     });
+    void this.#lookWhenShown(end);
     while (!signal.aborted) {
       // A batch that is created while others begin wakes the next round.
       this.#wake = new AbortController();
-      await this.#begin(term);
+      await this.#begin();
       await delay(Math.min(maxPollMs, pollMs * 2 ** this.#emptyLooks), AbortSignal.any([this.#wake.signal, signal]));
     }
     await following.ended;
-    this.#created.clear();
     await Promise.all(this.#running.values());
   }
 
@@ -85,32 +104,54 @@ export class BatchRunner {
       const { id, projectId } = event.data as BatchEvents['BatchCreated'];
       this.#created.set(id, projectId);
     }
-    if (this.#created.size === 0) return;
+    if (this.#created.size > 0) this.#lookNow();
+  }
+
+  #lookNow(): void {
     this.#emptyLooks = 0;
     this.#wake.abort();
   }
 
-  async #begin(term: BatchTerm): Promise<void> {
+  /** The read model may show the batches from before the term only later. */
+  async #lookWhenShown(end: number): Promise<void> {
+    const { signal } = this.#term;
+    while (!signal.aborted) {
+      if (await areShown(this.#options.positions, [collection], end, { ms: readModelWaitMs, signal })) break;
+      await delay(retryMs, signal);
+    }
+    this.#lookAfter = null;
+    this.#lookNow();
+  }
+
+  async #begin(): Promise<void> {
+    await this.#look();
+    const created = [...this.#created];
+    this.#created.clear();
+    for (const [id, projectId] of created) this.#beginOne(id, projectId);
+  }
+
+  /** Begins the open batches that the read model shows. */
+  async #look(): Promise<void> {
+    const { signal } = this.#term;
+    const asked = { limit: batchesOfLook, maxBytes: 2 ** 31, ...(this.#lookAfter && { after: this.#lookAfter }) };
     try {
-      const asked = { limit: batchesOfLook, maxBytes: 2 ** 31, ...(this.#lookAfter && { after: this.#lookAfter }) };
-      const page = await this.#options.documents.list<OpenBatch>('batches', { open: true }, asked);
-      for (const { id, value } of page.documents) this.#beginOne(id, value.projectId, term);
+      const list = () => this.#options.documents.list<OpenBatch>(collection, { open: true }, asked);
+      const page = await abortable(signal, list);
+      for (const { id, value } of page.documents) this.#beginOne(id, value.projectId);
       this.#lookAfter = page.next;
       this.#emptyLooks = page.documents.length + this.#running.size === 0 ? this.#emptyLooks + 1 : 0;
     } catch (error) {
-      if (!(error instanceof UnavailableError)) throw error;
+      if (!(error instanceof UnavailableError || signal.aborted)) throw error;
+      this.#emptyLooks = 0;
     }
-    const created = [...this.#created];
-    this.#created.clear();
-    for (const [id, projectId] of created) this.#beginOne(id, projectId, term);
   }
 
-  #beginOne(id: string, projectId: string, term: BatchTerm): void {
-    if (term.signal.aborted || this.#running.has(id) || this.#running.size >= maxRuns) return;
+  #beginOne(id: string, projectId: string): void {
+    if (this.#term.signal.aborted || this.#running.has(id) || this.#running.size >= maxRuns) return;
     const ofProject = this.#runsOf.get(projectId) ?? 0;
     if (ofProject >= maxRunsOfProject) return;
     this.#runsOf.set(projectId, ofProject + 1);
-    const running = runFor(projectId, () => this.#runOne(id, term)).finally(() => {
+    const running = runFor(projectId, () => this.#runUntilEnded(id)).finally(() => {
       this.#running.delete(id);
       this.#endOneOf(projectId);
     });
@@ -123,16 +164,26 @@ export class BatchRunner {
     else this.#runsOf.delete(projectId);
   }
 
-  async #runOne(id: string, term: BatchTerm): Promise<void> {
+  async #runUntilEnded(id: string): Promise<void> {
+    const { signal } = this.#term;
+    do {
+      if (await this.#hasEnded(id)) return;
+      await delay(retryMs, signal);
+    } while (!signal.aborted);
+  }
+
+  /** Runs a batch. @returns false if the run has failed and is tried again */
+  async #hasEnded(id: string): Promise<boolean> {
     const { log } = this.#options;
     try {
-      await new BatchRun(this.#options, id, term).run();
-      return;
+      await new BatchRun(this.#options, id, this.#term).run();
+      return true;
     } catch (error) {
-      if (error instanceof TermOverError) log.warn({ batch: id, reason: error.message }, 'a batch is left to others');
+      if (error instanceof TermOverError || error instanceof FencedError)
+        log.warn({ batch: id, reason: error.message }, 'a batch is left to others');
       else if (error instanceof UnavailableError) log.warn({ batch: id, reason: error.message }, 'a batch waits');
       else if (!isLoggedByStore(error)) log.error({ err: error, batch: id }, 'a batch failed and is tried again');
+      return false;
     }
-    await delay(retryMs, term.signal);
   }
 }

@@ -15,20 +15,10 @@ import { type FileState, file, fileMade } from '#domain/file/file.ts';
 import type { Caller, Tenant } from '#domain/shared/access.ts';
 import type { EventOf } from '#domain/shared/entity.ts';
 import type { Failure } from '#domain/shared/failure.ts';
-import { delay } from '#shared/async/timed-waits.ts';
+import { abortable, delay } from '#shared/async/timed-waits.ts';
 import { chance } from '#shared/chance.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { TermOverError } from './run-stop.ts';
-
-/** The time for which this node alone runs batches. */
-export interface BatchTerm {
-  /** The fencing token: each term has a larger one. 0 on a single node. */
-  readonly leaseToken: number;
-  /** Aborts when no new work may begin. */
-  readonly signal: AbortSignal;
-  /** Whether no other node can run batches now, according to this node's clock. */
-  readonly isHeld: () => boolean;
-}
 
 export interface BatchStoreOptions {
   readonly writer: StreamWriter;
@@ -41,17 +31,21 @@ type Decide<State, Events> = (state: State) => E.Either<Failure, ReadonlyArray<E
 
 const retryMs = 500;
 
-/** What one run of a batch reads and records. After its term it records nothing. */
+/**
+ * What one run of a batch reads and records. A run whose term was lost may still record answers: the stream of the batch
+ * refuses it as soon as another run has taken the batch.
+ */
 export class BatchStore {
   readonly #options: BatchStoreOptions;
   readonly #id: string;
-  readonly #term: BatchTerm;
+  readonly #recording: AbortSignal;
   #known: { readonly origin: Origin; readonly tenant: Tenant } | null = null;
 
-  constructor(options: BatchStoreOptions, id: string, term: BatchTerm) {
+  /** @param recording aborts with a `TermOverError` when the run records nothing more */
+  constructor(options: BatchStoreOptions, id: string, recording: AbortSignal) {
     this.#options = options;
     this.#id = id;
-    this.#term = term;
+    this.#recording = recording;
   }
 
   /** Loads the current state of the batch. @throws UnavailableError; TermOverError if the batch does not exist */
@@ -70,7 +64,7 @@ export class BatchStore {
   /** Decides on the batch and appends. @throws TermOverError, UnavailableError */
   async record(decide: Decide<BatchState, BatchEvents>): Promise<void> {
     const { origin } = await this.#loadOrigin();
-    this.#checkTerm();
+    this.#recording.throwIfAborted();
     const written = await writeEvents(this.#options.writer, {
       entity: batch,
       id: this.#id,
@@ -87,7 +81,7 @@ export class BatchStore {
     decide: (state: FileState) => ReadonlyArray<EventOf<FileEvents>>,
   ): Promise<FileState> {
     const { origin, tenant } = await this.#loadOrigin();
-    this.#checkTerm();
+    this.#recording.throwIfAborted();
     const written = await writeEvents(this.#options.writer, {
       entity: file,
       id: fileId,
@@ -139,22 +133,20 @@ export class BatchStore {
     return facts.id;
   }
 
-  /** Retries work until it succeeds. @throws TermOverError, or any other error than `UnavailableError` */
+  /**
+   * Retries work until it succeeds. It does not wait for a call that runs when recording ends.
+   * @throws TermOverError, or any other error than `UnavailableError`
+   */
   async persist<Result>(work: () => Promise<Result>): Promise<Result> {
     for (;;) {
       try {
-        return await work();
+        return await abortable(this.#recording, work);
       } catch (error) {
         if (!(error instanceof UnavailableError)) throw error;
-        this.#checkTerm();
-        await delay(retryMs, this.#term.signal);
-        if (this.#term.signal.aborted) throw new TermOverError('This node stops.');
+        await delay(retryMs, this.#recording);
+        this.#recording.throwIfAborted();
       }
     }
-  }
-
-  #checkTerm(): void {
-    if (!this.#term.isHeld()) throw new TermOverError('The term of running batches is over on this node.');
   }
 
   /** Everything happens in the name of the key that created the batch. */

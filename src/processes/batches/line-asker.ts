@@ -4,21 +4,24 @@ import type { BatchState } from '#domain/batch/batch.ts';
 import { hasLine } from '#domain/batch/line-set.ts';
 import { derivedFileId } from '#domain/file/file.ts';
 import type { Caller } from '#domain/shared/access.ts';
+import { abortable } from '#shared/async/timed-waits.ts';
+import { FencedError } from '#shared/errors/fenced-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { answeredLine, maxBytesOnLine } from './answered-line.ts';
-import type { BatchStore, BatchTerm } from './batch-store.ts';
+import type { BatchStore } from './batch-store.ts';
 import type { CallSlot, CallSlots } from './call-slots.ts';
 import type { FinishedLine } from './part-recorder.ts';
 import type { NumberedLine } from './read-lines.ts';
-import { type StopSignal, TermOverError } from './run-stop.ts';
+import { type RunStop, TermOverError } from './run-stop.ts';
 
 export interface LineAskerOptions {
   readonly calls: LineCalls;
   readonly slots: CallSlots;
   readonly store: BatchStore;
-  readonly term: BatchTerm;
-  readonly stop: StopSignal;
+  /** Whether this node still holds the term, by its own clock. */
+  readonly isHeld: () => boolean;
+  readonly stop: RunStop;
   /** Returns the holder of the batch's key; null when the key may not call models any more. */
   readonly caller: () => Caller | null;
   /** Fails while the project has no room for these bytes. @throws UnavailableError */
@@ -27,7 +30,7 @@ export interface LineAskerOptions {
 }
 
 /** A line, and the slot for its call. */
-interface NextLine {
+export interface NextLine {
   readonly line: NumberedLine;
   readonly slot: CallSlot;
 }
@@ -100,8 +103,8 @@ export class LineAsker {
    * Returns false as soon as the lease has lapsed according to this node's clock, even if no store has confirmed that.
    */
   #mayCall(): boolean {
-    const { term, stop } = this.#options;
-    if (!term.isHeld()) stop.stop('term-over');
+    const { isHeld, stop } = this.#options;
+    if (!isHeld()) stop.stop('term-lost');
     return stop.reason === null;
   }
 
@@ -129,8 +132,8 @@ export class LineAsker {
         answer.release();
       }
     } catch (error) {
-      if (error instanceof TermOverError) {
-        stop.stop('term-over');
+      if (error instanceof TermOverError || error instanceof FencedError) {
+        stop.stop('taken-over');
         return null;
       }
       log.error({ err: error, batch: id, line: number }, 'a line of a batch could not be asked');
@@ -151,6 +154,10 @@ export class LineAsker {
    */
   async #answerTo(read: () => Promise<BatchLine>, slot: CallSlot): Promise<LineAnswer | null> {
     let held: CallSlot | null = slot;
+    const { recording } = this.#options.stop;
+    // A call that the next term takes over has a slot there.
+    const leave = () => held?.release();
+    recording.addEventListener('abort', leave, { once: true });
     try {
       const line = await read();
       while (held !== null) {
@@ -163,6 +170,7 @@ export class LineAsker {
       return null;
     } finally {
       held?.release();
+      recording.removeEventListener('abort', leave);
     }
   }
 
@@ -170,7 +178,7 @@ export class LineAsker {
     const { calls, stop } = this.#options;
     const { facts } = this.#batch;
     const caller = this.#options.caller();
-    if (caller === null) return { kind: 'ended' };
+    if (caller === null || !this.#mayCall()) return { kind: 'ended' };
     const idempotencyKey = createHash('sha256').update(`${facts.id}\n${line.customId}`).digest('hex');
     const request = {
       endpoint: facts.endpoint,
@@ -179,7 +187,14 @@ export class LineAsker {
       idempotencyKey,
       signal: stop.calling,
     };
-    return calls.call(line, request).catch(laterOnOutage);
+    const calling = calls.call(line, request).catch(laterOnOutage);
+    try {
+      return await abortable(stop.calling, () => calling);
+    } catch (error) {
+      if (!stop.calling.aborted) throw error;
+      calling.then(releaseAnswer, ignore);
+      return { kind: 'ended' };
+    }
   }
 
   /** Stores generated speech as a file, whose id becomes the answer. */
@@ -200,6 +215,13 @@ export class LineAsker {
     return { ...answer, contentType: 'application/json', body: Buffer.from(JSON.stringify({ file_id: fileId })) };
   }
 }
+
+/** Frees an answer that came too late. */
+function releaseAnswer(outcome: LineOutcome): void {
+  if (outcome.kind === 'answer') outcome.release();
+}
+
+function ignore(): void {}
 
 function laterOnOutage(error: unknown): LineOutcome {
   if (error instanceof UnavailableError) return { kind: 'later', afterMs: 1_000 };

@@ -20,9 +20,9 @@ export interface PartRecorderOptions {
   readonly onFailure: () => void;
 }
 
-/** A part of this size is recorded at once. */
+/** A part of this size is recorded immediately. */
 const fullPartBytes = 4 * 1024 * 1024;
-/** The most unrecorded bytes and lines. Beyond one of them no further line is called. */
+/** Maximum unrecorded bytes and lines. Beyond one of them no further line is called. */
 const maxWaitingBytes = 16 * 1024 * 1024;
 const maxWaitingLines = 5_000;
 /** The longest time from the end of a line until its part is recorded. */
@@ -33,11 +33,14 @@ export class PartRecorder {
   readonly #options: PartRecorderOptions;
   #part: number;
   #waiting: FinishedLine[] = [];
+  /** The lines of the part that is being recorded. */
+  #inPart: ReadonlyArray<FinishedLine> = [];
   #waitingBytes = 0;
   #recording: Promise<void> | null = null;
   #gathered: () => void = ignore;
   #onRoom: () => void = ignore;
   #failure: { readonly error: unknown } | null = null;
+  #isOver = false;
 
   constructor(options: PartRecorderOptions) {
     this.#options = options;
@@ -45,12 +48,13 @@ export class PartRecorder {
   }
 
   add(line: FinishedLine): void {
-    if (this.#failure !== null) {
+    if (this.#isOver) {
       line.release();
       return;
     }
     this.#waiting.push(line);
     this.#waitingBytes += line.text.length;
+    if (this.#failure !== null) return;
     this.#recording ??= this.#recordAll();
     if (this.#waitingBytes >= fullPartBytes) this.#gathered();
   }
@@ -71,6 +75,15 @@ export class PartRecorder {
     if (this.#failure !== null) throw this.#failure.error;
   }
 
+  /** Ends the recording. @returns the lines that are not recorded, or of which that is unknown */
+  takeUnrecorded(): ReadonlyArray<FinishedLine> {
+    this.#isOver = true;
+    const unrecorded = [...this.#inPart, ...this.#waiting];
+    this.#inPart = [];
+    this.#waiting = [];
+    return unrecorded;
+  }
+
   #isFull(): boolean {
     return this.#waitingBytes >= maxWaitingBytes || this.#waiting.length >= maxWaitingLines;
   }
@@ -83,7 +96,6 @@ export class PartRecorder {
       }
     } catch (error) {
       this.#failure = { error };
-      for (const { release } of this.#waiting.splice(0)) release();
       this.#options.onFailure();
     } finally {
       this.#recording = null;
@@ -105,6 +117,7 @@ export class PartRecorder {
   async #recordNext(): Promise<void> {
     const lines = this.#waiting;
     const bytes = this.#waitingBytes;
+    this.#inPart = lines;
     this.#waiting = [];
     const errors = lines.filter(({ isError }) => isError);
     const outputs = lines.filter(({ isError }) => !isError);
@@ -116,11 +129,9 @@ export class PartRecorder {
       output: Buffer.concat(outputs.map(({ text }) => text)),
       errors: Buffer.concat(errors.map(({ text }) => text)),
     };
-    try {
-      await this.#options.record(part);
-    } finally {
-      for (const { release } of lines) release();
-    }
+    await this.#options.record(part);
+    for (const { release } of this.#inPart) release();
+    this.#inPart = [];
     this.#part += 1;
     // Lines that are being recorded take memory too.
     this.#waitingBytes -= bytes;

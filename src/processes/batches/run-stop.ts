@@ -2,28 +2,42 @@ import { setMaxListeners } from 'node:events';
 import type { BatchEvents } from '#domain/batch/events.ts';
 import { delay } from '#shared/async/timed-waits.ts';
 
-/** Why no more lines are asked: the outcome of the batch, or a reason why this node leaves the batch unfinished. */
-export type StopReason = Exclude<BatchEvents['BatchEnded']['outcome'], 'completed'> | 'node-stops' | 'term-over';
+/** Why no more lines are asked: the outcome of the batch, or a reason why this run leaves the batch unfinished. */
+export type StopReason = Exclude<BatchEvents['BatchEnded']['outcome'], 'completed'> | LeaveReason;
 
-/** How long running calls may continue after a stop. */
+/** `term-lost`: this node may run the batch again. `taken-over`: another run of the batch has begun. */
+type LeaveReason = 'node-stops' | 'term-lost' | 'taken-over';
+
+/**
+ * How long running calls may continue after a stop. The run of a lost term records their answers until another run takes
+ * the batch. It ends well before it would be left.
+ */
 const graceMs: Readonly<Record<StopReason, number>> = {
   failed: 0,
   expired: 2_000,
   cancelled: 10_000,
   'node-stops': 2_000,
-  'term-over': 0,
+  'term-lost': 4_000,
+  'taken-over': 0,
 };
 
-/** Whether a run still calls models for lines, and why it has stopped. */
-export class StopSignal {
+/** How long the answers that have come are still recorded after that. */
+const recordMs: Readonly<Record<LeaveReason, number>> = { 'node-stops': 1_000, 'term-lost': 0, 'taken-over': 0 };
+
+/** A reason replaces those of a lower rank. */
+const ranks: Readonly<Record<LeaveReason, number>> = { 'node-stops': 1, 'term-lost': 1, 'taken-over': 2 };
+
+/** Whether a run still calls models for lines and records, and why it has stopped. */
+export class RunStop {
   readonly #asking = new AbortController();
   readonly #calling = new AbortController();
+  readonly #recording = new AbortController();
   readonly #ended = new AbortController();
   #reason: StopReason | null = null;
 
   constructor() {
     // Every line that waits or runs listens to these signals.
-    for (const signal of [this.asking, this.calling]) setMaxListeners(0, signal);
+    for (const signal of [this.asking, this.calling, this.recording]) setMaxListeners(0, signal);
   }
 
   /** Aborts when no more lines are asked. */
@@ -36,6 +50,11 @@ export class StopSignal {
     return this.#calling.signal;
   }
 
+  /** Aborts with a `TermOverError` when nothing more is recorded. */
+  get recording(): AbortSignal {
+    return this.#recording.signal;
+  }
+
   /** Aborts when the run is over. */
   get ended(): AbortSignal {
     return this.#ended.signal;
@@ -46,23 +65,58 @@ export class StopSignal {
     return this.#reason;
   }
 
-  /** Stops asking lines. The first reason counts, except that `term-over` replaces any other. */
-  stop(reason: StopReason): void {
-    if (this.#reason === 'term-over' || (this.#reason !== null && reason !== 'term-over')) return;
-    this.#reason = reason;
-    this.#asking.abort();
-    void delay(graceMs[reason], this.ended).then(() => this.#calling.abort());
+  /** Whether this run leaves the batch unfinished. */
+  get leavesBatch(): boolean {
+    return isToLeave(this.#reason);
   }
 
-  /** Ends the run: no part of it continues. */
+  /** Stops asking lines. The first reason counts, except that one to leave the batch replaces an outcome. */
+  stop(reason: StopReason): void {
+    const isReplaced = this.#reason === null || rankOf(reason) > rankOf(this.#reason);
+    if (!isReplaced || this.recording.aborted) return;
+    this.#reason = reason;
+    this.#asking.abort();
+    void this.#endAfterGrace(reason);
+  }
+
+  /** Ends the calls that still run. */
+  abortCalls(): void {
+    this.#calling.abort();
+  }
+
+  /** Ends the run: no part of it continues, except calls until `abortCalls`. */
   end(): void {
     this.#ended.abort();
     this.#asking.abort();
-    this.#calling.abort();
+    this.#recording.abort(new TermOverError('The run of the batch is over.'));
+  }
+
+  async #endAfterGrace(reason: StopReason): Promise<void> {
+    await delay(graceMs[reason], this.ended);
+    if (this.ended.aborted) return;
+    // The next term of this node gets the answers of calls that still run.
+    if (reason !== 'term-lost') this.#calling.abort();
+    if (!isToLeave(reason)) return;
+    await delay(recordMs[reason], this.ended);
+    this.#recording.abort(new TermOverError(messages[reason]));
   }
 }
 
-/** The term of this node has lapsed, or another run of the batch has begun. This run records nothing more. */
+function isToLeave(reason: StopReason | null): reason is LeaveReason {
+  return reason !== null && reason in ranks;
+}
+
+function rankOf(reason: StopReason | null): number {
+  return isToLeave(reason) ? ranks[reason] : 0;
+}
+
+const messages: Readonly<Record<LeaveReason, string>> = {
+  'node-stops': 'This node stops.',
+  'term-lost': 'The term of running batches is over on this node.',
+  'taken-over': 'Another run of the batch has begun.',
+};
+
+/** The term of this node is over, or another run of the batch has begun. This run records nothing more. */
 export class TermOverError extends Error {
   override readonly name = 'TermOverError';
 }
