@@ -45,6 +45,8 @@ class Candidate {
   readonly #limits: LeaseLimits;
   readonly #outage: OutageLog;
   readonly #backOff: BackOff;
+  /** The last term of this node, whose work has ended; 0 without one. */
+  #ended = 0;
 
   constructor(options: UnderLeaseOptions) {
     const { log, name, limits } = options;
@@ -88,6 +90,7 @@ class Candidate {
       log.warn({ lease: name, token, error: errorText(error) }, 'The work under the lease was aborted');
     } finally {
       await kept.end();
+      this.#ended = token;
       await this.#release(kept);
     }
     // A superseded node lets the others look first.
@@ -98,7 +101,9 @@ class Candidate {
   async #tryToBegin(): Promise<KeptTerm | null> {
     const { leases, name, holder, log, signal } = this.#options;
     const newest = (await abortable(signal, () => leases.look())).get(name);
-    if (newest?.isOver === false) return null;
+    // A release may be lost while the store is unavailable.
+    const isOver = newest === undefined || newest.isOver || newest.token === this.#ended;
+    if (!isOver) return null;
     const token = (newest?.token ?? 0) + 1;
     const begunAt = clock.now();
     const expiry = await leases.begin(name, token, holder);
