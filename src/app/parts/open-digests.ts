@@ -14,8 +14,9 @@ import { DigestWriter } from '#digests/digest-writer.ts';
 import { InclusionProofs } from '#digests/inclusion-proof.ts';
 import type { VerificationResult } from '#digests/verify-history.ts';
 import { writeDigestOperation } from '#digests/write-digest-operation.ts';
-import type { InclusionProof } from '#domain/history/digest.ts';
+import type { DigestPlace, InclusionProof } from '#domain/history/digest.ts';
 import type { LogVerification } from '#domain/history/verification.ts';
+import { chance } from '#shared/chance.ts';
 import { clock } from '#shared/clock.ts';
 import { runOnOneNode } from './run-on-one-node.ts';
 
@@ -97,16 +98,19 @@ function verifyDaily(
   const { config, records, log } = runtime;
   const { eventStore, digestDir, verifyAtMinutes: atMinutes } = config;
   const publicKeys = trusted.map(publicPemOf).join('');
-  const daily = new DailyVerification({
-    records,
+  // The time of day stays the same in every term.
+  const random = chance.random();
+  const options = {
     hasDigest: async () => (await store.newest()) !== null,
-    verify: (since, signal) => verify({ eventStore, digestDir, publicKeys, since, share: verificationShare }, signal),
+    verify: (since: DigestPlace | null, signal: AbortSignal) =>
+      verify({ eventStore, digestDir, publicKeys, since, share: verificationShare }, signal),
     atMinutes,
+    random: () => random,
     log,
-  });
+  };
   runOnOneNode(runtime, {
     name: 'verification',
     failureMessage: 'The verification of the log has failed and is started again',
-    work: ({ signal }) => daily.run(signal),
+    work: ({ signal, guard }) => new DailyVerification({ ...options, records: guard(records) }).run(signal),
   });
 }

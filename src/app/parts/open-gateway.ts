@@ -97,11 +97,13 @@ function keepCallLimits(runtime: Runtime): void {
     help: 'Records of calls that were removed because their project, or all projects together, had too many',
     registers: [metrics.registry],
   });
-  const retention = new CallRetention({ calls, onRemoved: (count) => removed.inc(count) });
   runOnOneNode(runtime, {
     name: 'gateway-calls',
     failureMessage: 'The removal of old records of calls has failed and is started again',
-    work: ({ signal }) => retention.run(signal, log),
+    work: ({ signal, guard }) => {
+      const retention = new CallRetention({ calls: guard(calls), onRemoved: (count) => removed.inc(count) });
+      return retention.run(signal, log);
+    },
   });
 }
 
@@ -115,21 +117,28 @@ function keepResponseLimits(runtime: Runtime): void {
     registers: [metrics.registry],
   });
   responses.watchRemovals((reason) => removed.inc({ reason }));
-  const retention = new ResponseRetention({ responses });
   runOnOneNode(runtime, {
     name: 'stored-responses',
     failureMessage: 'The removal of old responses has failed and is started again',
-    work: ({ signal }) => retention.run(signal, log),
+    work: ({ signal, guard }) => new ResponseRetention({ responses: guard(responses) }).run(signal, log),
   });
 }
 
 /** Deletes the copies of responses at providers that nothing here needs any more. */
 function keepNoCopies(gateway: Gateway, runtime: Runtime): void {
-  const retention = new CopyRetention({ gateway });
+  const { log, relayDependencies, responses } = gateway;
+  const configurations = {
+    acquireConfiguration: () => gateway.acquireConfiguration(),
+    // Work that was left gives its configuration back too.
+    releaseConfiguration: (used: Parameters<Gateway['releaseConfiguration']>[0]) => gateway.releaseConfiguration(used),
+  };
   runOnOneNode(runtime, {
     name: 'response-copies',
     failureMessage: 'The deletion of the copies of responses at providers has failed and is started again',
-    work: ({ signal }) => retention.run(signal, runtime.log),
+    work: ({ signal, guard }) => {
+      const used = { log, relayDependencies, responses: guard(responses), ...configurations };
+      return new CopyRetention({ gateway: used }).run(signal, runtime.log);
+    },
   });
 }
 
