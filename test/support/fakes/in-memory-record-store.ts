@@ -10,11 +10,18 @@ import { FencedError } from '#shared/errors/fenced-error.ts';
 import { EncodedJson, jsonTextOf } from '#shared/json/encoded-json.ts';
 import type { Json } from '#shared/json/json.ts';
 
-const byKey = ([one]: readonly [string, Json], [other]: readonly [string, Json]) => (one < other ? -1 : 1);
+interface KeptRecord {
+  readonly text: string;
+  /** The newest token that has written it. */
+  readonly fence: number;
+}
 
-/** Records in memory. They stay when it is closed. */
+/**
+ * Records in memory. They stay when it is closed. As on MongoDB each record has the token of its last writer, a write with
+ * an older one may have stored some values before it is refused, and only `take` raises the token of a whole kind.
+ */
 export class InMemoryRecordStore implements RecordStore {
-  readonly #kinds = new Map<RecordKind, Map<string, string>>();
+  readonly #kinds = new Map<RecordKind, Map<string, KeptRecord>>();
   readonly #fences = new Map<RecordKind, number>();
   /** Called before each write of values. It may fail or wait. */
   beforePut: (entries: ReadonlyMap<string, Json | EncodedJson>) => Promise<void> = async () => undefined;
@@ -22,13 +29,13 @@ export class InMemoryRecordStore implements RecordStore {
   puts = 0;
 
   async get(kind: RecordKind, key: string): Promise<Json | null> {
-    const text = this.#of(kind).get(key);
-    return text === undefined ? null : JSON.parse(text);
+    const kept = this.#of(kind).get(key);
+    return kept === undefined ? null : JSON.parse(kept.text);
   }
 
   async encoded(kind: RecordKind, key: string): Promise<EncodedJson | null> {
-    const text = this.#of(kind).get(key);
-    return text === undefined ? null : new EncodedJson(text);
+    const kept = this.#of(kind).get(key);
+    return kept === undefined ? null : new EncodedJson(kept.text);
   }
 
   async read(places: ReadonlyArray<RecordKey>): Promise<ReadonlyArray<Json | null>> {
@@ -37,44 +44,64 @@ export class InMemoryRecordStore implements RecordStore {
 
   async all(kind: RecordKind, keys?: ReadonlyArray<string>): Promise<ReadonlyMap<string, Json>> {
     const found = [...this.#of(kind)].filter(([key]) => keys?.includes(key) ?? true);
-    return new Map(found.map(([key, text]) => [key, JSON.parse(text)]));
+    return new Map(found.map(([key, { text }]) => [key, JSON.parse(text)]));
   }
 
   async page(kind: RecordKind, { after = '', before, limit }: RecordRange): Promise<ReadonlyMap<string, Json>> {
-    const keys = [...this.#of(kind).keys()].filter((key) => key > after && (before === undefined || key < before));
-    return this.all(kind, keys.sort().slice(0, limit)).then((all) => new Map([...all].sort(byKey)));
+    const isAsked = (key: string) => byBytes(key, after) > 0 && (before === undefined || byBytes(key, before) < 0);
+    const keys = [...this.#of(kind).keys()].filter(isAsked).sort(byBytes).slice(0, limit);
+    const all = await this.all(kind, keys);
+    return new Map(keys.map((key) => [key, all.get(key) as Json]));
   }
 
   async take(kind: RecordKind, fence: number): Promise<void> {
-    if (fence < (this.#fences.get(kind) ?? 0)) throw new FencedError(`The records of ${kind} have a newer token.`);
+    if (fence < this.#fenceOf(kind)) throw superseded(kind);
     this.#fences.set(kind, fence);
+    for (const [key, kept] of this.#of(kind)) if (kept.fence < fence) this.#of(kind).set(key, { ...kept, fence });
   }
 
   async put(
     kind: RecordKind,
     entries: ReadonlyMap<string, Json | EncodedJson>,
-    options: RecordPutOptions = {},
+    { fence, keep }: RecordPutOptions = {},
   ): Promise<void> {
     await this.beforePut(entries);
-    if (options.fence !== undefined) await this.take(kind, options.fence);
+    let isRefused = false;
     for (const [key, value] of entries) {
       const [text, stored] = [jsonTextOf(value), this.#of(kind).get(key)];
-      const stays = options.keep === 'existing' || (options.keep === 'greater' && (stored ?? '') >= text);
-      if (stored === undefined || !stays) this.#of(kind).set(key, text);
+      const stays = keep === 'existing' || (keep === 'greater' && (stored?.text ?? '') >= text);
+      if (stored !== undefined && stays) continue;
+      if (fence !== undefined && fence < (stored?.fence ?? this.#fenceOf(kind))) isRefused = true;
+      else this.#of(kind).set(key, { text, fence: fence ?? stored?.fence ?? 0 });
     }
     this.puts += 1;
+    if (isRefused) throw superseded(kind);
   }
 
   async delete(kind: RecordKind, keys: ReadonlyArray<string>, { fence }: RecordWriteOptions = {}): Promise<void> {
-    if (fence !== undefined) await this.take(kind, fence);
-    for (const key of keys) this.#of(kind).delete(key);
+    const records = this.#of(kind);
+    for (const key of keys) if ((records.get(key)?.fence ?? 0) <= (fence ?? Infinity)) records.delete(key);
+    if (fence === undefined || keys.length === 0) return;
+    if (fence < this.#fenceOf(kind) || keys.some((key) => records.has(key))) throw superseded(kind);
   }
 
   async close(): Promise<void> {}
 
-  #of(kind: RecordKind): Map<string, string> {
-    const known = this.#kinds.get(kind) ?? new Map<string, string>();
+  #fenceOf(kind: RecordKind): number {
+    return this.#fences.get(kind) ?? 0;
+  }
+
+  #of(kind: RecordKind): Map<string, KeptRecord> {
+    const known = this.#kinds.get(kind) ?? new Map<string, KeptRecord>();
     this.#kinds.set(kind, known);
     return known;
   }
+}
+
+function byBytes(one: string, other: string): number {
+  return Buffer.compare(Buffer.from(one), Buffer.from(other));
+}
+
+function superseded(kind: RecordKind): FencedError {
+  return new FencedError(`The records of ${kind} have a newer token.`);
 }

@@ -37,7 +37,11 @@ export function openMongoDbReadStoreWriter(options: MongoDbWriterOptions): ReadS
 
 /** Opens a writer whose commit also stores the checkpoints, for tests without a publisher of positions. */
 export function openCheckpointingWriter(options: MongoDbWriterOptions): ReadStoreWriter & PositionsWriter {
-  const store = openMongoDbReadStoreWriter(options);
+  return checkpointing(openMongoDbReadStoreWriter(options));
+}
+
+/** Returns a writer that stores the checkpoints with each commit. */
+export function checkpointing(store: ReadStoreWriter & PositionsWriter): ReadStoreWriter & PositionsWriter {
   const commit = async (commits: ReadonlyArray<GenerationCommit>) => {
     await store.commit(commits);
     await store.savePositions({ ready: true, projections: [], statusChanges: 0, read: nothingRead });
