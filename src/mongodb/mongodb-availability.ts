@@ -18,10 +18,12 @@ export interface MongoDbAvailabilityOptions {
   readonly url: string;
   /** The operator's name of the address: the variable that contains it. Default `its URL`. */
   readonly urlName?: string;
-  /** The time limit of a probe. Default 500 ms. */
+  /** The shortest silence after which the server counts as unavailable. Default 500 ms. */
   readonly probeTimeoutMs?: number;
-  /** Gets a line when the server becomes unavailable, and one when it recovers. Default: no log. */
+  /** Gets a line when a client was replaced, when the server becomes unavailable, and when it recovers. Default: no log. */
   readonly log?: Logger;
+  /** Whether it logs outages. The availability of another thread may do that. Default true. */
+  readonly logsOutages?: boolean;
   /** Receives each ended command of a probe. Default: nothing does. */
   readonly onCommand?: OnCommand;
   /** How long connections for probes are kept after a probe. Default 30 s. */
@@ -63,13 +65,14 @@ export class MongoDbAvailability {
   #endIdle: Timer | undefined;
 
   constructor(options: MongoDbAvailabilityOptions) {
-    const { url, urlName = 'its URL', probeTimeoutMs = defaultProbeTimeoutMs, log } = options;
+    const { url, urlName = 'its URL', probeTimeoutMs = defaultProbeTimeoutMs, log, logsOutages = true } = options;
+    const outageLog = logsOutages ? log : undefined;
     this.#url = url;
     this.#onCommand = options.onCommand;
     this.#log = log;
     this.#keepProberMs = options.keepProberMs ?? keepProberMs;
     this.urlName = urlName;
-    this.elections = new ElectionLog(log);
+    this.elections = new ElectionLog(outageLog);
     this.state = new Availability({
       server: 'MongoDB',
       silentAfterMs: probeTimeoutMs,
@@ -80,7 +83,7 @@ export class MongoDbAvailability {
       explain: async (failure) => causeOf(failure, urlName),
       isAnswer: isOfServer,
       timedOut: (waitedMs) => new MongoOperationTimeoutError(`No answer within ${waitedMs} ms`),
-      ...(log !== undefined && { log }),
+      ...(outageLog !== undefined && { log: outageLog }),
     });
   }
 

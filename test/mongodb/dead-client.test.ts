@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MongoDbAvailability } from '#mongodb/mongodb-availability.ts';
 import { MongoDbConnection } from '#mongodb/mongodb-connection.ts';
+import { withTimeout } from '#shared/async/timed-waits.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 import { describeOnFerretDb } from '#test/support/service/ferretdb.ts';
@@ -12,6 +13,7 @@ const limitMs = 300;
 describeOnFerretDb('A client of MongoDB', (ferret) => {
   let proxy: TcpProxy;
   let lines: string[];
+  let limitOfCalls: number;
   let availability: MongoDbAvailability;
   let connection: MongoDbConnection;
 
@@ -19,10 +21,11 @@ describeOnFerretDb('A client of MongoDB', (ferret) => {
     proxy = new TcpProxy(ferret.port);
     await proxy.listen();
     lines = [];
+    limitOfCalls = limitMs;
     const url = proxy.through(ferret.newUrl());
     const line = (_: object, message: string) => void lines.push(message);
     availability = new MongoDbAvailability({ url, log: { info: line, warn: line, error: line } });
-    connection = new MongoDbConnection({ url, availability, timeoutMs: limitMs, maxPoolSize: 1 });
+    connection = new MongoDbConnection({ url, availability, timeoutMs: () => limitOfCalls, maxPoolSize: 1 });
     await ping();
   });
   afterEach(async () => {
@@ -58,6 +61,19 @@ describeOnFerretDb('A client of MongoDB', (ferret) => {
     await assert.rejects(waiting, UnavailableError);
     await eventually(pings, 'an answer');
     assert.equal(replacements(), 1, lines.join('\n'));
+  });
+
+  it('ends a call soon that waits when it is replaced', async () => {
+    limitOfCalls = 60_000;
+    const waiting = connection.call(async (database) => {
+      proxy.dropAnswers();
+      await database.command({ ping: 1 });
+    });
+    const ended = assert.rejects(waiting, UnavailableError).then(() => 'ended');
+    limitOfCalls = limitMs;
+    await eventually(pings, 'an answer');
+    assert.equal(replacements(), 1, lines.join('\n'));
+    assert.equal(await withTimeout(5_000, ended, 'waits'), 'ended');
   });
 
   it('is kept while the server answers nobody', async () => {

@@ -132,8 +132,8 @@ async function fillShared({
     ]);
   const commands = new Batcher<EndedCommand>((ended) => post({ kind: 'mongodb-commands', ended }), commandBatches);
   const onCommand = (ended: EndedCommand) => commands.add(ended);
-  // Without log lines: the main thread writes them.
-  const availability = new MongoDbAvailability({ url, urlName, onCommand });
+  // The main thread logs outages.
+  const availability = new MongoDbAvailability({ url, urlName, log, logsOutages: false, onCommand });
   const connection = new MongoDbConnection({ url, availability, timeoutMs: writeTimeoutMs, maxPoolSize, onCommand });
   const records = limited(openMongoDbRecordStore({ connection }), recordLimits);
   parentPort?.on('message', () => closing.abort());
