@@ -3,7 +3,6 @@ import type { Runtime } from '#app/runtime.ts';
 import type { Lookup } from '#application/commands/command.ts';
 import { FairSlots } from '#shared/async/fair-queue.ts';
 import { MessageDelivery } from '#webhooks/delivery/message-delivery.ts';
-import { systemClock } from '#webhooks/delivery/queue/endpoint-queue.ts';
 import { createTryCounter, watchDeliveries } from '#webhooks/delivery/webhook-metrics.ts';
 import { WebhookRunner } from '#webhooks/delivery/webhook-runner.ts';
 import { WebhookSender } from '#webhooks/delivery/webhook-sender.ts';
@@ -63,6 +62,5 @@ function createRunner(
     countTry: createTryCounter(metrics.registry),
     statesFor: webhooks.statesFor,
     delivery: new MessageDelivery({ reads, sender, slots, log }),
-    clock: systemClock,
   });
 }

@@ -1,6 +1,7 @@
 import type { DeliveryOutcome } from '#domain/webhook-endpoint/delivery.ts';
 import type { LogTrail } from '#event-store/log-trail.ts';
 import { chance } from '#shared/chance.ts';
+import { clock } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { OutageLog } from '#shared/logging/outage-log.ts';
@@ -19,7 +20,6 @@ export interface DeliveryRecordsOptions {
   readonly countTry: CountTry;
   readonly followed: () => number;
   readonly trail: Pick<LogTrail, 'read'>;
-  readonly now: () => number;
   readonly log: Logger;
 }
 
@@ -66,7 +66,7 @@ export class DeliveryRecords {
     }
     const { eventId: messageId, status, error, durationMs } = made;
     const { type, position } = message;
-    const time = new Date(this.#options.now()).toISOString();
+    const time = new Date(clock.time()).toISOString();
     const listed = { messageId, type, position, attempt, outcome, status, error, durationMs, time };
     this.#tries.push({ endpointId, id: chance.randomUuid(), ...listed });
   }
@@ -99,7 +99,7 @@ export class DeliveryRecords {
   }
 
   async #saveStates(endpoints: Iterable<DeliveredEndpoint>): Promise<void> {
-    const at = this.#options.now();
+    const at = clock.time();
     for (const endpoint of endpoints) {
       if (endpoint.queue.isLive && at - this.#savedTime(endpoint, at) >= idleSaveMs) this.#changed.add(endpoint);
     }
@@ -110,7 +110,7 @@ export class DeliveryRecords {
   }
 
   async #write(saved: ReadonlyArray<DeliveredEndpoint>): Promise<void> {
-    const { states, logIdentity, followed, trail, now } = this.#options;
+    const { states, logIdentity, followed, trail } = this.#options;
     this.#changed.clear();
     const changes = new Map(saved.map(({ id, queue }) => [id, queue.takeChanges()]));
     try {
@@ -123,7 +123,7 @@ export class DeliveryRecords {
       }
       throw error;
     }
-    const at = now();
+    const at = clock.time();
     for (const endpoint of saved) this.#savedAt.set(endpoint, this.#savedAt.get(endpoint) === 0 ? spread(at) : at);
   }
 

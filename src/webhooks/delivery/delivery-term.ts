@@ -9,11 +9,11 @@ import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
 import type { Following, LogTail } from '#event-store/log-tail.ts';
 import { UnreadableEventError } from '#event-store/recorded-event.ts';
 import { allSettled } from '#shared/async/all-settled.ts';
-import { delay } from '#shared/async/timed-waits.ts';
+import { abortable, delay, withTimeout } from '#shared/async/timed-waits.ts';
 import { clock } from '#shared/clock.ts';
 import { errorText } from '#shared/logging/logged-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
-import type { DisabledByAnswers, QueueClock } from '#webhooks/delivery/queue/endpoint-queue.ts';
+import type { DisabledByAnswers } from '#webhooks/delivery/queue/endpoint-queue.ts';
 import { type DeliveryState, newDeliveryState, type OpenMessage } from '#webhooks/state/delivery-state.ts';
 import type { DeliveryRecords } from './delivery-records.ts';
 import {
@@ -47,7 +47,6 @@ export interface DeliveryTermOptions extends Omit<PastFeederOptions, 'followed' 
   readonly delivery: Pick<MessageDelivery, 'deliver'>;
   /** Disables an endpoint because of its receiver's answers. Resolves when the event is stored or the signal aborts. */
   readonly disable: (endpointId: string, reason: DisabledByAnswers, signal: AbortSignal) => Promise<void>;
-  readonly clock: QueueClock;
   /** Whether this node still holds the lease, by its own clock. */
   readonly isHeld: () => boolean;
   readonly log: Logger;
@@ -57,8 +56,10 @@ export interface DeliveryTermOptions extends Omit<PastFeederOptions, 'followed' 
 
 const ownTypes: ReadonlySet<string> = new Set(Object.keys(webhookEndpointEvents));
 const saveIntervalMs = 1_000;
-/** How long the end of a term waits for running tries. */
+/** How long the end of a term waits for running tries, then for those that it aborts, and for the last records. */
 const endTimeoutMs = 1_000;
+const abortTimeoutMs = 100;
+const recordsTimeoutMs = 1_500;
 
 type EndpointEvent = RecordedEventOf<WebhookEndpointEvents> & { readonly position: number };
 
@@ -76,6 +77,8 @@ export class DeliveryTerm {
   /** The position of the last event that was given to the endpoints. */
   #handled: number;
   #following: Following | null = null;
+  /** The newest periodic save. */
+  #saving: Promise<void> = Promise.resolve();
 
   constructor(options: DeliveryTermOptions) {
     this.#options = options;
@@ -89,9 +92,13 @@ export class DeliveryTerm {
     for (const endpoint of options.endpoints) this.#add(endpoint);
   }
 
-  /** Delivers until its signal aborts. @throws FencedError if another node delivers now; UnavailableError at the start */
+  /**
+   * Delivers until its signal aborts. Then it ends within three seconds, whatever it waits for: what is not recorded is
+   * sent again.
+   * @throws FencedError if another node delivers now; UnavailableError at the start
+   */
   async run(): Promise<void> {
-    await this.#records.begin(this.#registry.all());
+    await abortable(this.#signal, () => this.#records.begin(this.#registry.all()));
     for (const endpoint of this.#registry.all()) this.#start(endpoint);
     try {
       await allSettled([this.#endOthersOnFailure(this.#follow()), this.#endOthersOnFailure(this.#saveOften())]);
@@ -125,11 +132,21 @@ export class DeliveryTerm {
   async #end(): Promise<void> {
     this.#ending.abort();
     for (const { queue } of this.#registry.all()) queue.stop();
-    await this.#feeder.ended();
-    const until = clock.now() + endTimeoutMs;
-    while (this.#isTrying() && clock.now() < until) await delay(10, this.#abortingTries.signal);
+    await Promise.all([this.#triesEnd(endTimeoutMs), withTimeout(endTimeoutMs, this.#feeder.ended(), undefined)]);
     this.#abortingTries.abort();
+    await this.#triesEnd(abortTimeoutMs);
+    for (const { queue } of this.#registry.all()) queue.close();
+    await withTimeout(recordsTimeoutMs, this.#saveLast(), undefined);
+  }
+
+  async #saveLast(): Promise<void> {
+    await this.#saving.catch(() => undefined);
     await this.#records.end(this.#registry.all());
+  }
+
+  async #triesEnd(limitMs: number): Promise<void> {
+    const until = clock.now() + limitMs;
+    while (this.#isTrying() && clock.now() < until) await delay(10);
   }
 
   #isTrying(): boolean {
@@ -140,7 +157,11 @@ export class DeliveryTerm {
   async #saveOften(): Promise<void> {
     while (!this.#signal.aborted) {
       await delay(saveIntervalMs, this.#signal);
-      await this.#records.save(this.#registry.all());
+      if (this.#signal.aborted) return;
+      this.#saving = this.#records.save(this.#registry.all());
+      await abortable(this.#signal, () => this.#saving).catch((error: unknown) => {
+        if (!this.#signal.aborted) throw error;
+      });
     }
   }
 
@@ -233,13 +254,12 @@ export class DeliveryTerm {
   }
 
   #add({ id, facts, state }: EndpointAtStart): DeliveredEndpoint {
-    const { clock, disable } = this.#options;
+    const { disable } = this.#options;
     const endpoint: DeliveredEndpoint = {
       id,
       facts,
       queue: new EndpointQueue<DeliveryTry>({
         state,
-        clock,
         isEnabled: facts.record.status === 'enabled',
         followed: () => this.#followed,
         deliver: (message) => this.#deliver(endpoint, message),

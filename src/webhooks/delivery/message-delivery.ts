@@ -9,6 +9,7 @@ import { type SealedSecret, secretField, secretPrefix, validSecrets } from '#dom
 import { UnreadableEventError } from '#event-store/recorded-event.ts';
 import { UnreadableStreamError } from '#event-store/unreadable-stream.ts';
 import { FairSlots, runFor } from '#shared/async/fair-queue.ts';
+import { abortable } from '#shared/async/timed-waits.ts';
 import { clock } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { errorText } from '#shared/logging/logged-error.ts';
@@ -35,7 +36,7 @@ export interface DeliveryTarget {
   readonly id: string;
   /** Owners get the tries of this node in turn. */
   readonly owner: string;
-  /** Returns its data when the try begins; null if the message must not be sent now. */
+  /** Returns its data when the try begins, and before it sends; null if the message must not be sent now. */
   readonly current: () => EndpointData | null;
 }
 
@@ -88,7 +89,11 @@ export class MessageDelivery {
     const leave = await this.#options.slots.enter(target.owner);
     if (typeof leave === 'string') return postponed;
     try {
-      return await runFor(target.owner, () => this.#deliver(target, message, signal));
+      return await abortable(signal, () => runFor(target.owner, () => this.#deliver(target, message, signal)));
+    } catch (error) {
+      // Nobody waits for a try that this node has aborted, whatever it waits for.
+      if (signal.aborted) return postponed;
+      throw error;
     } finally {
       leave();
     }
@@ -98,6 +103,8 @@ export class MessageDelivery {
     const made = await this.#makeInTurn(target, message, signal);
     if ('kind' in made) return made;
     const { url, eventId, headers, body } = made;
+    // The term may have ended, and the endpoint may have changed, while the message was made.
+    if (signal.aborted || target.current()?.url !== url) return postponed;
     const began = clock.now();
     const { status, error, receiverRequest } = await this.#options.sender.send({ url, headers, body, signal });
     // A try that this node aborted gives no information about the receiver.

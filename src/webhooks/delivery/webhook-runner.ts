@@ -4,12 +4,14 @@ import { nothingRead } from '#domain/shared/log-mark.ts';
 import type { EndpointTries } from '#domain/webhook-endpoint/running-tries.ts';
 import { identityOfLog } from '#event-store/log-identity.ts';
 import type { LogTail } from '#event-store/log-tail.ts';
+import type { Term } from '#leases/term.ts';
 import { areShown } from '#positions/positions.ts';
 import type { WebhookEndpointDocument } from '#projections/webhook-endpoints.ts';
 import { paginateAll } from '#read-store/paginate-all.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import { BackOff } from '#shared/async/retrying.ts';
-import { delay } from '#shared/async/timed-waits.ts';
+import { abortable, delay } from '#shared/async/timed-waits.ts';
+import { clock } from '#shared/clock.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { errorText } from '#shared/logging/logged-error.ts';
@@ -21,7 +23,7 @@ import { DeliveryTerm, type DeliveryTermOptions, type EndpointAtStart } from './
 import { disableEndpoint } from './disable-endpoint.ts';
 import type { CountTry, DeliveryFigures } from './webhook-metrics.ts';
 
-type TermOptions = Pick<DeliveryTermOptions, 'positions' | 'delivery' | 'clock' | 'log'>;
+type TermOptions = Pick<DeliveryTermOptions, 'positions' | 'delivery' | 'log'>;
 
 export interface WebhookRunnerOptions extends TermOptions {
   readonly store: DeliveryTermOptions['store'] & { lastPosition(): Promise<number> };
@@ -39,12 +41,8 @@ export interface WebhookRunnerOptions extends TermOptions {
   readonly statesFor: (token: number) => DeliveryStateStore;
 }
 
-/** The lease that gives a node the right to deliver. */
-export interface HeldLease {
-  readonly token: number;
-  readonly signal: AbortSignal;
-  readonly isHeld: () => boolean;
-}
+/** What the runner needs of its term. */
+type TermOfDelivery = Pick<Term, 'token' | 'signal' | 'isHeld' | 'guard'>;
 
 const endpointsCollection = 'webhook-endpoints';
 const retryLimits = { firstMs: 250, maxMs: 10_000 };
@@ -74,60 +72,70 @@ export class WebhookRunner {
     return this.#term?.triesOf(endpointId) ?? null;
   }
 
-  /** Delivers until the lease ends. @throws FencedError if another node delivers now */
-  async run(lease: HeldLease): Promise<void> {
-    const { signal } = lease;
+  /**
+   * Delivers until the term ends, and ends within seconds then, whatever it waits for.
+   * @throws FencedError if another node delivers now
+   */
+  async run(term: TermOfDelivery): Promise<void> {
+    const { signal } = term;
     // Every wait listens to the signal.
     setMaxListeners(0, signal);
     const backOff = new BackOff(retryLimits);
-    const expiring = this.#removeOldTries(signal);
+    void this.#removeOldTries(term);
     while (!signal.aborted) {
       try {
-        await this.#runTerm(lease);
+        await this.#deliver(term);
         backOff.succeeded();
       } catch (error) {
         if (error instanceof FencedError) throw error;
+        if (signal.aborted) return;
         this.#logFailure(error);
         await delay(backOff.failed(), signal);
       }
     }
-    await expiring;
   }
 
-  async #runTerm({ token, signal, isHeld }: HeldLease): Promise<void> {
-    const { store, tail, endAtStart, ...options } = this.#options;
-    const { deliveries, countTry, clock, log, writer, statesFor, ...termOptions } = options;
-    const states = statesFor(token);
+  async #deliver(term: TermOfDelivery): Promise<void> {
+    const begun = await abortable(term.signal, () => this.#begin(term));
+    if (begun === null) return;
+    this.#term = begun;
+    try {
+      await begun.run();
+    } finally {
+      if (this.#term === begun) this.#term = null;
+    }
+  }
+
+  /** @returns null if the signal aborts first */
+  async #begin({ token, signal, isHeld, guard }: TermOfDelivery): Promise<DeliveryTerm | null> {
+    const { store, tail, endAtStart, delivery, log, ...ports } = this.#options;
+    const states = guard(ports.statesFor(token));
+    const [documents, positions, writer] = [guard(ports.documents), guard(ports.positions), guard(ports.writer)];
+    const [deliveries, countTry] = [guard(ports.deliveries), guard(ports.countTry)];
     const logIdentity = await identityOfLog(tail, signal);
-    if (logIdentity === null) return;
+    if (logIdentity === null) return null;
     const from = await store.lastPosition();
     const acquired = await this.#acquireStates(states, logIdentity, (await endAtStart) ?? from);
     const stored = await this.#inLog(states, logIdentity, acquired, signal);
-    if (!(await this.#waitForEndpoints(from, signal))) return;
+    if (!(await this.#waitForEndpoints(from, signal))) return null;
     const endpoints = await this.#endpointsAtStart(stored, from);
     await states.remove(unusedStates(stored, endpoints));
     this.#hasLoggedWaiting = false;
-    const now = () => clock.now();
-    const term = new DeliveryTerm({
-      ...termOptions,
-      store,
+    return new DeliveryTerm({
+      documents,
+      positions,
+      delivery,
+      store: guard(store),
       tail,
       endpoints,
       from,
-      clock,
       log,
       isHeld,
       signal,
       createRecords: (followed) =>
-        new DeliveryRecords({ states, logIdentity, deliveries, countTry, followed, trail: tail.trail, now, log }),
+        new DeliveryRecords({ states, logIdentity, deliveries, countTry, followed, trail: tail.trail, log }),
       disable: (...disabled) => disableEndpoint({ writer, log }, ...disabled),
     });
-    this.#term = term;
-    try {
-      await term.run();
-    } finally {
-      this.#term = null;
-    }
   }
 
   /** While read models are filled for the first time, every try fails. That is not an error, so the runner logs it once. */
@@ -206,21 +214,23 @@ export class WebhookRunner {
   }
 
   #beginAtEnd(webhookEndpoint: string, end: number): DeliveryState {
-    const { log, clock } = this.#options;
-    log.warn(
+    this.#options.log.warn(
       { webhookEndpoint, position: end },
       'The delivery position of a webhook endpoint is lost: delivery begins at the end of the log. Replay the missed events',
     );
-    return newDeliveryState(end, new Date(clock.now()).toISOString());
+    return newDeliveryState(end, new Date(clock.time()).toISOString());
   }
 
-  async #removeOldTries(signal: AbortSignal): Promise<void> {
-    const { deliveries, clock, log } = this.#options;
+  /** Never rejects. The end of the term does not wait for it. */
+  async #removeOldTries({ signal, guard }: TermOfDelivery): Promise<void> {
+    const { log } = this.#options;
+    const deliveries = guard(this.#options.deliveries);
     while (!signal.aborted) {
       try {
-        const before = new Date(clock.now() - retentionMs).toISOString();
+        const before = new Date(clock.time() - retentionMs).toISOString();
         while ((await deliveries.removeBefore(before)) && !signal.aborted) await delay(0, signal);
       } catch (error) {
+        if (signal.aborted) return;
         log.warn(
           { error: errorText(error) },
           'Old tries to deliver webhooks could not be removed; the node tries again',

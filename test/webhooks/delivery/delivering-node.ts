@@ -15,7 +15,6 @@ import { AppendableEventStore } from '#test/support/fakes/appendable-event-store
 import { ReadModel } from '#test/support/fakes/in-memory-read-store.ts';
 import { InMemoryRecordStore } from '#test/support/fakes/in-memory-record-store.ts';
 import type { DeliveryTry } from '#webhooks/delivery/message-delivery.ts';
-import { systemClock } from '#webhooks/delivery/queue/endpoint-queue.ts';
 import { WebhookRunner } from '#webhooks/delivery/webhook-runner.ts';
 import type { DeliveryState, Message } from '#webhooks/state/delivery-state.ts';
 import { DeliveryStateStore } from '#webhooks/state/delivery-state-store.ts';
@@ -39,6 +38,10 @@ export class DeliveringNode {
   receive: (message: Message) => DeliveryTry = () => delivered;
   /** Holds a try before it ends. */
   hold: () => Promise<void> = async () => undefined;
+  /** Removes old tries. @returns whether there are more */
+  removeOldTries: () => Promise<boolean> = async () => false;
+  /** The outcomes of the tries that were reported to the metrics. */
+  readonly counted: string[] = [];
   /** Whether the read models are at the end of the log. Rejects while they cannot be read. */
   waitForPosition: () => Promise<boolean> = async () => true;
   readonly #endAtStart = Promise.withResolvers<number | null>();
@@ -66,10 +69,10 @@ export class DeliveringNode {
       deliveries: {
         add: async () => undefined,
         page: async () => ({ deliveries: [], next: null }),
-        removeBefore: async () => false,
+        removeBefore: () => this.removeOldTries(),
         close: async () => undefined,
       },
-      countTry: () => undefined,
+      countTry: (outcome) => this.counted.push(outcome),
       statesFor: (token) => new DeliveryStateStore(this.#records, token),
       delivery: {
         deliver: async (_, message) => {
@@ -78,7 +81,6 @@ export class DeliveringNode {
           return this.receive(message);
         },
       },
-      clock: systemClock,
       log: { info: log('info'), warn: log('warn'), error: log('error') },
     });
   }
@@ -97,7 +99,9 @@ export class DeliveringNode {
   }
 
   #run(): void {
-    this.#running = this.runner.run({ token: this.#token, signal: this.#ending.signal, isHeld: () => true });
+    const { signal } = this.#ending;
+    const term = { token: this.#token, signal, isHeld: () => !signal.aborted, guard: <Port>(port: Port) => port };
+    this.#running = this.runner.run(term);
   }
 
   /** Ends the node. */

@@ -154,14 +154,28 @@ describe('MessageDelivery', () => {
     assert.equal(sent.length, 10);
   });
 
-  it('ends the waiting tries after the signal has aborted', async () => {
+  it('ends all tries after the signal has aborted, also those whose requests do not end', async () => {
     const aborting = new AbortController();
     const tries = Array.from({ length: 30 }, () => delivery.deliver(target(), message, aborting.signal));
     await eventually(() => sent.length === 10, 'ten are sent');
     aborting.abort();
-    answer();
     const kinds = (await Promise.all(tries)).map(({ kind }) => kind);
-    assert.equal(kinds.filter((kind) => kind === 'postponed').length, 20);
+    assert.equal(kinds.filter((kind) => kind === 'postponed').length, 30);
+    assert.equal(sent.length, 10);
+  });
+
+  it('sends nothing when the term ends while the message is made', async () => {
+    let isHeld = true;
+    read = async (...place) => {
+      isHeld = false;
+      return node.store.read(...place);
+    };
+    const tried = await delivery.deliver(
+      target(ids.project, () => (isHeld ? data : null)),
+      message,
+      endless,
+    );
+    assert.deepEqual([tried, sent.length], [{ kind: 'postponed' }, 0]);
   });
 
   it('makes an entry once for the endpoints that ask together, and again for those that ask later', async () => {

@@ -1,7 +1,7 @@
 import type { DeliveryOutcome } from '#domain/webhook-endpoint/delivery.ts';
 import { maxTriesOfEndpoint } from '#domain/webhook-endpoint/running-tries.ts';
 import { chance } from '#shared/chance.ts';
-import { clock } from '#shared/clock.ts';
+import { clock, type Timer } from '#shared/clock.ts';
 import type { DeliveryState, Message, OpenMessage } from '#webhooks/state/delivery-state.ts';
 import { EndpointHealth, maxHoldMs, nextTryAt, type ReceiverRequest, retryForMs } from './endpoint-health.ts';
 import { type MessageChanges, OpenMessages } from './open-messages.ts';
@@ -23,7 +23,6 @@ const postponedMs = 5_000;
  */
 export class EndpointQueue<Result extends TryResult> {
   readonly #options: EndpointQueueOptions<Result>;
-  readonly #clock: QueueClock;
   readonly #open: OpenMessages;
   readonly #health: EndpointHealth;
   #waiting: Message[] = [];
@@ -33,12 +32,12 @@ export class EndpointQueue<Result extends TryResult> {
   #isEnabled: boolean;
   #isStopped = false;
   #replayedAt: number;
-  #cancelTimer: () => void = () => undefined;
+  #timer: Timer | null = null;
+  #isClosed = false;
 
   constructor(options: EndpointQueueOptions<Result>) {
     const { state } = options;
     this.#options = options;
-    this.#clock = options.clock;
     this.#open = new OpenMessages(state.open);
     this.#offeredUpTo = state.position;
     this.#health = new EndpointHealth(state);
@@ -136,9 +135,9 @@ export class EndpointQueue<Result extends TryResult> {
   /** Sends a message only once and before all others: immediately, or when one of eight running tries has ended. */
   test(message: Message): void {
     if (this.#open.has(message.position) || this.#isStopped) return;
-    this.#open.keep({ ...message, attempts: 0, firstTriedAt: null, dueAt: this.#clock.now(), isTest: true });
+    this.#open.keep({ ...message, attempts: 0, firstTriedAt: null, dueAt: clock.time(), isTest: true });
     this.#options.onChange();
-    this.#beginTests(this.#clock.now());
+    this.#beginTests(clock.time());
   }
 
   /** Goes back to a position. @param at the position of the request, which counts once @returns whether it went back */
@@ -160,7 +159,7 @@ export class EndpointQueue<Result extends TryResult> {
     if (this.#isEnabled) return;
     this.#isEnabled = true;
     this.#health.reset();
-    const now = this.#clock.now();
+    const now = clock.time();
     for (const message of this.#open.list) this.#open.keep({ ...message, firstTriedAt: null, dueAt: now });
     this.#options.onChange();
     this.#advance();
@@ -171,14 +170,20 @@ export class EndpointQueue<Result extends TryResult> {
     if (!this.#isEnabled) return;
     this.#fallBehind(this.position);
     this.#isEnabled = false;
-    this.#cancelTimer();
+    clock.clearTimeout(this.#timer);
     this.#options.onChange();
   }
 
   /** Begins no further try. */
   stop(): void {
     this.#isStopped = true;
-    this.#cancelTimer();
+    clock.clearTimeout(this.#timer);
+  }
+
+  /** Drops the results of tries that still run: the next term makes these tries again. */
+  close(): void {
+    this.stop();
+    this.#isClosed = true;
   }
 
   #stateWith(open: ReadonlyArray<OpenMessage>): DeliveryState {
@@ -203,7 +208,7 @@ export class EndpointQueue<Result extends TryResult> {
   /** Begins every try that may run now, and schedules the next look. */
   #advance(): void {
     if (this.#isStopped) return;
-    const now = this.#clock.now();
+    const now = clock.time();
     this.#beginTests(now);
     if (!this.#isEnabled) return;
     for (let next = this.#next(now); next !== null; next = this.#next(now)) {
@@ -237,7 +242,7 @@ export class EndpointQueue<Result extends TryResult> {
   }
 
   #scheduleNext(now: number): void {
-    this.#cancelTimer();
+    clock.clearTimeout(this.#timer);
     const { restsUntil } = this.#health;
     const canBegin = this.#waiting.length > 0 && this.#open.size < maxOpen;
     const dueAt = Math.min(
@@ -246,8 +251,7 @@ export class EndpointQueue<Result extends TryResult> {
     );
     const at = Math.max(dueAt, restsUntil);
     // A message that is due but may not be tried now is considered again when a try ends.
-    if (at > now && at < Number.POSITIVE_INFINITY)
-      this.#cancelTimer = this.#clock.after(at - now, () => this.#advance());
+    if (at > now && at < Number.POSITIVE_INFINITY) this.#timer = clock.setTimeout(() => this.#advance(), at - now);
   }
 
   #begin(message: OpenMessage, isRetry: boolean): void {
@@ -260,12 +264,13 @@ export class EndpointQueue<Result extends TryResult> {
     const begun = this.#open.get(position);
     if (begun === undefined) return;
     const result = await this.#options.deliver(begun);
+    if (this.#isClosed) return;
     this.#open.endTry(position);
     // `enable` may have replaced the message during the try.
     const message = this.#open.get(position) ?? begun;
     if (isTry(result)) this.#options.onTried(message, message.attempts + 1, result, this.#settle(message, result));
     else if (result.kind === 'dropped') this.#open.delete(position);
-    else this.#open.keep({ ...message, dueAt: this.#clock.now() + postponedMs });
+    else this.#open.keep({ ...message, dueAt: clock.time() + postponedMs });
     this.#options.onChange();
     this.#advance();
   }
@@ -286,14 +291,14 @@ export class EndpointQueue<Result extends TryResult> {
   }
 
   #succeeded(): void {
-    const now = this.#clock.now();
+    const now = clock.time();
     // The endpoint answers again, so messages need not wait for their long pauses.
     if (this.#health.isDead) for (const message of this.#open.list) this.#open.keep({ ...message, dueAt: now });
     this.#health.recordSuccess();
   }
 
   #failed(message: OpenMessage, receiverRequest: ReceiverRequest | null): DeliveryOutcome {
-    const now = this.#clock.now();
+    const now = clock.time();
     const attempts = message.attempts + 1;
     const firstTriedAt = message.firstTriedAt ?? now;
     const retryAfterMs = receiverRequest?.retryAfterMs ?? 0;
@@ -304,7 +309,7 @@ export class EndpointQueue<Result extends TryResult> {
       this.#open.delete(message.position);
       return 'given-up';
     }
-    const dueAt = nextTryAt({ attempts, firstTriedAt, now, retryAfterMs, random: this.#clock.random() });
+    const dueAt = nextTryAt({ attempts, firstTriedAt, now, retryAfterMs, random: chance.random() });
     this.#open.keep({ ...message, attempts, firstTriedAt, dueAt });
     if (isExhausted) this.#disableBecause('failing');
     return 'failed';
@@ -338,7 +343,6 @@ export type DisabledByAnswers = 'failing' | 'gone';
 export interface EndpointQueueOptions<Result extends TryResult> {
   readonly state: DeliveryState;
   readonly isEnabled: boolean;
-  readonly clock: QueueClock;
   /** Returns the position up to which the log was followed. A live queue was offered every message up to it. */
   readonly followed: () => number;
   /** Tries to deliver a message. Never rejects. */
@@ -357,23 +361,3 @@ export interface EndpointQueueOptions<Result extends TryResult> {
   /** Called when the receiver's answers have disabled the queue. */
   readonly onDisabled: (reason: DisabledByAnswers) => void;
 }
-
-/** The clock of deliveries. Tests pass a different one. */
-export interface QueueClock {
-  /** In ms since 1970. */
-  now(): number;
-  /** Runs a function once after a time in ms. @returns a function that cancels it */
-  after(milliseconds: number, run: () => void): () => void;
-  /** A random number from 0 to 1. */
-  random(): number;
-}
-
-/** The machine's clock. */
-export const systemClock: QueueClock = {
-  now: clock.time,
-  after: (milliseconds, run) => {
-    const timer = clock.setTimeout(run, milliseconds);
-    return () => clock.clearTimeout(timer);
-  },
-  random: chance.random,
-};

@@ -2,13 +2,15 @@ import assert from 'node:assert/strict';
 import { retryForMs } from '#webhooks/delivery/queue/endpoint-health.ts';
 import { maxAtOnce, maxOpen } from '#webhooks/delivery/queue/endpoint-queue.ts';
 import { newDeliveryState } from '#webhooks/state/delivery-state.ts';
-import { messageAt, VirtualReceiver } from './virtual-receiver.ts';
+import { endTime, messageAt, VirtualReceiver } from './virtual-receiver.ts';
 
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index);
 const hour = 60 * 60 * 1000;
 const day = 24 * hour;
 
 describe('EndpointQueue', () => {
+  afterEach(endTime);
+
   it('sends messages in the order of the log, eight at a time', async () => {
     const receiver = new VirtualReceiver();
     receiver.follow(...range(1, 30));

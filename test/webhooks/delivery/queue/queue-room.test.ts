@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
-import { VirtualTime } from '#test/leases/virtual-time.ts';
 import { EndpointQueue, type TryResult } from '#webhooks/delivery/queue/endpoint-queue.ts';
 import { newDeliveryState } from '#webhooks/state/delivery-state.ts';
-import { clockOf, messageAt } from './virtual-receiver.ts';
+import { beginTime, endTime, messageAt } from './virtual-receiver.ts';
 
 describe('the room of an endpoint’s queue', () => {
+  afterEach(endTime);
+
   it('is reported when the queue is half empty again, and not while it is full', async () => {
-    const time = new VirtualTime();
+    const time = beginTime();
     const ends: (() => void)[] = [];
     const ignore = () => undefined;
     let reports = 0;
     const queue = new EndpointQueue<TryResult>({
       state: newDeliveryState(0),
       isEnabled: true,
-      clock: clockOf(time),
       followed: () => 0,
       deliver: () => new Promise((resolve) => ends.push(() => resolve({ kind: 'delivered', receiverRequest: null }))),
       onTried: ignore,

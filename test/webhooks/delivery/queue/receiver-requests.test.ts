@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { newDeliveryState } from '#webhooks/state/delivery-state.ts';
-import { type Reception, VirtualReceiver } from './virtual-receiver.ts';
+import { endTime, type Reception, VirtualReceiver } from './virtual-receiver.ts';
 
 const second = 1_000;
 const hour = 60 * 60 * second;
 const day = 24 * hour;
 
 describe('EndpointQueue whose receiver requests a wait', () => {
+  afterEach(endTime);
+
   /** A receiver that refuses the message at position 1 with this answer, and accepts the others. */
   function refusingFirst(receiverRequest: Reception['receiverRequest']): VirtualReceiver {
     const receiver = new VirtualReceiver();

@@ -1,11 +1,7 @@
-import { VirtualTime } from '#test/leases/virtual-time.ts';
+import { Random } from '#test/worlds/random.ts';
+import { SimulatedTime } from '#test/worlds/simulated-time.ts';
 import type { ReceiverRequest } from '#webhooks/delivery/queue/endpoint-health.ts';
-import {
-  type DisabledByAnswers,
-  EndpointQueue,
-  type QueueClock,
-  type TryResult,
-} from '#webhooks/delivery/queue/endpoint-queue.ts';
+import { type DisabledByAnswers, EndpointQueue, type TryResult } from '#webhooks/delivery/queue/endpoint-queue.ts';
 import {
   type DeliveryState,
   type Message,
@@ -13,21 +9,24 @@ import {
   type OpenMessage,
 } from '#webhooks/state/delivery-state.ts';
 
-/** A clock on simulated time. Random numbers are 0.5. */
-export function clockOf(time: VirtualTime): QueueClock {
-  return {
-    now: () => time.now,
-    after: (milliseconds, run) => {
-      let isEnded = false;
-      time.in(milliseconds, () => {
-        if (!isEnded) run();
-      });
-      return () => {
-        isEnded = true;
-      };
-    },
-    random: () => 0.5,
-  };
+class Halves extends Random {
+  override next(): number {
+    return 0.5;
+  }
+}
+
+let installed: SimulatedTime | null = null;
+
+/** Replaces the clock until `endTime`. Random numbers are 0.5. */
+export function beginTime(): SimulatedTime {
+  endTime();
+  installed = new SimulatedTime(new Halves(0)).install();
+  return installed;
+}
+
+export function endTime(): void {
+  installed?.[Symbol.dispose]();
+  installed = null;
 }
 
 /** A message at a position. */
@@ -56,7 +55,7 @@ export interface SeenTry {
 
 /** One endpoint's queue in simulated time, with a receiver that the test scripts. */
 export class VirtualReceiver {
-  readonly time: VirtualTime;
+  readonly time: SimulatedTime;
   readonly tries: SeenTry[] = [];
   readonly outcomes: string[] = [];
   /** The followed position of the log. */
@@ -70,13 +69,12 @@ export class VirtualReceiver {
   receive: (message: OpenMessage) => Reception = () => ({ ms: 10, kind: 'delivered' });
   readonly queue: EndpointQueue<TryResult>;
 
-  constructor(time = new VirtualTime(), state: DeliveryState = newDeliveryState(0), isEnabled = true, followed = 0) {
+  constructor(time = beginTime(), state: DeliveryState = newDeliveryState(0), isEnabled = true, followed = 0) {
     this.time = time;
     this.followed = followed;
     this.queue = new EndpointQueue({
       state,
       isEnabled,
-      clock: clockOf(time),
       followed: () => this.followed,
       deliver: (message) => this.#deliver(message),
       onTried: ({ position }, attempt, _, outcome) => this.outcomes.push(`${position}.${attempt} ${outcome}`),
