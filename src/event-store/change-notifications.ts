@@ -34,6 +34,7 @@ export class ChangeNotifier {
   #underWay = 0;
   #position = 0;
   #sentPosition = 0;
+  #isClosed = false;
 
   /** @param onClose called when the listener has closed its end */
   constructor(port: MessagePort, onClose: () => void) {
@@ -43,6 +44,7 @@ export class ChangeNotifier {
       this.send(this.#position);
     });
     port.on('close', () => {
+      this.#isClosed = true;
       for (const acknowledge of this.#removals.splice(0)) acknowledge();
       onClose();
     });
@@ -70,6 +72,7 @@ export class ChangeNotifier {
 
   /** Reports the removal of a stream. @returns when the listener has handled it, or has closed its end */
   sendRemoval(stream: string): Promise<void> {
+    if (this.#isClosed) return Promise.resolve();
     this.#post({ kind: 'removed', stream });
     return new Promise((resolve) => this.#removals.push(resolve));
   }

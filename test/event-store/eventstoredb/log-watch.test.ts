@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LogWatch } from '#event-store/eventstoredb/log/log-watch.ts';
+import { clock } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { eventually } from '#test/support/run/eventually.ts';
+import { Random } from '#test/worlds/random.ts';
+import { SimulatedTime } from '#test/worlds/simulated-time.ts';
 
 const { signal } = new AbortController();
 
@@ -12,16 +15,19 @@ describe('LogWatch', () => {
   let askedAt: number;
   /** The subscriptions that are open. */
   let open: number;
+  /** Called when a subscription is stopped. */
+  let onStop: () => void;
 
   beforeEach(() => {
     [asked, askedAt, open] = [0, 0, 0];
+    onStop = () => undefined;
   });
 
   function watch(answer: () => Promise<unknown>): LogWatch {
     return new LogWatch({
       askForEnd: () => {
         asked += 1;
-        askedAt = performance.now();
+        askedAt = clock.now();
         return answer();
       },
       askedAt: () => askedAt,
@@ -31,6 +37,7 @@ describe('LogWatch', () => {
           open += 1;
           return () => {
             open -= 1;
+            onStop();
           };
         },
       },
@@ -83,5 +90,41 @@ describe('LogWatch', () => {
     log.notify(2);
     await waiting;
     await log.close();
+  });
+
+  it('watches for a wait that begins while it stops', async () => {
+    using time = new SimulatedTime(new Random(1)).install();
+    let isWoken = false;
+    let end = 1;
+    const log = watch(async () => log.notify(end));
+    const first = new AbortController();
+    const waiting = log.waitPast(1, first.signal);
+    onStop = () => {
+      onStop = () => undefined;
+      // In the turn in which the watch has decided to end, a follower waits again.
+      queueMicrotask(() => void log.waitPast(1, signal).then(() => (isWoken = true)));
+    };
+    await time.pass(100);
+    first.abort();
+    await waiting;
+    await time.pass(5_000);
+    end = 2;
+    await time.pass(500);
+    assert.ok(isWoken);
+    const closing = log.close();
+    await time.pass(500);
+    await closing;
+  });
+
+  it('asks again when a read of the end is not answered', async () => {
+    using time = new SimulatedTime(new Random(1)).install();
+    const log = watch(async () => (asked === 1 ? new Promise(() => undefined) : log.notify(2)));
+    let isWoken = false;
+    void log.waitPast(1, signal).then(() => (isWoken = true));
+    await time.pass(20_000);
+    assert.ok(isWoken);
+    const closing = log.close();
+    await time.pass(500);
+    await closing;
   });
 });

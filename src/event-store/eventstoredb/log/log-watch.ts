@@ -1,10 +1,12 @@
 import { ChangeListener } from '#event-store/change-notifications.ts';
-import { abortable, delay } from '#shared/async/timed-waits.ts';
+import { abortable, delay, withTimeout } from '#shared/async/timed-waits.ts';
 import { clock } from '#shared/clock.ts';
 import { type ForeignStretch, shortestPollMs, type WakeUpSubscription } from './wake-ups.ts';
 
 /** How long the log is watched after the last wait, because most followers wait again soon. */
 const lingerMs = 1_000;
+/** How long it waits for the end of the log. A read without an answer must not end the watch. */
+const maxAskMs = 15_000;
 
 export interface LogWatchOptions {
   /** Reads the end of the log, and announces it. @throws UnavailableError */
@@ -77,7 +79,7 @@ export class LogWatch extends ChangeListener {
       // Looks again before it is due, because the subscription may end meanwhile.
       if (dueInMs > 0) await delay(Math.min(dueInMs, shortestPollMs), signal);
       // Readers see the failure themselves.
-      else await abortable(signal, askForEnd).catch(() => null);
+      else await abortable(signal, () => withTimeout(maxAskMs, askForEnd(), null)).catch(() => null);
     }
     stopWakeUps();
   }
