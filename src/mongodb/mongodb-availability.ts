@@ -2,6 +2,7 @@ import { type MongoClient, MongoOperationTimeoutError } from 'mongodb';
 import { Availability } from '#shared/availability/availability.ts';
 import { clock, type Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/logging/logger.ts';
+import { ThrottledLog } from '#shared/logging/throttled-log.ts';
 import type { OnCommand } from './command-monitor.ts';
 import type { ServerAnswer } from './driver-connection.ts';
 import { clientFor, closeClient, ping } from './mongodb-client.ts';
@@ -10,6 +11,8 @@ import { causeOf, isOfServer } from './mongodb-failure.ts';
 const defaultProbeTimeoutMs = 500;
 /** How long a client for probes is kept after a probe. */
 const keepProberMs = 30_000;
+/** The shortest time between two lines about replaced clients. */
+const lineEveryMs = 60_000;
 /** Maximum number of clients whose probes are not answered yet. */
 const maxProbers = 12;
 
@@ -55,7 +58,7 @@ export class MongoDbAvailability {
   readonly urlName: string;
   readonly #url: string;
   readonly #onCommand: OnCommand | undefined;
-  readonly #log: Logger | undefined;
+  readonly #replacements: ThrottledLog;
   readonly #keepProberMs: number;
   readonly #holders = new Set<ConnectionHolder>();
   readonly #probers = new Set<Prober>();
@@ -69,7 +72,7 @@ export class MongoDbAvailability {
     const outageLog = logsOutages ? log : undefined;
     this.#url = url;
     this.#onCommand = options.onCommand;
-    this.#log = log;
+    this.#replacements = new ThrottledLog((fields, message) => log?.warn(fields, message), lineEveryMs);
     this.#keepProberMs = options.keepProberMs ?? keepProberMs;
     this.urlName = urlName;
     this.elections = new ElectionLog(outageLog);
@@ -95,11 +98,13 @@ export class MongoDbAvailability {
 
   /** A holder has replaced a client that got no answers although the server gives some. */
   clientReplaced(): void {
-    this.#log?.warn({}, 'A client of MongoDB got no answers and was replaced, because the server answers others');
+    const message = 'A client of MongoDB got no answers and was replaced, because the server answers others';
+    this.#replacements.write('replaced', {}, message);
   }
 
   /** Stops probing. */
   async close(): Promise<void> {
+    this.#replacements.close();
     const probing = this.state.close();
     await Promise.all([...this.#probers].map((prober) => this.#end(prober)));
     await probing;

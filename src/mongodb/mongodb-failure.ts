@@ -117,6 +117,13 @@ export function isElection(error: unknown): boolean {
   return error instanceof MongoServerError && electionCodes.has(error.code);
 }
 
+/** Whether a call failed because the driver has closed its client, which never works again. */
+export function isOfClosedClient(error: unknown): boolean {
+  return [MongoNotConnectedError, MongoTopologyClosedError, MongoClientClosedError].some(
+    (kind) => error instanceof kind,
+  );
+}
+
 /** Whether a failure is an answer of the server, even a refusal. */
 export function isOfServer(error: unknown): boolean {
   if (error instanceof MongoBulkWriteError && metBy(error) instanceof Error) return isOfServer(metBy(error));

@@ -9,7 +9,7 @@ import { CallScope } from './call-scope.ts';
 import type { ServerAnswer } from './driver-connection.ts';
 import { MongoDbAvailability } from './mongodb-availability.ts';
 import { type ClientOptions, clientFor, closeClient, databaseOf, ping } from './mongodb-client.ts';
-import { awayError, isElection, isOfServer, namedFailure } from './mongodb-failure.ts';
+import { awayError, isElection, isOfClosedClient, isOfServer, namedFailure } from './mongodb-failure.ts';
 
 const defaultTimeoutMs = 5000;
 /** The time limit of a probe is the longer of this minimum and this share of the time limit of a call. */
@@ -111,6 +111,7 @@ export class ReconnectingClient {
       const isOver = this.#closed || used !== this.#used;
       if (isOver && error instanceof MongoError) throw closedError();
       const namedError = namedFailure(error, this.#availability.urlName);
+      if (isOfClosedClient(error)) used.watch.closed();
       if (isElection(error)) this.#availability.elections.refused();
       if (isOfServer(error)) this.#availability.state.answered();
       else if (!isOver && namedError instanceof UnavailableError) this.#availability.state.suspect();

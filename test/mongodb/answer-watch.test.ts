@@ -37,6 +37,13 @@ describe('AnswerWatch', () => {
     assert.ok(watch.isSilent(limitMs));
   });
 
+  it('finds a closed client silent when it is a second old', async () => {
+    watch.closed();
+    assert.ok(!watch.isSilent(10 * limitMs));
+    await time.pass(1_000);
+    assert.ok(watch.isSilent(10 * limitMs));
+  });
+
   it('knows whether something was answered since a moment', async () => {
     assert.ok(!watch.hasAnsweredSince(time.now));
     watch.answered();

@@ -47,7 +47,7 @@ export interface AvailabilityOptions {
   readonly isSilence?: (failure: unknown) => boolean;
   /** Returns the error of a server that has been silent. */
   readonly timedOut: (waitedMs: number) => Error;
-  /** The silence after which the server counts as unavailable. Slow answers to probes extend it. Default 500 ms. */
+  /** The silence after which the server counts as unavailable. Slow answers that were heard extend it. Default 500 ms. */
   readonly silentAfterMs?: number;
   /** Gets a line when the server becomes unavailable, and when it recovers. Default: no log. */
   readonly log?: Logger;
