@@ -1,8 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { setImmediate as settled } from 'node:timers/promises';
+import { setImmediate as turnEnded } from 'node:timers/promises';
 import { replaceChance } from '#shared/chance.ts';
 import { type Clock, replaceClock, type Timer } from '#shared/clock.ts';
 import type { Random } from './random.ts';
+import { pendingCompressions } from './thread-pool.ts';
 
 interface DueWork {
   readonly at: number;
@@ -40,7 +41,14 @@ class SimulatedTimer implements Timer {
   }
 }
 
+/** Waits until everything that is not a timer has run, also what the thread pool compresses. */
+async function settled(): Promise<void> {
+  await turnEnded();
+  while (pendingCompressions() > 0) await turnEnded();
+}
+
 const nodes = new AsyncLocalStorage<SimulatedNode>();
+const stepsPerMs = 1_024;
 /** Midnight of a fixed day, in ms since 1970. */
 const firstDay = Date.UTC(2026, 0, 1);
 
@@ -78,6 +86,16 @@ export class SimulatedTime implements Disposable {
   /** Runs work as a node's: all that it starts belongs to the node. */
   runOn<Result>(node: SimulatedNode, work: () => Result): Result {
     return nodes.run(node, work);
+  }
+
+  /** Runs work as the world's own, whichever node's runs now. */
+  runOutside<Result>(work: () => Result): Result {
+    return nodes.exit(work);
+  }
+
+  /** The works that have not come due, as far as they are not cancelled. */
+  get waiting(): number {
+    return this.#due.filter(({ isCancelled, node }) => !isCancelled && node?.state !== 'dead').length;
   }
 
   /** The node whose work runs now; null for the world's own. */
@@ -163,8 +181,10 @@ export class SimulatedTime implements Disposable {
   }
 
   #schedule(milliseconds: number, node: SimulatedNode | null, run: () => void): DueWork {
+    if (Number.isNaN(milliseconds)) throw new TypeError('A wait must have a number of milliseconds.');
     this.#orders += 1;
-    const at = this.now + Math.max(0, milliseconds);
+    // In steps that sums and differences have exactly: otherwise a wait may end a moment too early, again and again.
+    const at = Math.ceil((this.now + Math.max(0, milliseconds)) * stepsPerMs) / stepsPerMs;
     const work: DueWork = { at, order: this.#orders, node, run, isCancelled: false };
     let low = 0;
     let high = this.#due.length;

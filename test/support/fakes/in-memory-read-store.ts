@@ -54,6 +54,11 @@ export class ReadModel implements ReadStore {
 
   async close(): Promise<void> {}
 
+  /** The texts of the documents of a collection, by id. */
+  texts(collection: string): ReadonlyMap<string, string> {
+    return new Map([...this.#upToDate(collection)].map(([id, { text }]) => [id, text]));
+  }
+
   #upToDate(collection: string): Map<string, StoredDocument> {
     for (const event of this.#log.slice(this.#seen)) for (const each of projections) this.#project(each, event);
     this.#seen = this.#log.length;
