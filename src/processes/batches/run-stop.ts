@@ -17,7 +17,7 @@ const graceMs: Readonly<Record<StopReason, number>> = {
   expired: 2_000,
   cancelled: 10_000,
   'node-stops': 2_000,
-  'term-lost': 4_000,
+  'term-lost': 8_000,
   'taken-over': 0,
 };
 
