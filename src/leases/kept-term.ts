@@ -16,12 +16,12 @@ export interface KeptTermOptions extends TermId {
 /** A term that this node has begun. It is renewed until it ends or is lost. */
 export class KeptTerm {
   readonly #options: KeptTermOptions;
-  readonly #held: HeldTime;
   readonly #lost = new AbortController();
   readonly #over: AbortSignal;
   readonly #ended = new AbortController();
   readonly #confirmed = Promise.withResolvers<void>();
   readonly #keeping: Promise<unknown>;
+  #held: HeldTime;
   #expiry: Expiry;
   #isConfirmed = false;
 
@@ -31,7 +31,7 @@ export class KeptTerm {
    */
   constructor(options: KeptTermOptions, begunAt: number, expiry: Expiry) {
     this.#options = options;
-    this.#held = new HeldTime(begunAt, expiry.expiryMs);
+    this.#held = new HeldTime({ sentAt: begunAt, expiryMs: expiry.expiryMs });
     this.#expiry = expiry;
     this.#over = AbortSignal.any([this.#lost.signal, this.#ended.signal]);
     this.#keeping = Promise.all([this.#renewOften(), this.#watch()]);
@@ -80,7 +80,8 @@ export class KeptTerm {
 
   async #renew(): Promise<void> {
     const { leases, name, token, outage } = this.#options;
-    const sent = this.#held.send(clock.now(), this.#expiry.nextMs);
+    const sent = { sentAt: clock.now(), expiryMs: this.#expiry.nextMs };
+    this.#held = this.#held.sent(sent);
     try {
       const isFirst = !this.#isConfirmed;
       const expiry = await leases.renew({ name, token, minExpiryMs: sent.expiryMs, isFirst });
@@ -88,7 +89,7 @@ export class KeptTerm {
       if (this.#over.aborted) return;
       if (expiry === null) return this.#lose('warn', 'The lease was taken by another node');
       this.#expiry = expiry;
-      this.#held.acknowledge(sent, expiry.expiryMs, clock.now());
+      this.#held = this.#held.acknowledge(sent, expiry.expiryMs, clock.now());
       if (this.#held.remainingMs(clock.now()) <= 0) return;
       this.#isConfirmed = true;
       this.#confirmed.resolve();

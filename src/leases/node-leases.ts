@@ -66,8 +66,8 @@ export class NodeLeases implements Leases {
   readonly #store: LeaseStore;
   readonly #times: RoundTimes;
   readonly #limits: LeaseLimits;
-  readonly #sightings = new Sightings();
   readonly #running = new Set<Round>();
+  #sightings = new Sightings();
   #next: Round | null = null;
   #beganAt = Number.NEGATIVE_INFINITY;
   /** The number of the last round. */
@@ -178,7 +178,9 @@ export class NodeLeases implements Leases {
   async #read(): Promise<Terms> {
     const askedAt = clock.now();
     const newest = await this.#timed(() => this.#store.newestOfAll());
-    return this.#sightings.observe(newest, askedAt, clock.now());
+    const judged = this.#sightings.judge(newest, askedAt);
+    this.#sightings = this.#sightings.note(newest, askedAt, clock.now());
+    return judged;
   }
 
   /** Makes a call within its limit, and measures it. A failure says nothing about how long an answer takes. */

@@ -8,47 +8,46 @@ interface Sighting {
   readonly since: number;
 }
 
-/** The newest term of each lease as this node saw it last. It measures by its own clock how long a renewal is the last. */
+/**
+ * The newest term of each lease as this node saw it last. By its own clock it measures for how long a renewal is the last
+ * one. A value: it is replaced with each read.
+ */
 export class Sightings {
-  #sightings: ReadonlyMap<string, Sighting> = new Map();
-  #askedAt = Number.NEGATIVE_INFINITY;
+  readonly sightings: ReadonlyMap<string, Sighting>;
+  /** The time before the read from which they are. */
+  readonly askedAt: number;
 
-  /** When the read began from which they are. */
-  get askedAt(): number {
-    return this.#askedAt;
+  constructor(sightings: ReadonlyMap<string, Sighting> = new Map(), askedAt: number = Number.NEGATIVE_INFINITY) {
+    this.sightings = sightings;
+    this.askedAt = askedAt;
   }
 
   /** The token of the newest term of a lease; 0 if this node has seen none. */
   tokenOf(name: string): number {
-    return this.#sightings.get(name)?.token ?? 0;
+    return this.sightings.get(name)?.token ?? 0;
   }
 
   /**
-   * Notes the terms of a read, and says which of them are over.
-   * @param askedAt the time before they were read
-   * @param now the time after that
+   * Says which terms of a read are over.
+   * @param askedAt the time before the read
    */
-  observe(newest: ReadonlyMap<string, LeaseTerm>, askedAt: number, now: number): ReadonlyMap<string, ObservedTerm> {
-    const observed = new Map(Array.from(newest, ([name, term]) => [name, this.#observe(name, term, askedAt)]));
-    // The answer to an older read may come late.
-    if (askedAt >= this.#askedAt) this.#keep(newest, askedAt, now);
-    return observed;
+  judge(newest: ReadonlyMap<string, LeaseTerm>, askedAt: number): ReadonlyMap<string, ObservedTerm> {
+    const isOver = (name: string, term: LeaseTerm) => {
+      const sighting = this.sightings.get(name);
+      return term.released || (sees(sighting, term) && askedAt - sighting.since >= term.expiryMs);
+    };
+    return new Map(Array.from(newest, ([name, term]) => [name, { ...term, isOver: isOver(name, term) }]));
   }
 
-  #observe(name: string, term: LeaseTerm, askedAt: number): ObservedTerm {
-    const sighting = this.#sightings.get(name);
-    const isSilent = sees(sighting, term) && askedAt - sighting.since >= term.expiryMs;
-    return { ...term, isOver: term.released || isSilent };
-  }
-
-  #keep(newest: ReadonlyMap<string, LeaseTerm>, askedAt: number, now: number): void {
-    this.#askedAt = askedAt;
-    this.#sightings = new Map(
-      Array.from(newest, ([name, term]) => {
-        const before = this.#sightings.get(name);
-        return [name, sees(before, term) ? before : { token: term.token, renewals: term.renewals, since: now }];
-      }),
-    );
+  /** Notes the terms of a read. */
+  note(newest: ReadonlyMap<string, LeaseTerm>, askedAt: number, now: number): Sightings {
+    // The answer to an older read comes late.
+    if (askedAt < this.askedAt) return this;
+    const noted = Array.from(newest, ([name, term]): [string, Sighting] => {
+      const before = this.sightings.get(name);
+      return [name, sees(before, term) ? before : { token: term.token, renewals: term.renewals, since: now }];
+    });
+    return new Sightings(new Map(noted), askedAt);
   }
 }
 

@@ -5,6 +5,7 @@ import type { ReadStoreConfig } from '#app/store-config.ts';
 import type { LogTail } from '#event-store/log-tail.ts';
 import type { Metrics } from '#http/routes/metrics.ts';
 import type { Leases } from '#leases/leases.ts';
+import { RoundTimes } from '#leases/round-times.ts';
 import { type PositionSink, Positions } from '#positions/positions.ts';
 import { EmbeddedProjections } from '#projection-engine/hosting/embedded-projections.ts';
 import type { ProjectorEvents } from '#projection-engine/hosting/projector-messages.ts';
@@ -107,11 +108,13 @@ async function openShared(
     import('#leases/lease-store.mongodb.ts'),
   ]);
   const queries = await mongoDb.to(url, variable, 'queries');
-  const connection = await mongoDb.to(url, variable, 'leases');
+  const leaseTimes = new RoundTimes();
+  const connection = await mongoDb.to(url, variable, 'leases', () => leaseTimes.callLimitMs);
   const { projections, ...shared } = buildSharedReadStore(
     {
       openDocuments: (announced) => openMongoDbReadStore({ connection: queries, records, announced }),
       leases: openMongoDbLeaseStore({ connection }),
+      leaseTimes,
       polled: openMongoDbRecordStore({ connection }),
     },
     { tail, log, opened },

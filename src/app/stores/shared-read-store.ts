@@ -3,6 +3,7 @@ import type { Metrics } from '#http/routes/metrics.ts';
 import type { LeaseStore } from '#leases/lease-store.ts';
 import type { Leases } from '#leases/leases.ts';
 import { NodeLeases } from '#leases/node-leases.ts';
+import { RoundTimes } from '#leases/round-times.ts';
 import { type PositionSink, Positions } from '#positions/positions.ts';
 import { PolledProjections } from '#projection-engine/hosting/polled-projections.ts';
 import { followedBy } from '#projection-engine/hosting/projector-messages.ts';
@@ -23,6 +24,8 @@ import { leaseLimits, readStoreLimits, recordLimits } from './port-limits.ts';
 export interface SharedReadStorePorts {
   readonly openDocuments: (announced: AnnouncedGenerations) => ReadStore;
   readonly leases: LeaseStore;
+  /** Measures the calls of leases, for the limits of their connection. Default: a separate measure. */
+  readonly leaseTimes?: RoundTimes;
   /** The records that are read many times a second. */
   readonly polled: RecordStore;
 }
@@ -55,7 +58,10 @@ export function buildSharedReadStore(
   const announced = { generationOf: (name: string) => positions.generationOf(name), readAt: () => polledAt() };
   const documents = limited(ports.openDocuments(announced), readStoreLimits);
   opened.defer(() => documents.close());
-  const leases = new NodeLeases({ store: limited(ports.leases, leaseLimits) });
+  const leases = new NodeLeases({
+    store: limited(ports.leases, leaseLimits),
+    times: ports.leaseTimes ?? new RoundTimes(),
+  });
   opened.defer(() => leases.close());
   const polled = limited(ports.polled, recordLimits);
   opened.defer(() => polled.close());
