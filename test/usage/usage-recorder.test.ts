@@ -11,6 +11,8 @@ import { openSqliteEventStore, type SqliteEventStore } from '#event-store/sqlite
 import { RefusedWriteError } from '#shared/errors/unavailable-error.ts';
 import { AppendableEventStore } from '#test/support/fakes/appendable-event-store.ts';
 import { eventually } from '#test/support/run/eventually.ts';
+import { Random } from '#test/worlds/random.ts';
+import { SimulatedTime } from '#test/worlds/simulated-time.ts';
 import { UsageRecorder, type UsageRecorderOptions } from '#usage/usage-recorder.ts';
 import { callRecord, failedAttempts } from './call-records.ts';
 
@@ -46,6 +48,31 @@ describe('UsageRecorder', () => {
     store = new AppendableEventStore();
     said = [];
     time = '2026-01-05T09:30:00.000Z';
+  });
+
+  it('appends once what an append that is answered too late has stored', async () => {
+    using simulated = new SimulatedTime(new Random(1)).install();
+    const late = Promise.withResolvers<void>();
+    const outcomes = new Map<string, ReturnType<EventStore['append']>>();
+    const events: Pick<EventStore, 'append'> = {
+      // A repetition gets the first answer.
+      append: async (stream, revision, appended) => {
+        const id = appended.map((event) => event.id).join();
+        const isFirst = outcomes.size === 0;
+        if (!outcomes.has(id)) outcomes.set(id, store.append(stream, revision, appended));
+        if (isFirst) await late.promise;
+        return outcomes.get(id) ?? assert.fail(id);
+      },
+    };
+    const recorder = open({ events, storeIntervalMs: 5_000 });
+    recorder.add([callRecord()]);
+    await simulated.pass(20_000);
+    recorder.add([callRecord()]);
+    await simulated.pass(30_000);
+    late.resolve();
+    await simulated.pass(10_000);
+    await recorder.close();
+    assert.deepEqual([callsStored(), recorder.callsLost], [2, 0]);
   });
 
   it('appends one event for the calls of an interval, on the stream of its day and node', async () => {
