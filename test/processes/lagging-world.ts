@@ -42,7 +42,7 @@ export class LaggingWorld implements AsyncDisposable {
   readonly #documents = new ReadModel(this.#shown);
   readonly #network = new SimulatedNode('network');
   #maxLagMs: number;
-  readonly #maxAppendMs: number;
+  #maxAppendMs: number;
   readonly #writer = new StreamWriter({ store: this.store });
   readonly #terms: Term[] = [];
 
@@ -90,10 +90,11 @@ export class LaggingWorld implements AsyncDisposable {
     await this.time.passUntil(() => this.#shown.length === this.store.log.length, 600_000);
   }
 
-  /** Lets everything happen that is still to come. The read model lags less from now on. */
+  /** Lets everything happen that is still to come. The stores are faster from now on. */
   async settle(): Promise<void> {
     this.#maxLagMs = Math.min(this.#maxLagMs, 20);
-    await this.time.pass(10_000);
+    this.#maxAppendMs = Math.min(this.#maxAppendMs, 20);
+    await this.time.pass(20_000);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
