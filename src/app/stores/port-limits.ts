@@ -19,10 +19,10 @@ import type { MemberLimits, PortLimits } from './limited.ts';
 
 /**
  * The limits of all calls of all ports, in ms. An adapter has shorter ones (5 s for a command of MongoDB or a read of
- * EventStoreDB, 10 s for a write to a small SQLite file), so these end only what an adapter leaves open. A store that
- * takes a second for each command reaches none of them.
+ * EventStoreDB, 10 s for a write to a small SQLite file, at most 15 s for a call about leases on a slow store), so these
+ * end only what an adapter leaves open. A store that takes a second for each command reaches none of them.
  */
-const readMs = 15_000;
+const readMs = 18_000;
 /** Some commands, one after the other. */
 const writeMs = 20_000;
 /** Work whose amount is not in its parameters, such as an index of a whole read model. */
@@ -143,7 +143,7 @@ export const recordLimits: PortLimits<RecordStore> = {
 
 export const leaseLimits: PortLimits<LeaseStore> = {
   name: 'The leases',
-  calls: { newestOfAll: readMs, begin: readMs, renewAll: readMs, release: readMs, close: closeMs },
+  calls: { newestOfAll: writeMs, begin: writeMs, renewAll: writeMs, release: writeMs, close: closeMs },
 };
 
 export const blobLimits: PortLimits<BlobStore> = {

@@ -1,6 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { StoredEvent } from '#event-store/event-store.ts';
 import { BackOff } from '#shared/async/retrying.ts';
+import { delay } from '#shared/async/timed-waits.ts';
+import { clock } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
 /** A stored event with its position in one store's log. */
@@ -63,14 +64,14 @@ export async function* pagesOf(
 const retryLimits = { firstMs: 20, maxMs: 500 };
 
 async function readNextPage(log: RawLog, after: number, endWithinMs: number): Promise<ReadonlyArray<RawEvent>> {
-  const end = performance.now() + endWithinMs;
+  const end = clock.now() + endWithinMs;
   const backOff = new BackOff(retryLimits);
   for (;;) {
     const page = await log.readRawLog(after, pageEvents);
     if (page.length > 0) return page;
-    if (performance.now() >= end)
+    if (clock.now() >= end)
       throw new UnavailableError(`The log ends at position ${after}, before the end that it had: try again.`);
-    await sleep(backOff.failed());
+    await delay(backOff.failed());
   }
 }
 
