@@ -144,11 +144,14 @@ class GridFsBlobStore implements BlobStore {
   }
 
   async #upload(id: string, file: ObjectId, content: AsyncIterable<Uint8Array>, maxBytes: number): Promise<number> {
-    const stream = await this.#connection.call(async (database) => bucketOf(database).openUploadStreamWithId(file, id));
-    // The callbacks of its calls get its failures too.
-    stream.on('error', () => undefined);
+    let stream: GridFSBucketWriteStream | null = null;
     try {
-      return await this.#write(stream, content, maxBytes);
+      // The first commands of a stream belong to the call that opens it, and are not sent after that.
+      const open = (database: Db) => {
+        stream ??= openUpload(database, id, file);
+        return stream;
+      };
+      return await this.#write(open, content, maxBytes);
     } catch (error) {
       // If the server does not answer, a later sweep removes what it may have stored.
       if (!(error instanceof UnavailableError)) await this.#discard(file, id);
@@ -156,14 +159,18 @@ class GridFsBlobStore implements BlobStore {
     }
   }
 
-  async #write(stream: GridFSBucketWriteStream, content: AsyncIterable<Uint8Array>, maxBytes: number): Promise<number> {
+  async #write(
+    open: (database: Db) => GridFSBucketWriteStream,
+    content: AsyncIterable<Uint8Array>,
+    maxBytes: number,
+  ): Promise<number> {
     let bytes = 0;
     let pieces: Uint8Array[] = [];
     let pieceBytes = 0;
     const writePieces = async () => {
       const together = Buffer.concat(pieces, pieceBytes);
       [pieces, pieceBytes] = [[], 0];
-      await this.#connection.call(() => called((done) => stream.write(together, done)));
+      await this.#connection.call((database) => called((done) => open(database).write(together, done)));
     };
     for await (const piece of content) {
       bytes += piece.byteLength;
@@ -173,7 +180,7 @@ class GridFsBlobStore implements BlobStore {
       if (pieceBytes >= writtenTogetherBytes) await writePieces();
     }
     if (pieceBytes > 0) await writePieces();
-    await this.#connection.call(() => called((done) => stream.end(done)));
+    await this.#connection.call((database) => called((done) => open(database).end(done)));
     return bytes;
   }
 
@@ -250,6 +257,12 @@ class GridFsBlobStore implements BlobStore {
 
 function bucketOf(database: Db): GridFSBucket {
   return new GridFSBucket(database, { bucketName, chunkSizeBytes });
+}
+
+function openUpload(database: Db, id: string, file: ObjectId): GridFSBucketWriteStream {
+  const stream = bucketOf(database).openUploadStreamWithId(file, id);
+  // The callbacks of its calls get its failures too.
+  return stream.on('error', () => undefined);
 }
 
 const replacedOrDeleted = () => new UnavailableError('The file was replaced or deleted while it was read.');
