@@ -54,8 +54,11 @@ export async function compareLog(read: ReadOfLog, options: ComparisonOptions): P
  * `behind` if it may only be late. An older mark may be missing: a scavenge removes what an operator has deleted.
  */
 async function findRead({ marks, readTo }: ReadOfLog, { pages, signal }: ComparisonOptions) {
-  for (const [age, mark] of marks.slice(-comparedMarks).toReversed().entries()) {
-    const id = await pages.eventAt(mark.position);
+  const newest = marks.slice(-comparedMarks).toReversed();
+  // At the same time: one after the other would take longer than the caller waits for a distant store.
+  const ids = await Promise.all(newest.map(({ position }) => pages.eventAt(position)));
+  for (const [age, mark] of newest.entries()) {
+    const id = ids[age] ?? null;
     if (id === null && age === 0) return 'behind';
     if (id !== null && id !== mark.id) return 'other';
   }

@@ -2,8 +2,11 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { type LogMark, nothingRead } from '#domain/shared/log-mark.ts';
 import { compareLog } from '#event-store/log-comparison.ts';
+import type { LogPageRequest } from '#event-store/log-pages.ts';
 import { LogTrail } from '#event-store/log-trail.ts';
 import { type GivenEvent, InMemoryEventStore } from '#test/support/fakes/in-memory-event-store.ts';
+import { Random } from '#test/worlds/random.ts';
+import { SimulatedTime } from '#test/worlds/simulated-time.ts';
 
 const event = (number: number, stream = 'flow-one'): GivenEvent => ({ stream, type: 'Numbered', data: { number } });
 const events = (count: number, stream?: string) => Array.from({ length: count }, (_, number) => event(number, stream));
@@ -64,6 +67,23 @@ describe('compareLog', () => {
     const common = markOf(log, -1);
     log.append(...events(10));
     assert.deepEqual(await compare(trail, log), { lost: null, common });
+  });
+
+  it('finds no loss within two answers of the store, however many marks there are', async () => {
+    using time = new SimulatedTime(new Random(1)).install();
+    const log = new InMemoryEventStore();
+    log.append(...events(3_000));
+    const trail = await readAll(log, 10);
+    const slow = {
+      eventAt: (position: number) => time.wait(400).then(() => log.eventAt(position)),
+      readPage: (request: LogPageRequest) => time.wait(400).then(() => log.readPage(request)),
+    };
+    let found: unknown = null;
+    void compareLog(trail.read, { pages: slow, graceMs: 0, signal }).then((comparison) => {
+      found = comparison;
+    });
+    await time.pass(800);
+    assert.deepEqual(found, { lost: null, common: markOf(log, -1) });
   });
 
   it('finds no loss where nothing was read', async () => {
