@@ -97,6 +97,7 @@ export class KeyResolver {
   ): Promise<Caller | null> => {
     const known = this.#freshHolder(keyId) ?? (await this.#confirmedHolder(keyId, use));
     const holder = this.#decides(known, secretHash) ? known : await this.#readAfterIssue(keyId, secretHash);
+    if (holder.secrets.has(secretHash)) this.#remember(secretHash, keyId, holder);
     // An event may have made the cutoff unknown while the key was read.
     const issuedBefore = this.#issuedBefore ?? (await this.#loadCutoff());
     const time = clock.time();
@@ -201,6 +202,11 @@ export class KeyResolver {
     if (holder.secrets.has(secretHash) || holder.asOf === never) return true;
     const known = this.#secrets.get(secretHash);
     return known !== undefined && known.revision <= holder.revision;
+  }
+
+  /** Remembers a secret that a read model or a session named, so that it is looked up once. */
+  #remember(secretHash: string, keyId: string, { revision }: CachedKey): void {
+    if (!this.#secrets.has(secretHash)) this.#secrets.set(secretHash, { keyId, revision });
   }
 
   /** Reads a key after one of its secrets was issued. */

@@ -155,6 +155,14 @@ describe('KeyResolver', () => {
     assert.deepEqual([node.service.store.reads.length, node.lookups], [length, lookups]);
   });
 
+  it('finds a secret from before it began to follow the log in the read model once', async () => {
+    const later = new Node(time);
+    await later.append(apiKeyCreated({ scopes: null }));
+    assert.ok(await later.resolves());
+    assert.ok(await later.resolves());
+    assert.equal(later.lookups, 1);
+  });
+
   it('reads the key’s stream once a second when it has not seen the end of the log', async () => {
     assert.ok(await node.resolves());
     node.seconds = 60;
