@@ -3,7 +3,8 @@ import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { runWorld, type WorldResult } from './world.ts';
 
-const usage = `Usage: npm run worlds -- <count> [--from <seed>]   runs worlds, from seed 1 on or from another one
+const usage = `Usage: npm run worlds -- <count> [--from <seed>]   runs worlds, from seed 1 on or from another one;
+                                                   --until-failed ends them at the first problem
        npm run worlds -- --seed <seed>             runs one, and prints its calls
 `;
 const progressEvery = 100;
@@ -13,7 +14,12 @@ type Report = Pick<WorldResult, 'seed' | 'problems'>;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { seed: { type: 'string' }, from: { type: 'string', default: '1' }, step: { type: 'string' } },
+  options: {
+    seed: { type: 'string' },
+    from: { type: 'string', default: '1' },
+    step: { type: 'string' },
+    'until-failed': { type: 'boolean' },
+  },
 });
 const count = Number(positionals[0]);
 const from = Number(values.from);
@@ -53,6 +59,7 @@ async function runAll(first: number, worlds: number): Promise<void> {
     if (problems.length > 0) {
       failed.push(seed);
       print(`npm run worlds -- --seed ${seed}: ${textOf(problems)}\n`);
+      if (values['until-failed'] === true) for (const child of children) child.kill();
     }
     if (done % progressEvery === 0 || done === worlds)
       print(`${done} of ${worlds} worlds, ${failed.length} with a problem, ${seconds(began)} s\n`);

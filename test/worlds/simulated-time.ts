@@ -12,6 +12,8 @@ interface DueWork {
   readonly node: SimulatedNode | null;
   readonly run: () => void;
   isCancelled: boolean;
+  /** Whether a process ends although this work is not done. */
+  isUnreferenced: boolean;
 }
 
 /** A machine of a world. What it starts runs as its own, so that it can be frozen or killed with everything it waits for. */
@@ -37,6 +39,7 @@ class SimulatedTimer implements Timer {
   }
 
   unref(): this {
+    this.work.isUnreferenced = true;
     return this;
   }
 }
@@ -93,9 +96,11 @@ export class SimulatedTime implements Disposable {
     return nodes.exit(work);
   }
 
-  /** The works that have not come due, as far as they are not cancelled. */
+  /** The works that have not come due and keep a process from its end. */
   get waiting(): number {
-    return this.#due.filter(({ isCancelled, node }) => !isCancelled && node?.state !== 'dead').length;
+    const keeps = ({ isCancelled, isUnreferenced, node }: DueWork) =>
+      !isCancelled && !isUnreferenced && node?.state !== 'dead';
+    return this.#due.filter(keeps).length;
   }
 
   /** The node whose work runs now; null for the world's own. */
@@ -185,7 +190,7 @@ export class SimulatedTime implements Disposable {
     this.#orders += 1;
     // In steps that sums and differences have exactly: otherwise a wait may end a moment too early, again and again.
     const at = Math.ceil((this.now + Math.max(0, milliseconds)) * stepsPerMs) / stepsPerMs;
-    const work: DueWork = { at, order: this.#orders, node, run, isCancelled: false };
+    const work: DueWork = { at, order: this.#orders, node, run, isCancelled: false, isUnreferenced: false };
     let low = 0;
     let high = this.#due.length;
     // The next work is last, where it costs least to take.
