@@ -30,9 +30,10 @@ const oncePerCause: ReadonlySet<string> = new Set(['PhoneNumberFlowSet', 'ApiKey
 
 /** Finds events that were made twice. */
 export function findRepetitions({ events }: WorldLog): ReadonlyArray<string> {
+  const causes = new Set(events.map(({ id }) => id));
   const seen = new Set<string>();
   return events.flatMap((event) =>
-    keysOf(event).flatMap((key) => {
+    keysOf(event, causes).flatMap((key) => {
       if (seen.has(key)) return [`${key} happened twice`];
       seen.add(key);
       return [];
@@ -40,7 +41,10 @@ export function findRepetitions({ events }: WorldLog): ReadonlyArray<string> {
   );
 }
 
-function keysOf({ id, type, stream, data, metadata }: RecordedEvent): ReadonlyArray<string> {
+/** @param causes the events. A client may ask for the same thing twice */
+function keysOf(event: RecordedEvent, causes: ReadonlySet<string>): ReadonlyArray<string> {
+  const { id, type, stream, data, metadata } = event;
   if (once.has(type)) return [id, `${type} of ${data.id} in ${stream}`];
-  return oncePerCause.has(type) ? [id, `${type} of ${data.id} in ${stream} because of ${metadata.$causationId}`] : [id];
+  const isCounted = oncePerCause.has(type) && causes.has(metadata.$causationId);
+  return isCounted ? [id, `${type} of ${data.id} in ${stream} because of ${metadata.$causationId}`] : [id];
 }
