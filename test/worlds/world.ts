@@ -271,6 +271,7 @@ class World {
     const isSettled = ({ machine, startedAt, failure }: WorldNode) =>
       machine.state === 'dead' || startedAt !== null || failure !== null;
     await this.#until(() => this.#nodes.every(isSettled), startLimitMs, 'a node has not started');
+    this.#weather.clear();
     // Work that waits for a late answer would be left.
     await this.#time.pass(Math.max(0, this.#surroundings.reach.badUntil - this.#time.now));
     for (const node of this.#running) {
