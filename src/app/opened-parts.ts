@@ -12,23 +12,31 @@ const closingMs = 1_000;
  */
 export class OpenedParts extends AsyncDisposableStack {
   readonly #work = new Map<string, () => Promise<void>>();
+  readonly #closing: Promise<void>[] = [];
+  /** When the parts must be closed. */
+  #until = 0;
 
   /** Adds work that the node does by itself. @param stop ends it, and waits for its end; never rejects */
   addWork(name: string, stop: () => Promise<void>): void {
-    this.#work.set(name, stop);
+    this.#work.set(name, async () => stop());
+  }
+
+  override defer(close: () => PromiseLike<void> | void): void {
+    super.defer(() => this.#closePart(async () => close()));
   }
 
   /**
    * Stops all work at the same time, and then closes the parts in the reverse order of opening. That takes 5 s at most.
+   * A part that has not closed in half of the time that is left continues while the next ones close.
    * @param limitMs a shorter limit
    * @returns the names of what has not ended in time and is left
    */
   async close(limitMs = maxStopMs): Promise<ReadonlyArray<string>> {
-    const until = clock.now() + Math.min(limitMs, maxStopMs);
-    const left = await this.#stopWork(until - closingMs - clock.now());
-    const closed = super.disposeAsync().then(() => true);
-    const isClosed = await withTimeout(until - clock.now(), closed, false);
-    return isClosed ? left : [...left, 'stores'];
+    this.#until = clock.now() + Math.min(limitMs, maxStopMs);
+    const left = await this.#stopWork(this.#until - closingMs - clock.now());
+    const closed = super.disposeAsync().then(() => Promise.allSettled(this.#closing));
+    const results = await withTimeout(this.#until - clock.now(), closed, null);
+    return results === null ? [...left, 'stores'] : left;
   }
 
   override async disposeAsync(): Promise<void> {
@@ -37,6 +45,12 @@ export class OpenedParts extends AsyncDisposableStack {
 
   override [Symbol.asyncDispose](): Promise<void> {
     return this.disposeAsync();
+  }
+
+  async #closePart(close: () => Promise<void>): Promise<void> {
+    const closing = close();
+    this.#closing.push(closing);
+    await withTimeout((this.#until - clock.now()) / 2, closing, undefined);
   }
 
   async #stopWork(limitMs: number): Promise<ReadonlyArray<string>> {

@@ -70,6 +70,40 @@ describe('OpenedParts', () => {
     assert.deepEqual(seen, ['closed at 5000']);
   });
 
+  it('closes every part above and below those that hang, in their order', async () => {
+    opened.defer(() => note('lock released'));
+    opened.defer(async () => {
+      await delay(100);
+      note('event store closed');
+    });
+    opened.defer(never);
+    opened.defer(() => note('metering closed'));
+    opened.defer(never);
+    opened.addWork('digests', never);
+    assert.deepEqual(await close(), ['digests', 'stores']);
+    assert.deepEqual(seen, [
+      'metering closed at 4500',
+      'event store closed at 4850',
+      'lock released at 4850',
+      'closed at 5000',
+    ]);
+  });
+
+  it('stops and closes the rest if work or a part throws', async () => {
+    opened.defer(() => note('store closed'));
+    opened.defer(() => {
+      throw new Error('It cannot be closed.');
+    });
+    opened.addWork('broken', () => {
+      throw new Error('It cannot be stopped.');
+    });
+    addWork('digests', 1_000);
+    const closing = assert.rejects(opened.close(), /It cannot be closed/);
+    await time.pass(10_000);
+    await closing;
+    assert.deepEqual(seen, ['digests stops at 0', 'digests has ended at 1000', 'store closed at 1000']);
+  });
+
   it('waits less if it has less time, and never more', async () => {
     opened.addWork('digests', never);
     assert.deepEqual(await close(2_000), ['digests']);
