@@ -6,6 +6,13 @@ const maxStopMs = 5_000;
 /** The part of it that is kept for closing the stores, which write what is pending. */
 const closingMs = 1_000;
 
+/** Holds in memory for some time what callers believe to be stored. */
+export interface WriteBuffer {
+  readonly flush: () => Promise<void>;
+  /** Stores the rest. */
+  readonly close: () => Promise<void>;
+}
+
 /**
  * Everything of a node that must be stopped and closed: the work that it does by itself, and below it the parts that the
  * work uses. It waits for nothing that does not end.
@@ -19,6 +26,15 @@ export class OpenedParts extends AsyncDisposableStack {
   /** Adds work that the node does by itself. @param stop ends it, and waits for its end; never rejects */
   addWork(name: string, stop: () => Promise<void>): void {
     this.#work.set(name, async () => stop());
+  }
+
+  /**
+   * Adds a part that stores its content while the work stops: a slow store would not take it in the short time after
+   * work that does not end. Its close stores what the work has added meanwhile.
+   */
+  addBuffer(name: string, buffer: WriteBuffer): void {
+    this.addWork(name, () => buffer.flush());
+    this.defer(() => buffer.close());
   }
 
   override defer(close: () => PromiseLike<void> | void): void {

@@ -18,6 +18,8 @@ export interface Metering {
   readonly usage: Usage;
   /** Counts every attempt of the gateway's calls. */
   readonly attempts: AttemptMetrics;
+  /** Stores what is in memory. */
+  readonly flush: () => Promise<void>;
   /** Stores what is in memory. Must be called after the last call, while the stores are still open. */
   readonly close: () => Promise<void>;
 }
@@ -46,6 +48,10 @@ export function openMetering(options: MeteringOptions): Metering {
   return {
     usage: { record: (record) => ended.add(record) },
     attempts: createAttemptMetrics(options.registry),
+    flush: async () => {
+      ended.drain();
+      await Promise.all([recorder.flush(), calls.flush()]);
+    },
     close: async () => {
       ended.drain();
       await Promise.all([recorder.close(), calls.close()]);

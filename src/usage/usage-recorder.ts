@@ -93,13 +93,18 @@ export class UsageRecorder {
     this.#storing.schedule();
   }
 
+  /** Stores the sums in memory with one try. */
+  async flush(): Promise<void> {
+    // The first flush may only store the rest of the window before.
+    await this.#storing.flush();
+    if (this.#unsettled.length === 0) await this.#storing.flush();
+  }
+
   /** Stores the sums in memory with one try. Sums that cannot be stored are lost, and the loss is logged. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#storing.stop();
-    // The first flush may only store the rest of the window before.
-    await this.#storing.flush();
-    if (this.#unsettled.length === 0) await this.#storing.flush();
+    await this.flush();
     const calls = callsIn(this.#unsettled) + this.#window.calls;
     this.#window = this.#newWindow();
     if (calls === 0) return;

@@ -89,6 +89,20 @@ describe('OpenedParts', () => {
     ]);
   });
 
+  it('stores what is in memory while the work stops, and again what the work leaves there', async () => {
+    const buffer = { flush: async () => note('stored'), close: async () => note('stored and closed') };
+    opened.addBuffer('usage', buffer);
+    addWork('batches', 2_000);
+    assert.deepEqual(await close(), []);
+    assert.deepEqual(seen, [
+      'stored at 0',
+      'batches stops at 0',
+      'batches has ended at 2000',
+      'stored and closed at 2000',
+      'closed at 2000',
+    ]);
+  });
+
   it('stops and closes the rest if work or a part throws', async () => {
     opened.defer(() => note('store closed'));
     opened.defer(() => {

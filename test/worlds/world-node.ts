@@ -188,7 +188,7 @@ export class WorldNode {
     const writer = new StreamWriter({ store: events, soleWriter: false, snapshots: new RecordSnapshots(records) });
     followStates(tail, writer, opened);
     const keyUsage = new KeyUsage({ records, log });
-    opened.defer(() => keyUsage.close());
+    opened.addBuffer('key-usage', keyUsage);
     const guard = new UrlGuard({
       allowsPrivateNetworks: true,
       resolve: async () => [{ address: '127.0.0.1', family: 4 }],

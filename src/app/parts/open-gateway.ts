@@ -56,7 +56,7 @@ export function openGateway(source: GatewaySource | null, runtime: Runtime): Ope
   const { config, metrics, events, calls, responses, writer, blobs, node, log, opened } = runtime;
   const { configuration, file } = source;
   const metering = openMetering({ registry: metrics.registry, events, calls, node, log });
-  opened.defer(() => metering.close());
+  opened.addBuffer('metering', metering);
   keepCallLimits(runtime);
   keepResponseLimits(runtime);
   const gateway = new Gateway({

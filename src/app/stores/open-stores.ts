@@ -4,6 +4,7 @@ import { checkDatabaseFormat, recordDatabaseFormat } from '#app/database-format.
 import { recordFolderFormat } from '#app/files/folder-format.ts';
 import { makeOldFilesPrivate } from '#app/files/private-files.ts';
 import { lockStoreFile } from '#app/files/store-file-lock.ts';
+import type { OpenedParts } from '#app/opened-parts.ts';
 import { isBootstrapped } from '#app/startup/bootstrap.ts';
 import { waitForStore } from '#app/startup/wait-for-stores.ts';
 import { KeyUsage } from '#application/access/key-usage.ts';
@@ -80,7 +81,7 @@ export interface OpenStoresOptions {
 export async function openStores(
   config: Config,
   { log, onFatal }: OpenStoresOptions,
-  opened: AsyncDisposableStack,
+  opened: OpenedParts,
 ): Promise<Stores> {
   const directory = openDataDirectory(config.dataDir);
   opened.defer(() => directory.release());
@@ -123,7 +124,7 @@ export async function openStores(
   const writer = new StreamWriter({ store: events, soleWriter, snapshots });
   if (!soleWriter) followStates(tail, writer, opened);
   const keyUsage = new KeyUsage({ records, log });
-  opened.defer(() => keyUsage.close());
+  opened.addBuffer('key-usage', keyUsage);
   const checkpoints = new ProcessCheckpoints(records);
   const isLogBegun = () => waitForStore('EVENT_STORE_URL', log, () => isBootstrapped(writer));
   const subjectKeys = await openSubjectKeys(place, { isLogBegun, log });

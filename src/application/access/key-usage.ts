@@ -65,10 +65,15 @@ export class KeyUsage {
     return times;
   }
 
+  /** Stores the times in memory. */
+  async flush(): Promise<void> {
+    await this.#saving.flush();
+  }
+
   /** Stores the times in memory. Times that cannot be stored are lost, and the loss is logged. */
   async close(): Promise<void> {
     this.#saving.stop();
-    await this.#saving.flush();
+    await this.flush();
   }
 
   async #save(records: Pick<RecordStore, 'put'>): Promise<void> {

@@ -79,9 +79,14 @@ export class CallRecorder {
   }
 
   /** Stores what waits, with one try. */
+  async flush(): Promise<void> {
+    await this.#storing.flush();
+  }
+
+  /** Stores what waits, for the last time. */
   async close(): Promise<void> {
     this.#storing.stop();
-    await this.#storing.flush();
+    await this.flush();
   }
 
   /** The most bytes that a project may store now. */
