@@ -63,8 +63,8 @@ export class KeyResolver {
   readonly #options: KeyResolverOptions;
   /** By the SHA-256 of the secret, from the log or from a read model. */
   readonly #secrets = new LRUCache<string, KnownSecret>({ max: maxSecrets });
-  /** The SHA-256 of texts that no key had: from now on only an event can give one to a key. So guesses cost little. */
-  readonly #unknown = new LRUCache<string, true>({ max: maxHolders });
+  /** The SHA-256 of texts that no read model showed within the last second, so that guesses cost little. */
+  readonly #unknown = new LRUCache<string, true>({ max: maxHolders, ttl: freshMs, ttlResolution: 0, perf: clock });
   readonly #holders = new LRUCache<string, CachedKey>({ max: maxHolders });
   /** The last seen revision of each key's stream. An older read is not current. */
   readonly #revisions = new LRUCache<string, number>({ max: maxHolders });

@@ -250,6 +250,34 @@ describe('KeyResolver', () => {
     await assert.rejects(node.resolves(`sy_live_${'N3w'.repeat(14)}x`), UnavailableError);
   });
 
+  it('accepts a known key while the read store cannot be used', async () => {
+    node.documents.get = () => Promise.reject(new UnavailableError('The read store is away.'));
+    for (const seconds of [0, 2, 1_000]) {
+      node.seconds = seconds;
+      assert.ok(await node.resolves());
+    }
+  });
+
+  it('accepts a secret that it has forgotten when the read model shows it', async () => {
+    node.seconds = 1;
+    node.stop();
+    await node.append(apiKeyRotated(secondSecret));
+    node.follow();
+    const issued = node.service.store.log.at(-1);
+    assert.ok(issued);
+    node.keys.see(
+      Array.from({ length: 100_000 }, (_, index) => ({
+        ...issued,
+        stream: `apiKey-ckey${index}`,
+        data: { secretHash: `hash ${index}` },
+      })),
+    );
+    assert.equal(await node.resolves(secondSecret), false);
+    node.documents = new ReadModel(node.service.store.log);
+    node.seconds = 3;
+    assert.ok(await node.resolves(secondSecret));
+  });
+
   it('looks into the read model again when it began to follow the log meanwhile', async () => {
     node = new Node(time);
     node.stop();
