@@ -1,6 +1,6 @@
 import { clock } from '#shared/clock.ts';
 
-/** Without an answer to any call for this multiple of their time limit, a client may be dead. */
+/** When a call began this multiple of its time limit ago, and nothing was answered since, a client may be dead. */
 const silentLimits = 2;
 
 /** A client that the driver has closed is replaced when it is this old: the next one may fare no better. */
@@ -8,20 +8,20 @@ const leastLifeMs = 1_000;
 
 /** Knows since when the server answers nothing that a client sends. */
 export class AnswerWatch {
-  /** When the first call began after the last answer; null without one. */
-  #unansweredSince: number | null = null;
+  /** When one of the calls after the last answer has had none for too long; null without a call. */
+  #silentAt: number | null = null;
   #answeredAt = Number.NEGATIVE_INFINITY;
   readonly #beganAt = clock.now();
   #isClosed = false;
 
-  /** A call begins. */
-  asked(): void {
-    this.#unansweredSince ??= clock.now();
+  /** A call begins. @param limitMs its time limit, which may be longer because earlier calls had no answer */
+  asked(limitMs: number): void {
+    this.#silentAt = Math.min(this.#silentAt ?? Number.POSITIVE_INFINITY, clock.now() + silentLimits * limitMs);
   }
 
   /** The server has answered a message, perhaps one of a handshake. */
   answered(): void {
-    this.#unansweredSince = null;
+    this.#silentAt = null;
     this.#answeredAt = clock.now();
   }
 
@@ -30,10 +30,9 @@ export class AnswerWatch {
     this.#isClosed = true;
   }
 
-  /** @param limitMs the time limit of a call */
-  isSilent(limitMs: number): boolean {
+  get isSilent(): boolean {
     if (this.#isClosed) return clock.now() - this.#beganAt >= leastLifeMs;
-    return this.#unansweredSince !== null && clock.now() - this.#unansweredSince >= silentLimits * limitMs;
+    return this.#silentAt !== null && clock.now() >= this.#silentAt;
   }
 
   /** Whether a message was answered at this moment or later. */

@@ -97,7 +97,7 @@ export class ReconnectingClient {
 
   async #call<Result>(work: (database: Db) => Promise<Result>, scope: CallScope): Promise<Result> {
     const used = this.#used;
-    used.watch.asked();
+    used.watch.asked(scope.limitMs);
     try {
       const result = await within(
         scope.limitMs,
@@ -146,7 +146,7 @@ export class ReconnectingClient {
   }
 
   #serverAnswered(tookMs: number): void {
-    if (!this.#used.watch.isSilent(this.#limitMs())) return;
+    if (!this.#used.watch.isSilent) return;
     this.#checking ??= this.#check(tookMs).finally(() => {
       this.#checking = null;
     });

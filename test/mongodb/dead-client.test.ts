@@ -72,6 +72,26 @@ describeOnFerretDb('A client of MongoDB', (ferret) => {
     assert.equal(replacements(), 1, lines.join('\n'));
   });
 
+  it('is replaced when its connections are silent, although its calls have longer limits since then', async () => {
+    limitOfCalls = 1_000;
+    const waiting = connection.call(async (database) => {
+      proxy.dropAnswers();
+      await database.command({ ping: 1 });
+    });
+    limitOfCalls = 60_000;
+    await assert.rejects(waiting, UnavailableError);
+    // The driver closes the silent connection after three limits.
+    await eventually(
+      () => {
+        availability.state.suspect();
+        return replacements() === 1;
+      },
+      'a replacement',
+      10_000,
+    );
+    assert.ok(await pings());
+  });
+
   it('ends a call soon that waits when it is replaced', async () => {
     limitOfCalls = 60_000;
     const waiting = connection.call(async (database) => {
