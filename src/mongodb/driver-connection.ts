@@ -34,7 +34,7 @@ const { Connection } = createRequire(import.meta.url)('mongodb/lib/cmap/connecti
 /**
  * A connection of the driver whose writes end when it is closed. The driver (7.9.0) waits until a stream drains, and a
  * stream that is closed meanwhile never does: its call would never end and keep its place in the pool, and a
- * monitor would never check its server again. It sends nothing more for a call that is over, and is closed when it is
+ * monitor would never check its server again. For a call that is over it only closes cursors. It is closed when it is
  * silent for too long for the call.
  */
 export class DriverConnection extends Connection {
@@ -47,7 +47,9 @@ export class DriverConnection extends Connection {
     // A handshake or a monitor belongs to no call, although it begins during one.
     const scope = this.established && typeof this.id === 'number' ? CallScope.current : undefined;
     if (scope === undefined) return super.command(namespace, command, options, answerType);
-    if (scope.isOver) return Promise.reject(new UnavailableError('The call is over.'));
+    // The server keeps a cursor that nobody closes for ten minutes.
+    const isSent = !scope.isOver || 'killCursors' in command;
+    if (!isSent) return Promise.reject(new UnavailableError('The call is over.'));
     return super.command(namespace, command, { ...options, socketTimeoutMS: scope.maxSilenceMs }, answerType);
   }
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MongoNetworkError, ReadPreference } from 'mongodb';
+import { CallScope } from '#mongodb/call-scope.ts';
 import { DriverConnection } from '#mongodb/driver-connection.ts';
 import { MongoDbConnection } from '#mongodb/mongodb-connection.ts';
 import { withTimeout } from '#shared/async/timed-waits.ts';
@@ -12,6 +13,7 @@ import { TcpProxy } from '#test/support/service/tcp-proxy.ts';
 
 /** The part of the driver's connection that sends commands. */
 interface Commanding {
+  established: boolean;
   command(namespace: object, command: object, options: object): Promise<unknown>;
 }
 
@@ -21,11 +23,16 @@ function stuckStream(): Duplex {
   return Object.assign(stream, { setTimeout: () => undefined });
 }
 
-function pingOn(stream: Duplex): Promise<unknown> {
+function connectionOver(stream: Duplex): Commanding {
   const options = { id: 1, generation: 0, hostAddress: { toString: () => 'server:1' }, monitorCommands: false };
-  const connection = new DriverConnection(stream, options) as unknown as Commanding;
-  return connection.command({ db: 'admin' }, { ping: 1 }, { readPreference: ReadPreference.primary });
+  return new DriverConnection(stream, options) as unknown as Commanding;
 }
+
+function command(connection: Commanding, command: object): Promise<unknown> {
+  return connection.command({ db: 'admin' }, command, { readPreference: ReadPreference.primary });
+}
+
+const pingOn = (stream: Duplex) => command(connectionOver(stream), { ping: 1 });
 
 const largeBytes = 8 * 1024 * 1024;
 
@@ -43,6 +50,29 @@ describe('DriverConnection', () => {
     const pinged = assert.rejects(pingOn(stream), MongoNetworkError);
     stream.destroy();
     assert.notEqual(await withTimeout(1_000, pinged, 'hangs'), 'hangs');
+  });
+
+  it('sends nothing for a call that is over, except that it closes its cursors', async () => {
+    const sent: string[] = [];
+    const stream = new Duplex({
+      read: () => undefined,
+      write: (bytes: Buffer, _, done) => {
+        sent.push(bytes.toString('latin1'));
+        done();
+      },
+    });
+    const connection = connectionOver(Object.assign(stream, { setTimeout: () => undefined }));
+    connection.established = true;
+    const scope = new CallScope(1_000);
+    scope.end();
+    const asked = ['ping', 'getMore', 'killCursors'].map((name) =>
+      scope.run(() => assert.rejects(command(connection, { [name]: 1 }))),
+    );
+    await sleep(10);
+    stream.destroy();
+    await Promise.all(asked);
+    assert.equal(sent.length, 1);
+    assert.match(String(sent[0]), /killCursors/);
   });
 });
 
