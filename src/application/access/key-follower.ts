@@ -4,7 +4,7 @@ import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
 import type { Following, LogTail } from '#event-store/log-tail.ts';
 import { paginateAll } from '#read-store/paginate-all.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
-import { delay, withTimeout } from '#shared/async/timed-waits.ts';
+import { abortable, delay, withTimeout } from '#shared/async/timed-waits.ts';
 import { clock } from '#shared/clock.ts';
 
 /** The event types that decide which keys and secrets are valid. */
@@ -124,11 +124,11 @@ export class KeyFollower {
 
   /** The position after which to begin; null if it is stopped. */
   async #begin(): Promise<number | null> {
-    const { store, beginAfter } = this.#options;
+    const { beginAfter } = this.#options;
     for (;;) {
       const after = beginAfter();
       // The checkpoint of a read model of another log may be after the end of this one.
-      if (after !== null) return after <= (await store.lastPosition()) ? after : 0;
+      if (after !== null) return after <= (await this.#lastPosition()) ? after : 0;
       await delay(readIntervalMs, this.#stopped.signal);
       if (this.#stopped.signal.aborted) return null;
     }
@@ -160,7 +160,7 @@ export class KeyFollower {
   async #readEnd(startedAt: number): Promise<number | null> {
     this.#readingSince = startedAt;
     try {
-      const position = await this.#options.store.lastPosition();
+      const position = await this.#lastPosition();
       this.#lastReadFailed = false;
       return position;
     } catch {
@@ -170,6 +170,11 @@ export class KeyFollower {
     } finally {
       this.#readingSince = null;
     }
+  }
+
+  /** The end does not wait for a store that does not answer. */
+  #lastPosition(): Promise<number> {
+    return abortable(this.#stopped.signal, () => this.#options.store.lastPosition());
   }
 
   async #passes(following: Following, position: number): Promise<boolean> {

@@ -164,6 +164,22 @@ describe('KeyFollower', () => {
     assert.equal(follower.isStoreAway, false);
   });
 
+  it('stops while the store does not answer, before and after it has begun', async () => {
+    for (const hasBegun of [false, true]) {
+      follow();
+      if (hasBegun) await time.pass(10);
+      store.lastPosition = () => new Promise(() => undefined);
+      await time.pass(250);
+      let isStopped = false;
+      void follower.stop().then(() => {
+        isStopped = true;
+      });
+      await time.pass(10);
+      assert.ok(isStopped, `hasBegun: ${hasBegun}`);
+      store.lastPosition = InMemoryEventStore.prototype.lastPosition;
+    }
+  });
+
   it('continues after the last seen event when reads of the log fail', async () => {
     store.append(revoked('a'));
     const readPage = store.readPage.bind(store);
