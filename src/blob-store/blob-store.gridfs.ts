@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { type Binary, type Db, GridFSBucket, type GridFSBucketWriteStream, ObjectId } from 'mongodb';
 import { MongoDbConnection, type MongoDbConnectionOptions } from '#mongodb/mongodb-connection.ts';
+import { clock } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import {
   assertBlobId,
@@ -55,6 +56,8 @@ export function openGridFsBlobStore(options: MongoDbConnectionOptions): BlobStor
 class GridFsBlobStore implements BlobStore {
   readonly #connection: MongoDbConnection;
   #sweepAt = 0;
+  /** The running removal of the remains of other uploads. No caller waits for it. */
+  #sweeping: Promise<void> = Promise.resolve();
 
   constructor(connection: MongoDbConnection) {
     this.#connection = connection;
@@ -67,7 +70,6 @@ class GridFsBlobStore implements BlobStore {
     { keep }: PutOptions = {},
   ): Promise<number> {
     assertBlobId(id);
-    await this.#sweepWhenDue();
     const file = new ObjectId();
     await this.#noteLeftover(file, id);
     const bytes = await this.#upload(id, file, content, maxBytes);
@@ -75,6 +77,7 @@ class GridFsBlobStore implements BlobStore {
     // An unused file of this call stays noted until it is discarded.
     if (unused?.equals(file) !== true) await this.#forgetLeftover(file);
     if (unused !== null) await this.#discard(unused, id);
+    this.#sweepWhenDue();
     return bytes;
   }
 
@@ -139,8 +142,9 @@ class GridFsBlobStore implements BlobStore {
     }
   }
 
-  close(): Promise<void> {
-    return this.#connection.close();
+  async close(): Promise<void> {
+    await this.#connection.close();
+    await this.#sweeping;
   }
 
   async #upload(id: string, file: ObjectId, content: AsyncIterable<Uint8Array>, maxBytes: number): Promise<number> {
@@ -239,13 +243,18 @@ class GridFsBlobStore implements BlobStore {
     }
   }
 
-  async #sweepWhenDue(): Promise<void> {
-    if (performance.now() < this.#sweepAt) return;
-    this.#sweepAt = performance.now() + sweepIntervalMs;
+  #sweepWhenDue(): void {
+    if (clock.now() < this.#sweepAt) return;
+    this.#sweepAt = clock.now() + sweepIntervalMs;
+    // What a failed sweep leaves waits for the next one.
+    this.#sweeping = this.#sweep().catch(() => undefined);
+  }
+
+  async #sweep(): Promise<void> {
     const abandoned = await this.#connection.call((database) =>
       database
         .collection<Leftover>(leftoversName)
-        .find({ since: { $lt: new Date(Date.now() - abandonedAfterMs) } }, { limit: maxSweep })
+        .find({ since: { $lt: new Date(clock.time() - abandonedAfterMs) } }, { limit: maxSweep })
         .toArray(),
     );
     for (const { _id, blob } of abandoned) {

@@ -9,6 +9,7 @@ import { blobSweepContract } from '#test/contract/blob-sweep.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 import { patientTimeoutMs } from '#test/support/run/patient-timeout.ts';
 import { describeOnFerretDb, describeOnMongoDb } from '#test/support/service/ferretdb.ts';
+import { TcpProxy } from '#test/support/service/tcp-proxy.ts';
 
 describeOnMongoDb('openGridFsBlobStore', (server) => {
   blobStoreContract('GridFS', async () => {
@@ -40,10 +41,10 @@ describeOnMongoDb('openGridFsBlobStore', (server) => {
         { _id: used?.file ?? dead, blob: 'kept', since },
       ]);
       await second.put('other', oneChunk(), 100);
+      await eventually(async () => (await leftovers.countDocuments()) === 0, 'a sweep');
       const chunks = await client.db().collection('blobContents.chunks').find().toArray();
       assert.equal(chunks.length, 2);
       assert.ok(chunks.every((chunk) => !dead.equals(chunk.files_id)));
-      assert.equal(await leftovers.countDocuments(), 0);
       const kept = await second.get('kept');
       assert.ok(kept);
       assert.equal(String(await buffer(kept)), 'content');
@@ -68,6 +69,30 @@ describeOnMongoDb('openGridFsBlobStore', (server) => {
     } finally {
       await store.close();
       await client.close();
+    }
+  });
+});
+
+describeOnFerretDb('openGridFsBlobStore on a slow server', (ferret) => {
+  it('stores a blob without waiting for the remains of other uploads to be removed', async () => {
+    const url = ferret.newUrl();
+    const proxy = new TcpProxy(ferret.port);
+    await proxy.listen();
+    const client = new MongoClient(url);
+    const store = openGridFsBlobStore({ url: proxy.through(url), timeoutMs: patientTimeoutMs });
+    try {
+      const leftovers = client.db().collection('blobLeftovers');
+      const since = new Date(Date.now() - 25 * 60 * 60 * 1000);
+      await leftovers.insertMany(Array.from({ length: 50 }, () => ({ blob: 'dead', since })));
+      proxy.delay(50);
+      await store.put('file', oneChunk(), 100);
+      assert.notEqual(await leftovers.countDocuments(), 0);
+      proxy.delay(0);
+      await eventually(async () => (await leftovers.countDocuments()) === 0, 'a sweep');
+    } finally {
+      await store.close();
+      await client.close();
+      await proxy.close();
     }
   });
 });
