@@ -95,8 +95,8 @@ export class NodeLeases implements Leases {
   }
 
   async begin(name: string, token: number, holder: string): Promise<Expiry | null> {
-    const { expiryMs, callLimitMs } = this.#times;
-    const isFirst = await inTime(callLimitMs, this.#store.begin(name, token, holder, expiryMs));
+    const expiryMs = this.#times.firstExpiryMs;
+    const isFirst = await this.#timed(() => this.#store.begin(name, token, holder, expiryMs));
     return isFirst ? { expiryMs, nextMs: expiryMs } : null;
   }
 
@@ -183,7 +183,7 @@ export class NodeLeases implements Leases {
     return judged;
   }
 
-  /** Makes a call within its limit, and measures it. A failure says nothing about how long an answer takes. */
+  /** Makes a call within its limit, and measures it. */
   async #timed<Result>(call: () => Promise<Result>): Promise<Result> {
     if (this.#isClosed) throw new UnavailableError('The leases of this node are closed.');
     const limitMs = this.#times.callLimitMs;
@@ -194,7 +194,7 @@ export class NodeLeases implements Leases {
       this.#times.add(tookMs());
       return result;
     } catch (error) {
-      if (tookMs() === limitMs) this.#times.add(limitMs);
+      this.#times.addFailure(tookMs());
       throw error;
     }
   }

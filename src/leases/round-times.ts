@@ -1,4 +1,8 @@
 const maxTimes = 32;
+/** A new term lasts for as long as the slowest of so many calls needs. They are those that have just begun it. */
+const firstTimes = 4;
+/** After as many answers failures do not count any more: the answers show how slow the store is. */
+const answersAfterFailure = 8;
 const expiryFactor = 4;
 const maxExpiryMs = 20_000;
 const limitFactor = 3;
@@ -13,18 +17,36 @@ export const minExpiryMs = 1_400;
  * this measure, so that a slow store is not taken for a dead one. Two outliers do not count.
  */
 export class RoundTimes {
-  readonly #times: number[] = [];
+  #times: MeasuredTime[] = [];
+  #answersSinceFailure = 0;
 
-  /** @param tookMs the time of an answered call; for one that was not answered, its limit */
+  /** @param tookMs the time of an answered call */
   add(tookMs: number): void {
-    this.#times.push(tookMs);
+    this.#answersSinceFailure += 1;
+    if (this.#answersSinceFailure === answersAfterFailure)
+      this.#times = this.#times.filter(({ isFailure }) => !isFailure);
+    this.#note({ tookMs, isFailure: false });
+  }
+
+  /**
+   * Notes a call that was not answered. An answer would have taken longer. A quick failure, such as a refused connection,
+   * says nothing.
+   */
+  addFailure(tookMs: number): void {
+    if (expiryFactor * tookMs <= this.expiryMs) return;
+    this.#answersSinceFailure = 0;
+    this.#note({ tookMs, isFailure: true });
+  }
+
+  #note(time: MeasuredTime): void {
+    this.#times.push(time);
     if (this.#times.length > maxTimes) this.#times.shift();
   }
 
   /** The third-slowest time; the fastest of fewer than three; 0 before the first. */
   get thirdSlowestMs(): number {
-    const slowest = this.#times.toSorted((one, other) => other - one);
-    return slowest[Math.min(2, slowest.length - 1)] ?? 0;
+    const slowest = this.#times.toSorted((one, other) => other.tookMs - one.tookMs);
+    return slowest[Math.min(2, slowest.length - 1)]?.tookMs ?? 0;
   }
 
   /** For how long a term lasts after a renewal. */
@@ -32,10 +54,21 @@ export class RoundTimes {
     return within(minExpiryMs, expiryFactor * this.thirdSlowestMs, maxExpiryMs);
   }
 
+  /** For how long a new term lasts before its first renewal. A store that has just become slow counts immediately. */
+  get firstExpiryMs(): number {
+    const newest = this.#times.slice(-firstTimes).map(({ tookMs }) => tookMs);
+    return within(this.expiryMs, expiryFactor * Math.max(0, ...newest), maxExpiryMs);
+  }
+
   /** How long a node waits for the answer to one call. */
   get callLimitMs(): number {
     return within(minCallLimitMs, limitFactor * this.thirdSlowestMs, maxCallLimitMs);
   }
+}
+
+interface MeasuredTime {
+  readonly tookMs: number;
+  readonly isFailure: boolean;
 }
 
 function within(minimum: number, value: number, maximum: number): number {

@@ -10,7 +10,7 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { InMemoryLeaseStore } from '#test/support/fakes/in-memory-lease-store.ts';
 import { Random } from '#test/worlds/random.ts';
 import { SimulatedNode, SimulatedTime } from '#test/worlds/simulated-time.ts';
-import { SlowLeaseStore, taking } from './slow-lease-store.ts';
+import { lost, SlowLeaseStore, taking } from './slow-lease-store.ts';
 
 const names = ['processes', 'projections', 'webhooks', 'batches'];
 const quiet = { info: () => {}, warn: () => {}, error: () => {} };
@@ -49,9 +49,10 @@ describe('NodeLeases', () => {
   /** Lets time pass until a promise settles. */
   const passing = async <Result>(promise: Promise<Result>) => {
     let isSettled = false;
-    void promise.finally(() => {
+    const settle = () => {
       isSettled = true;
-    });
+    };
+    promise.then(settle, settle);
     await time.passUntil(() => isSettled, 10_000);
     return promise;
   };
@@ -191,6 +192,17 @@ describe('NodeLeases', () => {
     await time.pass(5_000);
     await looking;
     assert.deepEqual(seen, [false, false, false, false, false, true, true, true]);
+  });
+
+  it('measures the calls that fail late, and none that fails immediately', async () => {
+    const outcomes = { immediately: 1, late: 600 };
+    for (const [when, failsAfterMs] of Object.entries(outcomes)) {
+      const slow = new SlowLeaseStore(time, store, () => ({ ...lost, failsAfterMs }));
+      const leases = new NodeLeases({ store: slow });
+      for (let calls = 1; calls <= 3; calls += 1)
+        await assert.rejects(passing(leases.begin('work', calls, 'node')), UnavailableError);
+      assert.equal(leases.callLimitMs, when === 'late' ? 1_800 : 1_000, when);
+    }
   });
 
   it('ignores the late answer to an older look', async () => {

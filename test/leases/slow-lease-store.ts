@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { LeaseStore, RoundWrite, TermId } from '#leases/lease-store.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { SimulatedTime } from '#test/worlds/simulated-time.ts';
 
 /** The delays of one call of a store, and whether it is lost. */
@@ -7,6 +8,8 @@ export interface CallOutcome {
   readonly requestDelayMs: number;
   readonly answerDelayMs: number;
   readonly lost: 'request' | 'answer' | null;
+  /** The time after which the call fails, although it may be executed. Default: it does not fail. */
+  readonly failsAfterMs?: number;
 }
 
 export type LeaseCall = 'newestOfAll' | 'begin' | 'renewAll' | 'release';
@@ -58,8 +61,10 @@ export class SlowLeaseStore implements LeaseStore {
   }
 
   #call<Result>(name: LeaseCall, call: () => Promise<Result>): Promise<Result> {
-    const { requestDelayMs, answerDelayMs, lost: isLost } = this.#outcomeOf(name);
+    const { requestDelayMs, answerDelayMs, lost: isLost, failsAfterMs } = this.#outcomeOf(name);
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
+    if (failsAfterMs !== undefined)
+      this.#time.in(failsAfterMs, () => reject(new UnavailableError('The store does not answer.')));
     if (isLost === 'request') return promise;
     const answer = AsyncLocalStorage.bind((run: () => void) => this.#time.in(answerDelayMs, run));
     const arrive = async () => {

@@ -79,6 +79,27 @@ describe('Leases on a slow store', () => {
       await end();
     });
 
+  itInRounds('are taken over in about two seconds after a short outage', { few: 5, many: 200 }, async (rounds) => {
+    for (let round = 0; round < rounds; round += 1) {
+      begin(round);
+      let isAway = false;
+      const outcome = (): CallOutcome => ({ ...about(10), lost: isAway ? 'request' : null });
+      for (const name of ['first', 'second']) start(name, outcome);
+      await pass(20_000);
+      isAway = true;
+      await pass(1_000 + random.below(2_000));
+      isAway = false;
+      await pass(6_000);
+      const holder = nodes.find((node) => node.holds('processes'));
+      const other = nodes.find((node) => node !== holder);
+      const killedAt = time.now;
+      holder?.kill();
+      await time.passUntil(() => other?.holds('processes') === true, 60_000);
+      assert.ok(time.now - killedAt <= 2_200, `${time.now - killedAt} ms, seed ${round}`);
+      await end();
+    }
+  });
+
   itInRounds(
     'have one holder although the holder is cut off while their expiry shrinks',
     { few: 6, many: 300 },
@@ -145,6 +166,28 @@ describe('RoundTimes', () => {
     assert.deepEqual(measured(9_000, 9_000, 9_000), [9_000, 20_000, 15_000]);
     const fast = Array.from({ length: 30 }, () => 5);
     assert.deepEqual(measured(9_000, 9_000, 9_000, ...fast), [5, 1_400, 1_000]);
+  });
+
+  it('count a failure that took longer than the answers until eight answers have come', () => {
+    const measure = new RoundTimes();
+    for (let calls = 0; calls < 32; calls += 1) measure.add(5);
+    for (const took of [0, 1, 340]) measure.addFailure(took);
+    assert.equal(measure.expiryMs, 1_400);
+    for (const took of [999, 998, 500]) measure.addFailure(took);
+    assert.equal(measure.expiryMs, 2_000);
+    for (let calls = 0; calls < 7; calls += 1) measure.add(5);
+    assert.equal(measure.expiryMs, 2_000);
+    measure.add(5);
+    assert.equal(measure.expiryMs, 1_400);
+  });
+
+  it('let a term begin with an expiry for the slowest of the last calls', () => {
+    const measure = new RoundTimes();
+    for (let calls = 0; calls < 32; calls += 1) measure.add(5);
+    measure.add(1_000);
+    assert.deepEqual([measure.expiryMs, measure.firstExpiryMs], [1_400, 4_000]);
+    for (let calls = 0; calls < 4; calls += 1) measure.add(5);
+    assert.equal(measure.firstExpiryMs, 1_400);
   });
 });
 
