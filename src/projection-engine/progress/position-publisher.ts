@@ -29,7 +29,8 @@ export class PositionPublisher {
   readonly #outage: OutageLog;
   #woken = new AbortController();
   #published = '';
-  #publishedAt = Number.NEGATIVE_INFINITY;
+  /** When it publishes without a change. */
+  #dueAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: PositionPublisherOptions) {
     this.#options = options;
@@ -48,7 +49,7 @@ export class PositionPublisher {
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.#publish(signal);
-      const left = this.#publishedAt + heartbeatMs - clock.now();
+      const left = this.#dueAt - clock.now();
       if (left > 0) await delay(left, AbortSignal.any([signal, this.#woken.signal]));
     }
     await this.#publish(signal);
@@ -58,11 +59,11 @@ export class PositionPublisher {
     this.#woken = new AbortController();
     const positions = this.#options.positions();
     const text = JSON.stringify(positions);
-    if (text === this.#published && clock.now() - this.#publishedAt < heartbeatMs) return;
+    if (text === this.#published && clock.now() < this.#dueAt) return;
     try {
       await this.#options.save(positions);
       this.#published = text;
-      this.#publishedAt = clock.now();
+      this.#dueAt = clock.now() + heartbeatMs;
       this.#outage.succeeded();
     } catch (error) {
       if (!(error instanceof UnavailableError)) throw error;

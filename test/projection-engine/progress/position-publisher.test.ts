@@ -2,9 +2,12 @@ import assert from 'node:assert/strict';
 import { nothingRead } from '#domain/shared/log-mark.ts';
 import { PositionPublisher } from '#projection-engine/progress/position-publisher.ts';
 import type { ProjectionPositions } from '#read-store/published-positions.ts';
+import { replaceClock } from '#shared/clock.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { eventually } from '#test/support/run/eventually.ts';
+import { Random } from '#test/worlds/random.ts';
+import { SimulatedTime } from '#test/worlds/simulated-time.ts';
 
 describe('PositionPublisher', () => {
   let ending: AbortController;
@@ -89,6 +92,28 @@ describe('PositionPublisher', () => {
     }
     const [first = 0, second = 0] = times;
     assert.ok(second - first > 900, `saved again after ${second - first} ms`);
+  });
+
+  it('publishes unchanged positions also when the time since the last publication is rounded', async () => {
+    const savedAt = 75.84209602844805;
+    // The difference of these numbers is less than 1000.
+    const dueAt = savedAt + 1000;
+    let asked = 0;
+    const now = () => {
+      asked += 1;
+      assert.ok(asked < 100, 'it asks for the time without a wait');
+      return asked === 1 ? savedAt : dueAt;
+    };
+    const putBack = replaceClock({ ...new SimulatedTime(new Random(1)).clock, now });
+    try {
+      start();
+      await new Promise((wait) => setImmediate(wait));
+      assert.deepEqual(saved, [0, 0]);
+      ending.abort();
+      await running;
+    } finally {
+      putBack();
+    }
   });
 
   it('publishes the last change when it ends', async () => {
