@@ -15,7 +15,7 @@ export class ExclusiveTurns {
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(options: Omit<OnceOnOneNodeOptions, 'signal'>) {
-    this.#options = options;
+    this.#options = { ...options, ended: { token: 0 } };
   }
 
   /**

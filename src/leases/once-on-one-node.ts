@@ -5,7 +5,7 @@ import type { Leases } from './leases.ts';
 import { runTerm, type Term, type TermWork } from './term.ts';
 import { type UnderLeaseOptions, underLease } from './under-lease.ts';
 
-export interface OnceOnOneNodeOptions extends Pick<UnderLeaseOptions, 'name' | 'limits'> {
+export interface OnceOnOneNodeOptions extends Pick<UnderLeaseOptions, 'name' | 'ended' | 'limits'> {
   /** The leases by which nodes choose one; null if this process is the only one. */
   readonly leases: Leases | null;
   /** The name of this node in its lease. */
@@ -27,7 +27,7 @@ export type WorkInTurn<Result> = (term: Term) => Promise<Result>;
  *   what the work throws
  */
 export async function onceOnOneNode<Result>(options: OnceOnOneNodeOptions, work: WorkInTurn<Result>): Promise<Result> {
-  const { name, leases, node: holder, log, limits } = options;
+  const { name, leases, log } = options;
   const done = new AbortController();
   const results: Result[] = [];
   const signal = AbortSignal.any([options.signal, done.signal]);
@@ -42,7 +42,7 @@ export async function onceOnOneNode<Result>(options: OnceOnOneNodeOptions, work:
   else {
     using wait = new LimitedWait(options.timeoutMs, done);
     const waited = wait.around(doOnce);
-    await underLease({ name, holder, leases, log, signal, work: waited, ...(limits && { limits }) });
+    await underLease({ ...options, holder: options.node, leases, signal, work: waited });
   }
   const [result] = results;
   if (results.length === 0) throw new UnavailableError(`No turn of ${name} has come to its end on this node in time.`);

@@ -10,6 +10,12 @@ import { KeptTerm } from './kept-term.ts';
 import { defaultLeaseLimits, type LeaseLimits, type Leases } from './leases.ts';
 import { runTerm, type TermWork } from './term.ts';
 
+/** The last term of a node in a lease whose work has ended. */
+export interface EndedTerm {
+  /** 0 without one. */
+  token: number;
+}
+
 export interface UnderLeaseOptions {
   /** The name of the lease. */
   readonly name: string;
@@ -20,6 +26,8 @@ export interface UnderLeaseOptions {
   /** Ends the work. */
   readonly signal: AbortSignal;
   readonly work: TermWork;
+  /** Remembers across calls which term of this node is over. */
+  readonly ended?: EndedTerm;
   /** Those of `leases`. Default: those of `defaultLeaseLimits`. */
   readonly limits?: Partial<LeaseLimits>;
 }
@@ -45,12 +53,12 @@ class Candidate {
   readonly #limits: LeaseLimits;
   readonly #outage: OutageLog;
   readonly #backOff: BackOff;
-  /** The last term of this node, whose work has ended; 0 without one. */
-  #ended = 0;
+  readonly #ended: EndedTerm;
 
   constructor(options: UnderLeaseOptions) {
     const { log, name, limits } = options;
     this.#options = options;
+    this.#ended = options.ended ?? { token: 0 };
     this.#limits = { ...defaultLeaseLimits, ...limits };
     this.#outage = new OutageLog(log, 'The store of leases', { lease: name });
     this.#backOff = new BackOff({ firstMs: this.#limits.lookIntervalMs, maxMs: maxPauseMs });
@@ -90,7 +98,7 @@ class Candidate {
       log.warn({ lease: name, token, error: errorText(error) }, 'The work under the lease was aborted');
     } finally {
       await kept.end();
-      this.#ended = token;
+      this.#ended.token = token;
       await this.#release(kept);
     }
     // A superseded node lets the others look first.
@@ -102,7 +110,7 @@ class Candidate {
     const { leases, name, holder, log, signal } = this.#options;
     const newest = (await abortable(signal, () => leases.look())).get(name);
     // A release may be lost while the store is unavailable.
-    const isOver = newest === undefined || newest.isOver || newest.token === this.#ended;
+    const isOver = newest === undefined || newest.isOver || newest.token === this.#ended.token;
     if (!isOver) return null;
     const token = (newest?.token ?? 0) + 1;
     const begunAt = clock.now();

@@ -3,7 +3,7 @@ import type { Operation } from '#application/operations/operation.ts';
 import { ExclusiveTurns } from '#leases/exclusive-turns.ts';
 import { clock } from '#shared/clock.ts';
 import { archiveUsageOperation } from '#usage/archive/archive-usage-operation.ts';
-import { UsageArchive } from '#usage/archive/usage-archive.ts';
+import { UsageArchive, type UsageArchiveOptions } from '#usage/archive/usage-archive.ts';
 
 const name = 'usage-archive';
 /** The longest wait for another node that archives. */
@@ -12,11 +12,15 @@ const leaseTimeoutMs = 20_000;
 /** Creates the operation that archives metering. One node at a time does that. */
 export function openUsageArchive({ config, events, blobs, leases, node, log, opened }: Runtime): Operation<null> {
   const { maxAppendBytes } = config.limits;
-  const archive = new UsageArchive({ events, blobs, maxAppendBytes, log, now: () => new Date(clock.time()) });
+  const openArchive = (stores: Pick<UsageArchiveOptions, 'events' | 'blobs'>) =>
+    new UsageArchive({ ...stores, maxAppendBytes, log, now: () => new Date(clock.time()) });
   const turns = new ExclusiveTurns({ name, leases, node, log, timeoutMs: leaseTimeoutMs });
   opened.addWork(name, () => turns.stop());
   return archiveUsageOperation({
-    latest: () => archive.latest(),
-    archive: (before) => turns.run(({ signal }) => archive.archive(before, signal)),
+    latest: () => openArchive({ events, blobs }).latest(),
+    archive: (before) =>
+      turns.run(({ guard, signal }) =>
+        openArchive({ events: guard(events), blobs: guard(blobs) }).archive(before, signal),
+      ),
   });
 }
