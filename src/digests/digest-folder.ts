@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { Digest, DigestPlace } from '#domain/history/digest.ts';
 import { comparePlaces, DigestRefusedError, digestOf, textOf } from './digest.ts';
 import { type DigestFiles, DigestFilesInFolder } from './digest-files.ts';
-import { hashOfHeads } from './heads-file.ts';
+import { hashOfHeads, isNoHeadsFile } from './heads-file.ts';
 
 /** The name of a digest's file. Names sort in the order of the digests. */
 const namePattern = /^digest-(\d{6})-(\d{8})\.json$/;
@@ -65,7 +65,11 @@ export class DigestFolder {
   async #removeOtherHeads(digest: Digest): Promise<void> {
     const heads = this.#files.has(digestName(digest)) ? null : this.heads(digest);
     if (heads === null) return;
-    const hash = await hashOfHeads(heads).catch(() => null);
+    const hash = await hashOfHeads(heads).catch((error: unknown) => {
+      // A file that cannot be read now may be whole.
+      if (isNoHeadsFile(error)) return null;
+      throw error;
+    });
     if (hash !== digest.headsHash) await this.#files.remove(headsName(digest));
   }
 }

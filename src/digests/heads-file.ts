@@ -80,6 +80,12 @@ export async function hashOfHeads(content: Readable): Promise<string> {
   return hash;
 }
 
+/** Whether an error of `readHeads` is about the content, and not about the reading. */
+export function isNoHeadsFile(error: unknown): boolean {
+  if (error instanceof SyntaxError || error instanceof TypeError) return true;
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('Z_');
+}
+
 /** The number of heads between two turns of the event loop. */
 const headsPerTurn = 500;
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { createPrivateKey } from 'node:crypto';
-import { mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { openFolderBlobStore } from '#blob-store/blob-store.folder.ts';
 import type { BlobStore } from '#blob-store/blob-store.ts';
 import { DigestRefusedError } from '#digests/digest.ts';
@@ -169,6 +170,27 @@ describe('A writer of digests that the lease has left', () => {
     await blobs.delete('digest-1-2');
     await log.store(sealed.next('flow-c'));
     assert.equal((await writing.write(never))?.number, 2);
+    await assertWhole();
+  });
+
+  it('keeps heads that it cannot read now, and replaces heads that are cut off', async () => {
+    const writing = writerOn(blobs);
+    assert.ok(await writing.write(never));
+    rmSync(join(outside, 'digest-000001-00000002.json'));
+    const heads = join(outside, 'digest-000001-00000002.heads.ndjson.gz');
+    const before = inodes();
+    const files = new DigestFilesInFolder(outside);
+    const failed = Object.assign(new Error('EIO: i/o error, read'), { code: 'EIO', errno: -5, syscall: 'read' });
+    files.open = () =>
+      new Readable({
+        read() {
+          this.destroy(failed);
+        },
+      });
+    await assert.rejects(writerOn(blobs, files).copy(never), failed);
+    assert.deepEqual(inodes(), before);
+    truncateSync(heads, statSync(heads).size - 4);
+    await writing.copy(never);
     await assertWhole();
   });
 
