@@ -86,6 +86,7 @@ export class PortHandle {
     });
   }
 
+  /** Guards an answer that is a stream. One that is no `Readable` loses its other members. */
   #guardAnswer<Answer>(answer: Answer): Answer {
     if (typeof answer !== 'object' || answer === null || !(Symbol.asyncIterator in answer)) return answer;
     const pieces = this.#piecesOf(answer as AsyncIterable<unknown>);
