@@ -1,5 +1,5 @@
 const maxTimes = 32;
-/** A new term lasts for as long as the slowest of so many calls needs. They are those that have just begun it. */
+/** A new term lasts as long as the slowest of this number of calls needs. They are those that have just begun it. */
 const firstTimes = 4;
 /** After as many answers failures do not count any more: the answers show how slow the store is. */
 const answersAfterFailure = 8;
