@@ -1,8 +1,8 @@
+import { hasLine, type LineSet } from '#domain/batch/line-set.ts';
 import { Semaphore } from '#shared/async/semaphore.ts';
-import { abortable } from '#shared/async/timed-waits.ts';
-import type { AskedLine, LeftRun } from './left-lines.ts';
-import type { LineAsker, NextLine } from './line-asker.ts';
-import type { FinishedLine, PartRecorder } from './part-recorder.ts';
+import { type AskedLine, dropLine } from './left-lines.ts';
+import type { LineAsker } from './line-asker.ts';
+import type { PartRecorder } from './part-recorder.ts';
 import type { NumberedLine } from './read-lines.ts';
 import type { RunStop } from './run-stop.ts';
 
@@ -12,8 +12,10 @@ export interface AskLinesOptions {
   readonly stop: RunStop;
   /** Lines that were refused for now are unfinished too. Each is in memory. */
   readonly maxUnfinished: number;
-  /** The lines that an earlier run on this node has asked. */
-  readonly left: LeftRun | null;
+  /** The lines that are recorded. */
+  readonly done: LineSet;
+  /** The lines that earlier runs on this node have asked. They are taken from the map. */
+  readonly left: Map<number, AskedLine>;
   /** Waits while the project has no room for more answers. */
   readonly waitForSpace: () => Promise<void>;
 }
@@ -29,25 +31,21 @@ export class AskLines {
     this.#options = options;
   }
 
-  /** Asks all unfinished lines. Resolves when those that were asked are recorded. @throws UnavailableError; TermOverError */
-  async run(lines: AsyncGenerator<NumberedLine>): Promise<void> {
-    const { asker, recorder, stop, maxUnfinished, waitForSpace } = this.#options;
-    const unfinished = new Semaphore(maxUnfinished, stop.asking);
+  /**
+   * Asks all unfinished lines. Resolves when those that were asked are recorded.
+   * @param read reads the input from its beginning
+   * @throws UnavailableError; TermOverError
+   */
+  async run(read: () => AsyncGenerator<NumberedLine>): Promise<void> {
+    const { recorder, done } = this.#options;
+    const { numbers, unanswered } = this.#takeOver();
     try {
-      for (;;) {
-        await recorder.ready();
-        await unfinished.acquire();
-        await waitForSpace();
-        const next = await asker.next(lines);
-        if (next === null) break;
-        void this.#ask(next)
-          .catch(ignore)
-          .finally(() => unfinished.release());
-      }
+      await this.#askAll(read(), (number) => !numbers.has(number) && !hasLine(done, number));
+      const again = await unanswered;
+      if (again.size > 0) await this.#askAll(read(), (number) => again.has(number));
     } finally {
-      await lines.return(undefined);
       // Finished lines are recorded even if the rest of the input cannot be read. A failure to ask one is thrown here.
-      await Promise.all(this.#running.values());
+      await Promise.all([...this.#running.values()].map(({ finished }) => finished));
       await recorder.finish();
     }
   }
@@ -55,51 +53,63 @@ export class AskLines {
   /** Gives up the lines that are not recorded: nothing more of them is recorded here. */
   leave(): Map<number, AskedLine> {
     this.#hasLeft = true;
-    const left = new Map([...(this.#options.left?.lines ?? []), ...this.#running]);
-    for (const line of this.#options.recorder.takeUnrecorded()) left.set(line.number, Promise.resolve(line));
+    const left = new Map(this.#running);
+    for (const line of this.#options.recorder.takeUnrecorded())
+      left.set(line.number, { finished: Promise.resolve(line), abort: ignore });
     return left;
   }
 
-  async #ask(next: NextLine): Promise<void> {
-    const { number } = next.line;
-    const asked = this.#takeOver(next) ?? this.#options.asker.ask(next);
+  /**
+   * Records the lines of earlier runs as they finish. They have their slots and their room already, so they wait for
+   * neither: they may hold all of it.
+   * @returns their numbers, and when all have ended, the numbers of those that must be asked again
+   */
+  #takeOver(): { readonly numbers: ReadonlySet<number>; readonly unanswered: Promise<ReadonlySet<number>> } {
+    const { left, done, stop } = this.#options;
+    const taken = [...left].filter(([number]) => !hasLine(done, number));
+    for (const [number, line] of left) if (hasLine(done, number)) dropLine(line);
+    left.clear();
+    const again = new Set<number>();
+    const ending = taken.map(async ([number, line]) => {
+      stop.calling.addEventListener('abort', line.abort, { once: true, signal: stop.ended });
+      if (stop.calling.aborted) line.abort();
+      const isAnswered = await this.#record(number, line).catch(() => false);
+      if (isAnswered || this.#hasLeft) return;
+      this.#running.delete(number);
+      again.add(number);
+    });
+    return { numbers: new Set(taken.map(([number]) => number)), unanswered: Promise.all(ending).then(() => again) };
+  }
+
+  async #askAll(lines: AsyncGenerator<NumberedLine>, isOpen: (number: number) => boolean): Promise<void> {
+    const { asker, recorder, stop, maxUnfinished, waitForSpace } = this.#options;
+    const unfinished = new Semaphore(maxUnfinished, stop.asking);
+    try {
+      for (;;) {
+        await recorder.ready();
+        await unfinished.acquire();
+        await waitForSpace();
+        const next = await asker.next(lines, isOpen);
+        if (next === null) break;
+        const asked = { finished: asker.ask(next), abort: stop.abortCalls };
+        void this.#record(next.line.number, asked)
+          .catch(ignore)
+          .finally(() => unfinished.release());
+      }
+    } finally {
+      await lines.return(undefined);
+    }
+  }
+
+  /** @returns false if the line has no answer */
+  async #record(number: number, asked: AskedLine): Promise<boolean> {
     this.#running.set(number, asked);
-    const finished = await asked;
+    const finished = await asked.finished;
     // The run that has taken it over records it.
-    if (this.#hasLeft) return;
+    if (this.#hasLeft) return true;
     this.#running.delete(number);
     if (finished !== null) this.#options.recorder.add(finished);
-  }
-
-  /** @returns null if no earlier run on this node has asked the line */
-  #takeOver(next: NextLine): AskedLine | null {
-    const { lines } = this.#options.left ?? {};
-    const asked = lines?.get(next.line.number);
-    lines?.delete(next.line.number);
-    return asked === undefined ? null : this.#finishedBy(asked, next);
-  }
-
-  /** Waits for the answer to an earlier run. Without one it asks the line. */
-  async #finishedBy(asked: AskedLine, next: NextLine): Promise<FinishedLine | null> {
-    const { asker, stop } = this.#options;
-    const giveBack = () => {
-      next.line.release();
-      next.slot.release();
-    };
-    stop.recording.addEventListener('abort', next.slot.release, { once: true });
-    try {
-      const finished = await abortable(stop.calling, () => asked);
-      if (finished === null) return await asker.ask(next);
-      giveBack();
-      return finished;
-    } catch {
-      // The calls of this run have ended, so nobody waits for the answer any more.
-      void asked.then((late) => late?.release());
-      giveBack();
-      return null;
-    } finally {
-      stop.recording.removeEventListener('abort', next.slot.release);
-    }
+    return finished !== null;
   }
 }
 

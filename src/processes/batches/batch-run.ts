@@ -23,7 +23,7 @@ import { AskLines } from './ask-lines.ts';
 import { BatchStore, type BatchStoreOptions } from './batch-store.ts';
 import type { CallSlots } from './call-slots.ts';
 import { checkInput, maxInputLines } from './check-input.ts';
-import { type AskedLine, dropLines, type LeftLines, type LeftRun } from './left-lines.ts';
+import { type AskedLine, dropLines, keptMs, type LeftLines, type LeftRun } from './left-lines.ts';
 import { LineAsker, roomMs } from './line-asker.ts';
 import { PartRecorder, type PartToRecord } from './part-recorder.ts';
 import { type LinesSource, type NumberedLine, readLines } from './read-lines.ts';
@@ -119,9 +119,10 @@ export class BatchRun {
   }
 
   async #run(): Promise<void> {
+    // Before any wait: a run that is over by then takes nothing.
+    this.#left = this.#options.left.take(this.#id);
     const found = await this.#store.load();
     if (found.hasEnded) return;
-    this.#left = this.#options.left.take(this.#id);
     await this.#letOthersRecord(found);
     await this.#store.record((state) => batchTaken(state, this.#term.leaseToken));
     const state = await this.#store.load();
@@ -140,16 +141,14 @@ export class BatchRun {
 
   /** @param areWanted whether the next run on this node takes over the lines that are not recorded */
   #leaveLines(areWanted: boolean): void {
-    if (this.#token === 0 && this.#left === null) return;
-    const lines = this.#asking?.leave() ?? this.#left?.lines ?? new Map<number, AskedLine>();
-    const abort = () => {
-      this.#stop.abortCalls();
-      this.#left?.abort();
-    };
-    const token = Math.max(this.#token, this.#left?.token ?? 0);
-    const run = { token, lines, abort };
-    if (areWanted) this.#options.left.leave(this.#id, run);
-    else dropLines(run);
+    const left = this.#left;
+    const token = Math.max(this.#token, left?.token ?? 0);
+    if (token === 0) return;
+    const lines = this.#asking?.leave() ?? left?.lines ?? new Map<number, AskedLine>();
+    // A run that has asked nothing prolongs nothing.
+    const keptUntil = this.#asking === null && left !== null ? left.keptUntil : clock.now() + keptMs;
+    if (areWanted) this.#options.left.leave(this.#id, { token, lines, keptUntil });
+    else dropLines(lines);
   }
 
   async #work(state: Known): Promise<void> {
@@ -186,7 +185,8 @@ export class BatchRun {
       if ('errors' in checked) return checked.errors;
       await this.#persist(() => this.#store.record((now) => batchChecked(now, this.#token, checked.total)));
     }
-    if (this.#stop.reason === null) await this.#askLines(state);
+    // The answers of an earlier run are recorded although no more lines are asked.
+    if (this.#stop.reason === null || this.#left !== null) await this.#askLines(state);
     return null;
   }
 
@@ -200,8 +200,9 @@ export class BatchRun {
     const asker = this.#asker(state);
     const maxUnfinished = 2 * this.#options.slots.calls;
     const waitForSpace = () => this.#roomFor(state.projectId);
-    this.#asking = new AskLines({ asker, recorder, stop, maxUnfinished, left: this.#left, waitForSpace });
-    return this.#asking.run(this.#lines(state, { waitForRoom: () => asker.waitForRoom() }));
+    const left = this.#left?.lines ?? new Map<number, AskedLine>();
+    this.#asking = new AskLines({ asker, recorder, stop, maxUnfinished, done: state.done, left, waitForSpace });
+    return this.#asking.run(() => this.#lines(state, { waitForRoom: () => asker.waitForRoom() }));
   }
 
   #asker(state: Known): LineAsker {
@@ -247,6 +248,8 @@ export class BatchRun {
 
   /** Writes the result files, releases the input, and ends the batch. */
   async #end(): Promise<void> {
+    // Lines that nobody records would hold the room in which the input is read.
+    if (this.#left !== null) dropLines(this.#left.lines);
     const state = await this.#store.load();
     if (state.hasEnded) return;
     const { blobs } = this.#options;

@@ -1,8 +1,13 @@
 import { clock, type Timer } from '#shared/clock.ts';
 import type { FinishedLine } from './part-recorder.ts';
 
-/** A line that was asked. It never rejects; null if the line must be asked again. */
-export type AskedLine = Promise<FinishedLine | null>;
+/** A line that was asked. */
+export interface AskedLine {
+  /** Null, or a rejection, if the line must be asked again. */
+  readonly finished: Promise<FinishedLine | null>;
+  /** Ends the calls of the run that has asked it. */
+  readonly abort: () => void;
+}
 
 /** The lines that a run has asked and not recorded, because its term was lost. */
 export interface LeftRun {
@@ -10,12 +15,12 @@ export interface LeftRun {
   readonly token: number;
   /** By number. */
   readonly lines: Map<number, AskedLine>;
-  /** Ends the calls that still run. */
-  readonly abort: () => void;
+  /** On the node's clock. */
+  readonly keptUntil: number;
 }
 
 /** How long lines are kept for the next term. An outage of a store may last that long. */
-const keptMs = 60_000;
+export const keptMs = 60_000;
 
 /**
  * Keeps what runs of a lost term have asked: running calls, and answers that could not be recorded. The next run of the
@@ -26,7 +31,7 @@ export class LeftLines {
 
   leave(batchId: string, run: LeftRun): void {
     this.#drop(batchId);
-    const timer = clock.setTimeout(() => this.#drop(batchId), keptMs).unref();
+    const timer = clock.setTimeout(() => this.#drop(batchId), Math.max(0, run.keptUntil - clock.now())).unref();
     this.#runs.set(batchId, { run, timer });
   }
 
@@ -39,14 +44,20 @@ export class LeftLines {
   }
 
   #drop(batchId: string): void {
-    dropLines(this.take(batchId));
+    const run = this.take(batchId);
+    if (run !== null) dropLines(run.lines);
   }
 }
 
 /** Ends the calls for lines that are not needed any more, and frees their answers. */
-export function dropLines(run: LeftRun | null): void {
-  if (run === null) return;
-  run.abort();
-  for (const line of run.lines.values()) void line.then((finished) => finished?.release());
-  run.lines.clear();
+export function dropLines(lines: Map<number, AskedLine>): void {
+  for (const line of lines.values()) dropLine(line);
+  lines.clear();
 }
+
+export function dropLine({ finished, abort }: AskedLine): void {
+  abort();
+  finished.then((line) => line?.release(), ignore);
+}
+
+function ignore(): void {}

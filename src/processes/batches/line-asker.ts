@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { BatchLine, LineAnswer, LineCalls, LineOutcome } from '#application/batches/line-calls.ts';
 import type { BatchState } from '#domain/batch/batch.ts';
-import { hasLine } from '#domain/batch/line-set.ts';
 import { derivedFileId } from '#domain/file/file.ts';
 import type { Caller } from '#domain/shared/access.ts';
 import { abortable } from '#shared/async/timed-waits.ts';
@@ -51,14 +50,15 @@ export class LineAsker {
   }
 
   /**
-   * Waits for a slot for one more call, and reads the next unfinished line only then. Lines that wait for a slot would
+   * Waits for a slot for one more call, and reads the next open line only then. Lines that wait for a slot would
    * be in memory otherwise.
+   * @param isOpen whether a line is to be asked, by its number
    * @returns null when no more lines are asked
    */
-  async next(lines: AsyncGenerator<NumberedLine>): Promise<NextLine | null> {
+  async next(lines: AsyncGenerator<NumberedLine>, isOpen: (number: number) => boolean): Promise<NextLine | null> {
     this.#slot = await this.#acquireSlot();
     try {
-      const line = this.#slot === null ? null : await this.#nextUnfinished(lines);
+      const line = this.#slot === null ? null : await this.#nextOpen(lines, isOpen);
       const slot = this.#slot;
       if (line === null || slot === null) return null;
       this.#slot = null;
@@ -82,11 +82,14 @@ export class LineAsker {
     return finished;
   }
 
-  async #nextUnfinished(lines: AsyncGenerator<NumberedLine>): Promise<NumberedLine | null> {
+  async #nextOpen(
+    lines: AsyncGenerator<NumberedLine>,
+    isOpen: (number: number) => boolean,
+  ): Promise<NumberedLine | null> {
     for (;;) {
       const { value: line, done } = await lines.next();
       if (done) return null;
-      if (!hasLine(this.#batch.done, line.number)) return line;
+      if (isOpen(line.number)) return line;
       line.release();
     }
   }
@@ -154,10 +157,6 @@ export class LineAsker {
    */
   async #answerTo(read: () => Promise<BatchLine>, slot: CallSlot): Promise<LineAnswer | null> {
     let held: CallSlot | null = slot;
-    const { recording } = this.#options.stop;
-    // A call that the next term takes over has a slot there.
-    const leave = () => held?.release();
-    recording.addEventListener('abort', leave, { once: true });
     try {
       const line = await read();
       while (held !== null) {
@@ -170,7 +169,6 @@ export class LineAsker {
       return null;
     } finally {
       held?.release();
-      recording.removeEventListener('abort', leave);
     }
   }
 

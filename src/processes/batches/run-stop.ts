@@ -37,7 +37,7 @@ export class RunStop {
 
   constructor() {
     // Every line that waits or runs listens to these signals.
-    for (const signal of [this.asking, this.calling, this.recording]) setMaxListeners(0, signal);
+    for (const signal of [this.asking, this.calling, this.recording, this.ended]) setMaxListeners(0, signal);
   }
 
   /** Aborts when no more lines are asked. */
@@ -80,9 +80,7 @@ export class RunStop {
   }
 
   /** Ends the calls that still run. */
-  abortCalls(): void {
-    this.#calling.abort();
-  }
+  readonly abortCalls = (): void => this.#calling.abort();
 
   /** Ends the run: no part of it continues, except calls until `abortCalls`. */
   end(): void {

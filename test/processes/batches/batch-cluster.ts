@@ -80,6 +80,8 @@ export class BatchCluster {
   beforePut: (id: string) => Promise<void> = async () => undefined;
   /** Called before each append to the log. */
   beforeAppend: () => Promise<void> = async () => undefined;
+  /** Called before each read of a stream. */
+  beforeRead: () => Promise<void> = async () => undefined;
   /** The open batches, as the read model shows them. */
   list: () => Promise<ReadonlyArray<string>> = async () => [batchId];
   /** The progress of the read model. */
@@ -99,8 +101,8 @@ export class BatchCluster {
     await this.#write(batch, batchId, [batchCreated({ ...made, projectId: ids.project })]);
   }
 
-  newNode(calls: number): BatchNode {
-    const lines = new ByteBudget({ maxBytesPerProject: 1e9, maxBytes: 1e9 });
+  newNode(calls: number, maxLineBytes = 1e9): BatchNode {
+    const lines = new ByteBudget({ maxBytesPerProject: maxLineBytes, maxBytes: 1e9 });
     return { left: new LeftLines(), slots: new CallSlots(calls), lines };
   }
 
@@ -140,7 +142,7 @@ export class BatchCluster {
       this.asked.push(line.customId);
       return this.call(line, request);
     };
-    const read: LineCalls['read'] = (line, endpoint) => readLine(line, endpoint, 1_000);
+    const readInput: LineCalls['read'] = (line, endpoint) => readLine(line, endpoint, 1_000);
     const documents = {
       list: async () => ({
         documents: (await this.list()).map((id) => ({ id, order: 0, position: 0, value: { projectId: ids.project } })),
@@ -151,9 +153,14 @@ export class BatchCluster {
       await this.beforeAppend();
       return service.store.append(...given);
     };
+    const read: typeof service.store.read = async (...given) => {
+      await this.beforeRead();
+      return service.store.read(...given);
+    };
     const store = new Proxy(service.store, {
       get: (target, name) => {
         if (name === 'append') return append;
+        if (name === 'read') return read;
         const member: unknown = Reflect.get(target, name, target);
         return typeof member === 'function' ? member.bind(target) : member;
       },
@@ -163,7 +170,7 @@ export class BatchCluster {
       writer: new StreamWriter({ store }),
       blobs: this.#blobStore(),
       space: { shortageOf: async () => null, hasDiskRoomFor: async () => true },
-      calls: { read, call },
+      calls: { read: readInput, call },
       checks: new CallSlots(1),
       maxLineBytes: 10_000,
       now: () => new Date(clock.time()),

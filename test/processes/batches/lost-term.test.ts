@@ -45,6 +45,131 @@ describe('A batch whose node loses its term', () => {
     assert.equal(node.lines.bytes, 0);
   });
 
+  it('records answers that take all room of the project for lines, and continues', async () => {
+    using time = new SimulatedTime(new Random(7)).install();
+    const cluster = new BatchCluster();
+    await cluster.create(12);
+    const body = Buffer.from(JSON.stringify({ text: 'x'.repeat(3_000) }));
+    cluster.call = async () => ({ ...answer, body }) as typeof answer;
+    const node = cluster.newNode(4, 4_000);
+    const term = cluster.begin(node);
+    const { beforePut } = cluster;
+    cluster.beforePut = () => Promise.reject(unavailable());
+    await time.pass(15_000);
+    term.lose();
+    await msUntilEnded(time, term);
+    assert.ok(node.lines.bytes > 4_000, String(node.lines.bytes));
+    cluster.beforePut = beforePut;
+    cluster.begin(node);
+    await time.pass(20_000);
+    await assertWhole(cluster, 12);
+    assert.deepEqual([cluster.timesAskedTwice, node.lines.bytes], [0, 0]);
+  });
+
+  it('asks a line again whose call an earlier term has left without an answer', async () => {
+    using time = new SimulatedTime(new Random(8)).install();
+    const cluster = new BatchCluster();
+    await cluster.create(8);
+    const answering = answersAfter(() => 500);
+    cluster.call = async (...given) => {
+      if (cluster.asked.length > 4) return answering(...given);
+      await delay(12_000);
+      if (given[0].customId === 'line-1') throw new Error('a bug');
+      return given[0].customId === 'line-0' ? { kind: 'later', afterMs: 1_000 } : answer;
+    };
+    const node = cluster.newNode(4);
+    const term = cluster.begin(node);
+    await time.pass(1_000);
+    term.lose();
+    await msUntilEnded(time, term);
+    cluster.begin(node);
+    await time.pass(30_000);
+    const output = await cluster.output();
+    // A bug becomes an answer of the line.
+    assert.deepEqual([output?.length, new Set(output).size, cluster.errors.length], [7, 7, 1]);
+    assert.equal(cluster.asked.filter((customId) => customId === 'line-0').length, 2);
+    assert.equal(cluster.timesAskedTwice, 1);
+  });
+
+  it('never has more calls than slots', async () => {
+    using time = new SimulatedTime(new Random(9)).install();
+    const cluster = new BatchCluster();
+    await cluster.create(20);
+    const answering = answersAfter(() => 12_000);
+    let [calls, maxCalls] = [0, 0];
+    cluster.call = async (...given) => {
+      calls += 1;
+      maxCalls = Math.max(maxCalls, calls);
+      try {
+        return await answering(...given);
+      } finally {
+        calls -= 1;
+      }
+    };
+    const node = cluster.newNode(4);
+    const term = cluster.begin(node);
+    await time.pass(1_000);
+    term.lose();
+    await msUntilEnded(time, term);
+    const free = new AbortController();
+    let hasSlot = false;
+    void node.slots.acquire('other', 'other', free.signal).then((slot) => {
+      hasSlot = slot !== null;
+      slot?.release();
+    });
+    await time.pass(1_000);
+    assert.equal(hasSlot, false, 'calls that run have their slots');
+    free.abort();
+    cluster.begin(node);
+    await time.pass(100_000);
+    await assertWhole(cluster, 20);
+    assert.deepEqual([maxCalls, cluster.timesAskedTwice], [4, 0]);
+  });
+
+  it('keeps its lines when a run ends before it has read the batch', async () => {
+    using time = new SimulatedTime(new Random(10)).install();
+    const cluster = new BatchCluster();
+    await cluster.create(8);
+    cluster.call = answersAfter(() => 25_000);
+    const node = cluster.newNode(4);
+    const { beforeRead } = cluster;
+    for (const readMs of [0, 9_500]) {
+      cluster.beforeRead = () => delay(readMs);
+      const term = cluster.begin(node);
+      await time.pass(1_000);
+      term.lose();
+      await msUntilEnded(time, term);
+      await time.pass(2_000);
+    }
+    cluster.beforeRead = beforeRead;
+    cluster.begin(node);
+    await time.pass(100_000);
+    await assertWhole(cluster, 8);
+    assert.deepEqual([cluster.timesAskedTwice, node.lines.bytes], [0, 0]);
+  });
+
+  it('drops its lines a minute after its term although its runs try to begin all the time', async () => {
+    using time = new SimulatedTime(new Random(11)).install();
+    const cluster = new BatchCluster();
+    await cluster.create(8);
+    cluster.call = answersAfter(() => 1e9);
+    const node = cluster.newNode(4);
+    const term = cluster.begin(node);
+    await time.pass(1_000);
+    term.lose();
+    await msUntilEnded(time, term);
+    const { beforeAppend } = cluster;
+    cluster.beforeAppend = () => Promise.reject(unavailable());
+    cluster.begin(node);
+    await time.pass(30_000);
+    assert.ok(node.lines.bytes > 0);
+    await time.pass(40_000);
+    assert.equal(node.lines.bytes, 0);
+    Object.assign(cluster, { beforeAppend, call: answersAfter(() => 100) });
+    await time.pass(20_000);
+    await assertWhole(cluster, 8);
+  });
+
   it('keeps its calls while the next run cannot begin', async () => {
     using time = new SimulatedTime(new Random(6)).install();
     const cluster = new BatchCluster();
@@ -58,7 +183,7 @@ describe('A batch whose node loses its term', () => {
     const { beforeAppend } = cluster;
     cluster.beforeAppend = () => Promise.reject(unavailable());
     cluster.begin(node);
-    await time.pass(3_500);
+    await time.pass(30_000);
     cluster.beforeAppend = beforeAppend;
     await time.pass(100_000);
     await assertWhole(cluster, 8);
