@@ -106,7 +106,7 @@ async function signDigest(log: RawLog, outside: DigestFolder, folder: string): P
   await writeFile(keyFile(folder), pem);
   const store = new DigestStore(await openFolderBlobStore(join(folder, 'blobs')));
   const key = createPrivateKey(pem);
-  await new DigestWriter({ eventLog: log, store, folder: outside, key, now: Date.now }).write(signal);
+  await new DigestWriter({ eventLog: log, store, folder: outside, key }).write(signal);
 }
 
 async function checkLog(log: RawLog, outside: DigestFolder, folder: string): Promise<void> {

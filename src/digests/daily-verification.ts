@@ -3,7 +3,6 @@ import type { DigestPlace } from '#domain/history/digest.ts';
 import { LogVerification } from '#domain/history/verification.ts';
 import type { RecordStore } from '#records/record-store.ts';
 import { delay } from '#shared/async/timed-waits.ts';
-import { chance } from '#shared/chance.ts';
 import { clock } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
@@ -35,10 +34,6 @@ export interface DailyVerificationOptions {
   /** The time of day, in minutes after midnight UTC. */
   readonly atMinutes: number;
   readonly log: Logger;
-  /** In ms since 1970. Default: the clock of the machine. */
-  readonly now?: () => number;
-  /** From 0 to 1: so that not all installations verify at once. Default `Math.random`. */
-  readonly random?: () => number;
 }
 
 /**
@@ -47,14 +42,12 @@ export interface DailyVerificationOptions {
  */
 export class DailyVerification {
   readonly #options: DailyVerificationOptions;
-  readonly #now: () => number;
   /** From midnight UTC. */
   readonly #offsetMs: number;
 
   constructor(options: DailyVerificationOptions) {
     this.#options = options;
-    this.#now = options.now ?? clock.time;
-    this.#offsetMs = options.atMinutes * minuteMs + (options.random ?? chance.random)() * hourMs;
+    this.#offsetMs = options.atMinutes * minuteMs;
   }
 
   /** Runs until a signal aborts. */
@@ -73,7 +66,7 @@ export class DailyVerification {
    */
   async verifyIfDue(signal: AbortSignal): Promise<number> {
     const last = await readVerification(this.#options.records);
-    const now = this.#now();
+    const now = clock.time();
     const today = latestSlot(now, this.#offsetMs, dayMs);
     if (last !== null && Date.parse(last.time) >= today) return Math.min(hourMs, today + dayMs - now);
     if (!(await this.#options.hasDigest())) return retryMs;
@@ -98,7 +91,7 @@ export class DailyVerification {
 
   async #record({ isWhole, ...result }: VerificationResult, last: LogVerification | null): Promise<void> {
     const { records, log } = this.#options;
-    const time = new Date(this.#now()).toISOString();
+    const time = new Date(clock.time()).toISOString();
     const verification: LogVerification = { time, wholeTime: isWhole ? time : (last?.wholeTime ?? null), ...result };
     await records.put(kind, new Map([[key, { ...verification }]]));
     const { events, findings, findingCount } = verification;

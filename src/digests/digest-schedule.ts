@@ -2,6 +2,7 @@ import type { Digest } from '#domain/history/digest.ts';
 import { ExclusiveTurns } from '#leases/exclusive-turns.ts';
 import type { Leases } from '#leases/leases.ts';
 import { delay } from '#shared/async/timed-waits.ts';
+import { clock } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { DigestRefusedError } from './digest.ts';
@@ -22,8 +23,6 @@ export interface DigestScheduleOptions {
   /** This node's name in its lease. */
   readonly node: string;
   readonly log: Logger;
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
 }
 
 /** Writes a digest every hour in which a chained stream changed, and on request; only one node writes at a time. */
@@ -83,7 +82,7 @@ export class DigestSchedule {
 
   async #leftMs(): Promise<number> {
     const newest = await this.#options.writer.newest();
-    return newest === null ? 0 : Math.min(hourMs, Date.parse(newest.time) + hourMs - this.#options.now());
+    return newest === null ? 0 : Math.min(hourMs, Date.parse(newest.time) + hourMs - clock.time());
   }
 
   async #run(signal: AbortSignal): Promise<void> {

@@ -2,6 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import type { Digest, DigestPlace, StreamHead } from '#domain/history/digest.ts';
 import type { RawLog } from '#event-store/transfer/raw-log.ts';
 import type { Term } from '#leases/term.ts';
+import { clock } from '#shared/clock.ts';
 import { currentHeads } from './current-heads.ts';
 import { comparePlaces, DigestRefusedError, leafOf, referenceTo, signDigest } from './digest.ts';
 import type { DigestFolder } from './digest-folder.ts';
@@ -21,8 +22,6 @@ export interface DigestWriterOptions {
   readonly folder: DigestFolder;
   /** The private key, Ed25519. */
   readonly key: KeyObject;
-  /** The time in ms since 1970. */
-  readonly now: () => number;
 }
 
 /** Writes digests. One writes at a time: see `DigestSchedule`. One that the lease has left replaces nothing. */
@@ -35,8 +34,8 @@ export class DigestWriter {
 
   /** Returns the same writer for one term: after it, it reads and writes nothing more. */
   inTerm({ guard }: Pick<Term, 'guard'>): DigestWriter {
-    const { eventLog, store, folder, key, now } = this.#options;
-    return new DigestWriter({ eventLog: guard(eventLog), store: guard(store), folder: guard(folder), key, now });
+    const { eventLog, store, folder, key } = this.#options;
+    return new DigestWriter({ eventLog: guard(eventLog), store: guard(store), folder: guard(folder), key });
   }
 
   /** Returns the newest digest; null without one. @throws UnavailableError */
@@ -135,7 +134,7 @@ export class DigestWriter {
     { changed, ...read }: NewHeads,
     signal: AbortSignal,
   ): Promise<Digest | null> {
-    const { store, folder, key, now } = this.#options;
+    const { store, folder, key } = this.#options;
     const headsOf = place.number % digestsPerFullFile === 1 ? 'all' : 'changed';
     const tree = new MerkleTree();
     const all = inTree(tree, currentHeads(store, since, changed), signal);
@@ -144,7 +143,7 @@ export class DigestWriter {
     // A file of all heads has passed them through the tree already.
     if (headsOf === 'changed') await readToEnd(all);
     const root = tree.root().toString('hex');
-    const statement = { ...place, ...read, time: new Date(now()).toISOString(), streams: tree.size, root };
+    const statement = { ...place, ...read, time: new Date(clock.time()).toISOString(), streams: tree.size, root };
     const reference = previous === null ? null : referenceTo(previous);
     const digest = signDigest({ ...statement, headsOf, headsHash: file.hash(), previous: reference }, key);
     signal.throwIfAborted();

@@ -47,9 +47,9 @@ export const clock: Clock = {
   nextTurn: () => used.nextTurn(),
 };
 
-/** Replaces the clock. Only for a simulation. @returns a function that puts the machine's clock back */
-export function replaceClock(by: Clock): () => void {
-  used = by;
+/** Replaces the clock, or members of it. Only for tests. @returns a function that puts the machine's clock back */
+export function replaceClock(by: Partial<Clock>): () => void {
+  used = { ...machineClock, ...by };
   return () => {
     used = machineClock;
   };

@@ -7,6 +7,7 @@ import {
 } from '#digests/daily-verification.ts';
 import type { VerificationResult } from '#digests/verify-history.ts';
 import type { DigestPlace } from '#domain/history/digest.ts';
+import { replaceClock } from '#shared/clock.ts';
 import { InMemoryRecordStore } from '#test/support/fakes/in-memory-record-store.ts';
 
 const hourMs = 3_600_000;
@@ -15,6 +16,7 @@ const never = new AbortController().signal;
 describe('DailyVerification', () => {
   let records: InMemoryRecordStore;
   let now: number;
+  let putClockBack: () => void;
   let hasDigest: boolean;
   let lines: string[];
   let result: Omit<VerificationResult, 'isWhole'>;
@@ -26,6 +28,7 @@ describe('DailyVerification', () => {
   };
 
   beforeEach(() => {
+    putClockBack = replaceClock({ time: () => now });
     records = new InMemoryRecordStore();
     hasDigest = true;
     asked = [];
@@ -40,12 +43,12 @@ describe('DailyVerification', () => {
       records,
       hasDigest: async () => hasDigest,
       verify: (...given) => verify(...given),
-      atMinutes: 180,
+      atMinutes: 210,
       log: { info: line('info'), warn: line('warn'), error: line('error') },
-      now: () => now,
-      random: () => 0.5,
     });
   });
+
+  afterEach(() => putClockBack());
 
   // 5 January 2026 is a Monday.
   it('verifies all at first, and then, once a day, what is new', async () => {

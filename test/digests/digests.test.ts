@@ -20,6 +20,7 @@ import type { StoredEvent } from '#event-store/event-store.ts';
 import { verifyLog } from '#event-store/transfer/log-file/export-log.ts';
 import { LogCheck } from '#event-store/transfer/log-file/log-check.ts';
 import { NodeLeases } from '#leases/node-leases.ts';
+import { replaceClock } from '#shared/clock.ts';
 import { forgedStream, SealedLog } from '#test/support/events/sealed-log.ts';
 import { InMemoryLeaseStore } from '#test/support/fakes/in-memory-lease-store.ts';
 import { MemoryLog } from '#test/support/fakes/in-memory-log.ts';
@@ -39,6 +40,7 @@ describe('signed digests', () => {
   let outside: DigestFolder;
   let writer: DigestWriter;
   let now: number;
+  let putClockBack: () => void;
 
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'digests-'));
@@ -49,10 +51,14 @@ describe('signed digests', () => {
     store = new DigestStore(blobs);
     outside = new DigestFolder(join(folder, 'outside'));
     now = Date.parse('2026-01-05T09:30:00.000Z');
-    writer = new DigestWriter({ eventLog: log, store, folder: outside, key, now: () => now });
+    putClockBack = replaceClock({ time: () => now });
+    writer = new DigestWriter({ eventLog: log, store, folder: outside, key });
   });
 
-  afterEach(() => rmSync(folder, { recursive: true }));
+  afterEach(() => {
+    putClockBack();
+    rmSync(folder, { recursive: true });
+  });
 
   /** Appends the next event of each stream, and writes a digest. */
   async function digestAfter(...streams: ReadonlyArray<string>): Promise<Digest> {
@@ -147,7 +153,7 @@ describe('signed digests', () => {
       },
     });
     await log.store(sealed.next('flow-a', 'flow-b'));
-    const stopped = new DigestWriter({ eventLog: log, store: stoppingStore, folder: outside, key, now: () => now });
+    const stopped = new DigestWriter({ eventLog: log, store: stoppingStore, folder: outside, key });
     await assert.rejects(stopped.write(stopping.signal), /the node stops/);
     assert.deepEqual(await blobIds('digest-'), []);
     assert.equal(await store.newest(), null);
@@ -399,7 +405,7 @@ describe('signed digests', () => {
 
   it('are written every hour in which something changed', async () => {
     const quiet = { info: () => {}, warn: () => {}, error: () => {} };
-    const schedule = new DigestSchedule({ writer, leases: null, node: 'one', log: quiet, now: () => now });
+    const schedule = new DigestSchedule({ writer, leases: null, node: 'one', log: quiet });
     await log.store(sealed.next('flow-a'));
     assert.equal(await schedule.writeIfDue(), 3_600_000);
     await log.store(sealed.next('flow-a'));
@@ -420,13 +426,12 @@ describe('signed digests', () => {
     const leases = new InMemoryLeaseStore();
     const nodes = ['one', 'two', 'three'].map((node) => {
       const own = new DigestFolder(join(folder, node));
-      const nodeWriter = new DigestWriter({ eventLog: log, store, folder: own, key, now: () => now });
+      const nodeWriter = new DigestWriter({ eventLog: log, store, folder: own, key });
       return new DigestSchedule({
         writer: nodeWriter,
         leases: new NodeLeases({ store: leases }),
         node,
         log: quiet,
-        now: () => now,
       });
     });
     await log.store(sealed.next('flow-a'));

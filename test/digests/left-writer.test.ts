@@ -17,6 +17,7 @@ import { InclusionProofs } from '#digests/inclusion-proof.ts';
 import { verifyLog } from '#event-store/transfer/log-file/export-log.ts';
 import { LogCheck } from '#event-store/transfer/log-file/log-check.ts';
 import { PortHandle } from '#shared/async/port-handle.ts';
+import { replaceClock } from '#shared/clock.ts';
 import { TermLeftError } from '#shared/errors/fenced-error.ts';
 import { SealedLog } from '#test/support/events/sealed-log.ts';
 import { MemoryLog } from '#test/support/fakes/in-memory-log.ts';
@@ -49,8 +50,12 @@ describe('A writer of digests that the lease has left', () => {
   let blobs: BlobStore;
   let sealed: SealedLog;
   let log: MemoryLog;
+  let time: number;
+  let putClockBack: () => void;
 
   beforeEach(async () => {
+    time = 0;
+    putClockBack = replaceClock({ time: () => time });
     folder = mkdtempSync(join(tmpdir(), 'left-writer-'));
     outside = join(folder, 'outside');
     blobs = await openFolderBlobStore(join(folder, 'blobs'));
@@ -60,12 +65,15 @@ describe('A writer of digests that the lease has left', () => {
     await writerOn(blobs).write(never);
     await log.store(sealed.next('flow-a'));
   });
-  afterEach(() => rmSync(folder, { recursive: true }));
+  afterEach(() => {
+    putClockBack();
+    rmSync(folder, { recursive: true });
+  });
 
   /** A node's writer. All nodes share the external folder. */
   function writerOn(store: BlobStore, files: DigestFiles = new DigestFilesInFolder(outside)): DigestWriter {
     const shared = { eventLog: log, folder: new DigestFolder(outside, files), key };
-    return new DigestWriter({ ...shared, store: new DigestStore(store), now: () => 0 });
+    return new DigestWriter({ ...shared, store: new DigestStore(store) });
   }
 
   /** Finds what an outsider finds, and proves a stream in the newest digest. */
@@ -157,6 +165,7 @@ describe('A writer of digests that the lease has left', () => {
     const part = join(outside, 'digest-000001-00000002.json.left.part');
     writeFileSync(part, 'half');
     utimesSync(part, 0, 0);
+    time = 2 * 3_600_000;
     assert.equal((await writerOn(blobs).write(never))?.number, 2);
     await assertWhole();
   });
@@ -197,13 +206,13 @@ describe('A writer of digests that the lease has left', () => {
   it('finds another digest at its place in the external folder, and refuses', async () => {
     const other = mkdtempSync(join(tmpdir(), 'other-log-'));
     try {
+      time = 1;
       const theirs = new DigestStore(await openFolderBlobStore(other));
       const writer = new DigestWriter({
         eventLog: log,
         store: theirs,
         folder: new DigestFolder(join(folder, 'theirs')),
         key,
-        now: () => 1,
       });
       const digest = await writer.write(never);
       assert.ok(digest);

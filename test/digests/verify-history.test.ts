@@ -31,7 +31,7 @@ describe('verifyHistory', () => {
     log = new MemoryLog();
     folder = new DigestFolder(join(path, 'outside'));
     const store = new DigestStore(await openFolderBlobStore(join(path, 'blobs')));
-    writer = new DigestWriter({ eventLog: log, store, folder, key, now: Date.now });
+    writer = new DigestWriter({ eventLog: log, store, folder, key });
   });
   afterEach(() => rmSync(path, { recursive: true }));
 

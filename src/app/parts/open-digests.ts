@@ -17,7 +17,6 @@ import { writeDigestOperation } from '#digests/write-digest-operation.ts';
 import type { DigestPlace, InclusionProof } from '#domain/history/digest.ts';
 import type { LogVerification } from '#domain/history/verification.ts';
 import { chance } from '#shared/chance.ts';
-import { clock } from '#shared/clock.ts';
 import { runOnOneNode } from './run-on-one-node.ts';
 
 /** The digests for callers. */
@@ -61,9 +60,8 @@ export async function openDigests(runtime: Runtime, { folder, verify }: DigestSu
     };
   }
   const proofs = new InclusionProofs(store);
-  const now = clock.time;
-  const writer = new DigestWriter({ eventLog: events, store, folder, key, now });
-  const schedule = new DigestSchedule({ writer, leases, node, log, now });
+  const writer = new DigestWriter({ eventLog: events, store, folder, key });
+  const schedule = new DigestSchedule({ writer, leases, node, log });
   if (config.roles.has('projections')) {
     schedule.start();
     verifyDaily(runtime, store, trusted, verify);
@@ -96,16 +94,14 @@ function verifyDaily(
   verify: DigestSurroundings['verify'],
 ): void {
   const { config, records, log } = runtime;
-  const { eventStore, digestDir, verifyAtMinutes: atMinutes } = config;
+  const { eventStore, digestDir, verifyAtMinutes } = config;
   const publicKeys = trusted.map(publicPemOf).join('');
-  // The time of day stays the same in every term.
-  const random = chance.random();
   const options = {
     hasDigest: async () => (await store.newest()) !== null,
     verify: (since: DigestPlace | null, signal: AbortSignal) =>
       verify({ eventStore, digestDir, publicKeys, since, share: verificationShare }, signal),
-    atMinutes,
-    random: () => random,
+    // Not all installations verify at the same time, and each does so at the same time in every term.
+    atMinutes: verifyAtMinutes + 60 * chance.random(),
     log,
   };
   runOnOneNode(runtime, {

@@ -6,6 +6,7 @@ import { LRUCache } from 'lru-cache';
 import { hashKey } from '#domain/api-key/secret.ts';
 import type { Caller } from '#domain/shared/access.ts';
 import type { RecordStore } from '#records/record-store.ts';
+import { clock } from '#shared/clock.ts';
 import type { Json } from '#shared/json/json.ts';
 import type { KeyResolver, KeyUse } from './key-resolver.ts';
 
@@ -54,8 +55,6 @@ interface KnownSession extends t.TypeOf<typeof StoredSession> {
 export interface PageSessionsOptions {
   readonly records: Pick<RecordStore, 'read' | 'get' | 'put' | 'delete' | 'page'>;
   readonly keys: Pick<KeyResolver, 'resolve' | 'resolveSecret'>;
-  /** In ms since 1970. Default: the machine's. */
-  readonly time?: () => number;
 }
 
 /**
@@ -64,7 +63,6 @@ export interface PageSessionsOptions {
  */
 export class PageSessions {
   readonly #options: PageSessionsOptions;
-  readonly #time: () => number;
   /** By the SHA-256 of the token; null for a session that does not exist. */
   readonly #known = new LRUCache<string, { readonly session: KnownSession | null }>({
     max: maxCached,
@@ -74,7 +72,6 @@ export class PageSessions {
 
   constructor(options: PageSessionsOptions) {
     this.#options = options;
-    this.#time = options.time ?? Date.now;
   }
 
   /** Opens a session. @returns its token; null for an invalid key @throws UnavailableError */
@@ -83,7 +80,7 @@ export class PageSessions {
     if (caller === null) return null;
     const token = randomBytes(tokenBytes).toString('base64url');
     const id = idOf(token);
-    const startedAt = this.#time();
+    const startedAt = clock.time();
     const { keyId } = caller;
     const session = { keyId, secretHash: hashKey(presentedKey), startedAt };
     await this.#options.records.put('sessions', new Map([[id, session]]));
@@ -98,7 +95,7 @@ export class PageSessions {
     const id = idOf(token);
     const session = await this.#read(id);
     if (session === null) return null;
-    const now = this.#time();
+    const now = clock.time();
     if (isOver(session, now)) {
       await this.#end([{ id, ...session }]);
       return null;
@@ -111,7 +108,7 @@ export class PageSessions {
   /** Whether a session still has a caller. This is not a use of it. @throws UnavailableError */
   async isValid(token: string): Promise<boolean> {
     const session = await this.#read(idOf(token));
-    if (session === null || isOver(session, this.#time())) return false;
+    if (session === null || isOver(session, clock.time())) return false;
     return (await this.#options.keys.resolveSecret(session, 'query')) !== null;
   }
 
@@ -173,7 +170,7 @@ export class PageSessions {
    */
   async #endOldest(keyId: string): Promise<void> {
     const { records } = this.#options;
-    const now = this.#time();
+    const now = clock.time();
     const limit = maxSessionsOfKey + maxEndedAtATime;
     for (let found = limit; found === limit; ) {
       const rows = await records.page('sessions-of-keys', { after: `${keyId}/`, before: `${keyId}0`, limit });
@@ -188,7 +185,7 @@ export class PageSessions {
 
   /** Removes some sessions that are over, whoever has opened them. */
   async #sweep(): Promise<void> {
-    const now = this.#time();
+    const now = clock.time();
     const isOld = (startedAt: number) => now - startedAt >= maxSessionMs;
     const over: string[] = [];
     for (const [id, stored] of await this.#someOf('sessions'))

@@ -4,6 +4,7 @@ import { PageSessions, tokenForm } from '#application/access/page-sessions.ts';
 import { hashKey } from '#domain/api-key/secret.ts';
 import type { Caller } from '#domain/shared/access.ts';
 import type { RecordKind } from '#records/record-store.ts';
+import { replaceClock } from '#shared/clock.ts';
 import { callerOf } from '#test/support/events/tenants.ts';
 import { InMemoryRecordStore } from '#test/support/fakes/in-memory-record-store.ts';
 
@@ -15,6 +16,7 @@ describe('PageSessions', () => {
   /** The callers of the valid secrets, by their hashes. */
   let valid: Map<string, Caller>;
   let now: number;
+  let putClockBack: () => void;
   let sessions: PageSessions;
   const node = () =>
     new PageSessions({
@@ -23,7 +25,6 @@ describe('PageSessions', () => {
         resolve: async (key) => valid.get(hashKey(key)) ?? null,
         resolveSecret: async ({ secretHash }) => valid.get(secretHash) ?? null,
       },
-      time: () => now,
     });
 
   beforeEach(() => {
@@ -33,8 +34,10 @@ describe('PageSessions', () => {
       [hashKey('two'), callerOf('project')],
     ]);
     now = Date.UTC(2026, 0, 5);
+    putClockBack = replaceClock({ time: () => now });
     sessions = node();
   });
+  afterEach(() => putClockBack());
 
   const opened = async (key = 'one') => (await sessions.open(key)) ?? assert.fail('no session was opened');
   const holderOf = async (token: string, of = sessions) => (await of.callerOf(token, 'query'))?.keyId ?? null;
