@@ -41,9 +41,9 @@ export function endsAfter(milliseconds: number): CallLimit {
     const end = () => ending.abort();
     const { promise: ended, resolve } = Promise.withResolvers<void>();
     const timer = clock.setTimeout(end, milliseconds).unref();
-    if (signal.aborted) end();
-    signal.addEventListener('abort', end, { once: true });
     ending.signal.addEventListener('abort', () => resolve(), { once: true });
+    signal.addEventListener('abort', end, { once: true });
+    if (signal.aborted) end();
     try {
       await Promise.race([call(...given.slice(0, -1), ending.signal), ended]);
     } finally {

@@ -98,6 +98,19 @@ describe('A port with limits', () => {
     await time.pass(28_000);
     assert.deepEqual([ended, signals.map(({ aborted }) => aborted)], [2, [true, true]]);
   });
+
+  it('ends a wait whose signal has aborted before, although the adapter never answers', async () => {
+    const port = limited(
+      { waitPast: (_: number, _signal: AbortSignal) => new Promise<void>(() => undefined) },
+      { name: 'It', calls: { waitPast: endsAfter(30_000) } },
+    );
+    let hasEnded = false;
+    void port.waitPast(1, AbortSignal.abort()).then(() => {
+      hasEnded = true;
+    });
+    await time.pass(0);
+    assert.ok(hasEnded);
+  });
 });
 
 describe('A port with limits between pieces', () => {
