@@ -71,7 +71,8 @@ class PieceWait {
         this.stop();
       }
     } finally {
-      this.start();
+      // A call that was left needs no further limit.
+      if (this.#error === null) this.start();
     }
   }
 

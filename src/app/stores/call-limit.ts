@@ -16,13 +16,8 @@ export class CallLimit {
 /** The call does not wait for a store. */
 export const immediate = new CallLimit((call) => call);
 
-/**
- * The adapter ends the call, because only it knows what a late call has done.
- * @param _longestMs the longest time that an adapter takes, for the reader of the table
- */
-export function byAdapter(_longestMs: number): CallLimit {
-  return new CallLimit((call) => call);
-}
+/** The adapter ends the call, because only it knows what a late call has done. */
+export const byAdapter = new CallLimit((call) => call);
 
 /** The call throws `UnavailableError` after some ms. */
 export function within(limit: number | ((...given: unknown[]) => number)): CallLimit {

@@ -55,7 +55,7 @@ const streamReads = {
 const streams = {
   ...streamReads,
   // 5 s on EventStoreDB, 30 s on SQLite. Both find out behind it what has become of the append.
-  append: byAdapter(30_000),
+  append: byAdapter,
   removeStream: bulkMs,
 };
 
