@@ -87,22 +87,27 @@ export const readStoreLimits: PortLimits<ReadStore> = {
 const commitMs: MemberLimits<ReadStoreWriter>['commit'] = (commits) =>
   25_000 + documentMs * commits.reduce((sum, { writes }) => sum + writes.length, 0);
 
-/** A thread of this process writes the file, one call after the other. Its end ends its calls. */
+/**
+ * A thread of this process writes the file, one call after the other. All its calls end when it ends, or has answered
+ * none for fifteen minutes. A call waits behind others, so its own limit is far above that.
+ */
+const ofThreadMs = 3_600_000;
+
 export const embeddedWriterLimits: PortLimits<ReadStoreWriter> = {
   name: 'The read store',
   calls: {
-    generations: bulkMs,
-    begin: bulkMs,
-    read: bulkMs,
-    commit: bulkMs,
-    readOfLog: bulkMs,
-    finish: bulkMs,
-    publish: bulkMs,
-    dropOthers: bulkMs,
-    operatorState: bulkMs,
-    saveOperatorState: bulkMs,
-    saveStatus: bulkMs,
-    close: bulkMs,
+    generations: ofThreadMs,
+    begin: ofThreadMs,
+    read: ofThreadMs,
+    commit: ofThreadMs,
+    readOfLog: ofThreadMs,
+    finish: ofThreadMs,
+    publish: ofThreadMs,
+    dropOthers: ofThreadMs,
+    operatorState: ofThreadMs,
+    saveOperatorState: ofThreadMs,
+    saveStatus: ofThreadMs,
+    close: ofThreadMs,
   },
 };
 

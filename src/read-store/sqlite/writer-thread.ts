@@ -24,7 +24,7 @@ const heap: ThreadHeap = {
 const maxPostponed = 50;
 const openTimeoutMs = 30_000;
 /** Longer than an index of a large read model takes, which is the longest call. */
-const maxSilenceMs = 900_000;
+export const maxSilenceMs = 900_000;
 
 interface PendingCall {
   readonly resolve: (result: unknown) => void;

@@ -17,6 +17,7 @@ import { openMongoDbReadStore } from '#read-store/mongodb/mongodb-read-store.ts'
 import { openMongoDbReadStoreWriter } from '#read-store/mongodb/mongodb-read-store-writer.ts';
 import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
 import { openSqliteReadStoreWriter } from '#read-store/sqlite/sqlite-read-store-writer.ts';
+import { maxSilenceMs } from '#read-store/sqlite/writer-thread.ts';
 import { openMongoDbRecordStore } from '#records/mongodb/mongodb-record-store.ts';
 import { openSqliteRecordStore } from '#records/sqlite/sqlite-record-store.ts';
 import { openMongoDbResponseStore } from '#responses/mongodb/mongodb-response-store.ts';
@@ -120,7 +121,14 @@ describe('The table of the limits of ports', () => {
       });
     }
     assert.ok(left.size > 100);
-    await time.pass(600_000);
+    await time.pass(maxSilenceMs);
+    const ofThread = Object.keys(tables.embeddedWriterLimits.calls).map((name) => `embeddedWriterLimits.${name}`);
+    assert.deepEqual(
+      ofThread.filter((name) => !left.has(name)),
+      [],
+      'the thread itself ends its calls when it is silent',
+    );
+    await time.pass(3_600_000);
     assert.deepEqual([...left], ['embeddedLogLimits.append', 'serverLogLimits.append']);
   });
 });
