@@ -209,8 +209,9 @@ export class KeyResolver {
     if (!this.#secrets.has(secretHash)) this.#secrets.set(secretHash, { keyId, revision });
   }
 
-  /** Reads a key after one of its secrets was issued. */
+  /** Reads a key after one of its secrets was issued. @throws UnavailableError */
   async #readAfterIssue(keyId: string, secretHash: string): Promise<CachedKey> {
+    if (this.#options.follower.isStoreAway) throw storeAwayError();
     const holder = await this.#loadFromNow(keyId);
     // A secret that the key does not have by now has ended for good.
     this.#secrets.set(secretHash, { keyId, revision: holder.revision });
@@ -282,8 +283,7 @@ export class KeyResolver {
     const { hasBegun } = follower;
     const [shown] = await Promise.allSettled([this.#findShown(secretHash)]);
     if (shown.status === 'fulfilled' && shown.value !== null) return shown.value;
-    if (!(await follower.seeEnd(maxReadWaitMs)))
-      throw new UnavailableError('The API key cannot be checked, because the event store does not answer.');
+    if (!(await follower.seeEnd(maxReadWaitMs))) throw storeAwayError();
     const followed = this.#secrets.get(secretHash);
     if (followed !== undefined) return followed.keyId;
     if (shown.status === 'rejected') throw shown.reason;
@@ -299,6 +299,10 @@ export class KeyResolver {
     const document = await this.#options.documents.get<{ keyId: string }>('api-key-secrets', secretHash);
     return document?.value.keyId ?? null;
   }
+}
+
+function storeAwayError(): UnavailableError {
+  return new UnavailableError('The API key cannot be checked, because the event store does not answer.');
 }
 
 /** A member of an event's data; null if this release cannot read the event. */

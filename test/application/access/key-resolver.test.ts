@@ -464,6 +464,20 @@ describe('KeyResolver', () => {
       await assert.rejects(node.resolves(secondSecret), UnavailableError);
     });
 
+    it('does not wait for the store for a new secret of a remembered key', async () => {
+      assert.ok(await node.resolves());
+      await node.append(apiKeyRotated(secondSecret));
+      node.hang();
+      node.follower.isStoreAway = true;
+      node.seconds = 2;
+      let outcome: unknown = 'waits';
+      void node.resolves(secondSecret).catch((error: unknown) => {
+        outcome = error;
+      });
+      await time.pass(0);
+      assert.ok(outcome instanceof UnavailableError, String(outcome));
+    });
+
     it('throws an UnavailableError for an unknown key', async () => {
       node.cut();
       await assert.rejects(node.resolves(secondSecret), UnavailableError);
