@@ -1,4 +1,5 @@
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
+import { withTimeout } from '#shared/async/timed-waits.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { LogChanges } from './log-pages.ts';
 import type { RawEvent } from './transfer/raw-log.ts';
@@ -22,6 +23,9 @@ type Change =
 
 /** Maximum pages on their way, so that they do not accumulate while the other thread is busy. */
 const maxPagesUnderWay = 4;
+
+/** How long a removal waits for a listener: far longer than one that runs takes. */
+const maxRemovalMs = 10_000;
 
 /**
  * Sends the last stored position to one listener, which may be in another thread. The listener acknowledges each
@@ -70,11 +74,16 @@ export class ChangeNotifier {
     this.#post({ kind: 'doubt' });
   }
 
-  /** Reports the removal of a stream. @returns when the listener has handled it, or has closed its end */
-  sendRemoval(stream: string): Promise<void> {
-    if (this.#isClosed) return Promise.resolve();
+  /**
+   * Reports the removal of a stream. A listener that hangs drops the events when it runs again.
+   * @returns when the listener has handled it or has closed its end, and after 10 s at the latest
+   */
+  async sendRemoval(stream: string): Promise<void> {
+    if (this.#isClosed) return;
     this.#post({ kind: 'removed', stream });
-    return new Promise((resolve) => this.#removals.push(resolve));
+    const { promise: acknowledged, resolve } = Promise.withResolvers<void>();
+    this.#removals.push(resolve);
+    await withTimeout(maxRemovalMs, acknowledged, undefined);
   }
 
   close(): void {

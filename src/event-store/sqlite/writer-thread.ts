@@ -47,7 +47,7 @@ function commit(first: AppendMessage): void {
   if (behind !== undefined && behind.kind !== 'append') handle(behind);
 }
 
-/** Answers when the readers in other threads have dropped the events, one removal after the other. */
+/** Answers when the readers in other threads have dropped the events, or hang; one removal after the other. */
 function remove(message: RemoveMessage): void {
   const removal = writer.remove(message);
   const acknowledged =
