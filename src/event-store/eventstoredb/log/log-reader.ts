@@ -34,6 +34,9 @@ const shortestPageMs = 15_000;
 const shortestSearchMs = 3_000;
 const longestPageMs = 600_000;
 
+/** How long callers share a read: longer than one takes that keeps its own limits. */
+const sharedMs = longestPageMs + 60_000;
+
 /**
  * Under load the next read waits a millisecond for each event of the last page, and at most this long, so that pages
  * are fuller.
@@ -63,7 +66,7 @@ export interface LogReaderOptions {
 export class LogReader {
   readonly #options: LogReaderOptions;
   /** The running reads, by the position after which the page begins. Followers that are behind together share them. */
-  readonly #underWay = new Map<number, Promise<LogPage>>();
+  readonly #underWay = new Map<number, SharedRead<LogPage>>();
   readonly #closed = new AbortController();
   /** The newest known part of the log without events of ours. */
   #foreign = noStretch;
@@ -72,14 +75,14 @@ export class LogReader {
   /** Whether the last event was searched from the end of the log. From then on it is read forwards. */
   #hasSearched = false;
   /** The running search. Callers share it, because it may take longer than a caller waits. */
-  #searching: Promise<void> | null = null;
+  #searching: SharedRead<void> | null = null;
   /** The current timeout of this search. */
   #searchMs = shortestSearchMs;
   /** The wait for events that are announced, and that the answering node does not show yet. */
   #missing: MissingEvents | null = null;
   /** The current timeout of a page. */
   #pageMs = shortestPageMs;
-  /** The time until which the next read waits, on the clock of `performance.now()`. */
+  /** The time until which the next read waits, on this process's clock. */
   #gatherUntil = 0;
 
   constructor(options: LogReaderOptions) {
@@ -92,12 +95,14 @@ export class LogReader {
    */
   readPage({ after, maxEvents }: LogPageRequest): Promise<LogPage> {
     const running = this.#underWay.get(after);
-    if (running !== undefined) return running;
-    const reading = this.#read(after, maxEvents).finally(() => {
-      if (this.#underWay.get(after) === reading) this.#underWay.delete(after);
-    });
+    if (running?.isYoung) return running.answer;
+    const reading = new SharedRead(
+      this.#read(after, maxEvents).finally(() => {
+        if (this.#underWay.get(after) === reading) this.#underWay.delete(after);
+      }),
+    );
     this.#underWay.set(after, reading);
-    return reading;
+    return reading.answer;
   }
 
   /**
@@ -122,7 +127,7 @@ export class LogReader {
     this.#foreign = stretch;
   }
 
-  /** When the last search for the end has ended, on the clock of `performance.now()`. */
+  /** When the last search for the end has ended, on this process's clock. */
   get askedAt(): number {
     return this.#askedAt;
   }
@@ -146,12 +151,7 @@ export class LogReader {
 
   async #findEnd(): Promise<number> {
     const { changes, reads } = this.#options;
-    if (!this.#hasSearched) {
-      this.#searching ??= this.#searchEnd().finally(() => {
-        this.#searching = null;
-      });
-      await this.#searching;
-    }
+    if (!this.#hasSearched) await this.#sharedSearch();
     for (;;) {
       const after = changes.position;
       const answers = await this.#beginAfter(after, (start) =>
@@ -164,6 +164,17 @@ export class LogReader {
       changes.notify(positionOf(last));
       if (events.length <= searchedEvents && bytesOfAll(events) <= pageBytes) return changes.position;
     }
+  }
+
+  #sharedSearch(): Promise<void> {
+    if (this.#searching?.isYoung) return this.#searching.answer;
+    const searching = new SharedRead(
+      this.#searchEnd().finally(() => {
+        if (this.#searching === searching) this.#searching = null;
+      }),
+    );
+    this.#searching = searching;
+    return searching.answer;
   }
 
   async #read(after: number, maxEvents: number): Promise<LogPage> {
@@ -275,6 +286,21 @@ export class LogReader {
   }
 }
 
+/** A running read, which later callers share. */
+class SharedRead<Answer> {
+  readonly answer: Promise<Answer>;
+  readonly #beganAt = clock.now();
+
+  constructor(answer: Promise<Answer>) {
+    this.answer = answer;
+  }
+
+  /** Whether it may still be answered. */
+  get isYoung(): boolean {
+    return clock.now() - this.#beganAt <= sharedMs;
+  }
+}
+
 /** Our events after a position, from one answer. */
 interface EventsAfter {
   readonly messages: ReadonlyArray<EventMessage>;
@@ -284,7 +310,7 @@ interface EventsAfter {
 
 interface MissingEvents {
   readonly after: number;
-  /** On the clock of `performance.now()`. */
+  /** On this process's clock. */
   readonly since: number;
   readonly backOff: BackOff;
 }
