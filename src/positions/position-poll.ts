@@ -98,7 +98,7 @@ export class PositionPoll implements PositionSink {
     return this.#answers;
   }
 
-  /** When the last answered poll was sent, in milliseconds of `performance.now()`. */
+  /** When the last answered poll was sent, on this process's clock. */
   get answeredAt(): number {
     return this.#answeredAt;
   }

@@ -33,7 +33,7 @@ export interface Claimant {
 export class Claims {
   readonly #writer: StreamWriter;
   readonly #graceMs: number;
-  /** When this node first saw a holder that did not exist, on `performance.now()`'s clock. */
+  /** When this node first saw a holder that did not exist, on this process's clock. */
   readonly #firstSeen = new LRUCache<string, number>({ max: maxSeen });
 
   /** @param graceMs how long a claim is valid before its phone number exists */
@@ -77,7 +77,7 @@ export class Claims {
   }
 
   /**
-   * The end of the wait for a holder that does not exist yet, on `performance.now()`'s clock. The clock of the claiming
+   * The end of the wait for a holder that does not exist yet, on this process's clock. The clock of the claiming
    * node may be ahead, so the wait ends at the latest one grace period after this node first saw the claim.
    */
   #graceEnd(claimId: string, holderId: string, since: string): number {

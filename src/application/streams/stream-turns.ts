@@ -17,7 +17,7 @@ export class StreamTurns {
 
   /**
    * Waits for the turns of earlier callers. Needs one `end`.
-   * @param deadline on `performance.now()`'s clock
+   * @param deadline on this process's clock
    * @throws UnavailableError if too many wait, or after the deadline
    */
   async begin(stream: string, deadline: number): Promise<void> {

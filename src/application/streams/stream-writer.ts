@@ -148,7 +148,7 @@ export class StreamWriter {
    *     claims: waits for the turn of    claims: has the turn of phoneNumberClaim-N,
    *       phoneNumberClaim-N  ────────►    finds that A holds it and has not begun, and closes it:
    *                           ◄────────    would wait for the turn of phoneNumber-A
-   * @param deadline until when the caller may wait, on `performance.now()`'s clock; default from now on
+   * @param deadline until when the caller may wait, on this process's clock; default from now on
    * @throws UnavailableError if too many wait for the stream, or if the turn does not come before the deadline
    */
   async beginTurn<State, Events>(
@@ -274,7 +274,7 @@ export class StreamWriter {
  * stale, or the pending append fails, the append conflicts.
  */
 export class StreamTurn<State, Events> {
-  /** Until when the caller may wait, on `performance.now()`'s clock. */
+  /** Until when the caller may wait, on this process's clock. */
   readonly deadline: number;
   readonly #writer: StreamWriter;
   readonly #entity: Entity<State, Events>;

@@ -23,7 +23,7 @@ export interface StreamWrite<State, Events> {
   readonly bypassQueue?: boolean;
   /**
    * Decides on the current state; called again after each conflict.
-   * @param deadline until when it may wait, on `performance.now()`'s clock
+   * @param deadline until when it may wait, on this process's clock
    */
   readonly decide: (
     stream: StreamState<State>,

@@ -51,7 +51,7 @@ export class PolledProjections implements ProjectionsProgress {
     return () => this.#listeners.delete(listener);
   }
 
-  /** When the last answered poll was sent, in milliseconds of `performance.now()`. */
+  /** When the last answered poll was sent, on this process's clock. */
   get polledAt(): number {
     return this.#poll.answeredAt;
   }

@@ -34,7 +34,7 @@ const maxPart = 500;
 export interface AnnouncedGenerations {
   /** Returns the number of the current generation of a collection; undefined if it is not known. */
   readonly generationOf: (collection: string) => number | undefined;
-  /** When the announcements were read last, in milliseconds of `performance.now()`. */
+  /** When the announcements were read last, on this process's clock. */
   readonly readAt: () => number;
 }
 

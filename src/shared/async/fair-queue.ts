@@ -99,7 +99,7 @@ const checksOfWait = 20;
 
 interface Waiting {
   readonly owner: string;
-  /** When its wait is too long, on `performance.now()`'s clock. */
+  /** When its wait is too long, on this process's clock. */
   readonly deadline: number;
   readonly resolve: (result: LeaveSlot | SlotRefusal) => void;
 }

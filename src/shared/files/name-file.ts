@@ -5,8 +5,9 @@ import { link, rename, rm } from 'node:fs/promises';
 const withoutLinks = new Set(['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP']);
 
 /**
- * Gives a complete file its final name, and removes the name that it had. A file that has the final name already is
- * never replaced.
+ * Gives a complete file its final name, and removes the name that it had. A file that has the final name already is not
+ * replaced. Without hard links one that gets the name at the same moment may be: a copy would replace none, but a crash
+ * would leave half of it.
  * @returns false if the final name was taken
  * @throws Error of the file system
  */

@@ -11,7 +11,7 @@ const maxAskMs = 15_000;
 export interface LogWatchOptions {
   /** Reads the end of the log, and announces it. @throws UnavailableError */
   readonly askForEnd: () => Promise<unknown>;
-  /** When the end was asked for last, by anybody, on the clock of `performance.now()`. */
+  /** When the end was asked for last, by anybody, on this process's clock. */
   readonly askedAt: () => number;
   /** Reports new events during waits. It may miss some. */
   readonly wakeUps: Pick<WakeUpSubscription, 'pollMs' | 'start'>;
