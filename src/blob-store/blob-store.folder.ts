@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, opendir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { chance } from '#shared/chance.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { makeFolder } from '#shared/files/make-folder.ts';
 import { nameFile } from '#shared/files/name-file.ts';
@@ -63,7 +63,7 @@ class FolderBlobStore implements BlobStore {
     { keep }: PutOptions = {},
   ): Promise<number> {
     const file = this.#fileOf(id);
-    const unfinished = join(this.#folder, 'unfinished', randomUUID());
+    const unfinished = join(this.#folder, 'unfinished', chance.randomUuid());
     return guarded(async () => {
       try {
         const bytes = await writeDurably(unfinished, content, maxBytes);

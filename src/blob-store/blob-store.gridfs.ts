@@ -220,7 +220,7 @@ class GridFsBlobStore implements BlobStore {
     await this.#connection.call((database) =>
       database
         .collection<Leftover>(leftoversName)
-        .updateOne({ _id: file }, { $setOnInsert: { blob, since: new Date() } }, { upsert: true }),
+        .updateOne({ _id: file }, { $setOnInsert: { blob, since: new Date(clock.time()) } }, { upsert: true }),
     );
   }
 

@@ -28,6 +28,8 @@ import { PersonalData } from '#personal-data/personal-data.ts';
 import { ProcessCheckpoints } from '#process-engine/process-checkpoints.ts';
 import { projections as projectionTable } from '#projections/table.ts';
 import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
+import { abortAfter } from '#shared/async/timed-waits.ts';
+import { clock } from '#shared/clock.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { DebugLogger } from '#shared/logging/logger.ts';
@@ -139,7 +141,7 @@ function ensureSameRelease(asOf: AsOf): void {
 }
 
 async function ensureSameLog(tail: LogTail, asOf: AsOf): Promise<void> {
-  if ((await identityOfLog(tail, AbortSignal.timeout(5_000))) === asOf.log) return;
+  if ((await identityOfLog(tail, abortAfter(5_000))) === asOf.log) return;
   throw new StartupError('EVENT_STORE_URL: the read models in DATA_DIR were made from another log: name that one.');
 }
 
@@ -175,8 +177,8 @@ function openFileBeside(path: string, log: DebugLogger, opened: AsyncDisposableS
       (position) => wakeUps.notify(position),
       () => undefined,
     );
-  const timer = setInterval(look, lookIntervalMs);
-  opened.defer(() => clearInterval(timer));
+  const timer = clock.setInterval(look, lookIntervalMs);
+  opened.defer(() => clock.clearInterval(timer));
   const events: OpenedLog['events'] = {
     append: async () => E.left({ kind: 'unavailable', detail: 'This service is read only.', retryAfterSeconds: 1 }),
     removeStream: async () => {
