@@ -1,10 +1,21 @@
 import type { EventBatch } from '#event-store/event-store.ts';
 import type { FollowOptions, LogTail } from '#event-store/log-tail.ts';
 import type { GenerationCommit, ReadStoreWriter } from '#read-store/read-store.ts';
+import { allSettled } from '#shared/async/all-settled.ts';
 import { retrying } from '#shared/async/retrying.ts';
 import { aborted } from '#shared/async/timed-waits.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import type { GenerationProjector } from './generation-projector.ts';
+
+/** Maximum generations that read their documents at the same time. It bounds the memory of these. */
+const foldsTogether = 6;
+
+/** What a generation has made of a batch. */
+interface FoldedBatch {
+  readonly projector: GenerationProjector;
+  readonly commit: GenerationCommit;
+  readonly due: boolean;
+}
 
 export interface ProjectionGroupOptions {
   readonly tail: Pick<LogTail, 'follow' | 'trail'>;
@@ -107,23 +118,32 @@ export class ProjectionGroup {
     // While the batch waited for its turn, generations may have joined that begin before it.
     if (signal.aborted) return;
     const projectors = [...this.#members];
-    const store = { read: this.#read, commit: this.#commit };
-    const folded: {
-      readonly projector: GenerationProjector;
-      readonly commit: GenerationCommit;
-      readonly due: boolean;
-    }[] = [];
-    const run = { ...batch, types: new Set(batch.events.map(({ type }) => type)) };
-    const mustCommit = batch.caughtUp || this.#options.commitsEachBatch();
-    for (const projector of projectors) {
-      const commit = await projector.fold(run, mustCommit, store);
-      if (commit !== null) folded.push({ projector, commit, due: projector.shouldCommit(commit) });
-    }
+    const folded = await this.#fold(projectors, batch);
     const commits = folded.filter(({ due }) => due).map(({ commit }) => commit);
     if (commits.length > 0) await this.#commit(commits, !batch.caughtUp);
     for (const { projector, commit, due } of folded) projector.markCommitted(commit, due);
     for (const projector of projectors) await this.#dropFailed(projector);
     await this.#options.onBatch(batch);
+  }
+
+  /** Folds a batch into several generations at the same time, because a slow store is waited for in each. */
+  async #fold(projectors: ReadonlyArray<GenerationProjector>, batch: EventBatch): Promise<ReadonlyArray<FoldedBatch>> {
+    const store = { read: this.#read, commit: this.#commit };
+    const run = { ...batch, types: new Set(batch.events.map(({ type }) => type)) };
+    const mustCommit = batch.caughtUp || this.#options.commitsEachBatch();
+    const commits = new Map<GenerationProjector, GenerationCommit>();
+    const left = projectors.values();
+    const foldLeft = async () => {
+      for (const projector of left) {
+        const commit = await projector.fold(run, mustCommit, store);
+        if (commit !== null) commits.set(projector, commit);
+      }
+    };
+    await allSettled(Array.from({ length: Math.min(foldsTogether, projectors.length) }, foldLeft));
+    return projectors.flatMap((projector) => {
+      const commit = commits.get(projector);
+      return commit === undefined ? [] : [{ projector, commit, due: projector.shouldCommit(commit) }];
+    });
   }
 
   /** Removes a member that has failed or must replay. */

@@ -174,10 +174,13 @@ export class ProjectionRunner {
   async #openAll(): Promise<void> {
     const { store } = this.#options;
     const end = await this.#lastPosition();
-    await this.#persist('Dropping old read models', () =>
-      store.dropOthers(this.#runtimes.map(({ projection }) => projection.name)),
-    );
-    const operator = await this.#operator.load(end);
+    // On a slow store each call that waits for another one delays the first event.
+    const [operator] = await Promise.all([
+      this.#operator.load(end),
+      this.#persist('Dropping old read models', () =>
+        store.dropOthers(this.#runtimes.map(({ projection }) => projection.name)),
+      ),
+    ]);
     for (const { data } of await this.#operator.skippedEvents()) this.#skippedByAll.add(data.eventId);
     for (const runtime of this.#runtimes) await this.#open(runtime, operator, end);
     await this.#operator.applyPast(end);

@@ -37,10 +37,12 @@ import {
 
 const defaultTimeoutMs = 10_000;
 /**
- * How long the writer relies on the last check that no other node has taken over. Even a late write to documents does
- * no harm.
+ * How long the writer relies on the last check that no other node has taken over: for this time, or for this multiple of
+ * the time of the check, because a term lasts as long on a slow store. Even a late write to documents does no harm.
  */
 const leaseTrustedMs = 1000;
+const trustedChecks = 3;
+const maxLeaseTrustedMs = 10_000;
 /** The most generations that are stored at the same time. With the calls of each, FerretDB has connections for them. */
 const commitsTogether = 6;
 /** The most ids that one call reads. */
@@ -107,6 +109,7 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
   #takenOver: Promise<Map<string, ReadModelRecord<number>>> | null = null;
   /** When the last check found that no other node has taken over. */
   #heldAt = Number.NEGATIVE_INFINITY;
+  #trustedMs = leaseTrustedMs;
 
   constructor(connection: MongoDbConnection, options: MongoDbReadStoreWriterOptions) {
     const { records, fence = 0, signal } = options;
@@ -119,8 +122,7 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
 
   /** Takes the read model over: from now on a writer with an older token is refused. @throws FencedError */
   async generations(collection: string): Promise<CollectionGenerations> {
-    await this.#open();
-    const record = await this.#takeOver(collection);
+    const [record] = await Promise.all([this.#takeOver(collection), this.#open()]);
     this.#track(collection, generationsOf(record, this.#inherited[collection] ?? {}));
     return collectionGenerations(record, this.#checkpoints()[collection] ?? {});
   }
@@ -180,8 +182,8 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
     for (const { generation, checkpoint } of commits) {
       const tracking = await this.#existing(generation);
       tracking.storedUpTo = Math.max(tracking.storedUpTo, checkpoint);
-      await this.#forgetWhenDue(generation, tracking);
     }
+    await this.#forgetWhenDue(commits);
   }
 
   async finish(generation: Generation): Promise<void> {
@@ -202,15 +204,9 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
   }
 
   async dropOthers(collections: ReadonlyArray<string>): Promise<void> {
-    await this.#records.removeOthers(collections);
-    // The collections are listed before the records are read, because a generation's record exists before its
-    // collection.
-    const stored = await this.#connection.call((database) =>
-      database.listCollections({}, { nameOnly: true }).toArray(),
-    );
-    const records = await this.#records.all();
-    const known = new Set(records.flatMap((record) => generationsOf(record, {})).map(documentsName));
-    for (const { name } of stored) if (holdsDocuments(name) && !known.has(name)) await this.#dropCollection(name);
+    // The takeover, which the next call waits for, begins meanwhile.
+    const [taken] = await Promise.all([this.#allTakenOver(), this.#open(), this.#dropOthers(collections)]);
+    for (const name of taken.keys()) if (!collections.includes(name)) taken.delete(name);
   }
 
   readOfLog(): Promise<ReadOfLog> {
@@ -234,7 +230,7 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
     await this.#repeat(async () => {
       const sentAt = clock.now();
       await this.#notes.savePositions(positions, this.#checkpoints());
-      this.#heldAt = sentAt;
+      this.#isHeldAt(sentAt);
     });
     await this.#dropReplaced();
   }
@@ -263,17 +259,24 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
 
   /** Takes a record over. The first call takes all over together, because a takeover needs every one. */
   async #takeOver(name: string): Promise<ReadModelRecord<number> | null> {
-    this.#takenOver ??= this.#takeOverAll();
-    const all = await this.#takenOver;
+    const all = await this.#allTakenOver();
     const record = all.get(name);
     if (record === undefined) return this.#records.takeOver(name);
     all.delete(name);
     return record;
   }
 
+  #allTakenOver(): Promise<Map<string, ReadModelRecord<number>>> {
+    this.#takenOver ??= this.#takeOverAll();
+    return this.#takenOver;
+  }
+
   async #takeOverAll(): Promise<Map<string, ReadModelRecord<number>>> {
+    const askedAt = clock.now();
     try {
-      return new Map((await this.#records.takeOverAll()).map((record) => [record._id, record]));
+      const records = await this.#records.takeOverAll();
+      this.#isHeldAt(askedAt);
+      return new Map(records.map((record) => [record._id, record]));
     } catch (error) {
       this.#takenOver = null;
       throw error;
@@ -291,6 +294,15 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
     }
     const { [name]: _, ...others } = this.#inherited;
     this.#inherited = others;
+  }
+
+  async #dropOthers(collections: ReadonlyArray<string>): Promise<void> {
+    // The collections are listed before the records are read, because a generation's record exists before its
+    // collection.
+    const [stored] = await Promise.all([this.#connection.collectionNames(), this.#records.removeOthers(collections)]);
+    const records = await this.#records.all();
+    const known = new Set(records.flatMap((record) => generationsOf(record, {})).map(documentsName));
+    for (const name of stored) if (holdsDocuments(name) && !known.has(name)) await this.#dropCollection(name);
   }
 
   async #storeTogether(commits: ReadonlyArray<GenerationCommit>): Promise<void> {
@@ -319,14 +331,20 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
     return this.#trackingOf(generation);
   }
 
-  async #forgetWhenDue(generation: Generation, tracking: GenerationProgress): Promise<void> {
-    if (clock.now() < tracking.forgetAt) return;
-    const more = await forgetRemoved(this.#connection, generation);
-    if (!more) tracking.forgetAt = clock.now() + forgetAfterMs;
+  /** Forgets removals of one generation at a time, so that no commit waits for more than one. */
+  async #forgetWhenDue(commits: ReadonlyArray<GenerationCommit>): Promise<void> {
+    const now = clock.now();
+    for (const { generation } of commits) {
+      const tracking = this.#trackingOf(generation);
+      if (tracking.forgetAt > now) continue;
+      const more = await forgetRemoved(this.#connection, generation);
+      if (!more) tracking.forgetAt = now + forgetAfterMs;
+      return;
+    }
   }
 
   async #assertHeld(generation: Generation): Promise<void> {
-    if (clock.now() - this.#heldAt >= leaseTrustedMs) await this.#assertExists(generation);
+    if (clock.now() - this.#heldAt >= this.#trustedMs) await this.#assertExists(generation);
   }
 
   /** @throws FencedError if another node has taken over, or if the generation was dropped */
@@ -334,7 +352,14 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
     const askedAt = clock.now();
     const stored = generationsOf(await this.#records.read(name), {});
     if (!stored.some((one) => one.number === number)) throw this.#records.superseded(name);
+    this.#isHeldAt(askedAt);
+  }
+
+  /** Notes a check that has just found that no other node had taken over. */
+  #isHeldAt(askedAt: number): void {
     this.#heldAt = askedAt;
+    const checkMs = clock.now() - askedAt;
+    this.#trustedMs = Math.min(maxLeaseTrustedMs, Math.max(leaseTrustedMs, trustedChecks * checkMs));
   }
 
   #checkpoints(): Checkpoints {
