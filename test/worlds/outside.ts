@@ -8,6 +8,7 @@ import type { Random } from './random.ts';
 export interface ReceivedMessage {
   readonly id: string;
   readonly node: string;
+  /** When it was sent. */
   readonly at: number;
   readonly url: string;
   readonly body: string;
@@ -52,13 +53,14 @@ export class Outside {
     send: async ({ url, headers, body, signal }) => {
       const { random, now, note } = this.#options;
       const id = headers['webhook-id'] ?? '';
+      const at = now();
       const fate = random.next();
       const isAccepted = fate >= this.lostShare;
       const isAnswerKnown = isAccepted && random.next() >= this.lostShare;
       await delay(random.next() * maxAnswerMs, signal);
       if (signal.aborted) return failed('timeout');
       note(`${now().toFixed(3)} ${node} sends ${id} ${isAccepted} ${isAnswerKnown}`);
-      this.received.push({ id, node, at: now(), url, body, isAccepted, isAnswerKnown });
+      this.received.push({ id, node, at, url, body, isAccepted, isAnswerKnown });
       if (!isAccepted) return { status: 500, error: 'status', receiverRequest: null };
       await delay(isAnswerKnown ? random.next() * maxAnswerMs : sendLimitMs, signal);
       return isAnswerKnown ? { status: 200, error: null, receiverRequest: null } : failed('timeout');

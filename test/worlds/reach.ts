@@ -1,15 +1,24 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { Readable } from 'node:stream';
+import { FencedError } from '#shared/errors/fenced-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { SimulatedTime } from './simulated-time.ts';
 import type { CallFate, Weather } from './weather.ts';
 
 /** How long the client of a store waits for an answer. The port's own limit is longer. */
-const clientLimitMs = { leases: 1_000, others: 5_000 };
-const lateMs = { min: 2_500, max: 12_000 };
+const clientLimitMs = 5_000;
+/** A late answer comes after a lease may be lost, or after the client has given up. */
+const lateMs = { min: 1_500, max: 12_000 };
+/** The longest limit of a port for a call that its adapter does not end. */
+const portLimitMs = 60_000;
 
 /** Calls that are no calls of a store. */
-const local: ReadonlySet<string> = new Set(['onStreamRemoved', 'onDoubt', 'close']);
+const local: ReadonlySet<string> = new Set(['onStreamRemoved', 'onDoubt']);
 const members: ReadonlySet<string> = new Set(['changes']);
+/** Calls that the adapter ends, because their port has no limit, or one of minutes. */
+const endedByAdapter: ReadonlySet<string> = new Set(['append', 'removeStream', 'streamNames', 'finish', 'dropOthers']);
+
+const refusals: ReadonlySet<CallFate> = new Set(['refused', 'refused late', 'wrong error']);
 
 type Method = (...given: unknown[]) => unknown;
 
@@ -18,15 +27,34 @@ export interface ReachOptions {
   readonly weather: Weather;
   /** Receives a line for each call. */
   readonly note: (line: string) => void;
-  /** Called when a call had an effect that its caller may not know, or repeats. */
-  readonly onFault: (fault: { readonly node: string; readonly store: string; readonly fate: CallFate }) => void;
+  /** Called when a call does not go well. */
+  readonly onFault: (fault: ReachFault) => void;
+}
+
+/** A call that has not gone well. */
+export interface ReachFault {
+  readonly at: number;
+  readonly store: string;
+  readonly call: string;
+  readonly fate: CallFate;
+}
+
+/** A store as a node has it open. */
+interface OpenedStore {
+  readonly name: string;
+  readonly node: string;
+  /** How long its client waits for an answer. */
+  readonly limitMs: () => number;
+  isClosed: boolean;
 }
 
 /** The way of the nodes of a world to its stores. Each call takes time, and may fail in any way. */
 export class Reach {
   readonly #options: ReachOptions;
+  readonly #kinds = new Set<string>();
   #calls = 0;
   #badUntil = 0;
+  #unansweredUntil = 0;
 
   constructor(options: ReachOptions) {
     this.#options = options;
@@ -34,77 +62,156 @@ export class Reach {
 
   /** When the last call ends that does not go well. */
   get badUntil(): number {
-    return this.#badUntil;
+    return Math.max(this.#badUntil, this.#unansweredUntil);
   }
 
-  /** Returns a store as a node reaches it. */
-  to<Port extends object>(store: string, node: string, port: Port): Port {
+  /** When the limits of ports have ended the last call that is never answered. */
+  get unansweredUntil(): number {
+    return this.#unansweredUntil;
+  }
+
+  /** The calls that nodes have made: of which stores, and which. */
+  get kinds(): ReadonlyArray<string> {
+    return [...this.#kinds];
+  }
+
+  /** Returns a store as a node reaches it. @param limitMs how long its client waits for an answer */
+  to<Port extends object>(name: string, node: string, port: Port, limitMs = () => clientLimitMs): Port {
+    return this.#opened({ name, node, limitMs, isClosed: false }, port);
+  }
+
+  #opened<Port extends object>(store: OpenedStore, port: Port): Port {
     const methods = new Map<PropertyKey, Method>();
     return new Proxy(port, {
       get: (target, name) => {
         const member: unknown = Reflect.get(target, name, target);
-        if (members.has(String(name))) return this.to(store, node, member as object);
+        if (members.has(String(name))) return this.#opened(store, member as object);
         if (typeof member !== 'function') return member;
-        if (local.has(String(name))) return member.bind(target);
+        const bound = member.bind(target) as Method;
+        if (local.has(String(name))) return bound;
         const known = methods.get(name);
         if (known !== undefined) return known;
-        const method: Method = (...given) =>
-          this.#call(store, node, String(name), (member as Method).bind(target), given);
+        const method = this.#method(store, String(name), bound);
         methods.set(name, method);
         return method;
       },
     });
   }
 
-  async #call(store: string, node: string, name: string, method: Method, given: ReadonlyArray<unknown>) {
-    const { time, weather, note, onFault } = this.#options;
-    this.#calls += 1;
-    const call = `${this.#calls} ${node} ${store}.${name}(${given.map(briefly).join(', ')})`;
-    const fate = name === 'waitPast' ? 'answered' : weather.fateOf(node, store);
-    note(`${time.now.toFixed(3)} ${call} ${fate}`);
-    if (fate !== 'answered') {
-      onFault({ node, store, fate });
-      this.#badUntil = time.now + lateMs.max;
-    }
-    const parameters = await Promise.all(given.map(sendable));
-    const answering = new Promise((resolve, reject) => {
+  #method(store: OpenedStore, name: string, method: Method): Method {
+    if (name === 'close')
+      return (...given) => {
+        store.isClosed = true;
+        return method(...given);
+      };
+    if (name === 'list' && store.name === 'blobs')
+      return (...given) => this.#pieces(store, name, method(...given) as AsyncIterable<unknown>);
+    return (...given) => this.#call(store, name, method, given);
+  }
+
+  async #call(store: OpenedStore, name: string, method: Method, given: ReadonlyArray<unknown>): Promise<unknown> {
+    const { time, weather } = this.#options;
+    if (store.isClosed) throw unavailable(store, 'is closed');
+    const fate = this.#fateOf(store, name, given);
+    const limitMs = name === 'waitPast' ? Number.POSITIVE_INFINITY : store.limitMs();
+    const sentAt = time.now;
+    const content = given.find(isContent);
+    if (content !== undefined && fate === 'refused') await readOne(content);
+    const parameters = content === undefined || fate === 'refused' ? given : await Promise.all(given.map(sendable));
+    const result = await new Promise((resolve, reject) => {
       const onNode = AsyncLocalStorage.snapshot();
-      const answer = (delayMs: number, run: () => void) => onNode(() => time.in(delayMs, run));
-      const backMs = () => weather.latencyMs(node, store);
-      const refuse = (delayMs: number, error: Error) => answer(delayMs, () => reject(error));
-      const limitMs = store === 'leases' ? clientLimitMs.leases : clientLimitMs.others;
+      const answer = (atMs: number, run: () => void) => onNode(() => time.in(sentAt + atMs - time.now, run));
+      const refuse = (atMs: number, error: Error) => answer(atMs, () => reject(error));
+      const latencyMs = () => weather.latencyMs(store.node, store.name, name);
       if (fate === 'refused') return refuse(0, unavailable(store));
-      if (fate === 'refused late') return refuse(limitMs * time.random.next(), unavailable(store));
-      if (fate === 'wrong error') return refuse(backMs(), new TypeError(`${store} has answered something strange.`));
+      if (fate === 'refused late')
+        return refuse(Math.min(limitMs, clientLimitMs) * time.random.next(), unavailable(store));
+      if (fate === 'wrong error') return refuse(latencyMs(), strangeError(store, time.random.next()));
       if (fate === 'lost') return refuse(limitMs, unavailable(store));
-      const carryOut = async () => {
+      const late = fate === 'answered late' ? between(lateMs, time.random.next()) : 0;
+      const lateThere = late * time.random.next();
+      const answerMs = (backMs: number) => time.now - sentAt + backMs;
+      const settle = async () => {
         try {
-          const result = await method(...parameters);
-          if (fate === 'answer lost') return refuse(limitMs * time.random.next(), unavailable(store));
-          answer(fate === 'answered late' ? between(lateMs, time.random.next()) : backMs(), () => resolve(result));
+          const value = await method(...parameters);
+          if (fate === 'never answered') return;
+          if (fate === 'answer lost') refuse(limitMs * time.random.next(), unavailable(store));
+          else if (!isLate) answerOrEnd(answerMs(latencyMs() + late - lateThere), () => resolve(value));
         } catch (error) {
-          refuse(backMs(), error as Error);
+          if (!isLate) answerOrEnd(answerMs(latencyMs()), () => reject(error as Error));
         }
       };
-      time.runOutside(() => time.in(backMs(), () => void carryOut()));
+      // The client gives up, and what it has sent may take effect nevertheless.
+      const answerOrEnd = (atMs: number, run: () => void) =>
+        atMs < limitMs ? answer(atMs, run) : refuse(limitMs, unavailable(store));
+      const thereMs = latencyMs() + lateThere;
+      const isLate = fate !== 'never answered' && thereMs >= limitMs;
+      if (isLate) refuse(limitMs, unavailable(store));
+      if (fate === 'never answered' && time.random.isTrue(0.5)) return;
+      time.runOutside(() => time.in(thereMs, () => void settle()));
     });
-    return answering;
+    return isContent(result) ? this.#readable(store, name, result) : result;
   }
+
+  /** Decides what happens to a call, and notes it. */
+  #fateOf(store: OpenedStore, name: string, given: ReadonlyArray<unknown>): CallFate {
+    const { time, weather, note, onFault } = this.#options;
+    this.#calls += 1;
+    this.#kinds.add(`${store.name}.${name}`);
+    const fate = possibleFate(name, weather.fateOf(store.node, store.name, name));
+    note(
+      `${time.now.toFixed(3)} ${this.#calls} ${store.node} ${store.name}.${name}(${given.map(briefly).join(', ')}) ${fate}`,
+    );
+    if (fate === 'answered') return fate;
+    onFault({ at: time.now, store: store.name, call: name, fate });
+    this.#badUntil = Math.max(this.#badUntil, time.now + lateMs.max);
+    if (fate === 'never answered') this.#unansweredUntil = time.now + portLimitMs;
+    return fate;
+  }
+
+  #readable(store: OpenedStore, name: string, content: AsyncIterable<unknown>): Readable {
+    return Readable.from(this.#pieces(store, name, content), { objectMode: false, highWaterMark: 0 });
+  }
+
+  /** Each piece of a stream is answered by itself. */
+  async *#pieces(store: OpenedStore, name: string, content: AsyncIterable<unknown>): AsyncGenerator<unknown> {
+    for await (const piece of content) yield await this.#call(store, `${name} piece`, async () => piece, []);
+  }
+}
+
+/** Returns what can happen to a call. A wait for a new event has no effect. */
+function possibleFate(name: string, fate: CallFate): CallFate {
+  if (name === 'waitPast' && fate !== 'answered' && !refusals.has(fate)) return 'never answered';
+  return fate === 'never answered' && endedByAdapter.has(name) ? 'lost' : fate;
 }
 
 function between({ min, max }: { readonly min: number; readonly max: number }, share: number): number {
   return min + (max - min) * share;
 }
 
-function unavailable(store: string): UnavailableError {
-  return new UnavailableError(`The store of ${store} does not answer.`);
+function unavailable({ name }: OpenedStore, what = 'does not answer'): UnavailableError {
+  return new UnavailableError(`The store of ${name} ${what}.`);
+}
+
+function strangeError({ name }: OpenedStore, chosen: number): Error {
+  const text = `The store of ${name} has answered something strange.`;
+  return chosen < 0.5 ? new TypeError(text) : new FencedError(text);
+}
+
+function isContent(value: unknown): value is AsyncIterable<Uint8Array> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
+}
+
+/** A store may fail while it is sent a stream. */
+async function readOne(content: AsyncIterable<Uint8Array>): Promise<void> {
+  for await (const _ of content) return;
 }
 
 /** What a node sends is read on the node, before it is sent. */
 async function sendable(value: unknown): Promise<unknown> {
-  if (value === null || typeof value !== 'object' || !(Symbol.asyncIterator in value)) return value;
+  if (!isContent(value)) return value;
   const pieces: Uint8Array[] = [];
-  for await (const piece of value as AsyncIterable<Uint8Array>) pieces.push(piece);
+  for await (const piece of value) pieces.push(piece);
   return (async function* () {
     yield* pieces;
   })();

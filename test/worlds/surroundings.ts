@@ -29,6 +29,8 @@ export interface Surroundings {
   readonly lineCalls: (node: string) => LineCalls;
   readonly createSender: (node: string) => RequestSender;
   readonly digestFolder: DigestFolder;
+  /** Called when a node has begun a term of a lease. */
+  readonly onTerm: (lease: string) => void;
   /** Receives the log lines of nodes. */
   readonly onLine: (
     node: string,

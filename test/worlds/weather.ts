@@ -11,10 +11,12 @@ export type CallFate =
   | 'wrong error'
   /** It has an effect, and its answer is lost: it fails late. */
   | 'answer lost'
-  /** It is answered after the lease of its node is lost. */
+  /** It acts late or is answered late: after the lease of its node is lost, or after its client has given up. */
   | 'answered late'
-  /** It is never answered, and has no effect. */
-  | 'lost';
+  /** Its client gives up, and it has no effect. */
+  | 'lost'
+  /** Not even its client ends it. It may have an effect. */
+  | 'never answered';
 
 const badFates: ReadonlyArray<CallFate> = [
   'refused',
@@ -23,13 +25,15 @@ const badFates: ReadonlyArray<CallFate> = [
   'answer lost',
   'answered late',
   'lost',
+  'never answered',
 ];
 
-/** A disturbance of the calls of some nodes to some stores. */
+/** A disturbance of some calls of some nodes. */
 export interface Disturbance {
   /** Null for all. */
   readonly node: string | null;
-  readonly stores: ReadonlySet<string> | null;
+  /** Names of stores, or single calls such as `records.put`; null for all. */
+  readonly calls: ReadonlySet<string> | null;
   /** The share of calls that do not go well. */
   readonly rate: number;
   readonly fates: ReadonlyArray<CallFate>;
@@ -57,20 +61,20 @@ export class Weather {
   }
 
   /** How long a call takes to its store, or the answer back. */
-  latencyMs(node: string, store: string): number {
-    const slow = this.#of(node, store).reduce((sum, { slowMs }) => sum + slowMs, 0);
+  latencyMs(node: string, store: string, call: string): number {
+    const slow = this.#of(node, store, call).reduce((sum, { slowMs }) => sum + slowMs, 0);
     return 0.2 + this.#random.next() * 2 + (slow / 2) * (0.8 + 0.4 * this.#random.next());
   }
 
-  fateOf(node: string, store: string): CallFate {
-    for (const { rate, fates } of this.#of(node, store)) if (this.#random.isTrue(rate)) return this.#random.pick(fates);
+  fateOf(node: string, store: string, call: string): CallFate {
+    for (const { rate, fates } of this.#of(node, store, call))
+      if (this.#random.isTrue(rate)) return this.#random.pick(fates);
     return 'answered';
   }
 
-  #of(node: string, store: string): ReadonlyArray<Disturbance> {
-    return [...this.#disturbances].filter(
-      (one) => (one.node === null || one.node === node) && (one.stores === null || one.stores.has(store)),
-    );
+  #of(node: string, store: string, call: string): ReadonlyArray<Disturbance> {
+    const isHit = ({ calls }: Disturbance) => calls === null || calls.has(store) || calls.has(`${store}.${call}`);
+    return [...this.#disturbances].filter((one) => (one.node === null || one.node === node) && isHit(one));
   }
 }
 

@@ -37,6 +37,7 @@ import { LogTail } from '#event-store/log-tail.ts';
 import { ByteBudget } from '#exchange/byte-budget.ts';
 import type { Metrics } from '#http/routes/metrics.ts';
 import { serveLeases } from '#leases/leases-over-port.ts';
+import { RoundTimes } from '#leases/round-times.ts';
 import { PersonalData } from '#personal-data/personal-data.ts';
 import { reactingProcesses } from '#process-engine/process.ts';
 import { ProcessCheckpoints } from '#process-engine/process-checkpoints.ts';
@@ -50,6 +51,7 @@ import { InMemorySubjectKeys } from '#test/support/fakes/in-memory-subject-keys.
 import { invokeOperation, type OperationInvocation } from '#test/support/harness/invoke-operation.ts';
 import type { CallLog } from '#usage/call-log/call-log.ts';
 import { UrlGuard } from '#webhooks/url-guard.ts';
+import { LeaseClient } from './doubles/lease-client.ts';
 import type { SharedLog } from './doubles/shared-log.ts';
 import { openSimulatedChannel } from './message-ports.ts';
 import { ProjectorInThread } from './projector-in-thread.ts';
@@ -165,7 +167,7 @@ export class WorldNode {
   }
 
   async #openStores(): Promise<Stores> {
-    const { shared, reach } = this.#surroundings;
+    const { shared, reach, onTerm } = this.#surroundings;
     const opened = this.#opened;
     const log = this.#log;
     const to = <Port extends object>(store: string, port: Port): Port => reach.to(store, this.name, port);
@@ -173,13 +175,18 @@ export class WorldNode {
     const events = this.#openEvents();
     opened.defer(() => events.close());
     const records = limited(to('records', shared.records), recordLimits);
+    opened.defer(() => records.close());
     const tail = new LogTail({ pages: events, log });
     opened.defer(() => tail.close());
+    const leaseTimes = new RoundTimes();
+    const limitMs = () => leaseTimes.callLimitMs;
+    const leases = new LeaseClient(reach.to('leases', this.name, shared.leases, limitMs), onTerm);
     const readStore = buildSharedReadStore(
       {
         openDocuments: () => limited(to('documents', shared.documents.reader(shared.records)), readStoreLimits),
-        leases: limited(to('leases', shared.leases), leaseLimits),
-        polled: limited(to('polled', shared.records), recordLimits),
+        leases: limited(leases, leaseLimits),
+        leaseTimes,
+        polled: limited(reach.to('polled', this.name, shared.records, limitMs), recordLimits),
       },
       { tail, log, opened },
     );
@@ -193,7 +200,12 @@ export class WorldNode {
       allowsPrivateNetworks: true,
       resolve: async () => [{ address: '127.0.0.1', family: 4 }],
     });
-    const keys = to('subject-keys', new InMemorySubjectKeys(shared.subjectKeys));
+    const keys = limited(to('subject-keys', new InMemorySubjectKeys(shared.subjectKeys)), subjectKeyLimits);
+    opened.defer(() => keys.close());
+    const blobs = limited(to('blobs', shared.blobs.connect()), blobLimits);
+    opened.defer(() => blobs.close());
+    const deliveries = limited(to('deliveries', shared.deliveries), deliveryLogLimits);
+    opened.defer(() => deliveries.close());
     return {
       directory: { path: config.dataDir, release: () => undefined, announce: () => undefined },
       metrics,
@@ -206,9 +218,9 @@ export class WorldNode {
       keyUsage,
       checkpoints: new ProcessCheckpoints(records),
       node: this.name,
-      personalData: new PersonalData(limited(keys, subjectKeyLimits), log),
-      blobs: limited(to('blobs', shared.blobs.connect()), blobLimits),
-      webhooks: buildWebhookStores(records, limited(to('deliveries', shared.deliveries), deliveryLogLimits), guard),
+      personalData: new PersonalData(keys, log),
+      blobs,
+      webhooks: buildWebhookStores(records, deliveries, guard),
       calls: null as unknown as CallLog,
       responses: { eraseProject: async () => undefined } as unknown as StoredResponses,
     };

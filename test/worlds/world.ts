@@ -7,6 +7,7 @@ import { type Caller, scopesOfKeyType } from '#domain/shared/access.ts';
 import { WorldClient } from './client.ts';
 import { DigestFilesInMemory } from './doubles/digest-files-in-memory.ts';
 import { findProblems } from './findings/find-problems.ts';
+import { WorldHistory } from './history.ts';
 import { Outside } from './outside.ts';
 import { Random } from './random.ts';
 import { Reach } from './reach.ts';
@@ -33,6 +34,17 @@ const reactionMs = 30_000;
 const stopMs = 5_500;
 const startLimitMs = 60_000;
 const restMs = 30_000;
+const storeNames = [
+  'leases',
+  'records',
+  'events',
+  'documents',
+  'read-models',
+  'polled',
+  'blobs',
+  'subject-keys',
+  'deliveries',
+];
 
 /** Runs a world. The same seed gives the same lines. */
 export async function runWorld(seed: number): Promise<WorldResult> {
@@ -55,7 +67,7 @@ class World {
   readonly #surroundings: Surroundings;
   readonly #nodes: WorldNode[] = [];
   #started = 0;
-  #faults = 0;
+  readonly #history = new WorldHistory();
 
   constructor(seed: number, time: SimulatedTime) {
     this.#seed = seed;
@@ -71,13 +83,12 @@ class World {
         time,
         weather: this.#weather,
         note,
-        onFault: () => {
-          this.#faults += 1;
-        },
+        onFault: (fault) => void this.#history.faults.push(fault),
       }),
       lineCalls: this.#outside.lineCalls,
       createSender: this.#outside.createSender,
       digestFolder: new DigestFolder(this.#digestFiles.path, this.#digestFiles),
+      onTerm: (lease) => void this.#history.terms.push({ at: time.now, lease }),
       onLine: (node, level, fields, message) =>
         note(`${time.now.toFixed(3)} ${node} ${level} ${message} ${textOf(fields)}`),
     };
@@ -107,19 +118,26 @@ class World {
     void scenario.play(14 + this.#random.below(10), 1_200).then(() => {
       isPlayed = true;
     });
-    const disturbing = this.#disturb(2 + this.#random.below(5));
     let isCalm = false;
-    void disturbing.then(() => {
-      isCalm = true;
-    });
+    void Promise.all([this.#disturb(2 + this.#random.below(5)), this.#interrupt(4 + this.#random.below(12))])
+      .then(() => this.#calm())
+      .then(() => {
+        isCalm = true;
+      });
     await this.#until(() => isPlayed && isCalm, 600_000, 'the clients got no answers');
     // For some worlds the store of leases never gets fast again.
     if (this.#random.isTrue(0.15))
-      this.#weather.begin({ node: null, stores: new Set(['leases']), rate: 0, fates: [], slowMs: 1_000 });
+      this.#weather.begin({ node: null, calls: new Set(['leases']), rate: 0, fates: [], slowMs: 1_000 });
     const shared = this.#shared;
     const check = () =>
-      findProblems({ shared, outside: this.#outside, digestFiles: this.#digestFiles, faults: this.#faults });
-    await this.#until(() => check().length === 0, reactionMs, null);
+      findProblems({ shared, outside: this.#outside, digestFiles: this.#digestFiles, history: this.#history });
+    // What waits for a call that is never answered reacts after the limit of its port.
+    const { reach } = this.#surroundings;
+    await this.#until(
+      () => check().length === 0,
+      reactionMs + Math.max(0, reach.unansweredUntil - this.#time.now),
+      null,
+    );
     this.#problems.push(...check());
     await this.#end();
     return this.#result();
@@ -159,6 +177,29 @@ class World {
       await this.#disturbOnce();
       this.#replaceFailed();
     }
+  }
+
+  /** Disturbs one kind of call at a time, for moments. */
+  async #interrupt(count: number): Promise<void> {
+    const random = this.#random;
+    for (let index = 0; index < count; index += 1) {
+      await this.#time.wait(random.next() * 1_500);
+      const call = random.pick(this.#surroundings.reach.kinds);
+      const lastsMs = 50 + 1_500 * random.next();
+      this.#lines.push(`${this.#time.now.toFixed(3)} calls of ${call} fail for ${lastsMs.toFixed(0)} ms`);
+      const end = this.#weather.begin({
+        node: null,
+        calls: new Set([call]),
+        rate: 0.3 + 0.7 * random.next(),
+        fates: someFates(random),
+        slowMs: 0,
+      });
+      await this.#time.wait(lastsMs);
+      end();
+    }
+  }
+
+  async #calm(): Promise<void> {
     this.#weather.clear();
     this.#outside.lostShare = 0;
     for (const { machine } of this.#nodes) this.#time.thaw(machine);
@@ -174,31 +215,17 @@ class World {
     const lastsMs = 500 + random.next() * 7_000;
     const note = (what: string) =>
       void this.#lines.push(`${this.#time.now.toFixed(3)} ${what} for ${lastsMs.toFixed(0)} ms`);
-    const stores = random.isTrue(0.5)
-      ? null
-      : new Set([
-          random.pick([
-            'leases',
-            'records',
-            'events',
-            'documents',
-            'read-models',
-            'polled',
-            'blobs',
-            'subject-keys',
-            'deliveries',
-          ]),
-        ]);
+    const stores = random.isTrue(0.4) ? null : new Set(storeNames.filter(() => random.isTrue(0.4)));
     const where = random.isTrue(0.5) ? null : (node?.name ?? null);
-    const during = async (disturbance: Omit<Parameters<Weather['begin']>[0], 'node' | 'stores'>) => {
-      const end = this.#weather.begin({ node: where, stores, ...disturbance });
+    const during = async (disturbance: Omit<Parameters<Weather['begin']>[0], 'node' | 'calls'>) => {
+      const end = this.#weather.begin({ node: where, calls: stores, ...disturbance });
       await this.#time.wait(lastsMs);
       end();
     };
     const kinds = [
       async () => {
         note(`calls of ${where} to ${stores === null ? 'all' : [...stores]} fail`);
-        await during({ rate: 0.05 + 0.45 * random.next(), fates: someFates(random), slowMs: 0 });
+        await during({ rate: 0.1 + 0.7 * random.next(), fates: someFates(random), slowMs: 0 });
       },
       async () => {
         note(`calls of ${where} to ${stores === null ? 'all' : [...stores]} are slow`);

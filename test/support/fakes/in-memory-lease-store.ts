@@ -18,10 +18,20 @@ export class InMemoryLeaseStore implements LeaseStore {
   }
 
   async begin(name: string, token: number, holder: string, expiryMs: number): Promise<boolean> {
+    const isFirst = await this.insert(name, token, holder, expiryMs);
+    if (isFirst) queueMicrotask(() => this.removeOlder(name, token));
+    return isFirst;
+  }
+
+  /** Begins a term, and removes nothing. */
+  async insert(name: string, token: number, holder: string, expiryMs: number): Promise<boolean> {
     if (this.#terms.has(idOf(name, token))) return false;
     this.#terms.set(idOf(name, token), { name, token, holder, renewals: 0, expiryMs, released: false });
-    queueMicrotask(() => this.#removeOlder(name, token));
     return true;
+  }
+
+  async removeOlder(name: string, token: number): Promise<void> {
+    for (const [id, term] of this.#terms) if (term.name === name && term.token < token) this.#terms.delete(id);
   }
 
   async renewAll(terms: ReadonlyArray<TermId>, { number: renewals, expiryMs }: RoundWrite): Promise<number> {
@@ -48,10 +58,6 @@ export class InMemoryLeaseStore implements LeaseStore {
   #change(name: string, token: number, change: Partial<LeaseTerm>): void {
     const term = this.#terms.get(idOf(name, token));
     if (term !== undefined) this.#terms.set(idOf(name, token), { ...term, ...change });
-  }
-
-  #removeOlder(name: string, token: number): void {
-    for (const [id, term] of this.#terms) if (term.name === name && term.token < token) this.#terms.delete(id);
   }
 }
 

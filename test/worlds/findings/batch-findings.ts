@@ -1,3 +1,4 @@
+import type { WorldHistory } from '../history.ts';
 import type { Outside } from '../outside.ts';
 import type { SharedStores } from '../surroundings.ts';
 import type { WorldLog } from './world-log.ts';
@@ -6,10 +7,9 @@ import type { WorldLog } from './world-log.ts';
 export function findBatchFaults(
   log: WorldLog,
   { asked }: Outside,
-  { blobs, leases, faults }: Pick<SharedStores, 'blobs' | 'leases'> & { readonly faults: number },
+  { blobs, history }: Pick<SharedStores, 'blobs'> & { readonly history: WorldHistory },
 ): ReadonlyArray<string> {
   const problems: string[] = [];
-  const terms = leases.newest('batches')?.token ?? 0;
   for (const { data } of log.of('BatchEnded')) {
     const created = log.of('BatchCreated').find((event) => event.data.id === data.id);
     const input = linesOf(blobs, log, String(created?.data.inputFileId));
@@ -21,8 +21,10 @@ export function findBatchFaults(
     if (data.outcome === 'completed' && recorded.length !== input.length)
       problems.push(`the batch ${data.id} has ${recorded.length} of ${input.length} lines`);
     for (const customId of input) {
-      const times = asked.filter((line) => line.batchId === data.id && line.customId === customId).length;
-      if (times > 1 + terms + faults) problems.push(`the line ${customId} of ${data.id} was asked ${times} times`);
+      const asks = asked.filter((line) => line.batchId === data.id && line.customId === customId);
+      const takeovers = history.termsOf('batches', asks[0]?.at ?? 0, asks.at(-1)?.at ?? 0);
+      if (asks.length > 1 + takeovers)
+        problems.push(`the line ${customId} of ${data.id} was asked ${asks.length} times`);
     }
   }
   return problems;

@@ -1,4 +1,5 @@
 import type { DigestFilesInMemory } from '../doubles/digest-files-in-memory.ts';
+import type { WorldHistory } from '../history.ts';
 import type { Outside } from '../outside.ts';
 import type { SharedStores } from '../surroundings.ts';
 import { findBatchFaults } from './batch-findings.ts';
@@ -12,19 +13,18 @@ export interface LookedAtWorld {
   readonly shared: SharedStores;
   readonly outside: Outside;
   readonly digestFiles: DigestFilesInMemory;
-  /** How many calls of stores did not go well. */
-  readonly faults: number;
+  readonly history: WorldHistory;
 }
 
 /** Finds what is wrong in a world in which nothing fails any more. Some of it may only be late. */
-export function findProblems({ shared, outside, digestFiles, faults }: LookedAtWorld): ReadonlyArray<string> {
+export function findProblems({ shared, outside, digestFiles, history }: LookedAtWorld): ReadonlyArray<string> {
   const log = new WorldLog(shared.events.log);
-  const { leases, blobs } = shared;
+  const { blobs } = shared;
   const found = [
     ...findUnfinished(log, shared),
     ...findRepetitions(log),
-    ...findWebhookFaults(log, outside, { leases, faults }),
-    ...findBatchFaults(log, outside, { blobs, leases, faults }),
+    ...findWebhookFaults(log, outside, history),
+    ...findBatchFaults(log, outside, { blobs, history }),
     ...digestFiles.overwritten.map((name) => `the digest ${name} was overwritten`),
   ];
   // It takes longest.

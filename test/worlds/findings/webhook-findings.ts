@@ -2,18 +2,13 @@ import { isShownTo } from '#domain/history/audience.ts';
 import { historyOfType } from '#domain/history/table.ts';
 import { streamKeyOf } from '#domain/shared/entity.ts';
 import { audienceOf, webhookEndpoint } from '#domain/webhook-endpoint/webhook-endpoint.ts';
+import type { WorldHistory } from '../history.ts';
 import type { Outside } from '../outside.ts';
-import type { SharedStores } from '../surroundings.ts';
 import type { WorldLog } from './world-log.ts';
 
 /** Finds messages that were never tried, and messages that came again without a reason. */
-export function findWebhookFaults(
-  log: WorldLog,
-  { received }: Outside,
-  { leases, faults }: Pick<SharedStores, 'leases'> & { readonly faults: number },
-): ReadonlyArray<string> {
+export function findWebhookFaults(log: WorldLog, { received }: Outside, history: WorldHistory): ReadonlyArray<string> {
   const problems: string[] = [];
-  const terms = leases.newest('webhooks')?.token ?? 0;
   for (const created of log.of('WebhookEndpointCreated')) {
     const state = log.state(webhookEndpoint, String(created.data.id));
     if (state === null) continue;
@@ -27,9 +22,11 @@ export function findWebhookFaults(
       const tries = received.filter(({ id, url }) => id === event.id && url === state.record.url);
       if (isEnabled && tries.length === 0)
         problems.push(`the event ${event.position} was not sent to ${state.record.url}`);
-      // A try whose end was not stored may be made again by the next term, or after a fault of the records.
-      const known = tries.filter(({ isAccepted, isAnswerKnown }) => isAccepted && isAnswerKnown).length;
-      if (known > 1 + terms + faults) problems.push(`the event ${event.position} came ${known} times`);
+      // A term makes a try again whose end was not stored. An error that no port names ends the deliveries of a term.
+      const known = tries.filter(({ isAccepted, isAnswerKnown }) => isAccepted && isAnswerKnown);
+      const [first = 0, last = 0] = [known[0]?.at, known.at(-1)?.at];
+      const reasons = history.termsOf('webhooks', first, last) + history.strangeErrors(first, last);
+      if (known.length > 1 + reasons) problems.push(`the event ${event.position} came ${known.length} times`);
     }
   }
   const ids = new Set(log.events.map(({ id }) => id));
