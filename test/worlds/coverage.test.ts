@@ -7,6 +7,7 @@ import { long } from '#test/support/run/long.ts';
 
 const seeds = 50;
 const minPercent = 80;
+const limitMs = 280_000;
 const root = new URL('../..', import.meta.url).pathname;
 const folders = [
   'src/leases',
@@ -41,7 +42,7 @@ function measure(): Readonly<Record<string, FileSummary>> {
     const included = folders.flatMap((name) => ['--include', `${name}/**`]);
     const reports = ['--reporter=json-summary', '--reports-dir', folder, '--temp-directory', join(folder, 'raw')];
     const worlds = [process.execPath, 'test/worlds/run-worlds.ts', String(seeds)];
-    execFileSync('npx', ['c8', '--all', ...reports, ...included, ...worlds], { cwd: root });
+    execFileSync('npx', ['c8', '--all', ...reports, ...included, ...worlds], { cwd: root, timeout: limitMs });
     return JSON.parse(readFileSync(join(folder, 'coverage-summary.json'), 'utf8')) as Record<string, FileSummary>;
   } finally {
     rmSync(folder, { recursive: true, force: true });

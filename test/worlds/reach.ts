@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Readable } from 'node:stream';
+import type { LogPageRequest } from '#event-store/log-pages.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { SimulatedTime } from './simulated-time.ts';
@@ -10,13 +11,21 @@ const clientLimitMs = 5_000;
 /** A late answer comes after a lease may be lost, or after the client has given up. */
 const lateMs = { min: 1_500, max: 12_000 };
 /** The longest limit of a port for a call that its adapter does not end. */
-const portLimitMs = 60_000;
+const portLimitMs = 30_000;
 
 /** Calls that are no calls of a store. */
 const local: ReadonlySet<string> = new Set(['onStreamRemoved', 'onDoubt']);
 const members: ReadonlySet<string> = new Set(['changes']);
-/** Calls that the adapter ends, because their port has no limit, or one of minutes. */
-const endedByAdapter: ReadonlySet<string> = new Set(['append', 'removeStream', 'streamNames', 'finish', 'dropOthers']);
+/** Calls that the adapter ends, because their port has no limit, or a longer one. */
+const endedByAdapter: ReadonlySet<string> = new Set([
+  'events.append',
+  'events.removeStream',
+  'events.streamNames',
+  'read-models.begin',
+  'read-models.finish',
+  'read-models.dropOthers',
+  'blobs.put',
+]);
 
 const refusals: ReadonlySet<CallFate> = new Set(['refused', 'refused late', 'wrong error']);
 
@@ -158,7 +167,7 @@ export class Reach {
     const { time, weather, note, onFault } = this.#options;
     this.#calls += 1;
     this.#kinds.add(`${store.name}.${name}`);
-    const fate = possibleFate(name, weather.fateOf(store.node, store.name, name));
+    const fate = possibleFate(`${store.name}.${name}`, given, weather.fateOf(store.node, store.name, name));
     note(
       `${time.now.toFixed(3)} ${this.#calls} ${store.node} ${store.name}.${name}(${given.map(briefly).join(', ')}) ${fate}`,
     );
@@ -180,9 +189,10 @@ export class Reach {
 }
 
 /** Returns what can happen to a call. A wait for a new event has no effect. */
-function possibleFate(name: string, fate: CallFate): CallFate {
-  if (name === 'waitPast' && fate !== 'answered' && !refusals.has(fate)) return 'never answered';
-  return fate === 'never answered' && endedByAdapter.has(name) ? 'lost' : fate;
+function possibleFate(call: string, given: ReadonlyArray<unknown>, fate: CallFate): CallFate {
+  if (call === 'events.waitPast' && fate !== 'answered' && !refusals.has(fate)) return 'never answered';
+  const isFreshPage = call === 'events.readPage' && (given[0] as LogPageRequest).isFresh === true;
+  return fate === 'never answered' && (isFreshPage || endedByAdapter.has(call)) ? 'lost' : fate;
 }
 
 function between({ min, max }: { readonly min: number; readonly max: number }, share: number): number {

@@ -119,7 +119,7 @@ class World {
       isPlayed = true;
     });
     let isCalm = false;
-    void Promise.all([this.#disturb(2 + this.#random.below(5)), this.#interrupt(4 + this.#random.below(12))])
+    void Promise.all([this.#disturb(2 + this.#random.below(5)), this.#interrupt(10 + this.#random.below(15))])
       .then(() => this.#calm())
       .then(() => {
         isCalm = true;
@@ -179,21 +179,17 @@ class World {
     }
   }
 
-  /** Disturbs one kind of call at a time, for moments. */
+  /** Disturbs a few kinds of calls at a time, for moments. */
   async #interrupt(count: number): Promise<void> {
     const random = this.#random;
     for (let index = 0; index < count; index += 1) {
-      await this.#time.wait(random.next() * 1_500);
-      const call = random.pick(this.#surroundings.reach.kinds);
+      await this.#time.wait(random.next() * 600);
+      const { kinds } = this.#surroundings.reach;
+      const calls = new Set(Array.from({ length: 1 + random.below(4) }, () => random.pick(kinds)));
       const lastsMs = 50 + 1_500 * random.next();
-      this.#lines.push(`${this.#time.now.toFixed(3)} calls of ${call} fail for ${lastsMs.toFixed(0)} ms`);
-      const end = this.#weather.begin({
-        node: null,
-        calls: new Set([call]),
-        rate: 0.3 + 0.7 * random.next(),
-        fates: someFates(random),
-        slowMs: 0,
-      });
+      this.#lines.push(`${this.#time.now.toFixed(3)} calls of ${[...calls]} fail for ${lastsMs.toFixed(0)} ms`);
+      const rate = 0.3 + 0.7 * random.next();
+      const end = this.#weather.begin({ node: null, calls, rate, fates: someFates(random), slowMs: 0 });
       await this.#time.wait(lastsMs);
       end();
     }
