@@ -10,7 +10,7 @@ import { clock } from '#shared/clock.ts';
 import { runOnOneNode } from './run-on-one-node.ts';
 
 const lease = 'batches';
-/** The most inputs that are checked at once. Each check has the hashes of up to 50,000 ids in memory. */
+/** Maximum inputs that are checked at the same time. Each check has the hashes of up to 50,000 ids in memory. */
 const maxChecksAtOnce = 4;
 /** The bytes of a line next to its body, for its id and its address. */
 const bytesAroundBody = 64 * 1024;
@@ -25,16 +25,17 @@ export function runBatches(runtime: Runtime, calls: LineCalls | null, space: Fil
   const maxLineBytes = config.limits.maxJsonBytes + bytesAroundBody;
   let isHolder = () => false;
   if (calls !== null) {
+    const stores = { ...runtime, space, now: () => new Date(clock.time()) };
+    const left = new LeftLines(stores);
+    opened.defer(() => left.close());
     const options: BatchRunnerOptions = {
-      ...runtime,
-      space,
+      ...stores,
       calls,
       slots: new CallSlots(config.limits.batchCallsAtOnce),
       checks: new CallSlots(maxChecksAtOnce),
-      left: new LeftLines(),
+      left,
       maxLineBytes,
       lines: new ByteBudget(linesLimits(config.limits.bodies, maxLineBytes)),
-      now: () => new Date(clock.time()),
     };
     runOnOneNode(runtime, {
       name: lease,

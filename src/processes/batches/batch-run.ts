@@ -6,8 +6,6 @@ import {
   batchEnded,
   batchFinalizing,
   batchTaken,
-  isCancelling,
-  lineScope,
   linesCompleted,
   partBlobId,
 } from '#domain/batch/batch.ts';
@@ -20,6 +18,7 @@ import { clock } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { AskLines } from './ask-lines.ts';
+import { earlyOutcomeOf, keyFaultOf, keyRevoked } from './batch-outcome.ts';
 import { BatchStore, type BatchStoreOptions } from './batch-store.ts';
 import type { CallSlots } from './call-slots.ts';
 import { checkInput, maxInputLines } from './check-input.ts';
@@ -299,12 +298,11 @@ export class BatchRun {
   /** @param reads whether to read the key's stream */
   async #look(state: Known, reads: boolean): Promise<void> {
     this.#caller = await this.#store.holder(state.keyId, reads);
-    this.#keyFault = faultOf(this.#caller);
+    this.#keyFault = keyFaultOf(this.#caller);
     if (state.token !== this.#token) this.#stop.stop('taken-over');
     else if (!this.#term.isHeld()) this.#stop.stop('term-lost');
-    else if (this.#keyFault !== null) this.#stop.stop('failed');
-    else if (isCancelling(state)) this.#stop.stop('cancelled');
-    else if (state.facts.expires_at * 1_000 <= this.#options.now().getTime()) this.#stop.stop('expired');
+    const outcome = earlyOutcomeOf(state, this.#caller, this.#options.now());
+    if (outcome !== null) this.#stop.stop(outcome);
   }
 
   #persist<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -315,26 +313,6 @@ export class BatchRun {
     return this.#options.now().toISOString();
   }
 }
-
-function faultOf(caller: Caller | null): BatchError | null {
-  if (caller === null) return keyRevoked;
-  return caller.scopes.has(lineScope) ? null : scopeMissing;
-}
-
-/** Earlier releases created batches with keys that lack the scope. */
-const scopeMissing: BatchError = {
-  code: 'gateway_scope_missing',
-  line: null,
-  message: `The API key that made the batch lacks the scope ${lineScope}. Lines that were finished are kept.`,
-  param: null,
-};
-
-const keyRevoked: BatchError = {
-  code: 'key_revoked',
-  line: null,
-  message: 'The API key that made the batch was revoked or has expired. Lines that were finished are kept.',
-  param: null,
-};
 
 const inputGone: BatchError = {
   code: 'input_file_not_found',

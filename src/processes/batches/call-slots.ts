@@ -15,11 +15,11 @@ interface Waiter {
 }
 
 /**
- * Limits the calls of batches that run at once on this node. Projects get slots in turn, and so do the batches of a
- * project. Between two slots the event loop has a turn, so that a live call waits for the start of one line at most.
+ * Limits the calls of batches that run at the same time on this node. Projects get slots in turn, and so do the batches
+ * of a project. Between two slots the event loop has a turn, so that a live call waits for the start of one line at most.
  */
 export class CallSlots {
-  /** The most calls at once. */
+  /** Maximum calls at the same time. */
   readonly calls: number;
   #free: number;
   /** The waiters by project and by batch, in the order of their turns. */
@@ -28,7 +28,7 @@ export class CallSlots {
   readonly #pauses = new Map<string, Timer>();
   #isGiving = false;
 
-  /** @param calls the most calls at once */
+  /** @param calls maximum calls at the same time */
   constructor(calls: number) {
     this.calls = calls;
     this.#free = calls;

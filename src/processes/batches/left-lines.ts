@@ -1,4 +1,7 @@
 import { clock, type Timer } from '#shared/clock.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { earlyOutcomeOf } from './batch-outcome.ts';
+import { BatchStore, type BatchStoreOptions } from './batch-store.ts';
 import type { FinishedLine } from './part-recorder.ts';
 
 /** A line that was asked. */
@@ -22,30 +25,74 @@ export interface LeftRun {
 /** How long lines are kept for the next term. An outage of a store may last that long. */
 export const keptMs = 60_000;
 
+/** How often it is checked whether the calls may still run. A run reads as often. */
+const checkMs = 2_000;
+
+interface KeptRun {
+  readonly run: LeftRun;
+  readonly deadline: Timer;
+  check: Timer | null;
+}
+
 /**
  * Keeps what runs of a lost term have asked: running calls, and answers that could not be recorded. The next run of the
- * batch on this node takes them over instead of asking the lines again.
+ * batch on this node takes them over instead of asking the lines again. Calls end
+ * here for the same reasons as in a run.
  */
 export class LeftLines {
-  readonly #runs = new Map<string, { readonly run: LeftRun; readonly timer: Timer }>();
+  readonly #stores: BatchStoreOptions;
+  readonly #runs = new Map<string, KeptRun>();
+
+  constructor(stores: BatchStoreOptions) {
+    this.#stores = stores;
+  }
 
   leave(batchId: string, run: LeftRun): void {
     this.#drop(batchId);
-    const timer = clock.setTimeout(() => this.#drop(batchId), Math.max(0, run.keptUntil - clock.now())).unref();
-    this.#runs.set(batchId, { run, timer });
+    const deadline = clock.setTimeout(() => this.#drop(batchId), Math.max(0, run.keptUntil - clock.now())).unref();
+    this.#runs.set(batchId, { run, deadline, check: null });
+    // Not only later: a run that cannot begin takes the lines again and again.
+    void this.#check(batchId, run);
   }
 
   /** Removes what was left of a batch, and returns it. The caller drops what it does not use. */
   take(batchId: string): LeftRun | null {
-    const left = this.#runs.get(batchId);
+    const kept = this.#runs.get(batchId);
     this.#runs.delete(batchId);
-    clock.clearTimeout(left?.timer);
-    return left?.run ?? null;
+    clock.clearTimeout(kept?.deadline);
+    clock.clearTimeout(kept?.check);
+    return kept?.run ?? null;
+  }
+
+  /** Drops everything. */
+  close(): void {
+    for (const batchId of [...this.#runs.keys()]) this.#drop(batchId);
   }
 
   #drop(batchId: string): void {
     const run = this.take(batchId);
     if (run !== null) dropLines(run.lines);
+  }
+
+  /** Ends the calls when nobody wants their answers any more. The answers that have come stay for the next run. */
+  async #check(batchId: string, run: LeftRun): Promise<void> {
+    const areWanted = await this.#areCallsWanted(batchId);
+    const kept = this.#runs.get(batchId);
+    if (kept?.run !== run) return;
+    if (areWanted) kept.check = clock.setTimeout(() => void this.#check(batchId, run), checkMs).unref();
+    else for (const { abort } of run.lines.values()) abort();
+  }
+
+  async #areCallsWanted(batchId: string): Promise<boolean> {
+    const store = new BatchStore(this.#stores, batchId, new AbortController().signal);
+    try {
+      const state = await store.load();
+      const caller = await store.holder(state.keyId);
+      return state.outcome === null && earlyOutcomeOf(state, caller, this.#stores.now()) === null;
+    } catch (error) {
+      // While the store is down, nobody knows of a reason.
+      return error instanceof UnavailableError;
+    }
   }
 }
 

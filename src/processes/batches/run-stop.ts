@@ -1,9 +1,9 @@
 import { setMaxListeners } from 'node:events';
-import type { BatchEvents } from '#domain/batch/events.ts';
 import { delay } from '#shared/async/timed-waits.ts';
+import type { EarlyOutcome } from './batch-outcome.ts';
 
 /** Why no more lines are asked: the outcome of the batch, or a reason why this run leaves the batch unfinished. */
-export type StopReason = Exclude<BatchEvents['BatchEnded']['outcome'], 'completed'> | LeaveReason;
+export type StopReason = EarlyOutcome | LeaveReason;
 
 /** `term-lost`: this node may run the batch again. `taken-over`: another run of the batch has begun. */
 type LeaveReason = 'node-stops' | 'term-lost' | 'taken-over';
@@ -34,6 +34,7 @@ export class RunStop {
   readonly #recording = new AbortController();
   readonly #ended = new AbortController();
   #reason: StopReason | null = null;
+  readonly #reasons = new Set<StopReason>();
 
   constructor() {
     // Every line that waits or runs listens to these signals.
@@ -70,11 +71,14 @@ export class RunStop {
     return isToLeave(this.#reason);
   }
 
-  /** Stops asking lines. The first reason counts, except that one to leave the batch replaces an outcome. */
+  /**
+   * Stops asking lines. The first reason counts, except that one to leave the batch replaces an outcome. Every reason
+   * ends the calls after its time: a revoked key makes none, even if the term was lost before.
+   */
   stop(reason: StopReason): void {
-    const isReplaced = this.#reason === null || rankOf(reason) > rankOf(this.#reason);
-    if (!isReplaced || this.recording.aborted) return;
-    this.#reason = reason;
+    if (this.#reasons.has(reason) || this.recording.aborted) return;
+    this.#reasons.add(reason);
+    if (this.#reason === null || rankOf(reason) > rankOf(this.#reason)) this.#reason = reason;
     this.#asking.abort();
     void this.#endAfterGrace(reason);
   }

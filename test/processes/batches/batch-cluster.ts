@@ -7,13 +7,15 @@ import { StreamWriter } from '#application/streams/stream-writer.ts';
 import { writeEvents } from '#application/streams/write-events.ts';
 import type { BlobStore } from '#blob-store/blob-store.ts';
 import { apiKey } from '#domain/api-key/api-key.ts';
-import { batch } from '#domain/batch/batch.ts';
+import { batch, cancelRequested } from '#domain/batch/batch.ts';
 import { file } from '#domain/file/file.ts';
 import type { Entity, EventOf } from '#domain/shared/entity.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { ByteBudget } from '#exchange/byte-budget.ts';
 import { readLine } from '#gateway/batch/read-line.ts';
 import { runTerm } from '#leases/term.ts';
 import { BatchRunner, type BatchRunnerOptions } from '#processes/batches/batch-runner.ts';
+import type { BatchStoreOptions } from '#processes/batches/batch-store.ts';
 import { CallSlots } from '#processes/batches/call-slots.ts';
 import { LeftLines } from '#processes/batches/left-lines.ts';
 import { delay } from '#shared/async/timed-waits.ts';
@@ -103,7 +105,7 @@ export class BatchCluster {
 
   newNode(calls: number, maxLineBytes = 1e9): BatchNode {
     const lines = new ByteBudget({ maxBytesPerProject: maxLineBytes, maxBytes: 1e9 });
-    return { left: new LeftLines(), slots: new CallSlots(calls), lines };
+    return { left: new LeftLines(this.#stores()), slots: new CallSlots(calls), lines };
   }
 
   /** Begins the next term, on a node. */
@@ -121,10 +123,10 @@ export class BatchCluster {
     );
   }
 
-  /** Returns the custom ids in the output of the batch; null before it has completed. */
-  async output(): Promise<ReadonlyArray<string> | null> {
+  /** Returns the custom ids in the output of the batch; null before it has ended so. */
+  async output(status = 'completed'): Promise<ReadonlyArray<string> | null> {
     const { state } = await this.service.writer.load(batch, batchId);
-    if (state?.facts.status !== 'completed') return null;
+    if (state?.facts.status !== status) return null;
     const made = await this.service.writer.load(file, state.facts.output_file_id ?? '');
     const lines = String(this.#blobs.get(made.state?.blobId ?? ''))
       .trimEnd()
@@ -132,23 +134,48 @@ export class BatchCluster {
     return lines.map((line) => (JSON.parse(line) as { custom_id: string }).custom_id);
   }
 
+  async revokeKey(): Promise<void> {
+    await this.#write(apiKey, ids.key, [newEvent('ApiKeyRevoked', { id: ids.key, descendantKeyIds: null })]);
+  }
+
+  async cancel(): Promise<void> {
+    const { state } = await this.service.writer.load(batch, batchId);
+    const decided = cancelRequested(state);
+    assert.ok(E.isRight(decided));
+    await this.#write(batch, batchId, decided.right);
+  }
+
   get timesAskedTwice(): number {
     return this.asked.length - new Set(this.asked).size;
   }
 
   #options(node: BatchNode, log: BatchRunnerOptions['log']): BatchRunnerOptions {
-    const { service } = this;
     const call: LineCalls['call'] = (line, request) => {
       this.asked.push(line.customId);
       return this.call(line, request);
     };
-    const readInput: LineCalls['read'] = (line, endpoint) => readLine(line, endpoint, 1_000);
+    const read: LineCalls['read'] = (line, endpoint) => readLine(line, endpoint, 1_000);
     const documents = {
       list: async () => ({
         documents: (await this.list()).map((id) => ({ id, order: 0, position: 0, value: { projectId: ids.project } })),
         next: null,
       }),
     };
+    return {
+      ...node,
+      ...this.#stores(),
+      calls: { read: read, call },
+      checks: new CallSlots(1),
+      maxLineBytes: 10_000,
+      documents,
+      positions: this.positions,
+      tail: new InMemoryEventStore().tail,
+      log,
+    } as unknown as BatchRunnerOptions;
+  }
+
+  #stores(): BatchStoreOptions {
+    const { service } = this;
     const append: typeof service.store.append = async (...given) => {
       await this.beforeAppend();
       return service.store.append(...given);
@@ -166,19 +193,11 @@ export class BatchCluster {
       },
     });
     return {
-      ...node,
       writer: new StreamWriter({ store }),
       blobs: this.#blobStore(),
       space: { shortageOf: async () => null, hasDiskRoomFor: async () => true },
-      calls: { read: readInput, call },
-      checks: new CallSlots(1),
-      maxLineBytes: 10_000,
       now: () => new Date(clock.time()),
-      documents,
-      positions: this.positions,
-      tail: new InMemoryEventStore().tail,
-      log,
-    } as unknown as BatchRunnerOptions;
+    } as unknown as BatchStoreOptions;
   }
 
   #blobStore(): Pick<BlobStore, 'put' | 'get' | 'delete'> {

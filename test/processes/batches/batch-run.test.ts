@@ -18,7 +18,7 @@ import { newEvent } from '#domain/shared/event.ts';
 import { failure } from '#domain/shared/failure.ts';
 import { ByteBudget } from '#exchange/byte-budget.ts';
 import { readLine } from '#gateway/batch/read-line.ts';
-import { BatchRun, type BatchTerm } from '#processes/batches/batch-run.ts';
+import { BatchRun, type BatchRunOptions, type BatchTerm } from '#processes/batches/batch-run.ts';
 import { CallSlots } from '#processes/batches/call-slots.ts';
 import { LeftLines } from '#processes/batches/left-lines.ts';
 import { batchCreated, batchId } from '#test/support/events/batch-events.ts';
@@ -112,7 +112,9 @@ class Batches {
       hasDiskRoomFor: async () => true,
     };
     const log = { warn: () => undefined, error: (fields: object) => assert.fail(JSON.stringify(fields)) };
-    const options = { writer, blobs, space, calls, slots, checks: new CallSlots(1), left: new LeftLines(), now, log };
+    const stores = { writer, blobs, space: space as unknown as BatchRunOptions['space'], now };
+    const left = new LeftLines(stores);
+    const options = { ...stores, calls, slots, checks: new CallSlots(1), left, log };
     return new BatchRun({ ...options, maxLineBytes: 10_000, lines: this.lines }, id, term).run();
   }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BatchRunner, type BatchRunnerOptions } from '#processes/batches/batch-runner.ts';
+import type { BatchStoreOptions } from '#processes/batches/batch-store.ts';
 import { LeftLines } from '#processes/batches/left-lines.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import { currentOwner } from '#shared/async/fair-queue.ts';
@@ -17,7 +18,7 @@ const created = (id: string) => ({ stream: `batch-${id}`, type: 'BatchCreated', 
 const positions = { passed: async () => 'reached' as const };
 
 function runnerOf(options: object, signal: AbortSignal): BatchRunner {
-  const needed = { space: {}, blobs: {}, writer: {}, left: new LeftLines(), ...options };
+  const needed = { space: {}, blobs: {}, writer: {}, left: new LeftLines({} as BatchStoreOptions), ...options };
   const term = { token: 1, signal, isHeld: () => true, guard: <Port>(port: Port) => port };
   return new BatchRunner(needed as unknown as BatchRunnerOptions, term);
 }

@@ -233,6 +233,79 @@ describe('A batch whose node loses its term', () => {
     });
   }
 
+  for (const [what, end, maxMs] of [
+    ['the key of the batch is revoked', (cluster: BatchCluster) => cluster.revokeKey(), 5_000],
+    ['the batch is cancelled', (cluster: BatchCluster) => cluster.cancel(), 12_000],
+  ] as const) {
+    for (const afterMs of [1_000, 6_000, 12_000]) {
+      it(`ends its calls within ${maxMs / 1_000} s when ${what} ${afterMs / 1_000} s after the loss`, async () => {
+        using time = new SimulatedTime(new Random(12)).install();
+        const cluster = new BatchCluster();
+        await cluster.create(4);
+        let calls = 0;
+        cluster.call = async (_, { signal }) => {
+          calls += 1;
+          await delay(1e9, signal);
+          calls -= 1;
+          return { kind: 'ended' };
+        };
+        const node = cluster.newNode(4);
+        const term = cluster.begin(node);
+        await time.pass(1_000);
+        term.lose();
+        await time.pass(afterMs);
+        assert.equal(calls, 4);
+        await end(cluster);
+        await time.pass(maxMs);
+        assert.equal(calls, 0);
+        await msUntilEnded(time, term);
+      });
+    }
+  }
+
+  it('ends its calls when the key is revoked while no run can begin', async () => {
+    using time = new SimulatedTime(new Random(14)).install();
+    const cluster = new BatchCluster();
+    await cluster.create(1);
+    let isAborted = false;
+    cluster.call = async (_, { signal }) => {
+      await delay(1e9, signal);
+      isAborted = signal.aborted;
+      return { kind: 'ended' };
+    };
+    const node = cluster.newNode(1);
+    const term = cluster.begin(node);
+    await time.pass(1_000);
+    term.lose();
+    await msUntilEnded(time, term);
+    cluster.beforeAppend = () => Promise.reject(unavailable());
+    cluster.begin(node);
+    await time.pass(10_000);
+    assert.equal(isAborted, false);
+    await cluster.revokeKey();
+    await time.pass(5_000);
+    assert.equal(isAborted, true);
+  });
+
+  it('keeps the answers of a batch that is cancelled after the loss', async () => {
+    using time = new SimulatedTime(new Random(13)).install();
+    const cluster = new BatchCluster();
+    await cluster.create(4);
+    const node = cluster.newNode(4);
+    const { beforePut } = cluster;
+    cluster.beforePut = () => Promise.reject(unavailable());
+    const term = cluster.begin(node);
+    await time.pass(1_000);
+    term.lose();
+    await msUntilEnded(time, term);
+    await cluster.cancel();
+    await time.pass(20_000);
+    cluster.beforePut = beforePut;
+    cluster.begin(node);
+    await time.pass(5_000);
+    assert.deepEqual((await cluster.output('cancelled'))?.length, 4);
+  });
+
   it('records no answer that comes after the term', async () => {
     using time = new SimulatedTime(new Random(4)).install();
     const cluster = new BatchCluster();
