@@ -18,7 +18,7 @@ const searchLookMs = 500;
 const restLookMs = 10_000;
 /**
  * How long it searches at least: after its start, after a release, and after an answer that no node holds the lease. It
- * needs two looks, which take longer on a slow store: half the expiry of a term.
+ * needs two looks, which take longer on a slow store, so it searches for the expiry of a term if that is longer.
  */
 const minSearchMs = 3_000;
 /** A holder that is silent for this time is dead, because it renews its term between two looks. */
@@ -42,7 +42,7 @@ export class LeaseWatch {
   #seen: LeaseTerm | undefined;
   #renewedAt = Number.NEGATIVE_INFINITY;
 
-  /** Starts at once. It must be closed. */
+  /** Starts immediately. It must be closed. */
   constructor(options: LeaseWatchOptions) {
     this.#options = options;
     this.#outage = new OutageLog(options.log, 'The store of leases', { lease: options.name });
@@ -52,8 +52,9 @@ export class LeaseWatch {
   }
 
   /**
-   * Whether a live node holds the lease. After the start it waits until that is known, for three seconds at most. After
-   * the answer that none does, it looks more often, so that the next answer is newer.
+   * Whether a live node holds the lease. After the start it waits until that is known, for three seconds at most, or
+   * for the expiry of a longer term. After the answer that none does, it looks more often, so that the next answer is
+   * newer.
    */
   async isHeld(): Promise<boolean> {
     for (;;) {

@@ -2,13 +2,13 @@ import type { MessagePort } from 'node:worker_threads';
 import { withTimeoutError } from '#shared/async/timed-waits.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { TermId } from './lease-store.ts';
-import { defaultLeaseLimits, type Expiry, type Leases, type ObservedTerm, type Renewal } from './leases.ts';
+import { crowdedIntervalMs, type Expiry, type Leases, type ObservedTerm, type Renewal } from './leases.ts';
 import { RoundTimes } from './round-times.ts';
 
 /** How long the messages of a call may take. */
 const messagesMs = 200;
-/** The calls of the store of one call over a port: a renewal that finds fewer terms looks afterwards. */
-const callsOfOne = 2;
+/** The calls of the store of one call over a port: a release waits for a renewal, which may look afterwards. */
+const callsOfOne = 3;
 
 /** A call of another thread. */
 type LeaseCall =
@@ -107,7 +107,7 @@ export class LeasesOverPort implements Leases {
   }
 
   get #limitMs(): number {
-    return defaultLeaseLimits.lookIntervalMs + callsOfOne * this.#callLimitMs + messagesMs;
+    return crowdedIntervalMs + callsOfOne * this.#callLimitMs + messagesMs;
   }
 
   /** @throws UnavailableError if the other thread does not answer in time; what its call throws, by its message */

@@ -17,6 +17,9 @@ export interface LeaseLimits {
 
 export const defaultLeaseLimits: LeaseLimits = { renewIntervalMs: 280, lookIntervalMs: 300 };
 
+/** The shortest time between two rounds while many of a node wait for answers. */
+export const crowdedIntervalMs = 700;
+
 /** The newest term of a lease, as one node has observed it. */
 export interface ObservedTerm extends LeaseTerm {
   /** Whether its holder has released it, or has not renewed it for the time of its expiry. It stays over. */

@@ -3,6 +3,7 @@ import { clock } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { LeaseStore } from './lease-store.ts';
 import {
+  crowdedIntervalMs,
   defaultLeaseLimits,
   type Expiry,
   type LeaseLimits,
@@ -54,7 +55,6 @@ const maxBlindMs = 30_000;
 const patienceMs = 1_000;
 /** While as many rounds wait for answers, others begin less often. */
 const maxRunning = 8;
-const crowdedIntervalMs = 700;
 
 /**
  * The leases of one node. It asks the store in rounds. One command renews all terms of the node. One read shows the

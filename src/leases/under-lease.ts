@@ -114,7 +114,7 @@ class Candidate {
     if (!isOver) return null;
     const token = (newest?.token ?? 0) + 1;
     const begunAt = clock.now();
-    const expiry = await leases.begin(name, token, holder);
+    const expiry = await abortable(signal, () => leases.begin(name, token, holder));
     if (expiry === null) return null;
     return new KeptTerm({ name, token, leases, limits: this.#limits, log, outage: this.#outage }, begunAt, expiry);
   }

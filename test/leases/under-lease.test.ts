@@ -11,7 +11,7 @@ import { InMemoryLeaseStore } from '#test/support/fakes/in-memory-lease-store.ts
 import { itInRounds } from '#test/support/run/long.ts';
 import { Random } from '#test/worlds/random.ts';
 import { SimulatedNode, SimulatedTime } from '#test/worlds/simulated-time.ts';
-import { type CallOutcome, lost, SlowLeaseStore, taking } from './slow-lease-store.ts';
+import { type CallOutcome, type LeaseCall, lost, SlowLeaseStore, taking } from './slow-lease-store.ts';
 
 const limits = defaultLeaseLimits;
 const prompt = taking(2);
@@ -148,6 +148,17 @@ describe('underLease', () => {
     assert.equal(waiting.settled, true);
   });
 
+  it('stops although the beginning of a term is not answered', async () => {
+    const waiting = start('waiting');
+    waiting.outcome = () => lost;
+    await time.pass(20_000);
+    waiting.outcome = (call) => (call === 'begin' ? lost : prompt);
+    await time.pass(2_000);
+    waiting.stop();
+    await time.pass(500);
+    assert.equal(waiting.settled, true);
+  });
+
   it('begins a new term when a store refuses the work’s fencing token', async () => {
     let refusals = 3;
     const node = start('node', {
@@ -222,7 +233,7 @@ class Node {
   readonly warnings: string[] = [];
   readonly infos: string[] = [];
   readonly ended: Promise<void>;
-  outcome: () => CallOutcome = () => prompt;
+  outcome: (call: LeaseCall) => CallOutcome = () => prompt;
   working = false;
   settled = false;
   readonly #time: SimulatedTime;
@@ -236,7 +247,7 @@ class Node {
     this.#options = options;
     this.holder = holder;
     this.#machine = new SimulatedNode(holder, options.rate);
-    const link = new SlowLeaseStore(time, store, () => this.outcome());
+    const link = new SlowLeaseStore(time, store, (call) => this.outcome(call));
     this.ended = this.#run(() => this.#compete(link));
     const settle = () => {
       this.settled = true;
