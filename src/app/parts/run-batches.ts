@@ -40,9 +40,9 @@ export function runBatches(runtime: Runtime, calls: LineCalls | null, space: Fil
     runOnOneNode(runtime, {
       name: lease,
       failureMessage: 'The running of batches has failed and is started again',
-      work: (term) => {
+      work: (term, stopping) => {
         isHolder = () => term.isHeld() && !term.signal.aborted;
-        return new BatchRunner(options, term).run();
+        return new BatchRunner(options, { ...term, stopping }).run();
       },
     });
   }

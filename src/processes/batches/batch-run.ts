@@ -35,6 +35,8 @@ export interface BatchTerm {
   readonly leaseToken: number;
   /** Aborts when no new work may begin. */
   readonly signal: AbortSignal;
+  /** Aborts when this node stops, also after the end of the term. */
+  readonly stopping: AbortSignal;
   /** Whether no other node can run batches now, according to this node's clock. */
   readonly isHeld: () => boolean;
   /** When it began, on this node's clock. */
@@ -102,9 +104,9 @@ export class BatchRun {
    * @throws UnavailableError, TermOverError
    */
   async run(): Promise<void> {
-    const { signal } = this.#term;
-    const leave = () => this.#stop.stop(this.#term.isHeld() ? 'node-stops' : 'term-lost');
-    signal.addEventListener('abort', leave, { signal: this.#stop.ended });
+    const { signal, stopping, isHeld } = this.#term;
+    const leave = () => this.#stop.stop(stopping.aborted || isHeld() ? 'node-stops' : 'term-lost');
+    for (const each of [signal, stopping]) each.addEventListener('abort', leave, { signal: this.#stop.ended });
     if (signal.aborted) leave();
     let hasFailed = true;
     try {

@@ -20,7 +20,7 @@ interface OpenBatch extends DocumentValue {
 }
 
 /** What a runner needs of its term. */
-type TermOfRuns = Pick<Term, 'token' | 'signal' | 'isHeld' | 'guard'>;
+type TermOfRuns = Pick<Term, 'token' | 'signal' | 'isHeld' | 'guard'> & Pick<BatchTerm, 'stopping'>;
 
 export interface BatchRunnerOptions extends BatchRunOptions {
   readonly documents: Pick<ReadStore, 'list'>;
@@ -61,7 +61,7 @@ export class BatchRunner {
   #emptyLooks = 0;
   #wake = new AbortController();
 
-  constructor(options: BatchRunnerOptions, { token, signal, isHeld, guard }: TermOfRuns) {
+  constructor(options: BatchRunnerOptions, { token, signal, stopping, isHeld, guard }: TermOfRuns) {
     const { writer, blobs, space, documents } = options;
     this.#options = {
       ...options,
@@ -70,13 +70,13 @@ export class BatchRunner {
       space: guard(space),
       documents: guard(documents),
     };
-    this.#term = { leaseToken: token, signal, isHeld, beganAt: clock.now() };
+    this.#term = { leaseToken: token, signal, stopping, isHeld, beganAt: clock.now() };
   }
 
   /** Runs batches until the term's signal aborts. Then every run ends within seconds. */
   async run(): Promise<void> {
-    const { signal } = this.#term;
-    setMaxListeners(0, signal);
+    const { signal, stopping } = this.#term;
+    setMaxListeners(0, signal, stopping);
     const end = await this.#options.tail.readEnd(signal);
     if (end === null) return;
     // New batches begin immediately. The looks find those from before the term, and those that had no place.

@@ -25,7 +25,7 @@ const graceMs: Readonly<Record<StopReason, number>> = {
 const recordMs: Readonly<Record<LeaveReason, number>> = { 'node-stops': 1_000, 'term-lost': 0, 'taken-over': 0 };
 
 /** A reason replaces those of a lower rank. */
-const ranks: Readonly<Record<LeaveReason, number>> = { 'node-stops': 1, 'term-lost': 1, 'taken-over': 2 };
+const ranks: Readonly<Record<LeaveReason, number>> = { 'term-lost': 1, 'node-stops': 2, 'taken-over': 3 };
 
 /** Whether a run still calls models for lines and records, and why it has stopped. */
 export class RunStop {

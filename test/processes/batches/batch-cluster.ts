@@ -53,6 +53,8 @@ export interface BatchNode {
   readonly left: LeftLines;
   readonly slots: CallSlots;
   readonly lines: ByteBudget;
+  /** Aborts when it stops. */
+  readonly stopping: AbortSignal;
 }
 
 /** A term that a test ends. */
@@ -103,9 +105,9 @@ export class BatchCluster {
     await this.#write(batch, batchId, [batchCreated({ ...made, projectId: ids.project })]);
   }
 
-  newNode(calls: number, maxLineBytes = 1e9): BatchNode {
+  newNode(calls: number, maxLineBytes = 1e9, stopping = new AbortController().signal): BatchNode {
     const lines = new ByteBudget({ maxBytesPerProject: maxLineBytes, maxBytes: 1e9 });
-    return { left: new LeftLines(this.#stores()), slots: new CallSlots(calls), lines };
+    return { left: new LeftLines(this.#stores()), slots: new CallSlots(calls), lines, stopping };
   }
 
   /** Begins the next term, on a node. */
@@ -119,7 +121,9 @@ export class BatchCluster {
     };
     const options = this.#options(node, log);
     return new TestTerm((signal, isHeld) =>
-      runTerm({ name: 'batches', token, signal, isHeld, log }, (term) => new BatchRunner(options, term).run()),
+      runTerm({ name: 'batches', token, signal, isHeld, log }, (term) =>
+        new BatchRunner(options, { ...term, stopping: node.stopping }).run(),
+      ),
     );
   }
 

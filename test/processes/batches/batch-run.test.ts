@@ -35,7 +35,13 @@ const origin = {
 } as const;
 
 const dayMs = 24 * 60 * 60 * 1_000;
-const alone: BatchTerm = { leaseToken: 0, signal: new AbortController().signal, isHeld: () => true, beganAt: -10_000 };
+const alone: BatchTerm = {
+  leaseToken: 0,
+  signal: new AbortController().signal,
+  stopping: new AbortController().signal,
+  isHeld: () => true,
+  beganAt: -10_000,
+};
 
 const lineOf = (customId: string) =>
   JSON.stringify({ custom_id: customId, method: 'POST', url: '/v1/chat/completions', body: { model: 'large' } });

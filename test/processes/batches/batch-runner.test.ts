@@ -19,7 +19,7 @@ const positions = { passed: async () => 'reached' as const };
 
 function runnerOf(options: object, signal: AbortSignal): BatchRunner {
   const needed = { space: {}, blobs: {}, writer: {}, left: new LeftLines({} as BatchStoreOptions), ...options };
-  const term = { token: 1, signal, isHeld: () => true, guard: <Port>(port: Port) => port };
+  const term = { token: 1, signal, stopping: signal, isHeld: () => true, guard: <Port>(port: Port) => port };
   return new BatchRunner(needed as unknown as BatchRunnerOptions, term);
 }
 

@@ -306,6 +306,30 @@ describe('A batch whose node loses its term', () => {
     assert.deepEqual((await cluster.output('cancelled'))?.length, 4);
   });
 
+  it('ends within seconds when the node stops after the loss, and leaves no calls', async () => {
+    using time = new SimulatedTime(new Random(15)).install();
+    const cluster = new BatchCluster();
+    await cluster.create(4);
+    let calls = 0;
+    cluster.call = async (_, { signal }) => {
+      calls += 1;
+      await delay(1e9, signal);
+      calls -= 1;
+      return { kind: 'ended' };
+    };
+    const stopping = new AbortController();
+    const node = cluster.newNode(4, 1e9, stopping.signal);
+    const term = cluster.begin(node);
+    await time.pass(1_000);
+    term.lose();
+    await time.pass(500);
+    assert.equal(calls, 4);
+    stopping.abort();
+    assert.ok((await msUntilEnded(time, term)) <= 3_500);
+    await time.pass(10);
+    assert.deepEqual([calls, node.lines.bytes], [0, 0]);
+  });
+
   it('records no answer that comes after the term', async () => {
     using time = new SimulatedTime(new Random(4)).install();
     const cluster = new BatchCluster();
