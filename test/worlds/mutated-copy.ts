@@ -22,8 +22,15 @@ const copied = [
   'tsconfig.json',
 ];
 
+/** The worlds that a copy runs: `count` from a seed on, until one shows a problem with a text. */
+export interface CopiedWorlds {
+  readonly from: number;
+  readonly count: number;
+  readonly until: string;
+}
+
 /** Runs worlds on a copy of the service with faults. @returns what `run-worlds.ts` prints */
-export async function runWorldsOnCopy(mutations: ReadonlyArray<Mutation>, seeds: number): Promise<string> {
+export async function runWorldsOnCopy(mutations: ReadonlyArray<Mutation>, worlds: CopiedWorlds): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'worlds-'));
   try {
     for (const name of copied) await cp(join(root, name), join(folder, name), { recursive: true });
@@ -33,16 +40,15 @@ export async function runWorldsOnCopy(mutations: ReadonlyArray<Mutation>, seeds:
       if (!text.includes(from)) throw new Error(`${file} has no ${from}`);
       await writeFile(join(folder, file), text.replace(from, to));
     }
-    return await outputOf(folder, seeds);
+    return await outputOf(folder, worlds);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-function outputOf(folder: string, seeds: number): Promise<string> {
-  const child = spawn(process.execPath, ['test/worlds/run-worlds.ts', String(seeds), '--until-failed'], {
-    cwd: folder,
-  });
+function outputOf(folder: string, { from, count, until }: CopiedWorlds): Promise<string> {
+  const worlds = [String(count), '--from', String(from), '--until', until];
+  const child = spawn(process.execPath, ['test/worlds/run-worlds.ts', ...worlds], { cwd: folder });
   let output = '';
   child.stdout.on('data', (text) => {
     output += String(text);

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import { runWorld, type WorldResult } from './world.ts';
 
 const usage = `Usage: npm run worlds -- <count> [--from <seed>]   runs worlds, from seed 1 on or from another one;
-                                                   --until-failed ends them at the first problem
+                                                   --until <text> ends them at a problem that has it
        npm run worlds -- --seed <seed>             runs one, and prints its calls
 `;
 const progressEvery = 100;
@@ -18,7 +18,7 @@ const { values, positionals } = parseArgs({
     seed: { type: 'string' },
     from: { type: 'string', default: '1' },
     step: { type: 'string' },
-    'until-failed': { type: 'boolean' },
+    until: { type: 'string' },
   },
 });
 const count = Number(positionals[0]);
@@ -59,7 +59,8 @@ async function runAll(first: number, worlds: number): Promise<void> {
     if (problems.length > 0) {
       failed.push(seed);
       print(`npm run worlds -- --seed ${seed}: ${textOf(problems)}\n`);
-      if (values['until-failed'] === true) for (const child of children) child.kill();
+      const isWanted = values.until !== undefined && textOf(problems).includes(values.until);
+      if (isWanted) for (const child of children) child.kill();
     }
     if (done % progressEvery === 0 || done === worlds)
       print(`${done} of ${worlds} worlds, ${failed.length} with a problem, ${seconds(began)} s\n`);

@@ -73,6 +73,8 @@ export interface ScenarioOptions {
 
 const endpoint = '/v1/chat/completions';
 
+const attachedNumbers = 5;
+
 /** What the clients of a world do: resources come, are connected, and go. */
 export class Scenario {
   readonly #options: ScenarioOptions;
@@ -123,6 +125,15 @@ export class Scenario {
     }
   }
 
+  /** Attaches some numbers to a flow. @returns what deletes the flow */
+  async prepareCascade(): Promise<() => Promise<void>> {
+    const flowId = await this.#create([], 'create_flow', { name: this.#name(), flowSchema: {} }, this.#project);
+    for (let index = 0; index < attachedNumbers; index += 1) await this.#createNumber(flowId);
+    return async () => {
+      await this.#options.client.send({ operation: 'delete_flow', parameters: { flowId: flowId ?? '' } });
+    };
+  }
+
   async #create(into: string[], operation: string, body: object, parameters = {}): Promise<string | null> {
     const answer = await this.#options.client.send({ operation, body: body as never, parameters });
     if (answer === null) return null;
@@ -145,15 +156,10 @@ export class Scenario {
     await this.#create(this.#flows, 'create_flow', body, this.#project);
   }
 
-  async #createNumber(): Promise<void> {
+  async #createNumber(flowId = this.#one(this.#flows)): Promise<void> {
     const name = this.#name();
     const number = `+4420718387${String(this.#made).padStart(3, '0')}`;
-    await this.#create(
-      this.#numbers,
-      'create_phone_number',
-      { name, number, flowId: this.#one(this.#flows) },
-      this.#project,
-    );
+    await this.#create(this.#numbers, 'create_phone_number', { name, number, flowId }, this.#project);
   }
 
   async #moveNumber(): Promise<void> {

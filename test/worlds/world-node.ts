@@ -191,7 +191,8 @@ export class WorldNode {
       { tail, log, opened },
     );
     await readStore.projections.start();
-    await this.#startProjector(readStore.leases, readStore.positionSink, metrics);
+    const watched = this.#surroundings.heldLeases.watch(this.name, readStore.leases);
+    await this.#startProjector(watched, readStore.positionSink, metrics);
     const writer = new StreamWriter({ store: events, soleWriter: false, snapshots: new RecordSnapshots(records) });
     followStates(tail, writer, opened);
     const keyUsage = new KeyUsage({ records, log });
@@ -214,6 +215,7 @@ export class WorldNode {
       tail,
       writer,
       ...readStore,
+      leases: watched,
       records,
       keyUsage,
       checkpoints: new ProcessCheckpoints(records),

@@ -5,8 +5,11 @@ import { DigestFolder } from '#digests/digest-folder.ts';
 import type { ApiKeyEvents } from '#domain/api-key/events.ts';
 import { type Caller, scopesOfKeyType } from '#domain/shared/access.ts';
 import { WorldClient } from './client.ts';
+import { directedFaults } from './directed-faults.ts';
 import { DigestFilesInMemory } from './doubles/digest-files-in-memory.ts';
 import { findProblems } from './findings/find-problems.ts';
+import { HeldLeases } from './findings/held-leases.ts';
+import { LeftTerms } from './findings/left-terms.ts';
 import { WorldHistory } from './history.ts';
 import { Outside } from './outside.ts';
 import { Random } from './random.ts';
@@ -64,6 +67,8 @@ class World {
   readonly #shared = new SharedStores();
   readonly #digestFiles = new DigestFilesInMemory();
   readonly #outside: Outside;
+  readonly #heldLeases: HeldLeases;
+  readonly #leftTerms: LeftTerms;
   readonly #surroundings: Surroundings;
   readonly #nodes: WorldNode[] = [];
   #started = 0;
@@ -75,6 +80,8 @@ class World {
     this.#random = new Random(seed ^ 0x5eed);
     this.#weather = new Weather(this.#random);
     const note = (line: string) => void this.#lines.push(line);
+    this.#heldLeases = new HeldLeases(time);
+    this.#leftTerms = new LeftTerms(time);
     this.#outside = new Outside({ random: this.#random, now: () => time.now, note });
     this.#surroundings = {
       time,
@@ -83,14 +90,20 @@ class World {
         time,
         weather: this.#weather,
         note,
-        onFault: (fault) => void this.#history.faults.push(fault),
+        onFault: (fault) => {
+          this.#history.faults.push(fault);
+          this.#leftTerms.hadFault(fault.fate);
+        },
       }),
       lineCalls: this.#outside.lineCalls,
       createSender: this.#outside.createSender,
       digestFolder: new DigestFolder(this.#digestFiles.path, this.#digestFiles),
       onTerm: (lease) => void this.#history.terms.push({ at: time.now, lease }),
-      onLine: (node, level, fields, message) =>
-        note(`${time.now.toFixed(3)} ${node} ${level} ${message} ${textOf(fields)}`),
+      heldLeases: this.#heldLeases,
+      onLine: (node, level, fields, message) => {
+        this.#leftTerms.onLine(node, message, fields);
+        note(`${time.now.toFixed(3)} ${node} ${level} ${message} ${textOf(fields)}`);
+      },
     };
   }
 
@@ -119,7 +132,7 @@ class World {
       isPlayed = true;
     });
     let isCalm = false;
-    void Promise.all([this.#disturb(2 + this.#random.below(5)), this.#interrupt(10 + this.#random.below(15))])
+    void Promise.all([this.#disturb(2 + this.#random.below(5), scenario), this.#interrupt(10 + this.#random.below(15))])
       .then(() => this.#calm())
       .then(() => {
         isCalm = true;
@@ -171,10 +184,10 @@ class World {
     node.start(worldTable);
   }
 
-  async #disturb(count: number): Promise<void> {
+  async #disturb(count: number, scenario: Scenario): Promise<void> {
     for (let index = 0; index < count; index += 1) {
       await this.#time.wait(this.#random.next() * 4_000);
-      await this.#disturbOnce();
+      await this.#disturbOnce(scenario);
       this.#replaceFailed();
     }
   }
@@ -205,7 +218,7 @@ class World {
     }
   }
 
-  async #disturbOnce(): Promise<void> {
+  async #disturbOnce(scenario: Scenario): Promise<void> {
     const random = this.#random;
     const node = this.#running.length === 0 ? null : random.pick(this.#running);
     const lastsMs = 500 + random.next() * 7_000;
@@ -235,6 +248,7 @@ class World {
         if (node === null) return;
         note(`${node.name} is frozen`);
         this.#time.freeze(node.machine);
+        this.#leftTerms.isFrozenFor(lastsMs);
         await this.#time.wait(lastsMs);
         this.#time.thaw(node.machine);
       },
@@ -257,6 +271,14 @@ class World {
         await this.#time.wait(lastsMs);
         this.#outside.lostShare = 0;
       },
+      ...directedFaults({
+        time: this.#time,
+        random,
+        weather: this.#weather,
+        shared: this.#shared,
+        prepareCascade: () => scenario.prepareCascade(),
+        note,
+      }),
     ];
     await random.pick(kinds)();
   }
@@ -306,6 +328,7 @@ class World {
     }
     await this.#time.pass(restMs);
     if (this.#time.waiting > 0) this.#problems.push(`${this.#time.waiting} timers are left`);
+    this.#problems.push(...this.#heldLeases.problems, ...this.#leftTerms.problems);
   }
 
   async #until(holds: () => boolean, limitMs: number, problem: string | null): Promise<void> {
