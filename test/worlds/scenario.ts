@@ -307,23 +307,24 @@ export class Scenario {
     const { time, random, caller, nodes } = this.#options;
     this.#made += 1;
     const id = `file-c${String(this.#made).padStart(23, '0')}`;
-    const blobId = `file-blob-${this.#made}`;
     const { keyId, keyType, organizationId, projectId, partnerId } = caller;
     const origin = { actor: { keyId, keyType }, requestId: id, correlationId: id, causationId: id };
     const bytes = Buffer.from(content);
     const sha256 = createHash('sha256').update(bytes).digest('hex');
-    const created = newEvent('FileCreated', {
-      id,
-      projectId,
-      blobId,
-      filename: 'file',
-      purpose,
-      contentType: 'text/plain',
-      bytes: bytes.length,
-      sha256,
-      expiresAfterSeconds,
-    });
-    for (;;) {
+    for (let attempt = 1; ; attempt += 1) {
+      // As each upload has: content that comes late replaces no other.
+      const blobId = `file-blob-${this.#made}-${attempt}`;
+      const created = newEvent('FileCreated', {
+        id,
+        projectId,
+        blobId,
+        filename: 'file',
+        purpose,
+        contentType: 'text/plain',
+        bytes: bytes.length,
+        sha256,
+        expiresAfterSeconds,
+      });
       const [node] = [...nodes()].sort(() => random.next() - 0.5);
       const store = async () => {
         const { blobs, writer } = (node as WorldNode).runtime;
