@@ -17,18 +17,6 @@ interface MutatedCopy {
 
 const copies: ReadonlyArray<MutatedCopy> = [
   {
-    title: 'a term that lasts 1.4 s however slow the store is',
-    problem: '--seed',
-    from: 1,
-    mutations: [
-      {
-        file: 'src/leases/round-times.ts',
-        from: 'return within(minExpiryMs, expiryFactor * this.thirdSlowestMs, maxExpiryMs);',
-        to: 'return minExpiryMs;',
-      },
-    ],
-  },
-  {
     title: 'a holder that counts on an expiry although it has sent a shorter one',
     problem: 'next to a newer one',
     from: 10,
