@@ -10,6 +10,8 @@ export interface DirectedFaultsOptions {
   readonly shared: SharedStores;
   /** Makes a resource on which many depend. @returns what removes it */
   readonly prepareCascade: () => Promise<() => Promise<void>>;
+  /** Asks some node for a digest, and waits for the answer. */
+  readonly writeDigest: () => Promise<void>;
   readonly note: (what: string) => void;
 }
 
@@ -30,7 +32,7 @@ const calmMs = 12_000;
 
 /** Faults in an order that chance alone rarely gives. */
 export function directedFaults(options: DirectedFaultsOptions): ReadonlyArray<() => Promise<void>> {
-  return [() => restartReadStore(options), () => loseShorterExpiry(options)];
+  return [() => restartReadStore(options), () => loseShorterExpiry(options), () => leaveDigest(options)];
 }
 
 /** The read store restarts while the log is slow and a process reacts: appends succeed while its term ends. */
@@ -45,6 +47,22 @@ async function restartReadStore({ time, random, weather, prepareCascade, note }:
   await time.wait(1_500 + 1_500 * random.next());
   endRestart();
   endSlow();
+  await time.wait(calmMs);
+}
+
+/** Files are stored late: a node has given its digest up when another one writes the next digest. */
+async function leaveDigest({ time, weather, writeDigest, note }: DirectedFaultsOptions): Promise<void> {
+  note('some files are stored late while digests are written');
+  const endLate = weather.begin({
+    node: null,
+    calls: new Set(['blobs.put']),
+    rate: 0.5,
+    fates: ['answered late'],
+    slowMs: 0,
+  });
+  await writeDigest();
+  endLate();
+  await writeDigest();
   await time.wait(calmMs);
 }
 

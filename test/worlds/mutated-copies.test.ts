@@ -28,6 +28,12 @@ const copies: ReadonlyArray<MutatedCopy> = [
       },
     ],
   },
+  {
+    title: 'a digest that is stored late over the one of another writer',
+    problem: 'was overwritten',
+    from: 1,
+    mutations: [{ file: 'src/digests/digest-store.ts', from: "{ keep: 'existing' }", to: '{}' }],
+  },
 ];
 
 describe(`Simulated worlds of a copy of the service ${long}`, function () {

@@ -116,7 +116,7 @@ export class Scenario {
       () => this.#deleteInstance(),
       () => this.#createEndpoint(),
       () => this.#createProfile(),
-      () => this.#writeDigest(),
+      () => this.writeDigest(),
     ];
     await this.#createFlow();
     for (let step = 0; step < steps; step += 1) {
@@ -298,7 +298,7 @@ export class Scenario {
     await client.send({ operation: 'delete_agent_profile', parameters: { agentProfileId: id } });
   }
 
-  async #writeDigest(): Promise<void> {
+  async writeDigest(): Promise<void> {
     await this.#options.client.send({ operation: 'write_digest', body: {} });
   }
 

@@ -277,6 +277,7 @@ class World {
         weather: this.#weather,
         shared: this.#shared,
         prepareCascade: () => scenario.prepareCascade(),
+        writeDigest: () => scenario.writeDigest(),
         note,
       }),
     ];

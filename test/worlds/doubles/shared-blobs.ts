@@ -21,15 +21,18 @@ interface KeptFile {
 /** The files that the nodes of a world share, as one of them has them open. */
 export class SharedBlobs implements BlobStore {
   readonly files: Map<string, KeptFile>;
+  /** The ids of files that other content has replaced. */
+  readonly replaced: string[];
   #isClosed = false;
 
-  constructor(files = new Map<string, KeptFile>()) {
+  constructor(files = new Map<string, KeptFile>(), replaced: string[] = []) {
     this.files = files;
+    this.replaced = replaced;
   }
 
   /** Opens the files for another node. */
   connect(): SharedBlobs {
-    return new SharedBlobs(this.files);
+    return new SharedBlobs(this.files, this.replaced);
   }
 
   async put(
@@ -47,7 +50,9 @@ export class SharedBlobs implements BlobStore {
       pieces.push(piece);
     }
     if (keep === 'existing' && this.files.has(id)) return length;
-    this.files.set(id, { bytes: Buffer.concat(pieces), storedAt: new Date(clock.time()) });
+    const bytes = Buffer.concat(pieces);
+    if (this.files.get(id)?.bytes.equals(bytes) === false) this.replaced.push(id);
+    this.files.set(id, { bytes, storedAt: new Date(clock.time()) });
     return length;
   }
 

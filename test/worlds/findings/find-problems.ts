@@ -26,6 +26,7 @@ export function findProblems({ shared, outside, digestFiles, history }: LookedAt
     ...findWebhookFaults(log, outside, history),
     ...findBatchFaults(log, outside, { blobs, history }),
     ...digestFiles.overwritten.map((name) => `the digest ${name} was overwritten`),
+    ...shared.blobs.replaced.map((id) => `the file ${id} was overwritten`),
   ];
   // It takes longest.
   return found.length > 0 ? found : findWrongDocuments(log, shared);
