@@ -68,7 +68,7 @@ function failureOf(error: unknown): NonNullable<LeaseAnswer['failure']> {
  */
 export class LeasesOverPort implements Leases {
   readonly #port: MessagePort;
-  readonly #waiting = new Map<number, (answer: LeaseAnswer) => void>();
+  readonly #waiting = new Map<number, PromiseWithResolvers<LeaseAnswer>>();
   #lastId = 0;
   #callLimitMs = new RoundTimes().callLimitMs;
 
@@ -77,7 +77,7 @@ export class LeasesOverPort implements Leases {
     this.#port = port;
     port.on('message', (answer: LeaseAnswer) => {
       this.#callLimitMs = answer.callLimitMs;
-      this.#waiting.get(answer.id)?.(answer);
+      this.#waiting.get(answer.id)?.resolve(answer);
     });
   }
 
@@ -102,8 +102,10 @@ export class LeasesOverPort implements Leases {
     await this.#call({ kind: 'release', name, token });
   }
 
+  /** Ends the calls that wait, too: their time limits would keep the thread from its end. */
   close(): void {
     this.#port.close();
+    for (const { reject } of this.#waiting.values()) reject(new UnavailableError('The leases are closed.'));
   }
 
   get #limitMs(): number {
@@ -114,11 +116,11 @@ export class LeasesOverPort implements Leases {
   async #call(call: LeaseCall): Promise<LeaseAnswer> {
     this.#lastId += 1;
     const id = this.#lastId;
-    const { promise, resolve } = Promise.withResolvers<LeaseAnswer>();
-    this.#waiting.set(id, resolve);
+    const answered = Promise.withResolvers<LeaseAnswer>();
+    this.#waiting.set(id, answered);
     this.#port.postMessage({ ...call, id } satisfies LeaseRequest);
     try {
-      const answer = await withTimeoutError(this.#limitMs, promise, noAnswer);
+      const answer = await withTimeoutError(this.#limitMs, answered.promise, noAnswer);
       if (answer.failure === undefined) return answer;
       const { message, isUnavailable, isLogged } = answer.failure;
       throw isUnavailable ? new UnavailableError(message, undefined, isLogged) : new Error(message);

@@ -68,6 +68,14 @@ describe('LeasesOverPort', () => {
     await assert.rejects(leases.look(), UnavailableError);
   });
 
+  it('ends the calls that wait when it is closed, so that they do not keep their thread from its end', async () => {
+    open(Object.assign(store, { newestOfAll: () => new Promise(() => undefined) }));
+    const looking = assert.rejects(leases.look(), UnavailableError);
+    leases.close();
+    await looking;
+    open(store);
+  });
+
   it('loses a term when the thread that asks the store answers no more, and takes the lease again afterwards', async () => {
     const [look, renewAll] = [store.newestOfAll.bind(store), store.renewAll.bind(store)];
     const { promise: thawed, resolve: thaw } = Promise.withResolvers<void>();

@@ -32,7 +32,24 @@ const calmMs = 12_000;
 
 /** Faults in an order that chance alone rarely gives. */
 export function directedFaults(options: DirectedFaultsOptions): ReadonlyArray<() => Promise<void>> {
-  return [() => restartReadStore(options), () => loseShorterExpiry(options), () => leaveDigest(options)];
+  return [() => loseShorterExpiry(options), () => leaveDigest(options)];
+}
+
+/** What some worlds do when nothing else fails any more, so that everything that follows comes from it alone. */
+export async function lastDisturbance(random: Random, options: DirectedFaultsOptions): Promise<void> {
+  const chosen = random.next();
+  if (chosen < 0.15) await slowLeases(options);
+  else if (chosen < 0.3) await restartReadStore(options);
+}
+
+/** The store of leases gets slow and stays so, until the world ends. */
+async function slowLeases({ time, weather, prepareCascade, note }: DirectedFaultsOptions): Promise<void> {
+  note('leases become slow for good, and then a cascade begins');
+  const remove = await prepareCascade();
+  weather.begin({ node: null, calls: leases, rate: 0, fates: [], slowMs: 1_000 });
+  // The terms that began on a fast store are over by then.
+  await time.wait(5_000);
+  await remove();
 }
 
 /** The read store restarts while the log is slow and a process reacts: appends succeed while its term ends. */

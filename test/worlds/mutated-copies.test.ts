@@ -17,6 +17,26 @@ interface MutatedCopy {
 
 const copies: ReadonlyArray<MutatedCopy> = [
   {
+    title: 'a term that lasts 1.4 s however slow the store is',
+    problem: 'is attached to a deleted flow',
+    from: 1,
+    mutations: [
+      { file: 'src/leases/round-times.ts', from: 'const maxExpiryMs = 20_000;', to: 'const maxExpiryMs = 1_400;' },
+    ],
+  },
+  {
+    title: 'a wait for a write of checkpoints that begins after the term',
+    problem: 'has left stores',
+    from: 62,
+    mutations: [
+      {
+        file: 'src/process-engine/process-checkpoints.ts',
+        from: 'if (this.#writing === null || this.#options.signal.aborted) return Promise.resolve();',
+        to: 'if (this.#writing === null) return Promise.resolve();',
+      },
+    ],
+  },
+  {
     title: 'a holder that counts on an expiry although it has sent a shorter one',
     problem: 'next to a newer one',
     from: 10,

@@ -5,7 +5,7 @@ import { DigestFolder } from '#digests/digest-folder.ts';
 import type { ApiKeyEvents } from '#domain/api-key/events.ts';
 import { type Caller, scopesOfKeyType } from '#domain/shared/access.ts';
 import { WorldClient } from './client.ts';
-import { directedFaults } from './directed-faults.ts';
+import { type DirectedFaultsOptions, directedFaults, lastDisturbance } from './directed-faults.ts';
 import { DigestFilesInMemory } from './doubles/digest-files-in-memory.ts';
 import { findProblems } from './findings/find-problems.ts';
 import { HeldLeases } from './findings/held-leases.ts';
@@ -138,9 +138,11 @@ class World {
         isCalm = true;
       });
     await this.#until(() => isPlayed && isCalm, 600_000, 'the clients got no answers');
-    // For some worlds the store of leases never gets fast again.
-    if (this.#random.isTrue(0.15))
-      this.#weather.begin({ node: null, calls: new Set(['leases']), rate: 0, fates: [], slowMs: 1_000 });
+    let isLastDone = false;
+    void lastDisturbance(this.#random, this.#directed(scenario)).then(() => {
+      isLastDone = true;
+    });
+    await this.#until(() => isLastDone, 600_000, 'the last disturbance has not ended');
     const shared = this.#shared;
     const check = () =>
       findProblems({ shared, outside: this.#outside, digestFiles: this.#digestFiles, history: this.#history });
@@ -271,17 +273,21 @@ class World {
         await this.#time.wait(lastsMs);
         this.#outside.lostShare = 0;
       },
-      ...directedFaults({
-        time: this.#time,
-        random,
-        weather: this.#weather,
-        shared: this.#shared,
-        prepareCascade: () => scenario.prepareCascade(),
-        writeDigest: () => scenario.writeDigest(),
-        note,
-      }),
+      ...directedFaults(this.#directed(scenario)),
     ];
     await random.pick(kinds)();
+  }
+
+  #directed(scenario: Scenario): DirectedFaultsOptions {
+    return {
+      time: this.#time,
+      random: this.#random,
+      weather: this.#weather,
+      shared: this.#shared,
+      prepareCascade: () => scenario.prepareCascade(),
+      writeDigest: () => scenario.writeDigest(),
+      note: (what) => void this.#lines.push(`${this.#time.now.toFixed(3)} ${what}`),
+    };
   }
 
   /** A supervisor starts a node again whose start has failed. */
