@@ -323,6 +323,8 @@ class World {
     const isSettled = ({ machine, startedAt, failure }: WorldNode) =>
       machine.state === 'dead' || startedAt !== null || failure !== null;
     await this.#until(() => this.#nodes.every(isSettled), startLimitMs, 'a node has not started');
+    // A process whose start has failed has ended.
+    for (const { machine, failure } of this.#nodes) if (failure !== null) this.#time.kill(machine);
     this.#weather.clear();
     // Work that waits for a late answer would be left.
     await this.#time.pass(Math.max(0, this.#surroundings.reach.badUntil - this.#time.now));

@@ -22,9 +22,9 @@ export function findBatchFaults(
       problems.push(`the batch ${data.id} has ${recorded.length} of ${input.length} lines`);
     for (const customId of input) {
       const asks = asked.filter((line) => line.batchId === data.id && line.customId === customId);
-      const takeovers = history.termsOf('batches', asks[0]?.at ?? 0, asks.at(-1)?.at ?? 0);
-      if (asks.length > 1 + takeovers)
-        problems.push(`the line ${customId} of ${data.id} was asked ${asks.length} times`);
+      const [first = 0, last = 0] = [asks[0]?.at, asks.at(-1)?.at];
+      const reasons = history.termsOf('batches', first, last) + history.strangeErrors(first, last);
+      if (asks.length > 1 + reasons) problems.push(`the line ${customId} of ${data.id} was asked ${asks.length} times`);
     }
   }
   return problems;
