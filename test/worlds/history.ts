@@ -10,6 +10,17 @@ interface BegunTerm {
 export class WorldHistory {
   readonly faults: ReachFault[] = [];
   readonly terms: BegunTerm[] = [];
+  /**
+   * The positions at which deliveries began without what was before, by endpoint, as a log line has named them: no term
+   * had stored anything before the endpoint was created.
+   */
+  readonly lateDeliveries = new Map<string, number>();
+
+  /** Notes a log line of a node. */
+  onLine(message: string, { webhookEndpoint, position }: Readonly<Record<string, unknown>>): void {
+    if (message.startsWith('The delivery position of a webhook endpoint is lost'))
+      this.lateDeliveries.set(String(webhookEndpoint), Number(position));
+  }
 
   /** How often a lease changed hands between two times. */
   termsOf(lease: string, from: number, to: number): number {

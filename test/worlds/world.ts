@@ -102,6 +102,7 @@ class World {
       heldLeases: this.#heldLeases,
       onLine: (node, level, fields, message) => {
         this.#leftTerms.onLine(node, message, fields);
+        this.#history.onLine(message, fields);
         note(`${time.now.toFixed(3)} ${node} ${level} ${message} ${textOf(fields)}`);
       },
     };

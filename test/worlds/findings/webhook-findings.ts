@@ -12,6 +12,7 @@ export function findWebhookFaults(log: WorldLog, { received }: Outside, history:
   for (const created of log.of('WebhookEndpointCreated')) {
     const state = log.state(webhookEndpoint, String(created.data.id));
     if (state === null) continue;
+    const from = Math.max(created.position, history.lateDeliveries.get(String(created.data.id)) ?? 0);
     const isEnabled = !state.deleted && state.record.disabledReason === null;
     for (const event of log.events) {
       if (event.position <= created.position) continue;
@@ -20,7 +21,7 @@ export function findWebhookFaults(log: WorldLog, { received }: Outside, history:
       const { kind } = listed.resource(event.data, streamKeyOf(event.stream));
       if (!isShownTo(audienceOf(state.record), event.metadata, kind)) continue;
       const tries = received.filter(({ id, url }) => id === event.id && url === state.record.url);
-      if (isEnabled && tries.length === 0)
+      if (isEnabled && event.position > from && tries.length === 0)
         problems.push(`the event ${event.position} was not sent to ${state.record.url}`);
       // A term makes a try again whose end was not stored. An error that no port names ends the deliveries of a term.
       const known = tries.filter(({ isAccepted, isAnswerKnown }) => isAccepted && isAnswerKnown);
