@@ -36,8 +36,7 @@ interface KeptRun {
 
 /**
  * Keeps what runs of a lost term have asked: running calls, and answers that could not be recorded. The next run of the
- * batch on this node takes them over instead of asking the lines again. Calls end
- * here for the same reasons as in a run.
+ * batch on this node takes them over instead of asking the lines again. Calls end here for the same reasons as in a run.
  */
 export class LeftLines {
   readonly #stores: BatchStoreOptions;

@@ -25,6 +25,14 @@ async function msUntilEnded(time: SimulatedTime, term: TestTerm): Promise<number
   return time.now - from;
 }
 
+/** Begins a term of a node, loses it a second later, and waits until its runs have ended. */
+async function loseTerm(time: SimulatedTime, cluster: BatchCluster, node: Parameters<BatchCluster['begin']>[0]) {
+  const term = cluster.begin(node);
+  await time.pass(1_000);
+  term.lose();
+  await msUntilEnded(time, term);
+}
+
 describe('A batch whose node loses its term', () => {
   it('asks no line twice when the node gets the next term, whatever its calls take', async () => {
     using time = new SimulatedTime(new Random(1)).install();
@@ -78,10 +86,7 @@ describe('A batch whose node loses its term', () => {
       return given[0].customId === 'line-0' ? { kind: 'later', afterMs: 1_000 } : answer;
     };
     const node = cluster.newNode(4);
-    const term = cluster.begin(node);
-    await time.pass(1_000);
-    term.lose();
-    await msUntilEnded(time, term);
+    await loseTerm(time, cluster, node);
     cluster.begin(node);
     await time.pass(30_000);
     const output = await cluster.output();
@@ -107,10 +112,7 @@ describe('A batch whose node loses its term', () => {
       }
     };
     const node = cluster.newNode(4);
-    const term = cluster.begin(node);
-    await time.pass(1_000);
-    term.lose();
-    await msUntilEnded(time, term);
+    await loseTerm(time, cluster, node);
     const free = new AbortController();
     let hasSlot = false;
     void node.slots.acquire('other', 'other', free.signal).then((slot) => {
@@ -135,10 +137,7 @@ describe('A batch whose node loses its term', () => {
     const { beforeRead } = cluster;
     for (const readMs of [0, 9_500]) {
       cluster.beforeRead = () => delay(readMs);
-      const term = cluster.begin(node);
-      await time.pass(1_000);
-      term.lose();
-      await msUntilEnded(time, term);
+      await loseTerm(time, cluster, node);
       await time.pass(2_000);
     }
     cluster.beforeRead = beforeRead;
@@ -154,10 +153,7 @@ describe('A batch whose node loses its term', () => {
     await cluster.create(8);
     cluster.call = answersAfter(() => 1e9);
     const node = cluster.newNode(4);
-    const term = cluster.begin(node);
-    await time.pass(1_000);
-    term.lose();
-    await msUntilEnded(time, term);
+    await loseTerm(time, cluster, node);
     const { beforeAppend } = cluster;
     cluster.beforeAppend = () => Promise.reject(unavailable());
     cluster.begin(node);
@@ -176,10 +172,7 @@ describe('A batch whose node loses its term', () => {
     await cluster.create(8);
     cluster.call = answersAfter(() => 25_000);
     const node = cluster.newNode(4);
-    const term = cluster.begin(node);
-    await time.pass(1_000);
-    term.lose();
-    await msUntilEnded(time, term);
+    await loseTerm(time, cluster, node);
     const { beforeAppend } = cluster;
     cluster.beforeAppend = () => Promise.reject(unavailable());
     cluster.begin(node);
@@ -274,10 +267,7 @@ describe('A batch whose node loses its term', () => {
       return { kind: 'ended' };
     };
     const node = cluster.newNode(1);
-    const term = cluster.begin(node);
-    await time.pass(1_000);
-    term.lose();
-    await msUntilEnded(time, term);
+    await loseTerm(time, cluster, node);
     cluster.beforeAppend = () => Promise.reject(unavailable());
     cluster.begin(node);
     await time.pass(10_000);
@@ -294,10 +284,7 @@ describe('A batch whose node loses its term', () => {
     const node = cluster.newNode(4);
     const { beforePut } = cluster;
     cluster.beforePut = () => Promise.reject(unavailable());
-    const term = cluster.begin(node);
-    await time.pass(1_000);
-    term.lose();
-    await msUntilEnded(time, term);
+    await loseTerm(time, cluster, node);
     await cluster.cancel();
     await time.pass(20_000);
     cluster.beforePut = beforePut;
@@ -336,10 +323,7 @@ describe('A batch whose node loses its term', () => {
     await cluster.create(1);
     const late = Promise.withResolvers<typeof answer>();
     cluster.call = () => late.promise;
-    const term = cluster.begin(cluster.newNode(1));
-    await time.pass(1_000);
-    term.lose();
-    await msUntilEnded(time, term);
+    await loseTerm(time, cluster, cluster.newNode(1));
     const { length } = cluster.service.store.log;
     late.resolve(answer);
     await time.pass(120_000);
