@@ -24,8 +24,10 @@ export function findWebhookFaults(log: WorldLog, { received }: Outside, history:
       if (isEnabled && event.position > from && tries.length === 0)
         problems.push(`the event ${event.position} was not sent to ${state.record.url}`);
       // A term makes a try again whose end was not stored. An error that no port names ends the deliveries of a term.
+      // A frozen node's try arrives late, so the order of arrival is not the order of the tries.
       const known = tries.filter(({ isAccepted, isAnswerKnown }) => isAccepted && isAnswerKnown);
-      const [first = 0, last = 0] = [known[0]?.at, known.at(-1)?.at];
+      const times = known.map(({ at }) => at);
+      const [first, last] = [Math.min(...times), Math.max(...times)];
       const reasons = history.termsOf('webhooks', first, last) + history.strangeErrors(first, last);
       if (known.length > 1 + reasons) problems.push(`the event ${event.position} came ${known.length} times`);
     }
