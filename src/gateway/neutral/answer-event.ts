@@ -12,6 +12,13 @@ export type FinishReason = 'stop' | 'stop-sequence' | 'length' | 'tool-calls' | 
  */
 export type AnswerEvent =
   | { readonly kind: 'started'; readonly id: string | null; readonly model: string | null }
+  /** A part has begun, and nothing of it has come. */
+  | { readonly kind: 'part-start' }
+  /**
+   * The provider says that a part is whole.
+   * @property index of a call of a tool; null for any other part, which is the latest one
+   */
+  | { readonly kind: 'part-end'; readonly index: number | null }
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'refusal'; readonly text: string }
   | { readonly kind: 'reasoning'; readonly text: string }
