@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { here } from '#bench/beside/checkout.ts';
+import { type Checkout, here } from '#bench/beside/checkout.ts';
+import type { Figure, MeasureVersion } from '#bench/beside/compare.ts';
 import { chat } from './gateway-processes/chats.ts';
 import { startSwitchyard } from './gateway-processes/contestants.ts';
 import { reserveCore } from './gateway-processes/cores.ts';
@@ -13,6 +14,8 @@ import { format, interleaved, print, printResults, type Result } from './measure
 
 const rounds = 5;
 const seconds = 3;
+/** In a comparison with another commit, which has more rounds. */
+const secondsBeside = 1;
 const { messages, model: _, ...settings } = chat;
 const [system, ...asked] = messages;
 
@@ -47,40 +50,58 @@ const stored: ReadonlyArray<Pair> = [
 ];
 const pairs: ReadonlyArray<Pair> = [chatToChat, messagesToMessages, ...translated, responsesToResponses, ...stored];
 
+type Way = 'whole' | 'streamed';
+
 /**
  * `npm run bench -- protocols`: the processor time of a call, whole and as a stream of 200 events, for each pair of the
  * client's and the target's protocol, against a chat that passes as it comes. The time of the thread that stores
  * responses counts.
  */
 export default async function protocols(): Promise<void> {
+  await withGateway(here, async (switchyard) => {
+    print('processor time of a call');
+    printResults([...(await compare(switchyard, 'whole', 1.5)), ...(await compare(switchyard, 'streamed', 2.5))]);
+  });
+}
+
+/** `npm run bench -- protocols --beside COMMIT`: the same of two versions in turns. */
+export const beside = (): MeasureVersion => async (checkout) => {
+  const figures: Figure[] = [];
+  await withGateway(checkout, async (switchyard) => {
+    for (const way of ['whole', 'streamed'] as const)
+      for (const pair of pairs) {
+        const value = await measureOf(way)(switchyard, pair, secondsBeside);
+        figures.push({ what: `${pair.name}, ${way}`, value, unit: ' µs' });
+      }
+  });
+  return figures;
+};
+
+async function withGateway(checkout: Checkout, measure: (switchyard: ServiceServer) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-protocols-'));
   const upstream = await startPrintingPort(join(import.meta.dirname, 'gateway-processes/upstream.ts'));
   const giveOwnCore = reserveCore();
+  const provider = { baseUrl: `${upstream.url}/v1`, apiKeyEnv: 'PROVIDER_KEY' };
+  const price = { inputPerMillion: 3 };
   const switchyard = await startSwitchyard(
     folder,
     upstream.url,
-    here,
+    checkout,
     {},
     {
       providers: {
-        anthropic: { kind: 'anthropic', baseUrl: `${upstream.url}/v1`, apiKeyEnv: 'PROVIDER_KEY' },
-        openai: {
-          kind: 'openai-compatible',
-          responses: true,
-          baseUrl: `${upstream.url}/v1`,
-          apiKeyEnv: 'PROVIDER_KEY',
-        },
+        anthropic: { kind: 'anthropic', ...provider },
+        openai: { kind: 'openai-compatible', responses: true, ...provider },
       },
       models: {
-        claude: { targets: [{ provider: 'anthropic', model: 'claude' }], price: { inputPerMillion: 3 } },
-        responses: { targets: [{ provider: 'openai', model: 'gpt' }], price: { inputPerMillion: 3 } },
+        claude: { targets: [{ provider: 'anthropic', model: 'claude' }], price },
+        responses: { targets: [{ provider: 'openai', model: 'gpt' }], price },
       },
     },
   );
   giveOwnCore(switchyard.pid);
   try {
-    print('processor time of a call');
-    printResults([...(await compare(switchyard, 'whole', 1.5)), ...(await compare(switchyard, 'streamed', 2.5))]);
+    await measure(switchyard);
   } finally {
     await switchyard.stop();
     await upstream.stop();
@@ -88,13 +109,13 @@ export default async function protocols(): Promise<void> {
   }
 }
 
-async function compare(
-  switchyard: ServiceServer,
-  way: 'whole' | 'streamed',
-  most: number,
-): Promise<ReadonlyArray<Result>> {
-  const measure = way === 'whole' ? processorOfWhole : processorOfStream;
-  const contestants = pairs.map((pair) => ({ name: pair.name, round: () => measure(switchyard, pair) }));
+function measureOf(way: Way): typeof processorOfWhole {
+  return way === 'whole' ? processorOfWhole : processorOfStream;
+}
+
+async function compare(switchyard: ServiceServer, way: Way, most: number): Promise<ReadonlyArray<Result>> {
+  const measure = measureOf(way);
+  const contestants = pairs.map((pair) => ({ name: pair.name, round: () => measure(switchyard, pair, seconds) }));
   const figures = await interleaved(contestants, rounds);
   for (const [name, figure] of figures) print(`${name}, ${way}: ${format(figure)} µs`);
   const ofChat = ({ name }: Pair) => (figures.get(name) ?? Number.NaN) / (figures.get(chatToChat.name) ?? Number.NaN);
@@ -114,7 +135,7 @@ async function compare(
 
 const headers = { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' };
 
-async function processorOfWhole({ url, pid }: ServiceServer, { path, body }: Pair): Promise<number> {
+async function processorOfWhole({ url, pid }: ServiceServer, { path, body }: Pair, duration: number): Promise<number> {
   const load: Load = {
     url,
     method: 'POST',
@@ -122,20 +143,20 @@ async function processorOfWhole({ url, pid }: ServiceServer, { path, body }: Pai
     headers,
     body: JSON.stringify(body),
     connections: 64,
-    seconds,
+    seconds: duration,
   };
   const before = processorMs(pid);
   const { perSecond } = await sendLoad(load);
-  return ((processorMs(pid) - before) * 1_000) / (perSecond * seconds);
+  return ((processorMs(pid) - before) * 1_000) / (perSecond * duration);
 }
 
-async function processorOfStream({ url, pid }: ServiceServer, { path, body }: Pair): Promise<number> {
+async function processorOfStream({ url, pid }: ServiceServer, { path, body }: Pair, duration: number): Promise<number> {
   const load: StreamLoad = {
     url: url + path,
     headers,
     body: JSON.stringify({ ...body, stream: true }),
     connections: 64,
-    seconds,
+    seconds: duration,
   };
   const before = processorMs(pid);
   const script = join(import.meta.dirname, 'gateway-processes/stream-load.ts');
