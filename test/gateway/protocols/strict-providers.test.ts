@@ -86,6 +86,10 @@ const wrongMessages: ReadonlyArray<object> = [
   { messages: [...hi, toolUse, ...user({ type: 'tool_result', tool_use_id: 'a' })] },
   { messages: user({ type: 'tool_result', tool_use_id: 'a' }), tools: toolOf({}) },
   { messages: user({ type: 'tool_result', tool_use_id: 'a.b' }) },
+  {
+    messages: [...hi, toolUse, ...user({ type: 'text', text: 'x' }, { type: 'tool_result', tool_use_id: 'a' })],
+    tools: toolOf({}),
+  },
   { system: [{ type: 'text', text: '' }] },
   { temperature: 1.5 },
   { top_p: 2 },
@@ -100,6 +104,7 @@ const wrongMessages: ReadonlyArray<object> = [
   { ...thinks, temperature: 0.5 },
   { ...thinks, top_k: 5 },
   { ...thinks, tools: toolOf({}), tool_choice: { type: 'any' } },
+  { ...thinks, tools: toolOf({}), messages: [...hi, toolUse, ...user({ type: 'tool_result', tool_use_id: 'a' })] },
   { n: 2 },
   { stream_options: {} },
   { response_format: {} },

@@ -1,15 +1,17 @@
 import {
+  type Answer,
   type Body,
-  firstFault,
   isObject,
   isText,
   listOf,
   nextTurn,
-  parsedBody,
   type Rule,
+  refuseAsOpenAi,
   rule,
   type StrictProvider,
   sendEvents,
+  sendJson,
+  strictProvider,
   unknownIn,
 } from './strict-provider.ts';
 
@@ -161,41 +163,28 @@ export const chatRules: ReadonlyArray<Rule> = [
   ),
 ];
 
-/** A strict provider of chats. */
-export function strictChat(): StrictProvider {
-  const refusals: string[] = [];
-  return {
-    rules: chatRules,
-    refusals,
-    behaviour: (res, seen) => {
-      const body = parsedBody(seen);
-      const fault = firstFault(chatRules, body, seen.headers);
-      if (fault !== null) {
-        refusals.push(fault);
-        const error = { message: fault, type: 'invalid_request_error', param: null, code: null };
-        const status = fault.startsWith('You did not') ? 401 : 400;
-        res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ error }));
-        return;
-      }
-      const { message, reason } = answerTo(body);
-      const common = { id: 'chatcmpl-fake', created: 1_767_225_600, model: body.model };
-      const usage = {
-        prompt_tokens: 15,
-        completion_tokens: 7,
-        total_tokens: 22,
-        prompt_tokens_details: { cached_tokens: 5 },
-      };
-      if (body.stream === true) {
-        const wantsUsage = isObject(body.stream_options) && body.stream_options.include_usage === true;
-        sendEvents(res, chunksOf(common, message, reason, wantsUsage ? usage : null));
-        return;
-      }
-      const choices = [{ index: 0, message, logprobs: null, finish_reason: reason }];
-      const whole = { ...common, object: 'chat.completion', choices, usage };
-      res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(whole));
-    },
-  };
+/** A strict provider of chats. @param answer default: it plays one conversation */
+export function strictChat(answer: Answer = playConversation): StrictProvider {
+  return strictProvider(chatRules, refuseAsOpenAi, answer);
 }
+
+const playConversation: Answer = (res, body) => {
+  const { message, reason } = answerTo(body);
+  const common = { id: 'chatcmpl-fake', created: 1_767_225_600, model: body.model };
+  const usage = {
+    prompt_tokens: 15,
+    completion_tokens: 7,
+    total_tokens: 22,
+    prompt_tokens_details: { cached_tokens: 5 },
+  };
+  if (body.stream === true) {
+    const wantsUsage = isObject(body.stream_options) && body.stream_options.include_usage === true;
+    sendEvents(res, chunksOf(common, message, reason, wantsUsage ? usage : null));
+    return;
+  }
+  const choices = [{ index: 0, message, logprobs: null, finish_reason: reason }];
+  sendJson(res, { ...common, object: 'chat.completion', choices, usage });
+};
 
 interface Said {
   readonly message: Body;

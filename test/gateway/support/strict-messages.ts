@@ -1,16 +1,18 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { SeenRequest } from './fake-provider.ts';
 import {
+  type Answer,
   type Body,
-  firstFault,
   isObject,
   isText,
   listOf,
   nextTurn,
-  parsedBody,
+  type Refuse,
   type Rule,
   rule,
   type StrictProvider,
   sendEvents,
+  sendJson,
+  strictProvider,
   unknownIn,
 } from './strict-provider.ts';
 
@@ -89,6 +91,22 @@ function faultOfPairs(messages: ReadonlyArray<Body>): string | null {
     if (own.some((id) => !before.includes(id))) return 'unexpected tool_use_id in a tool_result block';
   }
   return null;
+}
+
+/** Whether a text or an image is before a result of a tool. */
+function hasLateResult(message: Body): boolean {
+  const blocks = blocksOf(message);
+  const other = blocks.findIndex(({ type }) => type !== 'tool_result');
+  return other !== -1 && blocks.slice(other).some(({ type }) => type === 'tool_result');
+}
+
+/** Whether a model that thinks has called a tool without its thoughts, whose results it now gets. */
+function lacksThoughts({ messages }: Body): boolean {
+  const [called, answered] = listOf(messages).slice(-2);
+  if (called === undefined || answered === undefined || called.role !== 'assistant') return false;
+  const [first] = blocksOf(called);
+  const isResult = blocksOf(answered).some(({ type }) => type === 'tool_result');
+  return isResult && first?.type !== 'thinking' && first?.type !== 'redacted_thinking';
 }
 
 /** What Anthropic's reference refuses. */
@@ -174,6 +192,14 @@ export const messagesRules: ReadonlyArray<Rule> = [
       : null,
   ),
   rule(tools, (body) => faultOfPairs(listOf(body.messages))),
+  rule(tools, (body) =>
+    listOf(body.messages).some(hasLateResult) ? 'tool_result blocks must come first in the content' : null,
+  ),
+  rule(thinking, (body) =>
+    isObject(body.thinking) && body.thinking.type !== 'disabled' && lacksThoughts(body)
+      ? 'Expected `thinking` or `redacted_thinking`, but found `tool_use`'
+      : null,
+  ),
   rule(thinking, ({ thinking: asked, max_tokens: limit }) =>
     isObject(asked) &&
     asked.type === 'enabled' &&
@@ -199,43 +225,26 @@ export const messagesRules: ReadonlyArray<Rule> = [
   ),
 ];
 
-/** A strict provider of Messages. */
-export function strictMessages(): StrictProvider {
-  const refusals: string[] = [];
-  return {
-    rules: messagesRules,
-    refusals,
-    behaviour: (res, seen) => {
-      const body = parsedBody(seen);
-      const fault = faultOf(body, seen.headers, seen.path);
-      if (fault !== null) {
-        refusals.push(fault);
-        const error = {
-          type: 'error',
-          error: { type: 'invalid_request_error', message: fault },
-          request_id: 'req_fake',
-        };
-        const status = fault.startsWith('x-api-key') ? 401 : 400;
-        res
-          .writeHead(status, { 'content-type': 'application/json', 'request-id': 'req_fake' })
-          .end(JSON.stringify(error));
-        return;
-      }
-      if (seen.path.includes('/count_tokens')) {
-        res.writeHead(200, { 'content-type': 'application/json' }).end('{"input_tokens":42}');
-        return;
-      }
-      const message = answerTo(body);
-      if (body.stream === true) sendEvents(res, eventsOf(message));
-      else res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(message));
-    },
-  };
+/** A strict provider of Messages. @param answer default: it plays one conversation, and counts tokens */
+export function strictMessages(answer: Answer = playConversation): StrictProvider {
+  return strictProvider(messagesRules, refuseAsAnthropic, answer, judgedMembers);
 }
 
-function faultOf(body: Body, headers: IncomingHttpHeaders, path: string): string | null {
-  const counted = path.includes('/count_tokens') ? { max_tokens: 1, ...body } : body;
-  return firstFault(messagesRules, counted, headers);
+/** A request that only counts tokens has no limit of an answer. */
+function judgedMembers(body: Body, { path }: SeenRequest): Body {
+  return path.includes('/count_tokens') ? { max_tokens: 1, ...body } : body;
 }
+
+const refuseAsAnthropic: Refuse = (res, fault) => {
+  const error = { type: 'invalid_request_error', message: fault };
+  sendJson(res, { type: 'error', error, request_id: 'req_fake' }, fault.startsWith('x-api-key') ? 401 : 400);
+};
+
+const playConversation: Answer = (res, body, { path }) => {
+  if (path.includes('/count_tokens')) return sendJson(res, { input_tokens: 42 });
+  const message = answerTo(body);
+  return body.stream === true ? sendEvents(res, eventsOf(message)) : sendJson(res, message);
+};
 
 function answerTo(body: Body): Body {
   const results = allBlocks(body).flatMap((block) => (block.type === 'tool_result' ? [textOfResult(block)] : []));

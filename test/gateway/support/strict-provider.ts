@@ -10,12 +10,53 @@ export type Rule = {
   readonly refuses: (body: Body, headers: IncomingHttpHeaders) => string | null;
 };
 
-/** A provider that refuses what the real one refuses, and plays one conversation. */
+/** A provider that refuses what the real one refuses. */
 export interface StrictProvider {
   readonly rules: ReadonlyArray<Rule>;
   readonly behaviour: Behaviour;
   /** The refusals that it gave, for tests that expect none. */
   readonly refusals: string[];
+}
+
+/** Answers a request that no rule refuses. */
+export type Answer = (res: ServerResponse, body: Body, seen: SeenRequest) => void | Promise<void>;
+
+/** Refuses in the form of a protocol. */
+export type Refuse = (res: ServerResponse, fault: string) => void;
+
+/**
+ * A provider that refuses what its rules refuse, and answers the rest.
+ * @param judged what the rules see of a request; default: its body
+ */
+export function strictProvider(
+  rules: ReadonlyArray<Rule>,
+  refuse: Refuse,
+  answer: Answer,
+  judged: (body: Body, seen: SeenRequest) => Body = (body) => body,
+): StrictProvider {
+  const refusals: string[] = [];
+  return {
+    rules,
+    refusals,
+    behaviour: (res, seen) => {
+      const body = parsedBody(seen);
+      const fault = firstFault(rules, judged(body, seen), seen.headers);
+      if (fault === null) return answer(res, body, seen);
+      refusals.push(fault);
+      return refuse(res, fault);
+    },
+  };
+}
+
+/** Refuses in OpenAI's form. */
+export const refuseAsOpenAi: Refuse = (res, fault) => {
+  const error = { message: fault, type: 'invalid_request_error', param: null, code: null };
+  sendJson(res, { error }, fault.startsWith('You did not') ? 401 : 400);
+};
+
+/** Sends a whole JSON answer. */
+export function sendJson(res: ServerResponse, value: unknown, status = 200): void {
+  res.writeHead(status, { 'content-type': 'application/json', 'request-id': 'req_fake' }).end(JSON.stringify(value));
 }
 
 export const rule = (page: string, refuses: Rule['refuses']): Rule => ({ page, refuses });

@@ -1,14 +1,16 @@
 import {
+  type Answer,
   type Body,
-  firstFault,
   isText,
   listOf,
   nextTurn,
-  parsedBody,
   type Rule,
+  refuseAsOpenAi,
   rule,
   type StrictProvider,
   sendEvents,
+  sendJson,
+  strictProvider,
   unknownIn,
 } from './strict-provider.ts';
 
@@ -99,31 +101,20 @@ export const responsesRules = (name: string): ReadonlyArray<Rule> => [
 ];
 
 /**
- * A strict provider of Responses, which stores nothing and reasons before each answer.
+ * A strict provider of Responses, which stores nothing.
  * @param name marks its reasoning, which no other provider can read
+ * @param answer default: it plays one conversation, and reasons before each answer
  */
-export function strictResponses(name = 'enc'): StrictProvider {
-  const refusals: string[] = [];
-  const rules = responsesRules(name);
-  return {
-    rules,
-    refusals,
-    behaviour: (res, seen) => {
-      const body = parsedBody(seen);
-      const fault = firstFault(rules, body, seen.headers);
-      if (fault !== null) {
-        refusals.push(fault);
-        const error = { message: fault, type: 'invalid_request_error', param: null, code: null };
-        const status = fault.startsWith('You did not') ? 401 : 400;
-        res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ error }));
-        return;
-      }
-      const response = responseTo(body, name);
-      if (body.stream === true) sendEvents(res, eventsOfResponse(response));
-      else res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(response));
-    },
-  };
+export function strictResponses(name = 'enc', answer: Answer = conversationOf(name)): StrictProvider {
+  return strictProvider(responsesRules(name), refuseAsOpenAi, answer);
 }
+
+const conversationOf =
+  (name: string): Answer =>
+  (res, body) => {
+    const response = responseTo(body, name);
+    return body.stream === true ? sendEvents(res, eventsOfResponse(response)) : sendJson(res, response);
+  };
 
 let made = 0;
 
