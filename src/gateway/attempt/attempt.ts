@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Timeouts } from '#gateway/config/configuration.ts';
 import { GatheredBytes } from '#gateway/framing/gathered-bytes.ts';
+import { DecompressionError } from '#gateway/transport/decompressed-stream.ts';
 import type { Transport, UpstreamCall, UpstreamListener, UpstreamRequest } from '#gateway/transport/transport.ts';
 import { type AttemptFailure, maxRefusalBytes, parseRefusal, type TimeoutName, unreadable } from './attempt-failure.ts';
 import type { AttemptControl, BodyConsumer, CreateBodyConsumer } from './body-consumer.ts';
@@ -301,6 +302,7 @@ function classifyBreak(
   error: Error & { readonly code?: unknown },
   sent: boolean,
 ): 'unreachable' | 'reset' | 'malformed' {
+  if (error instanceof DecompressionError) return 'malformed';
   const code = String(error.code ?? '');
   if (!sent || connecting.has(code) || code === 'UND_ERR_CONNECT_TIMEOUT') return 'unreachable';
   return code.startsWith('HPE_') || code === 'UND_ERR_HEADERS_OVERFLOW' ? 'malformed' : 'reset';

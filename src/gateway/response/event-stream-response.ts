@@ -10,13 +10,14 @@ import {
   unreadable,
 } from '#gateway/attempt/attempt-failure.ts';
 import type { AttemptControl, BodyConsumer } from '#gateway/attempt/body-consumer.ts';
-import { maxErrorValues, parseForeign } from '#gateway/framing/foreign-json.ts';
+import { maxErrorValues, parseForeign, withoutByteOrderMark } from '#gateway/framing/foreign-json.ts';
 import { GatheredBytes } from '#gateway/framing/gathered-bytes.ts';
 import { maxEventBytes, type SseBatch, SseSplitter } from '#gateway/framing/sse-splitter.ts';
 import { type EventClassification, maxKeptBytes, type StreamInterpreter } from '#gateway/framing/stream-interpreter.ts';
 import { nothingReported, type ReportedConsumption } from '#gateway/neutral/consumption.ts';
 import { providerErrorIn } from '#gateway/neutral/provider-report.ts';
-import { isPlain } from '#gateway/transport/transport.ts';
+import { maxWindowBytes } from '#gateway/transport/decompressed-stream.ts';
+import { contentOf, isEventStream } from '#gateway/transport/transport.ts';
 import { EventLoopBudget, heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
 import { runFor } from '#shared/async/fair-queue.ts';
 import { isObject } from '#shared/json/json.ts';
@@ -24,6 +25,7 @@ import { errorEvent, errorOf, type RefusedCall } from './error-response.ts';
 import {
   createResponseHeaders,
   type FinishAnswer,
+  isNamedJson,
   type PrepareAnswer,
   type ResponseHandler,
   type ResponseHead,
@@ -97,8 +99,7 @@ export class EventStreamResponse implements ResponseHandler {
   }
 
   receive(head: ResponseHead, attempt: AttemptControl): BodyConsumer {
-    if (isPlain(head.headers) && /[/+]json\b/i.test(head.headers['content-type'] ?? ''))
-      return new JsonInsteadOfStream(attempt);
+    if (isNamedJson(head)) return new JsonInsteadOfStream(head, attempt);
     const interpreter = head.translator?.interpret?.() ?? this.options.createInterpreter();
     this.#interpreter = interpreter;
     return new StreamConsumer(this, head, attempt, interpreter);
@@ -151,10 +152,12 @@ export class EventStreamResponse implements ResponseHandler {
 
 /** Reads JSON that came instead of a stream. It may contain the reason. */
 class JsonInsteadOfStream implements BodyConsumer {
+  readonly #head: ResponseHead;
   readonly #attempt: AttemptControl;
   readonly #gathered = new GatheredBytes();
 
-  constructor(attempt: AttemptControl) {
+  constructor(head: ResponseHead, attempt: AttemptControl) {
+    this.#head = head;
     this.#attempt = attempt;
   }
 
@@ -164,7 +167,8 @@ class JsonInsteadOfStream implements BodyConsumer {
   }
 
   onEnd(): void {
-    const value = parseForeign(this.#gathered.bytes, maxErrorValues);
+    const content = contentOf(this.#head.headers, this.#gathered.bytes, maxHeldBytes);
+    const value = content === null ? null : parseForeign(withoutByteOrderMark(content), maxErrorValues);
     const error = isObject(value) ? providerErrorIn(value) : null;
     this.#attempt.fail(error === null ? malformed : refusalInBody(error));
   }
@@ -181,6 +185,9 @@ class StreamConsumer implements BodyConsumer {
   readonly #attempt: AttemptControl;
   readonly #interpreter: StreamInterpreter;
   readonly #splitter: SseSplitter;
+  readonly #maxWindowBytes: number;
+  /** What the decompression of the stream keeps of it. */
+  #windowBytes = 0;
   /** Whether it continues the answer of another attempt. */
   readonly #isContinuation: boolean;
   #arrived: Buffer[] = [];
@@ -214,7 +221,9 @@ class StreamConsumer implements BodyConsumer {
     this.#isContinuation = stream.hasBegun;
     this.#isPrepared = stream.options.prepare === undefined;
     this.#splitter = new SseSplitter(maxEventBytes + stream.maxRepeatedBytes);
-    if (/^text\/event-stream\b/i.test(contentType) && isPlain(head.headers)) return;
+    const windowBytes = maxWindowBytes(head.headers);
+    this.#maxWindowBytes = windowBytes ?? 0;
+    if (isEventStream(head.headers) && windowBytes !== null) return;
     this.#isOver = true;
     queueMicrotask(() => attempt.fail(malformed));
   }
@@ -226,6 +235,7 @@ class StreamConsumer implements BodyConsumer {
   /** Reads and writes all events of a piece together. */
   onData(chunk: Buffer): void {
     if (this.#isWaiting) this.#attempt.pause();
+    this.#windowBytes = Math.min(this.#maxWindowBytes, this.#windowBytes + chunk.length);
     if (this.#arrived.push(chunk) === 1) queueMicrotask(this.#flush);
   }
 
@@ -328,9 +338,10 @@ class StreamConsumer implements BodyConsumer {
     if (!this.#isOver) this.#count(this.#heldBytes + this.#interpreter.keptBytes);
   }
 
-  /** Counts what is held here and what the interpreter keeps. */
-  #count(bytes: number): void {
+  /** Counts what is held here and what the interpreter keeps, and what the decompression does. */
+  #count(held: number): void {
     const { answerHold } = this.#stream.options;
+    const bytes = held + this.#windowBytes;
     if (bytes <= answerHold.bytes) answerHold.resize(bytes);
     else if (this.#interpreter.keptBytes > maxKeptBytes) this.#fail(tooLarge);
     else if (!answerHold.takeBegun(bytes - answerHold.bytes)) this.#fail(noRoom);

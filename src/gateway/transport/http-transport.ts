@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import type { Readable } from 'node:stream';
 import type { buildConnector, Client, Dispatcher, Pool } from 'undici';
 import { Connection, type ConnectionFault } from './connection.ts';
+import { DecompressedStream } from './decompressed-stream.ts';
 import type { Transport, UpstreamCall, UpstreamListener, UpstreamRequest } from './transport.ts';
 
 /**
@@ -44,14 +45,20 @@ export class HttpTransport implements Transport {
   }
 
   call(request: UpstreamRequest, listener: UpstreamListener): UpstreamCall {
-    const call = new HttpCall(request.streams ? this.#streams : this.#others, request, listener);
-    call.start();
-    return call;
+    return request.streams
+      ? new DecompressedStream(listener, (decompressing) => begin(this.#streams, request, decompressing))
+      : begin(this.#others, request, listener);
   }
 
   async close(): Promise<void> {
     await Promise.all([this.#streams.close(), this.#others.close()]);
   }
+}
+
+function begin(pool: Pool, request: UpstreamRequest, listener: UpstreamListener): HttpCall {
+  const call = new HttpCall(pool, request, listener);
+  call.start();
+  return call;
 }
 
 /** What undici's pool passes to the connection that carries a call. */

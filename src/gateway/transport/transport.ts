@@ -25,6 +25,7 @@ export interface UpstreamRequest {
 export interface UpstreamListener {
   /** The request is sent on a connection. Called again for each further piece of a stored body. */
   readonly onSent: () => void;
+  /** The data of a compressed event stream come decompressed; its headers stay. */
   readonly onHeaders: (status: number, headers: IncomingHttpHeaders) => void;
   readonly onData: (chunk: Buffer) => void;
   readonly onEnd: () => void;
@@ -57,10 +58,20 @@ const decompressors = new Map<string, (body: Buffer, options: { readonly maxOutp
   ['zstd', zstdDecompressSync],
 ]);
 
-/** Whether an answer is not compressed, as the request asks. */
+/** How the bytes of an answer are compressed, in lower case; empty if they are not, as the request asks. */
+export function encodingOf(headers: IncomingHttpHeaders): string {
+  const encoding = (headers['content-encoding'] ?? '').trim().toLowerCase();
+  return encoding === 'identity' ? '' : encoding;
+}
+
+/** Whether an answer is not compressed. */
 export function isPlain(headers: IncomingHttpHeaders): boolean {
-  const encoding = headers['content-encoding'];
-  return encoding === undefined || encoding === '' || encoding.toLowerCase() === 'identity';
+  return encodingOf(headers) === '';
+}
+
+/** Whether an answer is a stream of server-sent events. */
+export function isEventStream(headers: IncomingHttpHeaders): boolean {
+  return /^text\/event-stream\b/i.test(headers['content-type'] ?? '');
 }
 
 /**
@@ -70,7 +81,7 @@ export function isPlain(headers: IncomingHttpHeaders): boolean {
  */
 export function contentOf(headers: IncomingHttpHeaders, body: Buffer, maxBytes: number): Buffer | null {
   if (isPlain(headers)) return body;
-  const decompress = decompressors.get((headers['content-encoding'] ?? '').trim().toLowerCase());
+  const decompress = decompressors.get(encodingOf(headers));
   try {
     return decompress?.(body, { maxOutputLength: maxBytes }) ?? null;
   } catch {

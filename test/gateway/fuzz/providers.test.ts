@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { brotliCompressSync, deflateRawSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import { defaultBodyByteLimits } from '#exchange/body-source.ts';
 import { ByteBudget, defaultAnswerByteLimits } from '#exchange/byte-budget.ts';
@@ -63,9 +64,24 @@ interface Sending {
   readonly status: number;
   /** Null for that of the answer. */
   readonly contentType: string | null;
-  /** What it says of its encoding, whatever it has. */
-  readonly encoding: string | null;
+  readonly encoding: SentEncoding;
 }
+
+/** What an answer says of its encoding, and how it is compressed. */
+interface SentEncoding {
+  readonly name: string | null;
+  readonly compress: (bytes: Buffer) => Buffer;
+}
+
+const asItIs = (bytes: Buffer) => bytes;
+const plain: SentEncoding = { name: null, compress: asItIs };
+const encodings: ReadonlyArray<SentEncoding> = [
+  { name: 'gzip', compress: gzipSync },
+  { name: 'deflate', compress: deflateRawSync },
+  { name: 'br', compress: brotliCompressSync },
+  { name: 'zstd', compress: zstdCompressSync },
+  ...['gzip', 'br', 'zstd', 'identity', 'unknown'].map((name) => ({ name, compress: asItIs })),
+];
 
 const usually = <Value>(usual: Value, ...odd: ReadonlyArray<Value>) =>
   fc.oneof({ weight: 8, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: fc.constantFrom(...odd) });
@@ -76,7 +92,7 @@ const sending: fc.Arbitrary<Sending> = fc.record({
   end: usually<Sending['end']>('end', 'cut'),
   status: usually(200, 201, 204, 206, 302, 400, 401, 404, 429, 500, 529),
   contentType: usually<string | null>(null, 'application/json', 'text/event-stream', 'text/html', 'text/plain', ''),
-  encoding: usually<string | null>(null, 'gzip', 'br', 'identity', 'unknown'),
+  encoding: usually(plain, ...encodings),
 });
 
 const round = fc.record({ call: fc.constantFrom(...calls), isStreamed: fc.boolean(), mutations, sending });
@@ -92,10 +108,12 @@ function bytesOf({ answered }: FuzzedCall, isStreamed: boolean, changes: Mutatio
 }
 
 /** Sends bytes in pieces. */
-function sends(bytes: Buffer, usualType: string, { cuts, end, status, contentType, encoding }: Sending): Behaviour {
+function sends(written: Buffer, usualType: string, { cuts, end, status, contentType, encoding }: Sending): Behaviour {
   return async (res) => {
     const type = contentType ?? usualType;
-    res.writeHead(status, { 'content-type': type, ...(encoding === null ? {} : { 'content-encoding': encoding }) });
+    const named = encoding.name === null ? {} : { 'content-encoding': encoding.name };
+    res.writeHead(status, { 'content-type': type, ...named });
+    const bytes = encoding.compress(written);
     const places = [0, ...cuts.map((cut) => Math.floor(cut * bytes.length)), bytes.length].sort((a, b) => a - b);
     for (const [index, place] of places.slice(1).entries()) {
       if (res.destroyed) return;
