@@ -9,6 +9,11 @@ const minBytes = 64 * 1024;
 /** How many bytes of a long text stay, because a reader looks at its beginning: `data:image/png;base64,`. */
 const keptBytes = 256;
 
+/** Files of a type that may be a plain text, which another form needs decoded. Maximum bytes of all of them together. */
+const maxFileBytes = 8 * 1024 * 1024;
+const textFile = /^"data:(?!(image|audio|video)\\?\/|application\\?\/pdf)/i;
+const lookedAtBytes = 64;
+
 const quote = 0x22;
 const backslash = 0x5c;
 
@@ -22,6 +27,7 @@ export class LongTexts {
   readonly #mark = `<${randomBytes(16).toString('hex')}:`;
   #bytes: Buffer = Buffer.alloc(0);
   #found: Place[] = [];
+  #fileBytesLeft = maxFileBytes;
   /** What was taken out: the text of JSON inside of the quotes. */
   #cut: Place[] = [];
 
@@ -29,6 +35,7 @@ export class LongTexts {
   finderIn(bytes: Buffer, other: JsonListener): JsonListener {
     this.#bytes = bytes;
     this.#found = [];
+    this.#fileBytesLeft = maxFileBytes;
     const starts: number[] = new Array(maxJsonLevels + 1).fill(0);
     return {
       maxLevel: maxJsonLevels,
@@ -38,10 +45,18 @@ export class LongTexts {
       },
       end: (level, end) => {
         const valueStart = starts[level] as number;
-        if (end - valueStart > minBytes && bytes[valueStart] === quote) this.#found.push({ valueStart, end });
+        if (end - valueStart > minBytes && bytes[valueStart] === quote && !this.#stays(valueStart, end))
+          this.#found.push({ valueStart, end });
         if (level <= other.maxLevel) other.end(level, end);
       },
     };
+  }
+
+  #stays(valueStart: number, end: number): boolean {
+    const isTextFile = textFile.test(this.#bytes.toString('latin1', valueStart, valueStart + lookedAtBytes));
+    if (!isTextFile || end - valueStart > this.#fileBytesLeft) return false;
+    this.#fileBytesLeft -= end - valueStart;
+    return true;
   }
 
   /** Takes the found texts out, but for those inside of other places. @returns the edits that put marks in their place */

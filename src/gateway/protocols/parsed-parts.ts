@@ -4,6 +4,7 @@ import type {
   DocumentPart,
   ImagePart,
   OutputForm,
+  Source,
   TextPart,
   Tool,
   ToolCallPart,
@@ -11,6 +12,7 @@ import type {
   ToolResultPart,
   Turn,
 } from '#gateway/neutral/conversation.ts';
+import { plainTextIn } from '#gateway/neutral/source.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { freeTextSchema } from './free-text.ts';
 import { joinTurns, refuse, textOr } from './parsing.ts';
@@ -37,6 +39,14 @@ export class TurnCollector {
 /** The texts of a content that may have nothing else. */
 export function onlyTexts(parts: Turn['parts']): ReadonlyArray<TextPart> {
   return parts.map((part) => (part.kind === 'text' ? part : refuse(part.pointer, 'only texts can be here')));
+}
+
+/** A file that a client sends: a picture, a plain text, or another document. */
+export function filePart(source: Source, name: string | null, pointer: string): ImagePart | DocumentPart {
+  if (source.kind === 'url') return { kind: 'document', source, name, pointer };
+  if (source.mediaType.startsWith('image/')) return { kind: 'image', source, pointer };
+  const text = plainTextIn(source);
+  return { kind: 'document', source: text === null ? source : { kind: 'text', text }, name, pointer };
 }
 
 /** @param given its arguments, as JSON text */

@@ -2,9 +2,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import {
   type Effort,
   efforts,
-  type ImagePart,
   type Part,
-  type Source,
   type Tuned,
   type Turn,
   type Unsupported,
@@ -60,20 +58,6 @@ export function joinTurns(turns: ReadonlyArray<Turn>): ReadonlyArray<Turn> {
     else joined.push({ role, parts: [...parts] });
   }
   return joined;
-}
-
-const dataUrl = /^data:([^;,]+)(?:;[^,;]+)*;base64,/i;
-
-/** The source that a URL names: bytes in a `data:` URL, or the address. */
-export function sourceOf(url: string): Source {
-  const [head, mediaType] = dataUrl.exec(url.slice(0, 200)) ?? [];
-  if (head === undefined || mediaType === undefined) return { kind: 'url', url };
-  return { kind: 'base64', mediaType: mediaType.toLowerCase(), data: url.slice(head.length) };
-}
-
-/** The URL of a source. */
-export function urlOf(source: ImagePart['source']): string {
-  return source.kind === 'url' ? source.url : `data:${source.mediaType};base64,${source.data}`;
 }
 
 /** A text, or null. */

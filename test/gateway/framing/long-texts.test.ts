@@ -50,6 +50,19 @@ describe('LongTexts', () => {
     assert.ok(typeof url === 'string' && url.startsWith('data:image/png;base64,AAAA') && url.length < 400);
   });
 
+  it('leaves files whole that may be plain texts, up to 8 MiB together', async () => {
+    const file = (bytes: number) => `data:text\\/markdown;base64,${'A'.repeat(bytes)}`;
+    const { parsed, after } = await throughMarks(
+      `{"a":"${file(100_000)}","b":"${file(8 * 1024 * 1024)}","c":"${file(70_000)}"}`,
+    );
+    const lengths = ['a', 'b', 'c'].map((name) => String(parsed[name]).length);
+    assert.deepEqual(
+      lengths.map((length) => length > 400),
+      [true, false, true],
+    );
+    assert.equal(Object.values(JSON.parse(after)).join('').length, 3 * file(0).length - 3 + 170_000 + 8 * 1024 * 1024);
+  });
+
   it('leaves marks alone that a client made up', async () => {
     const body = `{"a":"<00:7> ${'x'.repeat(70_000)}","b":"<00:0>"}`;
     assert.equal((await throughMarks(body)).after, body);

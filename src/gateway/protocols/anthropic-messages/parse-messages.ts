@@ -15,8 +15,10 @@ import type {
   Turn,
   Unsupported,
 } from '#gateway/neutral/conversation.ts';
+import { base64Source } from '#gateway/neutral/source.ts';
 import {
   type ContentPart,
+  filePart,
   forcedTool,
   functionTool,
   onlyTexts,
@@ -189,7 +191,7 @@ function contentPart(block: JsonObject, pointer: string): ContentPart {
     if (source.type === 'text' && typeof source.data === 'string')
       return { kind: 'document', source: { kind: 'text', text: source.data }, name, pointer };
     const read = sourceIn(source);
-    if (read !== null) return { kind: 'document', source: read, name, pointer };
+    if (read !== null) return filePart(read, name, pointer);
   }
   return refuse(pointer, `a block of the type ${shown(type)} cannot be expressed for this target`);
 }
@@ -197,7 +199,7 @@ function contentPart(block: JsonObject, pointer: string): ContentPart {
 function sourceIn({ type, media_type: mediaType, data, url }: JsonObject): Source | null {
   if (type === 'url' && typeof url === 'string') return { kind: 'url', url };
   if (type !== 'base64' || typeof mediaType !== 'string' || typeof data !== 'string') return null;
-  return { kind: 'base64', mediaType, data };
+  return base64Source(mediaType, data);
 }
 
 function toolChoiceOf(choice: Json | undefined, tools: ReadonlyArray<Tool>): ToolChoice | null {

@@ -11,9 +11,11 @@ import type {
   Turn,
   Unsupported,
 } from '#gateway/neutral/conversation.ts';
+import { sourceOf } from '#gateway/neutral/source.ts';
 import { freeTextArguments } from '#gateway/protocols/free-text.ts';
 import {
   type ContentPart,
+  filePart,
   freeTextTool,
   functionTool,
   onlyTexts,
@@ -31,7 +33,6 @@ import {
   refuse,
   saysNothing,
   shown,
-  sourceOf,
   textOr,
   tunedOf,
 } from '#gateway/protocols/parsing.ts';
@@ -188,11 +189,8 @@ function partOf(part: Json, pointer: string): ContentPart {
     const url = isObject(image) ? textOr(image.url) : textOr(image);
     if (url !== null) return { kind: 'image', source: sourceOf(url), pointer };
   }
-  if (type === 'file' && isObject(file) && typeof file.file_data === 'string') {
-    const source = sourceOf(file.file_data);
-    if (source.kind === 'base64' && source.mediaType.startsWith('image/')) return { kind: 'image', source, pointer };
-    return { kind: 'document', source, name: textOr(file.filename), pointer };
-  }
+  if (type === 'file' && isObject(file) && typeof file.file_data === 'string')
+    return filePart(sourceOf(file.file_data), textOr(file.filename), pointer);
   return refuse(pointer, `a part of the type ${shown(type)} cannot be expressed for this target`);
 }
 

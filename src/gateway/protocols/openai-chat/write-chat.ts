@@ -13,7 +13,8 @@ import type {
   Turn,
   Unsupported,
 } from '#gateway/neutral/conversation.ts';
-import { orUnsupported, refuse, urlOf } from '#gateway/protocols/parsing.ts';
+import { urlOf } from '#gateway/neutral/source.ts';
+import { orUnsupported, refuse } from '#gateway/protocols/parsing.ts';
 import type { TargetModel, WrittenRequest } from '#gateway/protocols/protocol.ts';
 
 type Message = Readonly<Record<string, WritableJson | undefined>>;

@@ -13,9 +13,11 @@ import type {
   Turn,
   Unsupported,
 } from '#gateway/neutral/conversation.ts';
+import { sourceOf } from '#gateway/neutral/source.ts';
 import { freeTextArguments } from '#gateway/protocols/free-text.ts';
 import {
   type ContentPart,
+  filePart,
   freeTextTool,
   functionTool,
   onlyTexts,
@@ -33,7 +35,6 @@ import {
   refuse,
   saysNothing,
   shown,
-  sourceOf,
   textOr,
   tunedOf,
 } from '#gateway/protocols/parsing.ts';
@@ -252,7 +253,6 @@ function partOf(part: Json, pointer: string, ignored: Set<string> | null): Conte
     return { kind: 'image', source: sourceOf(image), pointer };
   }
   const source = textOr(data) ?? textOr(url);
-  if (type === 'input_file' && source !== null)
-    return { kind: 'document', source: sourceOf(source), name: textOr(filename), pointer };
+  if (type === 'input_file' && source !== null) return filePart(sourceOf(source), textOr(filename), pointer);
   return refuse(pointer, `a part of the type ${shown(type)} cannot be expressed for this target`);
 }
