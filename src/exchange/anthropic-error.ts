@@ -20,6 +20,17 @@ export function anthropicErrorType(status: number): string {
   return types.get(status) ?? (status >= 500 ? 'api_error' : 'invalid_request_error');
 }
 
+/** What Claude Code looks for before it shortens a conversation. */
+export const promptTooLong = 'prompt is too long: ';
+
+/** Claude Code asks again with fewer tokens for the answer when it reads these numbers. */
+const exactTexts = /prompt is too long|input length and `max_tokens` exceed context limit: \d+ \+ \d+ > \d+/i;
+
+/** Whether clients of Anthropic understand a text that says that a prompt is too long. */
+export function saysPromptTooLong(message: string): boolean {
+  return exactTexts.test(message);
+}
+
 /** Makes an error in the form that clients of Anthropic read. */
 export function anthropicError(type: string, message: string, requestId: string): JsonObject {
   return { type: 'error', error: { type, message }, request_id: requestId };

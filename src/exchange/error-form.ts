@@ -1,7 +1,13 @@
 import { type Failure, gatewayStatus } from '#domain/shared/failure.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
-import { anthropicError, anthropicErrorType, anthropicMessage } from './anthropic-error.ts';
-import { type ErrorObject, gatewayError } from './openai-error.ts';
+import {
+  anthropicError,
+  anthropicErrorType,
+  anthropicMessage,
+  promptTooLong,
+  saysPromptTooLong,
+} from './anthropic-error.ts';
+import { contextLengthCode, type ErrorObject, gatewayError } from './openai-error.ts';
 
 /** How the clients of a protocol read errors. */
 export interface ErrorForm {
@@ -40,11 +46,18 @@ export const anthropicErrors: ErrorForm = {
   statusOf: statusWithout422,
   ofFailure: (failure, requestId) =>
     anthropicError(anthropicErrorType(statusWithout422(failure)), anthropicMessage(failure), requestId),
-  ofProvider: ({ message }, status, requestId) => anthropicError(anthropicErrorType(status), message, requestId),
+  ofProvider: ({ message, code }, status, requestId) =>
+    code === contextLengthCode
+      ? anthropicError(anthropicErrorType(400), messageOfTooLong(message), requestId)
+      : anthropicError(anthropicErrorType(status), message, requestId),
   isOwn: (body) => isObject(body) && isAnthropics(body),
   event: (error) => `event: error\ndata: ${JSON.stringify(error)}\n\n`,
   requestIdHeader: (requestId) => ['request-id', requestId],
 };
+
+function messageOfTooLong(message: string): string {
+  return saysPromptTooLong(message) ? message : promptTooLong + message;
+}
 
 /** The status of a failure for clients that expect 400 for invalid input. */
 function statusWithout422({ code }: Failure): number {

@@ -44,6 +44,12 @@ export interface ErrorObject {
   readonly code: string | null;
 }
 
+/**
+ * The code for a request that is longer than the context of its model. Codex and OpenCode look for it before they shorten a
+ * conversation (https://github.com/openai/codex/pull/4675).
+ */
+export const contextLengthCode = 'context_length_exceeded';
+
 /** Converts a code to OpenAI's form: `model_not_found`. */
 export function errorCode(code: FailureCode): string {
   return code === 'malformed-json' || code === 'invalid-encoding' ? 'json_invalid' : code.replaceAll('-', '_');

@@ -19,6 +19,12 @@ describe('a path of OpenAI’s API that is not served', () => {
 
   for (const path of [
     '/v1/responses/resp_1/compact',
+    '/v1/responses/compact',
+    '/v1/responses/input_tokens',
+    '/responses/compact',
+    '/v1/responses/compact/',
+    '/v1/rerank',
+    '/v2/rerank',
     '/v1/conversations',
     '/v1/completions',
     '/v1/moderations',
@@ -33,9 +39,17 @@ describe('a path of OpenAI’s API that is not served', () => {
       const { status, mediaType, code, message } = await ask(path);
       assert.deepEqual([status, mediaType, code], [404, 'application/json', 'unsupported_endpoint']);
       assert.ok(message.startsWith(`Switchyard does not serve ${path}. It serves /v1/audio/speech, `), message);
-      for (const served of ['/v1/audio/transcriptions', '/v1/chat/completions', '/v1/models'])
+      for (const served of ['/v1/audio/transcriptions', '/v1/chat/completions', '/v1/embeddings', '/v1/models'])
         assert.ok(message.includes(served), served);
     });
+
+  for (const path of ['/v1/responses/compact', '/v1/responses/input_tokens', '/v1/rerank'])
+    for (const method of ['GET', 'DELETE', 'PUT'])
+      it(`is the same for each method: ${method} ${path}`, async () => {
+        const { status, code, message } = await ask(path, method);
+        assert.deepEqual([status, code], [404, 'unsupported_endpoint']);
+        assert.doesNotMatch(message, /nearest/);
+      });
 
   it('names the operations that generate texts', async () => {
     const { message } = await ask('/v1/conversations');

@@ -7,7 +7,8 @@ import { type ProviderError, providerErrorIn } from '#gateway/neutral/provider-r
 import type { SecretRedactor } from '#gateway/providers/secret-redactor.ts';
 import { contentOf, providerRequestIdIn } from '#gateway/transport/transport.ts';
 import { parseRetryAfter } from '#shared/http/retry-after.ts';
-import { isObject } from '#shared/json/json.ts';
+import { isObject, type Json } from '#shared/json/json.ts';
+import { isContextLength, withContextLengthCode } from './context-length.ts';
 
 /** A limit that ran out: `firstContent`, … */
 export type TimeoutName = keyof Timeouts extends `${infer Name}Ms` ? Name : never;
@@ -67,24 +68,42 @@ export const maxRefusalBytes = 1024 * 1024;
  */
 export function parseRefusal(status: number, headers: IncomingHttpHeaders, sent: Buffer): ProviderRefusal {
   const body = withoutByteOrderMark(contentOf(headers, sent, maxRefusalBytes) ?? noBytes);
-  const value = parseForeign(body, maxErrorValues);
-  const error = isObject(value) ? providerErrorIn(value) : null;
   const shouldRetry = headers['x-should-retry'];
-  return {
+  return withKnownCode({
     kind: 'refused',
     status,
-    error,
+    error: errorIn(body),
     body,
     retryAfterMs: parseRetryAfter(headers, Date.now()),
     shouldRetry: shouldRetry === 'true' || shouldRetry === 'false' ? shouldRetry : null,
     requestId: providerRequestIdIn(headers),
-  };
+  });
+}
+
+function errorIn(body: Buffer): ProviderError | null {
+  const parsed = parseForeign(body, maxErrorValues);
+  // Gemini's endpoint for clients of OpenAI puts an error into a list.
+  const value = Array.isArray(parsed) ? parsed[0] : parsed;
+  const error = isObject(value) ? providerErrorIn(value) : null;
+  return error ?? tooLongIn(isObject(value) ? value.message : undefined) ?? tooLongIn(body.toString('utf8'));
+}
+
+/** An error without a form, such as Bedrock's `{"message": "…"}`. */
+function tooLongIn(message: Json | undefined): ProviderError | null {
+  const error = { message: typeof message === 'string' ? message.trim() : '', type: null, code: null, param: null };
+  return isContextLength(error) ? error : null;
+}
+
+function withKnownCode(refused: ProviderRefusal): ProviderRefusal {
+  const { error } = refused;
+  const isTooLong = error !== null && classifyRefusal(refused) === 'context-length';
+  return isTooLong ? { ...refused, error: withContextLengthCode(error) } : refused;
 }
 
 /** The refusal for an error inside an answer of status 200. */
 export function refusalInBody(error: ProviderError): ProviderRefusal {
   const none = { body: null, retryAfterMs: null, shouldRetry: null, requestId: null };
-  return { kind: 'refused', status: statusOf(error), error, ...none };
+  return withKnownCode({ kind: 'refused', status: statusOf(error), error, ...none });
 }
 
 /** A refusal without the operator's secrets, because a provider may echo the headers of the request. */
@@ -131,13 +150,6 @@ export function classifyRefusal({ status, error }: ProviderRefusal): RefusalClas
 /** Whether a failure is a refusal of this class. */
 export function isRefusedFor(failure: AttemptFailure, refusal: RefusalClass): boolean {
   return failure.kind === 'refused' && classifyRefusal(failure) === refusal;
-}
-
-const contextLength =
-  /context[_ ](?:length|window)|maximum (?:context|prompt|input)|(?:prompt|input) is too long|too many (?:input )?tokens|exceeds? the (?:model'?s )?(?:maximum|context)/i;
-
-function isContextLength({ code, message }: ProviderError): boolean {
-  return code === 'context_length_exceeded' || contextLength.test(message);
 }
 
 function isContentPolicy({ code, type }: ProviderError): boolean {

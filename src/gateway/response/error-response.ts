@@ -6,11 +6,13 @@ import {
   type AttemptFailure,
   classifyRefusal,
   isErrorType,
+  isRefusedFor,
   type ProviderRefusal,
   type TimeoutName,
 } from '#gateway/attempt/attempt-failure.ts';
 import { maxErrorValues, parseForeign, tooLargeJson } from '#gateway/framing/foreign-json.ts';
 import type { JsonObject } from '#shared/json/json.ts';
+import { withContextLength } from './context-length-body.ts';
 
 /** A call, as far as its errors depend on it. */
 export interface RefusedCall {
@@ -86,19 +88,26 @@ export function errorOf(failed: AttemptFailure, { errors, requestId }: RefusedCa
 
 /** A provider's 4xx keeps its status and body. A body without an error is wrapped in one. */
 function forwardedErrorResponse(refused: ProviderRefusal, { errors, requestId }: RefusedCall): ErrorResponse {
-  const { status, error, body, retryAfterMs, shouldRetry } = refused;
+  const { status, error, retryAfterMs, shouldRetry } = refused;
   // It is logged, so it must be a name.
   const code = error?.code ?? '';
-  const value = body === null ? undefined : parseForeign(body, maxErrorValues);
-  const isAsRead = body !== null && value !== undefined && value !== tooLargeJson && errors.isOwn(value);
+  const own = ownBodyOf(refused, errors);
   return {
     status,
-    body: isAsRead ? body : JSON.stringify(errors.ofProvider(errorObjectOf(refused), status, requestId)),
+    body: own ?? JSON.stringify(errors.ofProvider(errorObjectOf(refused), status, requestId)),
     contentType: 'application/json',
     retryAfterMs,
     shouldRetry,
     code: isErrorType(code) ? code : 'provider_refused',
   };
+}
+
+/** The body of a refusal in the client's protocol, with what its clients look for; null in any other form. */
+function ownBodyOf(refused: ProviderRefusal, errors: ErrorForm): Buffer | null {
+  const { body } = refused;
+  const value = body === null ? undefined : parseForeign(body, maxErrorValues);
+  if (body === null || value === undefined || value === tooLargeJson || !errors.isOwn(value)) return null;
+  return isRefusedFor(refused, 'context-length') ? withContextLength(body, errors) : body;
 }
 
 /** Returns the name of a failure for records: the provider's code, or else the gateway's. It is never a free text. */

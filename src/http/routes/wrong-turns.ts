@@ -15,7 +15,16 @@ const textPaths = [
 /** A method of Gemini's API, after the name of a model (https://ai.google.dev/api). */
 const geminiMethod = /^\/v1(?:beta|alpha)?\/(?:models|tunedModels)\/[^/]+:([a-zA-Z]+)$/;
 
-/** The other paths. The router finds served paths before it uses this list. */
+/**
+ * Operations whose paths have the form of a served one, `/v1/responses/{response_id}`
+ * (https://platform.openai.com/docs/api-reference/responses): no response has such an id.
+ */
+export const unservedPaths: ReadonlySet<string> = new Set(['/v1/responses/compact', '/v1/responses/input_tokens']);
+
+/**
+ * The other paths, with those of Cohere's and Jina's API for ranking texts. The router finds served paths before it uses
+ * this list.
+ */
 const otherPaths = [
   '/v1/audio',
   '/v1/batches',
@@ -23,6 +32,7 @@ const otherPaths = [
   '/v1/chatkit',
   '/v1/containers',
   '/v1/edits',
+  '/v1/embeddings',
   '/v1/engines',
   '/v1/evals',
   '/v1/files',
@@ -33,6 +43,8 @@ const otherPaths = [
   '/v1/moderations',
   '/v1/organization',
   '/v1/realtime',
+  '/v1/rerank',
+  '/v2/rerank',
   '/v1/skills',
   '/v1/uploads',
   '/v1/vector_stores',
@@ -70,6 +82,7 @@ export function createFindWrongTurn(operations: ReadonlyArray<AnyOperation>): Fi
   const known = [...new Set(operations.map(({ http }) => http.path))].map((each) => each.split('/'));
   return (path) => {
     const meant = pathBelowV1(path);
+    if (unservedPaths.has(meant)) return unsupported(path, served);
     if (meant !== path && forms.some((form) => form.test(meant)))
       return failure('unsupported-endpoint', misplaced(path, meant));
     const near = nearestOf(known, path);
@@ -79,14 +92,18 @@ export function createFindWrongTurn(operations: ReadonlyArray<AnyOperation>): Fi
         : failure('path-not-found', `There is nothing at ${shown(path)}. The nearest is ${near}.`);
     if (near !== null)
       return failure('unsupported-endpoint', `Switchyard does not serve ${shown(path)}. The nearest is ${near}.`);
-    const hint = textPaths.some((of) => isWithin(path, of))
-      ? 'Use /v1/responses or /v1/chat/completions.'
-      : 'Give the client of these calls the base URL of a provider that has them.';
-    return failure(
-      'unsupported-endpoint',
-      `Switchyard does not serve ${shown(path)}. It serves ${served.join(', ')}. ${hint}`,
-    );
+    return unsupported(path, served);
   };
+}
+
+function unsupported(path: string, served: ReadonlyArray<string>): Failure {
+  const hint = textPaths.some((of) => isWithin(pathBelowV1(path), of))
+    ? 'Use /v1/responses or /v1/chat/completions.'
+    : 'Give the client of these calls the base URL of a provider that has them.';
+  return failure(
+    'unsupported-endpoint',
+    `Switchyard does not serve ${shown(path)}. It serves ${served.join(', ')}. ${hint}`,
+  );
 }
 
 /** The path that a client asks for whose base URL has no /v1, or two, or a slash too many. */

@@ -40,7 +40,13 @@ import { writeStream } from '#http/response/streamed-response.ts';
 import { healthRoutes, metricsRoute, type Readiness } from '#http/routes/health.ts';
 import type { Metrics } from '#http/routes/metrics.ts';
 import { createFindOtherRole, type FindOtherRole } from '#http/routes/other-roles.ts';
-import { createFindWrongTurn, type FindWrongTurn, findGeminiPath, isPathOfMessages } from '#http/routes/wrong-turns.ts';
+import {
+  createFindWrongTurn,
+  type FindWrongTurn,
+  findGeminiPath,
+  isPathOfMessages,
+  unservedPaths,
+} from '#http/routes/wrong-turns.ts';
 import { runFor, serviceOwner } from '#shared/async/fair-queue.ts';
 import { connectionsFull, healthPaths } from './connections.ts';
 import { createRequestContext, type RequestContext, RequestLog, requestContextOf } from './request-context.ts';
@@ -166,7 +172,7 @@ class HttpAdapter {
     const cookie = options.sessionCookie ?? null;
     // An endpoint with a protocol of its own is for programs, which have a key.
     const served = routes.map((route) => this.#operationRoute(route, operations.has(route.operation) ? cookie : null));
-    this.#router = createRouter([...open.map((route) => this.#publicRoute(route)), ...served]);
+    this.#router = createRouter([...open.map((route) => this.#publicRoute(route)), ...served], unservedPaths);
     const ofGateway = routes.filter(({ operation }) => operation.plane === 'gateway');
     this.#gatewayPaths = new Set(ofGateway.map(({ operation }) => operation.http.path));
   }
