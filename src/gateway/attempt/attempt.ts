@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Timeouts } from '#gateway/config/configuration.ts';
 import { GatheredBytes } from '#gateway/framing/gathered-bytes.ts';
 import { DecompressionError } from '#gateway/transport/decompressed-stream.ts';
 import type { Transport, UpstreamCall, UpstreamListener, UpstreamRequest } from '#gateway/transport/transport.ts';
 import { type AttemptFailure, maxRefusalBytes, parseRefusal, type TimeoutName, unreadable } from './attempt-failure.ts';
+import type { AttemptTimeouts } from './attempt-timeouts.ts';
 import type { AttemptControl, BodyConsumer, CreateBodyConsumer } from './body-consumer.ts';
 import { Deadline } from './deadline.ts';
 
@@ -55,8 +55,9 @@ const abandoned: AttemptOutcome = { kind: 'abandoned' };
  * ```
  *
  * - `*` or `firstContent`, whichever is shorter: both count from `onSent`.
+ * - `markAlive` restarts `firstContent`. Until a part has begun, that ends at `firstPart`, counted from `onSent`.
  * - The body of a refusal has `idle` in all; data does not extend it.
- * - `pause` and `resume` lead from `streaming` or `ending` to the same state without a timeout, and back.
+ * - `pause` and `resume` lead from `starting`, `streaming` or `ending` to the same state without a timeout, and back.
  * - `readUsageOnly` (the client has left) leads to `ending`, where nothing can pause or extend the wait any more.
  *
  * It ends in one of three ways, from any state:
@@ -69,7 +70,7 @@ const abandoned: AttemptOutcome = { kind: 'abandoned' };
 export class Attempt implements UpstreamListener, AttemptControl {
   readonly outcome: Promise<AttemptOutcome>;
   readonly #settle: (outcome: AttemptOutcome) => void;
-  readonly #timeouts: Timeouts;
+  readonly #timeouts: AttemptTimeouts;
   readonly #createConsumer: CreateBodyConsumer;
   #call: UpstreamCall | null = null;
   #isSettled = false;
@@ -79,6 +80,8 @@ export class Attempt implements UpstreamListener, AttemptControl {
   /** How many timeouts were set so far. */
   #timeoutsSet = 0;
   #sentAt = 0;
+  /** Whether a part of the answer has begun, with or without content. */
+  #hasBegun = false;
   #status: number | null = null;
   #headersAt: number | null = null;
   #contentAt: number | null = null;
@@ -92,7 +95,7 @@ export class Attempt implements UpstreamListener, AttemptControl {
   #isUsageOnly = false;
   #hasEnded = false;
 
-  constructor(timeouts: Timeouts, createConsumer: CreateBodyConsumer) {
+  constructor(timeouts: AttemptTimeouts, createConsumer: CreateBodyConsumer) {
     const { promise, resolve } = Promise.withResolvers<AttemptOutcome>();
     this.outcome = promise;
     this.#settle = resolve;
@@ -187,6 +190,11 @@ export class Attempt implements UpstreamListener, AttemptControl {
     else this.fail({ kind: 'broken', how: classifyBreak(error, this.#sentAt > 0) });
   }
 
+  markAlive(hasBegun: boolean): void {
+    this.#hasBegun ||= hasBegun;
+    if (this.#timeout === 'firstContent') this.#awaitContent();
+  }
+
   markContent(): void {
     if (this.#contentAt !== null || this.#isSettled) return;
     this.#contentAt = performance.now();
@@ -227,8 +235,16 @@ export class Attempt implements UpstreamListener, AttemptControl {
   resume(): void {
     if (this.#isSettled || !this.#isPaused) return;
     this.#isPaused = false;
-    this.#setTimeout('idle', this.#silenceMs());
+    if (this.#contentAt === null) this.#awaitContent();
+    else this.#setTimeout('idle', this.#silenceMs());
     this.#call?.resume();
+  }
+
+  /** Restarts the wait for the first content. */
+  #awaitContent(): void {
+    const { firstContentMs, firstPartMs } = this.#timeouts;
+    const left = this.#hasBegun ? firstContentMs : this.#sentAt + firstPartMs - performance.now();
+    this.#setTimeout('firstContent', Math.max(1, Math.min(firstContentMs, left)));
   }
 
   #takeRefusal(refusal: PartialRefusal, chunk: Buffer): void {

@@ -4,6 +4,11 @@ import type { AttemptFailure } from './attempt-failure.ts';
 
 /** What the consumer of a body reports to its attempt. */
 export interface AttemptControl {
+  /**
+   * Reports a sign of life before the first content, which extends the wait for it.
+   * @param hasBegun whether a part of the answer has begun
+   */
+  readonly markAlive: (hasBegun: boolean) => void;
   /** Reports that content has arrived: from now on only the idle and the total timeout count. */
   readonly markContent: () => void;
   /**

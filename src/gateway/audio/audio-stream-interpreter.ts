@@ -14,6 +14,8 @@ const { noContent, content, end, malformed, tooLarge } = classifications;
 export class AudioStreamInterpreter implements StreamInterpreter {
   readonly text = null;
   readonly keptBytes = 0;
+  /** Its first event is content. */
+  readonly hasBegun = false;
   isFinished = false;
   tokens: Tokens | null = null;
 

@@ -4,7 +4,7 @@ import type { JsonObject } from '#shared/json/json.ts';
 
 /** How the stream that passes an event on handles it. */
 export type EventClassification =
-  /** No content. */
+  /** No content, but a sign of life: a ping, a comment, an event of an unknown type, the beginning of an answer. */
   | { readonly kind: 'no-content' }
   | { readonly kind: 'content' }
   /** Removed, because only the gateway requested it. */
@@ -40,6 +40,8 @@ export function keptBytesOf(text: string): number {
 /** Interprets the events of one attempt's stream. It never throws. */
 export interface StreamInterpreter {
   readonly classify: (data: string | null) => EventClassification;
+  /** Whether a part of the answer has begun, with or without content. */
+  readonly hasBegun: boolean;
   /** Whether the whole answer has arrived. */
   readonly isFinished: boolean;
   /** Whether the answer is whole if the provider's end mark follows. */

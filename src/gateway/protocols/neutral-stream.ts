@@ -21,8 +21,14 @@ const contentKinds: ReadonlySet<AnswerEvent['kind']> = new Set([
   'finished',
 ]);
 
+/** Whether an event has content. An empty piece is only a sign of life. */
+function isContent(event: AnswerEvent): boolean {
+  return contentKinds.has(event.kind) && !('text' in event && event.text === '');
+}
+
 /** Interprets the events of a stream in the neutral form, in which all protocols have one meaning. */
 export class NeutralStream implements StreamInterpreter {
+  hasBegun = false;
   isFinished = false;
   tokens: Tokens | null = null;
   readonly #reader: AnswerReader;
@@ -63,12 +69,13 @@ export class NeutralStream implements StreamInterpreter {
       if (event.kind === 'too-large' || this.keptBytes > maxKeptBytes) return tooLarge;
       if (event.kind === 'error') return event;
       if (event.kind === 'end') return end;
-      if (contentKinds.has(event.kind)) classification = content;
+      if (isContent(event)) classification = content;
     }
     return classification;
   }
 
   protected take(event: AnswerEvent): void {
+    this.hasBegun ||= event.kind === 'part-start' || contentKinds.has(event.kind);
     if (event.kind === 'finished') this.isFinished = true;
     else if (event.kind === 'usage') this.tokens = event.tokens;
     else if (event.kind === 'text') this.#text.add(event.text);

@@ -2,6 +2,7 @@ import type { StreamReport } from '#application/operations/operation.ts';
 import { failure as failureWith } from '#domain/shared/failure.ts';
 import { Attempt, type AttemptOutcome, type AttemptTimes } from '#gateway/attempt/attempt.ts';
 import { type AttemptFailure, isRefusedFor, redactRefusal, unreadable } from '#gateway/attempt/attempt-failure.ts';
+import { attemptTimeouts } from '#gateway/attempt/attempt-timeouts.ts';
 import type { BodyConsumer } from '#gateway/attempt/body-consumer.ts';
 import { Deadline } from '#gateway/attempt/deadline.ts';
 import { orderTargets, type Target } from '#gateway/config/catalogue.ts';
@@ -120,7 +121,7 @@ class Relay {
       const step = this.#nextStep(target, outcome.failure);
       if (step.kind !== 'again') this.#recorder.openCircuitIfBusy(target, outcome.failure);
       if (step.kind === 'again') await this.#delay(step.afterMs);
-      else target = (step.kind === 'other' ? this.#nextTarget() : null) ?? this.#nextResting();
+      else target = (step.kind === 'other' || this.#isOutOfTime ? this.#nextTarget() : null) ?? this.#nextResting();
     }
     return (await this.#isTakenOver()) ? 'served' : this.#refuse(this.#failure);
   }
@@ -169,7 +170,7 @@ class Relay {
     const { provider } = target;
     const servedFrom = { model: this.#call.route.name, target: target.id };
     let consumer: BodyConsumer | null = null;
-    const attempt: Attempt = new Attempt(target.timeouts, (status, headers, control) => {
+    const attempt: Attempt = new Attempt(attemptTimeouts(target.timeouts), (status, headers, control) => {
       const observed = this.#recorder.closeCircuitOnContent(target, control);
       consumer = responseHandler.receive(
         { status, headers, provider, servedFrom, servedBy, costHeader: costOfHead, translator },
@@ -242,8 +243,10 @@ class Relay {
     return nextStep(failure, state, random());
   }
 
-  #nextTarget(fits?: (target: Target) => boolean): Target | null {
-    return this.#begin(this.#targets.next(fits));
+  #nextTarget(fits: (target: Target) => boolean = () => true): Target | null {
+    return this.#begin(
+      this.#targets.next((target) => fits(target) && (!this.#isOutOfTime || this.#hasOwnTime(target))),
+    );
   }
 
   /** A target whose circuit is open is asked when no other can serve the call. One that only fails now may serve it later. */
@@ -260,10 +263,15 @@ class Relay {
     return target;
   }
 
-  /** Begins the total time of a fallback that has its own. */
-  #giveOwnTime(target: Target): void {
+  /** Whether a target is a fallback with a total time of its own. */
+  #hasOwnTime(target: Target): boolean {
     const { fallbacks, isTotalShared } = this.#call.route;
-    if (isTotalShared || !fallbacks.includes(target)) return;
+    return !isTotalShared && fallbacks.includes(target);
+  }
+
+  #giveOwnTime(target: Target): void {
+    if (!this.#hasOwnTime(target)) return;
+    this.#isOutOfTime = false;
     this.#endsAt = performance.now() + target.timeouts.totalMs;
     this.#total.set(this.#remainingMs);
   }

@@ -114,6 +114,7 @@ export class AttemptRecorder {
   closeCircuitOnContent(target: Target, control: AttemptControl): AttemptControl {
     if (this.#breaker.openUntil(target.id) === 0) return control;
     return {
+      markAlive: (hasBegun) => control.markAlive(hasBegun),
       markContent: () => {
         if (this.#breaker.recordContent(target.id, this.#startedAt)) this.#reportCircuit(target, 'closed', null);
         control.markContent();

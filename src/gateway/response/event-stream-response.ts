@@ -335,6 +335,7 @@ class StreamConsumer implements BodyConsumer {
     const { translated } = this.#interpreter;
     if (translated === undefined) this.#passOn(batch);
     else this.#passTranslated(batch, translated);
+    if (batch.events.length > 0 && !this.#hasContent) this.#attempt.markAlive(this.#interpreter.hasBegun);
     if (!this.#isOver) this.#count(this.#heldBytes + this.#interpreter.keptBytes);
   }
 

@@ -1,6 +1,7 @@
 import type { ByteReservation } from '#exchange/byte-budget.ts';
 import { Attempt, type AttemptOutcome } from '#gateway/attempt/attempt.ts';
 import { type AttemptFailure, redactRefusal, tooLarge } from '#gateway/attempt/attempt-failure.ts';
+import { attemptTimeouts } from '#gateway/attempt/attempt-timeouts.ts';
 import { Deadline } from '#gateway/attempt/deadline.ts';
 import { HeldBody } from '#gateway/attempt/held-body.ts';
 import type { ModelRoute, WeightedTarget } from '#gateway/config/catalogue.ts';
@@ -81,7 +82,7 @@ export async function callTarget(
 ): Promise<CopyAnswer> {
   let held: HeldBody | null = null;
   let headers: Parameters<typeof contentOf>[0] = {};
-  const attempt = new Attempt(target.timeouts, (_status, received, control) => {
+  const attempt = new Attempt(attemptTimeouts(target.timeouts), (_status, received, control) => {
     headers = received;
     const body = new HeldBody(control, answerHold, isPlain(received));
     held = body;

@@ -356,6 +356,12 @@ describe('chat that is not streamed', () => {
         assert.equal((await post(service, path, chat)).status, 200);
       });
 
+      it('begins also when that of the target before is over', async () => {
+        configure(300, 10_000);
+        primary.answers(silence);
+        assert.equal((await post(service, path, chat)).status, 200);
+      });
+
       it('is its own when it is shorter than that of the target before', async () => {
         configure(10_000, 300);
         primary.answers(error(500, 'x'));

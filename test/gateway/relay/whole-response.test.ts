@@ -22,6 +22,7 @@ describe('WholeResponse', () => {
   const newHold = () => new ByteReservation(new ByteBudget(defaultAnswerByteLimits), 'project1');
   const ignore = () => undefined;
   const control: AttemptControl = {
+    markAlive: ignore,
     markContent: ignore,
     markEnding: ignore,
     pause: ignore,

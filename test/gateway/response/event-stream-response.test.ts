@@ -13,6 +13,7 @@ const head = headOf('text/event-stream');
 
 const interpreter: StreamInterpreter = {
   classify: (data) => (data === 'end' ? classifications.end : classifications.content),
+  hasBegun: true,
   isFinished: true,
   canEnd: true,
   finish: () => '',
@@ -53,6 +54,7 @@ describe('EventStreamResponse', () => {
       ...more,
     });
     const control: AttemptControl = {
+      markAlive: ignore,
       markContent: ignore,
       markEnding: ignore,
       pause: ignore,

@@ -49,6 +49,10 @@ export class ChatStreamInterpreter implements StreamInterpreter {
     return 'data: [DONE]\n\n';
   }
 
+  get hasBegun(): boolean {
+    return this.#progress.hasContent;
+  }
+
   get isFinished(): boolean {
     return this.#progress.finished;
   }

@@ -15,6 +15,7 @@ const { noContent, content, end, malformed, tooLarge } = classifications;
 
 /** Interprets a stream of Responses that passes as it comes. */
 export class ResponsesStream implements StreamInterpreter {
+  hasBegun = false;
   isFinished = false;
   tokens: Tokens | null = null;
   /** No other target can continue it: the numbers of its events go on, and so do its items. */
@@ -71,8 +72,14 @@ export class ResponsesStream implements StreamInterpreter {
         return { kind: 'error', error: providerErrorIn(event) ?? unnamed };
       case 'response.failed':
         return this.classifyFailed(event);
+      case 'response.output_item.added':
+        this.hasBegun = true;
+        return noContent;
+      case 'response.output_item.done':
+        return content;
       default:
-        return type.endsWith('.delta') || type === 'response.output_item.done' ? content : noContent;
+        // An empty piece is only a sign of life.
+        return type.endsWith('.delta') && event.delta !== '' ? content : noContent;
     }
   }
 }

@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import {
+  type Behaviour,
+  chunk,
+  done,
+  FakeProvider,
+  role,
+  saying,
+  stop,
+  stream,
+  words,
+} from '#test/gateway/support/fake-provider.ts';
+import { type GatewayService, post, startGateway } from '#test/gateway/support/gateway-service.ts';
+import { movedTime } from '#test/gateway/support/moved-time.ts';
+
+import { eventsOfResponse, openAiResponse, outputMessage } from '#test/gateway/support/strict-responses.ts';
+
+/** What a provider of a protocol sends. */
+interface Script {
+  /** Before any part of the answer. */
+  readonly opening: string;
+  /** The beginning of a part without content; null if the protocol has none. */
+  readonly begin: string | null;
+  readonly signs: Readonly<Record<string, string>>;
+  /** An answer that says `late`, after the opening and the beginning. */
+  readonly rest: string;
+}
+
+const event = (type: string, members: object = {}) =>
+  `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`;
+
+const [responseCreated = '', ...restOfResponse] = eventsOfResponse(openAiResponse([outputMessage('late')]));
+
+const scripts = {
+  chat: {
+    opening: role,
+    begin: null,
+    signs: { 'a comment': ': OPENROUTER PROCESSING\n\n', 'an empty delta': chunk({ content: '' }) },
+    rest: [...words('late'), stop, done].join(''),
+  },
+  responses: {
+    opening: responseCreated,
+    begin: event('response.output_item.added', {
+      output_index: 0,
+      item: { id: 'rs_1', type: 'reasoning', summary: [] },
+    }),
+    signs: {
+      'a keepalive': event('keepalive', { sequence_number: 2 }),
+      'an empty delta': event('response.reasoning_summary_text.delta', { item_id: 'rs_1', delta: '' }),
+    },
+    rest: restOfResponse.join(''),
+  },
+} as const satisfies Readonly<Record<string, Script>>;
+
+const pairs: ReadonlyArray<readonly [client: string, provider: keyof typeof scripts]> = [
+  ['/v1/chat/completions', 'chat'],
+  ['/v1/messages', 'chat'],
+  ['/v1/responses', 'chat'],
+  ['/v1/responses', 'responses'],
+];
+
+describe('Signs of life', () => {
+  const time = movedTime();
+  let primary: FakeProvider;
+  let backup: FakeProvider;
+  let service: GatewayService;
+
+  before(async () => {
+    [primary, backup] = await Promise.all([FakeProvider.start(), FakeProvider.start()]);
+    backup.answers(stream(saying('from the backup')));
+    const model = (provider: string) => ({
+      targets: [{ provider, model: 'x' }],
+      fallbacks: [{ provider: 'backup', model: 'y' }],
+    });
+    service = await startGateway({
+      providers: {
+        chat: { kind: 'openai-compatible', baseUrl: primary.baseUrl },
+        responses: { kind: 'openai-compatible', baseUrl: primary.baseUrl, responses: true },
+        messages: { kind: 'anthropic', baseUrl: primary.baseUrl },
+        backup: { kind: 'openai-compatible', baseUrl: backup.baseUrl },
+      },
+      models: { chat: model('chat'), responses: model('responses'), messages: model('messages') },
+    });
+  });
+  after(async () => {
+    await service.stop();
+    await Promise.all([primary.stop(), backup.stop()]);
+  });
+
+  /** Sends signs of life, one every 50 s, and then the rest of an answer. */
+  const signing =
+    (first: string, sign: string, times: number, rest: string): Behaviour =>
+    async (res) => {
+      res.writeHead(200, { 'content-type': 'text/event-stream' }).write(first);
+      for (let sent = 0; sent < times && !res.destroyed; sent += 1) {
+        res.write(sign);
+        await time.pass(50_000);
+      }
+      res.end(rest);
+    };
+
+  const ask = async (client: string, model: string) => {
+    const input = client === '/v1/responses' ? { input: 'hi' } : { messages: [{ role: 'user', content: 'hi' }] };
+    const { text } = await post(service, client, { model, stream: true, max_tokens: 9, ...input });
+    return { isLate: text.includes('late'), isFromBackup: text.includes('from the backup') };
+  };
+  const fromPrimary = { isLate: true, isFromBackup: false };
+  const fromBackup = { isLate: false, isFromBackup: true };
+
+  for (const [client, provider] of pairs) {
+    const { opening, begin, signs, rest }: Script = scripts[provider];
+    for (const [what, sign] of Object.entries(signs)) {
+      it(`of a provider of ${provider} at ${client} keep it for three times the wait for content: ${what}`, async () => {
+        primary.answers(signing(opening, sign, 3, rest));
+        assert.deepEqual(await ask(client, provider), fromPrimary);
+        primary.answers(signing(opening, sign, 5, rest));
+        assert.deepEqual(await ask(client, provider), fromBackup);
+      });
+
+      if (begin !== null)
+        it(`of a provider of ${provider} at ${client} keep it once a part has begun: ${what}`, async () => {
+          primary.answers(signing(opening + begin, sign, 8, rest));
+          assert.deepEqual(await ask(client, provider), fromPrimary);
+          primary.answers(signing(opening + begin, sign, 13, rest));
+          assert.deepEqual(await ask(client, provider), fromBackup);
+        });
+    }
+  }
+});

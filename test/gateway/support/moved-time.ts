@@ -1,0 +1,26 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Deadline } from '#gateway/attempt/deadline.ts';
+
+const now = performance.now.bind(performance);
+
+/** The monotonic clock of a suite's tests, which can also be moved, so that deadlines need no waits. */
+export function movedTime(): { readonly pass: (milliseconds: number) => Promise<void> } {
+  let movedMs = 0;
+  before(() => {
+    performance.now = () => now() + movedMs;
+  });
+  after(() => {
+    performance.now = now;
+  });
+  return {
+    /** Lets a time pass, and the deadlines fire that it ends. */
+    pass: async (milliseconds) => {
+      // What was sent before arrives before.
+      for (let turn = 0; turn < 5; turn += 1) await nextTurn();
+      movedMs += milliseconds;
+      await new Promise<void>((resolve) => new Deadline(resolve).set(0));
+      await nextTurn();
+      await nextTurn();
+    },
+  };
+}
