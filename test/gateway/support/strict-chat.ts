@@ -33,6 +33,11 @@ const ofRole: Readonly<Record<string, ReadonlyArray<string>>> = {
   tool: ['role', 'content', 'tool_call_id'],
 };
 
+function membersOf(role: string, takesReasoning: boolean): ReadonlyArray<string> {
+  const known = ofRole[role] ?? [];
+  return role === 'assistant' && takesReasoning ? [...known, 'reasoning_content', 'reasoning'] : known;
+}
+
 const messagesOf = (body: Body) => listOf(body.messages);
 const between = (value: unknown, least: number, most: number) =>
   value === undefined || value === null || (typeof value === 'number' && value >= least && value <= most);
@@ -65,8 +70,11 @@ function isAnswering(messages: ReadonlyArray<Body>, index: number): boolean {
   return listOf(before?.tool_calls).some(({ id }) => id === messages[index]?.tool_call_id);
 }
 
-/** What OpenAI's reference refuses. */
-export const chatRules: ReadonlyArray<Rule> = [
+/**
+ * What OpenAI's reference refuses.
+ * @param takesReasoning whether an assistant's message may have its reasoning, as other providers than OpenAI take it
+ */
+export const rulesOfChats = ({ takesReasoning }: { readonly takesReasoning: boolean }): ReadonlyArray<Rule> => [
   rule('https://platform.openai.com/docs/api-reference/authentication', (_, { authorization }) =>
     /^Bearer \S+$/.test(authorization ?? '') ? null : 'You did not provide an API key',
   ),
@@ -76,7 +84,7 @@ export const chatRules: ReadonlyArray<Rule> = [
   rule(api, (body) => (messagesOf(body).every(({ role }) => String(role) in ofRole) ? null : 'role: is not known')),
   rule(api, (body) =>
     messagesOf(body).reduce<string | null>(
-      (fault, each) => fault ?? unknownIn(each, ofRole[String(each.role)] ?? []),
+      (fault, each) => fault ?? unknownIn(each, membersOf(String(each.role), takesReasoning)),
       null,
     ),
   ),
@@ -163,9 +171,11 @@ export const chatRules: ReadonlyArray<Rule> = [
   ),
 ];
 
+export const chatRules = rulesOfChats({ takesReasoning: false });
+
 /** A strict provider of chats. @param answer default: it plays one conversation */
-export function strictChat(answer: Answer = playConversation): StrictProvider {
-  return strictProvider(chatRules, refuseAsOpenAi, answer);
+export function strictChat(answer: Answer = playConversation, rules = chatRules): StrictProvider {
+  return strictProvider(rules, refuseAsOpenAi, answer);
 }
 
 const playConversation: Answer = (res, body) => {

@@ -1,0 +1,31 @@
+import type { Fault, Outcome, Question } from '../exchange.ts';
+
+/** The official SDK of a client protocol. */
+export interface MatrixClient {
+  readonly protocol: string;
+  /** What it calls an error; an error that it has no name for keeps the provider's. */
+  readonly errorNames: Readonly<Partial<Record<Fault, string>>> & { readonly broken: string };
+  readonly begin: (options: ConversationOptions) => Conversation;
+}
+
+/** How a client asks. */
+export interface ConversationOptions {
+  /** The gateway. */
+  readonly url: string;
+  readonly model: string;
+  readonly isStreamed: boolean;
+  /** Sends its requests. */
+  readonly fetch: typeof fetch;
+}
+
+/** A conversation, in which the client sends back what it got. */
+export interface Conversation {
+  readonly ask: (question: Question) => Promise<Outcome>;
+  /** Answers the calls of the latest answer. @param results their results, by their ids */
+  readonly giveResults: (results: ReadonlyMap<string, string>) => Promise<Outcome>;
+  /** The id of the latest answer. */
+  readonly answerId: string;
+}
+
+/** Enough for a budget of thinking. */
+export const maxTokens = 5_000;

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { FakeProvider } from '#test/gateway/support/fake-provider.ts';
+import { type GatewayService, startGateway } from '#test/gateway/support/gateway-service.ts';
+import { chatClient } from './clients/chat-client.ts';
+import type { MatrixClient } from './clients/matrix-client.ts';
+import { messagesClient } from './clients/messages-client.ts';
+import { responsesClient } from './clients/responses-client.ts';
+import { expectedOutcome, expectedReading, losesThoughts } from './expected.ts';
+import { type Cell, play } from './play.ts';
+import { chatProvider } from './providers/chat-provider.ts';
+import type { Manner, MatrixProvider } from './providers/matrix-provider.ts';
+import { messagesProvider } from './providers/messages-provider.ts';
+import { responsesProvider } from './providers/responses-provider.ts';
+import { rows } from './rows.ts';
+
+const clients: ReadonlyArray<MatrixClient> = [chatClient, responsesClient, messagesClient];
+const providers: ReadonlyArray<MatrixProvider> = [chatProvider, messagesProvider, responsesProvider];
+
+describe('every client protocol at every provider protocol', function () {
+  this.timeout(30_000);
+  const running = new Map<MatrixProvider, FakeProvider>();
+  let service: GatewayService;
+
+  before(async () => {
+    for (const provider of providers) running.set(provider, await FakeProvider.start());
+    service = await startGateway(configuration(running));
+  });
+  after(async () => {
+    await service.stop();
+    await Promise.all(Array.from(running.values(), (each) => each.stop()));
+  });
+
+  for (const [client, provider] of pairs())
+    describe(`a client of ${client.protocol} at a provider of ${provider.protocol}`, () => {
+      for (const row of rows)
+        for (const isStreamed of row.isStreamedOnly === true ? [true] : [false, true])
+          it(`gets ${row.what}, ${isStreamed ? 'streamed' : 'whole'}`, async () => {
+            const cell = { row, client, provider, isStreamed };
+            const at = running.get(provider) ?? assert.fail();
+            for (const manner of mannersOf(cell)) await check(cell, manner, at, service.url);
+          });
+    });
+});
+
+function pairs(): ReadonlyArray<readonly [MatrixClient, MatrixProvider]> {
+  return clients.flatMap((client) =>
+    providers
+      .filter(({ onlyFrom }) => onlyFrom === null || onlyFrom === client.protocol)
+      .map((provider) => [client, provider] as const),
+  );
+}
+
+function configuration(running: ReadonlyMap<MatrixProvider, FakeProvider>): object {
+  const all = [...running];
+  return {
+    providers: Object.fromEntries(
+      all.map(([{ protocol, entry }, { baseUrl }]) => [protocol, { ...entry, baseUrl, apiKeyEnv: 'PROVIDER_KEY' }]),
+    ),
+    models: Object.fromEntries(
+      all.map(([{ protocol, target }]) => [
+        protocol,
+        { targets: [{ provider: protocol, model: 'x', ...target }], retries: 0 },
+      ]),
+    ),
+  };
+}
+
+/** An answer of the client's own protocol passes as it came, so only those fit that an SDK reads. */
+function mannersOf({ row, client, provider }: Cell): ReadonlyArray<Manner> {
+  const said = row.acts.flatMap((act) => (act.kind === 'says' ? [act.said] : []));
+  if (said.length === 0) return provider.manners.slice(0, 1);
+  const isNative = client.protocol === provider.protocol;
+  return provider.manners.filter(
+    ({ fits = () => true, isForeign = false }) => said.every(fits) && !(isForeign && isNative),
+  );
+}
+
+async function check(cell: Cell, manner: Manner, at: FakeProvider, gatewayUrl: string): Promise<void> {
+  const { row, provider } = cell;
+  const { outcomes, refusals, request, ignored } = await play(cell, manner, at, gatewayUrl);
+  const from = `from ${manner.name}`;
+  assert.deepEqual(refusals, [], `${manner.name} takes the request`);
+  assert.deepEqual(
+    outcomes,
+    row.acts.map((act) => expectedOutcome(act, cell)),
+    from,
+  );
+  assert.deepEqual(provider.read(request), expectedReading(cell, outcomes), `to ${manner.name}`);
+  assert.equal(
+    ignored.some((names) => names !== ''),
+    losesThoughts(cell),
+    `left out: ${ignored}`,
+  );
+}

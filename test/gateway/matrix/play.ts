@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import type { FakeProvider } from '#test/gateway/support/fake-provider.ts';
+import { type Body, isObject } from '#test/gateway/support/strict-provider.ts';
+import type { MatrixClient } from './clients/matrix-client.ts';
+import type { Answered, Outcome } from './exchange.ts';
+import { perform } from './perform.ts';
+import type { Manner, MatrixProvider } from './providers/matrix-provider.ts';
+import type { Row } from './rows.ts';
+
+/** A row for a client and a provider, whole or streamed. */
+export interface Cell {
+  readonly row: Row;
+  readonly client: MatrixClient;
+  readonly provider: MatrixProvider;
+  readonly isStreamed: boolean;
+}
+
+/** What happened. */
+export interface Played {
+  readonly outcomes: ReadonlyArray<Outcome>;
+  /** What the provider refused. */
+  readonly refusals: ReadonlyArray<string>;
+  /** The latest request that the provider got. */
+  readonly request: Body;
+  /** What each answer names as left out. */
+  readonly ignored: ReadonlyArray<string>;
+  readonly answerId: string;
+}
+
+/** Plays a cell through the gateway. @param at the provider's socket */
+export async function play(cell: Cell, manner: Manner, at: FakeProvider, gatewayUrl: string): Promise<Played> {
+  const { row, client, provider, isStreamed } = cell;
+  const head = Promise.withResolvers<void>();
+  const ignored: string[] = [];
+  const acts = row.acts.values();
+  const strict = provider.strict((...request) => {
+    const act = acts.next().value ?? assert.fail('the gateway sends one request too many');
+    return perform(act, { provider, manner, clientHasHead: head.promise }, request);
+  });
+  at.answers(strict.behaviour);
+  const conversation = client.begin({
+    url: gatewayUrl,
+    model: provider.protocol,
+    isStreamed,
+    fetch: async (...request) => {
+      const answer = await fetch(...request);
+      head.resolve();
+      ignored.push(answer.headers.get('x-switchyard-ignored') ?? '');
+      return answer;
+    },
+  });
+  const outcomes = [await conversation.ask(row.question)];
+  while (outcomes.length < row.acts.length) {
+    const latest = outcomes.at(-1);
+    if (latest?.kind !== 'answer') break;
+    outcomes.push(await conversation.giveResults(resultsOf(latest)));
+  }
+  const request: unknown = JSON.parse(String(at.seen.at(-1)?.body));
+  assert.ok(isObject(request));
+  return { outcomes, refusals: strict.refusals, request, ignored, answerId: conversation.answerId };
+}
+
+/** The result of each call. */
+export function resultsOf({ calls }: Answered): ReadonlyMap<string, string> {
+  return new Map(calls.map(({ id, name, given }) => [id, `${name} of ${Object.values(given ?? {})}`]));
+}

@@ -1,0 +1,116 @@
+import { eventsOf, strictMessages } from '#test/gateway/support/strict-messages.ts';
+import { type Body, isObject, isText, listOf } from '#test/gateway/support/strict-provider.ts';
+import { type Fault, parsedOrText, type Reason, type Said, type Tool, tokens } from '../exchange.ts';
+import type { Manner, MatrixProvider, ReadPart, Streamed } from './matrix-provider.ts';
+
+const errorNames: Readonly<Record<Fault, string>> = { busy: 'rate_limit_error', invalid: 'invalid_request_error' };
+
+const errorOf = (fault: Fault) => ({
+  type: 'error',
+  error: { type: errorNames[fault], message: 'Not this' },
+  request_id: 'req_fake',
+});
+const ping = 'event: ping\ndata: {"type":"ping"}\n\n';
+
+const anthropic: Manner = { name: 'Anthropic', whole: messageOf, stream: streamOf };
+
+/** A provider of Messages, of a model that thinks. */
+export const messagesProvider: MatrixProvider = {
+  protocol: 'anthropic-messages',
+  onlyFrom: null,
+  entry: { kind: 'anthropic' },
+  target: { thinking: 'budget' },
+  strict: strictMessages,
+  manners: [
+    anthropic,
+    {
+      ...anthropic,
+      name: 'Anthropic with pings between all events',
+      stream: (said) => {
+        const { start, content, end } = streamOf(said);
+        return { start, content: content.flatMap((event) => [event, ping]), end };
+      },
+    },
+  ],
+  getsThoughts: true,
+  read: (body) => {
+    const format = isObject(body.output_config) ? body.output_config.format : null;
+    return {
+      system: isText(body.system) ? body.system : textsIn(body.system),
+      parts: listOf(body.messages).flatMap(partsOf),
+      tools: listOf(body.tools).map(({ name, description, input_schema: schema }) => ({
+        name: String(name),
+        description: String(description),
+        schema: schema as Tool['schema'],
+      })),
+      schema: isObject(format) ? (format.schema as object) : null,
+    };
+  },
+  errorNames,
+  refusal: errorOf,
+  errorEvent: (fault) => `event: error\ndata: ${JSON.stringify(errorOf(fault))}\n\n`,
+};
+
+/** Which signature belongs to a thought. */
+const signatureOf = (thought: string) => `signed-${Buffer.from(thought).toString('base64')}`;
+
+const reasons: Readonly<Record<Reason, string>> = { stop: 'end_turn', 'tool-calls': 'tool_use', length: 'max_tokens' };
+
+function messageOf({ thought, text, calls, reason }: Said): Body {
+  return {
+    id: 'msg_fake',
+    type: 'message',
+    role: 'assistant',
+    model: 'claude-x',
+    content: [
+      ...(thought === '' ? [] : [{ type: 'thinking', thinking: thought, signature: signatureOf(thought) }]),
+      ...(text === '' ? [] : [{ type: 'text', text }]),
+      ...calls.map(({ id, name, given }) => ({ type: 'tool_use', id, name, input: parsedOrText(given) })),
+    ],
+    stop_reason: reasons[reason],
+    stop_sequence: null,
+    usage: {
+      input_tokens: tokens.input - tokens.cached,
+      cache_creation_input_tokens: 0,
+      cache_read_input_tokens: tokens.cached,
+      output_tokens: tokens.output,
+    },
+  };
+}
+
+function streamOf(said: Said): Streamed {
+  const events = eventsOf(messageOf(said));
+  return { start: events.slice(0, 2), content: events.slice(2, -2), end: events.slice(-2) };
+}
+
+function partsOf({ role, content }: Body): ReadonlyArray<ReadPart> {
+  if (isText(content)) return [{ kind: role === 'user' ? 'text' : 'said', text: content }];
+  return listOf(content).map((block) => partOf(block, role === 'user'));
+}
+
+function partOf(block: Body, isAsked: boolean): ReadPart {
+  const { type, text, thinking, source, title, id, name, input, content, tool_use_id: callId } = block;
+  switch (type) {
+    case 'thinking':
+      if (block.signature !== signatureOf(String(thinking))) throw new Error('The signature is of another thought');
+      return { kind: 'thought', text: String(thinking) };
+    case 'tool_use':
+      return { kind: 'call', id: String(id), name: String(name), given: input };
+    case 'tool_result':
+      return { kind: 'result', id: String(callId), text: isText(content) ? content : textsIn(content) };
+    case 'image':
+    case 'document': {
+      const { media_type: mediaType, data } = source as Body;
+      const inline = { mediaType: String(mediaType), data: String(data) };
+      return type === 'image' ? { kind: type, ...inline } : { kind: type, ...inline, name: String(title) };
+    }
+    default:
+      return { kind: isAsked ? 'text' : 'said', text: String(text) };
+  }
+}
+
+function textsIn(blocks: unknown): string {
+  return listOf(blocks)
+    .map(({ text }) => String(text))
+    .join('');
+}

@@ -1,0 +1,114 @@
+import { type Body, isObject, isText, listOf } from '#test/gateway/support/strict-provider.ts';
+import {
+  eventsOfResponse,
+  openAiResponse,
+  outputMessage,
+  strictResponses,
+} from '#test/gateway/support/strict-responses.ts';
+import { type Fault, parsedOrText, type Said, type Tool } from '../exchange.ts';
+import { dataOf, type MatrixProvider, type ReadPart } from './matrix-provider.ts';
+
+const name = 'enc';
+
+const errors: Readonly<Record<Fault, Body>> = {
+  busy: { message: 'Rate limit reached', type: 'requests', param: null, code: 'rate_limit_exceeded' },
+  invalid: { message: 'Not this', type: 'invalid_request_error', param: null, code: 'content_policy_violation' },
+};
+
+/** A provider of Responses, of a model that thinks and shows a summary. */
+export const responsesProvider: MatrixProvider = {
+  protocol: 'openai-responses',
+  onlyFrom: 'openai-responses',
+  entry: { kind: 'openai-compatible', responses: true },
+  target: { reasoning: true },
+  strict: (answer) => strictResponses(name, answer),
+  manners: [
+    {
+      name: 'OpenAI',
+      whole: responseOf,
+      stream: (said) => {
+        const events = eventsOfResponse(responseOf(said));
+        return { start: events.slice(0, 2), content: events.slice(2, -1), end: events.slice(-1) };
+      },
+    },
+  ],
+  getsThoughts: true,
+  read: (body) => {
+    const format = isObject(body.text) ? body.text.format : null;
+    return {
+      system: String(body.instructions),
+      parts: listOf(body.input).flatMap(partsOf),
+      tools: listOf(body.tools).map(({ name: called, description, parameters }) => ({
+        name: String(called),
+        description: String(description),
+        schema: parameters as Tool['schema'],
+      })),
+      schema: isObject(format) ? (format.schema as object) : null,
+    };
+  },
+  errorNames: { busy: 'rate_limit_exceeded', invalid: 'content_policy_violation' },
+  refusal: (fault) => ({ error: errors[fault] }),
+  errorEvent: (fault) => {
+    const { message, code } = errors[fault];
+    return `event: error\ndata: ${JSON.stringify({ type: 'error', code, message, param: null, sequence_number: 9 })}\n\n`;
+  },
+};
+
+/** Which opaque text belongs to a thought. */
+const encryptedOf = (thought: string) => `${name}-${Buffer.from(thought).toString('base64')}`;
+
+function responseOf({ thought, text, calls, reason }: Said): Body {
+  const isCut = reason === 'length';
+  const output = [
+    ...(thought === '' ? [] : [reasoningOf(thought)]),
+    ...(text === '' ? [] : [outputMessage(text)]),
+    ...calls.map(({ id, name: called, given }) => ({
+      id: `fc_${id}`,
+      type: 'function_call',
+      status: isCut ? 'incomplete' : 'completed',
+      call_id: id,
+      name: called,
+      arguments: given,
+    })),
+  ];
+  return openAiResponse(
+    output,
+    isCut ? { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } } : {},
+  );
+}
+
+function reasoningOf(thought: string): Body {
+  const summary = [{ type: 'summary_text', text: thought }];
+  return { id: 'rs_fake', type: 'reasoning', summary, encrypted_content: encryptedOf(thought) };
+}
+
+function partsOf(item: Body): ReadonlyArray<ReadPart> {
+  switch (item.type) {
+    case 'reasoning': {
+      const text = listOf(item.summary)
+        .map((each) => String(each.text))
+        .join('');
+      if (item.encrypted_content !== encryptedOf(text)) throw new Error('The opaque text is of another thought');
+      return [{ kind: 'thought', text }];
+    }
+    case 'function_call':
+      return [
+        {
+          kind: 'call',
+          id: String(item.call_id),
+          name: String(item.name),
+          given: parsedOrText(String(item.arguments)),
+        },
+      ];
+    case 'function_call_output':
+      return [{ kind: 'result', id: String(item.call_id), text: String(item.output) }];
+    default:
+      return isText(item.content) ? [{ kind: 'text', text: item.content }] : listOf(item.content).map(askedOf);
+  }
+}
+
+function askedOf({ type, text, image_url: image, filename, file_data: data }: Body): ReadPart {
+  if (type === 'input_image') return { kind: 'image', ...dataOf(image) };
+  if (type === 'input_file') return { kind: 'document', ...dataOf(data), name: String(filename) };
+  return { kind: type === 'output_text' ? 'said' : 'text', text: String(text) };
+}

@@ -1,0 +1,122 @@
+import type { Act, Asked, Question, Said, SaidCall, Tool } from './exchange.ts';
+
+/** A case of the matrix: the same in every client protocol, at every provider protocol, whole and streamed. */
+export interface Row {
+  /** A part of a sentence: `gets …`. */
+  readonly what: string;
+  readonly question: Question;
+  /** What the provider does with each request. */
+  readonly acts: ReadonlyArray<Act>;
+  /** Whether only a stream has it. Default: false. */
+  readonly isStreamedOnly?: boolean;
+}
+
+const hours: Tool = {
+  name: 'opening_hours',
+  description: 'When it is open on a day',
+  schema: { type: 'object', properties: { day: { type: 'string' } }, required: ['day'] },
+};
+
+const rooms: Tool = {
+  name: 'free_rooms',
+  description: 'Which rooms are free',
+  schema: { type: 'object', properties: { from: { type: 'string' }, count: { type: 'integer' } }, required: ['from'] },
+};
+
+const text = (said: string): Asked => ({ kind: 'text', text: said });
+
+function asking(more: Partial<Question> = {}): Question {
+  return { system: 'Be brief.', content: [text('When do you open?')], tools: [], schema: null, thinks: false, ...more };
+}
+
+function saying(more: Partial<Said>): Act {
+  const reason = more.calls === undefined ? 'stop' : 'tool-calls';
+  return { kind: 'says', said: { thought: '', text: '', calls: [], reason, ...more } };
+}
+
+const callOf = (id: string, name: string, given: unknown): SaidCall => ({ id, name, given: JSON.stringify(given) });
+
+/** A point, in the format PNG. */
+const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYGD4DwABBAEAX+XDSwAAAABJRU5ErkJggg==';
+const pdf = Buffer.from('%PDF-1.4\n1 0 obj << /Type /Page >> endobj\n%%EOF').toString('base64');
+
+export const rows: ReadonlyArray<Row> = [
+  {
+    what: 'a text',
+    question: asking(),
+    acts: [saying({ text: 'Monday 9–17 ✓' })],
+  },
+  {
+    what: 'two calls of tools in one answer, and an answer to their results',
+    question: asking({ tools: [hours, rooms] }),
+    acts: [
+      saying({
+        text: 'Let me look.',
+        calls: [
+          callOf('call_1', 'opening_hours', { day: 'Monday' }),
+          callOf('call_2', 'free_rooms', { from: '9', count: 2 }),
+        ],
+      }),
+      saying({ text: 'Open ✓' }),
+    ],
+  },
+  {
+    what: 'a call of a tool after some reasoning, which its provider gets back with the result',
+    question: asking({ tools: [hours], thinks: true }),
+    acts: [
+      saying({ thought: 'I need the hours.', calls: [callOf('call_1', 'opening_hours', { day: 'Monday' })] }),
+      saying({ thought: 'And of Tuesday.', calls: [callOf('call_2', 'opening_hours', { day: 'Tuesday' })] }),
+      saying({ text: 'Open on both days ✓' }),
+    ],
+  },
+  {
+    what: 'an answer to an image',
+    question: asking({ content: [text('What is this?'), { kind: 'image', mediaType: 'image/png', data: png }] }),
+    acts: [saying({ text: 'A point.' })],
+  },
+  {
+    what: 'an answer to a document',
+    question: asking({
+      content: [{ kind: 'document', mediaType: 'application/pdf', data: pdf, name: 'hours.pdf' }, text('Sum it up.')],
+    }),
+    acts: [saying({ text: 'It is empty.' })],
+  },
+  {
+    what: 'an answer in the form of its schema',
+    question: asking({
+      schema: {
+        type: 'object',
+        properties: { from: { type: 'integer' }, to: { type: 'integer' } },
+        required: ['from', 'to'],
+        additionalProperties: false,
+      },
+    }),
+    acts: [saying({ text: '{"from":9,"to":17}' })],
+  },
+  {
+    what: 'a text that is cut off',
+    question: asking(),
+    acts: [saying({ text: 'Monday 9', reason: 'length' })],
+  },
+  {
+    what: 'a refusal because the provider is busy',
+    question: asking(),
+    acts: [{ kind: 'refuses', fault: 'busy' }],
+  },
+  {
+    what: 'a refusal of the request',
+    question: asking(),
+    acts: [{ kind: 'refuses', fault: 'invalid' }],
+  },
+  {
+    what: 'an error that comes in the stream before its head is sent',
+    isStreamedOnly: true,
+    question: asking(),
+    acts: [{ kind: 'fails', after: 'nothing', fault: 'busy' }],
+  },
+  {
+    what: 'an error when the connection breaks after some text',
+    question: asking(),
+    acts: [{ kind: 'breaks' }],
+  },
+];
