@@ -5,7 +5,7 @@ import {
   type StreamInterpreter,
 } from '#gateway/framing/stream-interpreter.ts';
 import type { Tokens } from '#gateway/neutral/consumption.ts';
-import { providerErrorIn, tokensIn } from '#gateway/neutral/provider-report.ts';
+import { providerErrorIn, usageIn } from '#gateway/neutral/provider-report.ts';
 import { isObject } from '#shared/json/json.ts';
 
 const { noContent, content, end, malformed, tooLarge } = classifications;
@@ -36,7 +36,7 @@ export class AudioStreamInterpreter implements StreamInterpreter {
     const error = providerErrorIn(event);
     if (error !== null) return { kind: 'error', error };
     this.isFinished ||= typeof event.type === 'string' && event.type.endsWith('.done');
-    this.tokens = tokensIn(event.usage) ?? this.tokens;
+    this.tokens = usageIn(event) ?? this.tokens;
     return content;
   }
 }

@@ -45,6 +45,8 @@ export const maxToolCalls = 1_000;
 export interface AnswerReader {
   /** @param data that of a server-sent event; null without any */
   readonly read: (data: string | null) => ReadonlyArray<AnswerEvent>;
+  /** The bytes that it keeps of the answer. */
+  readonly keptBytes: number;
 }
 
 /** Writes a stream for a client. */

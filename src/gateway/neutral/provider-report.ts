@@ -12,7 +12,7 @@ export interface ProviderError {
 /** The members in which a provider reports an error or what a call has used. */
 export const reportMembers: ReadonlyArray<string> = [
   ...['error', 'detail', 'choices', 'object', 'type', 'message', 'code', 'param'],
-  ...['usage', 'duration', 'audio_duration_secs'],
+  ...['usage', 'x_groq', 'duration', 'audio_duration_secs'],
 ];
 
 /** The error in an object, in any of the shapes that providers use; null for none. */
@@ -26,8 +26,24 @@ export function providerErrorIn(value: JsonObject): ProviderError | null {
   return null;
 }
 
+/**
+ * The tokens that a whole answer or a chunk of one reports, wherever a provider has them: Groq in `x_groq`, Moonshot in the
+ * choice (https://platform.moonshot.ai/docs/api/chat). Null for none.
+ */
+export function usageIn(value: JsonObject): Tokens | null {
+  return tokensIn(value.usage) ?? tokensInside(value.x_groq) ?? tokensOfChoice(value.choices);
+}
+
+function tokensOfChoice(choices: Json | undefined): Tokens | null {
+  return Array.isArray(choices) ? tokensInside(choices[0]) : null;
+}
+
+function tokensInside(value: Json | undefined): Tokens | null {
+  return isObject(value) ? tokensIn(value.usage) : null;
+}
+
 /** The tokens in `usage`, under any of the names in use; null for none. */
-export function tokensIn(usage: Json | undefined): Tokens | null {
+function tokensIn(usage: Json | undefined): Tokens | null {
   if (!isObject(usage)) return null;
   const input = usage.prompt_tokens ?? usage.input_tokens;
   const output = usage.completion_tokens ?? usage.output_tokens ?? 0;
@@ -35,16 +51,26 @@ export function tokensIn(usage: Json | undefined): Tokens | null {
   // Anthropic counts cached tokens apart (https://docs.anthropic.com/en/api/messages#response-usage).
   const cacheRead = countIn(usage.cache_read_input_tokens);
   const cacheWrite = countIn(usage.cache_creation_input_tokens);
-  const cachedInput =
-    cacheRead ?? countInside(usage.prompt_tokens_details ?? usage.input_tokens_details, 'cached_tokens');
+  const cachedInput = cacheRead ?? cachedIn(usage);
   const reasoning = countInside(usage.completion_tokens_details ?? usage.output_tokens_details, 'reasoning_tokens');
+  // xAI counts reasoning apart (https://docs.x.ai/docs/guides/reasoning).
+  const isApart = reasoning !== null && usage.total_tokens === input + output + reasoning;
   return {
     input: input + (cacheRead ?? 0) + (cacheWrite ?? 0),
-    output,
+    output: isApart ? output + reasoning : output,
     ...(cachedInput === null ? {} : { cachedInput }),
     ...(cacheWrite === null ? {} : { cacheWrite }),
     ...(reasoning === null ? {} : { reasoning }),
   };
+}
+
+/** Cached tokens that are counted with the others: Moonshot and DeepSeek have names of their own for them. */
+function cachedIn(usage: JsonObject): number | null {
+  return (
+    countInside(usage.prompt_tokens_details ?? usage.input_tokens_details, 'cached_tokens') ??
+    countIn(usage.cached_tokens) ??
+    countIn(usage.prompt_cache_hit_tokens)
+  );
 }
 
 function countIn(value: Json | undefined): number | null {

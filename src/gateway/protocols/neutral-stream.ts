@@ -54,7 +54,7 @@ export class NeutralStream implements StreamInterpreter {
   }
 
   get keptBytes(): number {
-    return this.#text.bytes;
+    return this.#text.bytes + this.#reader.keptBytes;
   }
 
   finish(): string {

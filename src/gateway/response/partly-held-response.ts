@@ -5,8 +5,8 @@ import type { AttemptControl, BodyConsumer } from '#gateway/attempt/body-consume
 import { GatheredBytes } from '#gateway/framing/gathered-bytes.ts';
 import { JsonMemberReader } from '#gateway/framing/json-member-reader.ts';
 import { nothingReported, type ReportedConsumption } from '#gateway/neutral/consumption.ts';
-import { providerErrorIn, tokensIn } from '#gateway/neutral/provider-report.ts';
-import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
+import { providerErrorIn, usageIn } from '#gateway/neutral/provider-report.ts';
+import type { JsonObject } from '#shared/json/json.ts';
 import {
   copyHeader,
   createResponseHeaders,
@@ -121,6 +121,5 @@ export class PartlyHeldResponse implements ResponseHandler {
 }
 
 function reportedIn(reader: JsonMemberReader): ReportedConsumption {
-  const usage = reader.value('usage');
-  return isObject(usage) ? { ...nothingReported, tokens: tokensIn(usage as Json) } : nothingReported;
+  return { ...nothingReported, tokens: usageIn({ usage: reader.value('usage') }) };
 }

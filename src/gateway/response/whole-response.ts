@@ -13,7 +13,7 @@ import { HeldBody } from '#gateway/attempt/held-body.ts';
 import { type ForeignJson, parseForeignInTurns, tooLargeJson } from '#gateway/framing/foreign-json.ts';
 import { readLargeJsonMembers } from '#gateway/framing/large-json-members.ts';
 import { nothingReported, type ReportedConsumption } from '#gateway/neutral/consumption.ts';
-import { audioSecondsIn, providerErrorIn, reportMembers, tokensIn } from '#gateway/neutral/provider-report.ts';
+import { audioSecondsIn, providerErrorIn, reportMembers, usageIn } from '#gateway/neutral/provider-report.ts';
 import type { TranslatedBody } from '#gateway/providers/provider.ts';
 import { isPlain } from '#gateway/transport/transport.ts';
 import { heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
@@ -170,7 +170,7 @@ class HeldAnswer implements BodyConsumer {
     const error = requiredMember !== null && value[requiredMember] !== undefined ? null : providerErrorIn(value);
     if (error !== null) return refusalInBody(error);
     if (requiredMember !== null && value[requiredMember] === undefined) return malformed;
-    this.#reported = { tokens: tokensIn(value.usage), audioSeconds: audioSecondsIn(value) };
+    this.#reported = { tokens: usageIn(value), audioSeconds: audioSecondsIn(value) };
     return null;
   }
 

@@ -1,6 +1,6 @@
 import type { AttemptFailure } from '#gateway/attempt/attempt-failure.ts';
 import type { Gateway } from '#gateway/gateway.ts';
-import { tokensIn } from '#gateway/neutral/provider-report.ts';
+import { usageIn } from '#gateway/neutral/provider-report.ts';
 import { createCallRecord } from '#gateway/relay/create-call-record.ts';
 import type { CopyName, ProviderCopy } from '#responses/provider-copies.ts';
 import { errorText } from '#shared/logging/logged-error.ts';
@@ -137,7 +137,7 @@ async function recordUsage(
   { projectId, id, keyId, organizationId, partnerId, requestId }: UnreadCopy,
   { response, resolved: { route, target } }: Extract<CopyOutcome, { readonly kind: 'answered' }>,
 ): Promise<void> {
-  const tokens = tokensIn(response?.usage);
+  const tokens = response === null ? null : usageIn(response);
   if (tokens === null || !(await gateway.responses.copies.count(projectId, id))) return;
   const caller = { keyId, projectId, organizationId, partnerId };
   const call = {

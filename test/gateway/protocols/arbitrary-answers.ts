@@ -32,7 +32,7 @@ export function answers(protocol: ProtocolName): fc.Arbitrary<Answer> {
     .tuple(
       fc.array(reasoningOf(protocol), { maxLength: 1 }),
       fc.array(texts, { maxLength: 1 }),
-      fc.array(calls, { maxLength: 3 }),
+      fc.uniqueArray(calls, { maxLength: 3, selector: (part) => (part.kind === 'tool-call' ? part.id : null) }),
     )
     .map((each) => each.flat());
   return fc.tuple(id, id, parts, tokens, fc.boolean()).map(([answerId, model, all, used, isCut]) => {
@@ -46,6 +46,7 @@ export function answers(protocol: ProtocolName): fc.Arbitrary<Answer> {
 export function joined(events: Iterable<AnswerEvent>): ReadonlyArray<AnswerEvent> {
   const all: AnswerEvent[] = [];
   for (const event of events) {
+    if (event.kind === 'part-start' || event.kind === 'part-end') continue;
     const last = all.at(-1);
     if ((event.kind === 'text' || event.kind === 'reasoning') && last?.kind === event.kind)
       all[all.length - 1] = { kind: event.kind, text: last.text + event.text };

@@ -1,27 +1,20 @@
 import { parseForeign, tooLargeJson } from '#gateway/framing/foreign-json.ts';
-import { keptText, parseAnswerKeepingText } from '#gateway/framing/json-text.ts';
+import { parseAnswerKeepingText } from '#gateway/framing/json-text.ts';
+import { keptBytesOf } from '#gateway/framing/stream-interpreter.ts';
 import type { Answer, AnswerPart } from '#gateway/neutral/answer.ts';
-import { type AnswerEvent, type AnswerReader, type FinishReason, maxToolCalls } from '#gateway/neutral/answer-event.ts';
-import { providerErrorIn, tokensIn } from '#gateway/neutral/provider-report.ts';
+import { type AnswerEvent, type AnswerReader, maxToolCalls } from '#gateway/neutral/answer-event.ts';
+import type { Signature } from '#gateway/neutral/conversation.ts';
+import { isCount, providerErrorIn, usageIn } from '#gateway/neutral/provider-report.ts';
+import { argumentsTextOf } from '#gateway/protocols/arguments-text.ts';
+import { CallIds, nameOr } from '#gateway/protocols/call-ids.ts';
+import { failedAnswer, finishReasonOf } from '#gateway/protocols/finish-reasons.ts';
 import { listOr, numberOr, textOr } from '#gateway/protocols/parsing.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { protocolName } from './thinking.ts';
 
-const reasons: Readonly<Record<string, FinishReason>> = {
-  end_turn: 'stop',
-  pause_turn: 'stop',
-  stop_sequence: 'stop-sequence',
-  max_tokens: 'length',
-  model_context_window_exceeded: 'length',
-  tool_use: 'tool-calls',
-  refusal: 'filtered',
-};
-
-function reasonOf(said: Json | undefined): FinishReason {
-  return (typeof said === 'string' ? reasons[said] : undefined) ?? 'stop';
-}
-
 const tooLarge: ReadonlyArray<AnswerEvent> = [{ kind: 'too-large' }];
+const malformed: ReadonlyArray<AnswerEvent> = [{ kind: 'malformed' }];
+const partStart: ReadonlyArray<AnswerEvent> = [{ kind: 'part-start' }];
 
 /** The counts that are kept of a report, which may have any other members. */
 const reportedCounts = [
@@ -34,6 +27,8 @@ const reportedCounts = [
 /** A block of the stream that is a call of a tool. */
 interface OpenCall {
   readonly index: number;
+  /** The arguments in the beginning of the block, which count if no others come; `{}` without any. */
+  input: string;
   hasArguments: boolean;
 }
 
@@ -43,20 +38,28 @@ interface OpenCall {
  */
 export class MessagesAnswerReader implements AnswerReader {
   /** By the index of their blocks. */
-  readonly #calls = new Map<number, OpenCall>();
+  readonly #openCalls = new Map<number, OpenCall>();
+  readonly #ids = new CallIds();
+  #calls = 0;
+  #latest = -1;
+  #inputBytes = 0;
   /** The counts of the first event; the last one does not repeat them all. */
   readonly #usage: Record<string, Json> = {};
+
+  get keptBytes(): number {
+    return this.#ids.keptBytes + this.#inputBytes;
+  }
 
   read(data: string | null): ReadonlyArray<AnswerEvent> {
     if (data === null || data === '') return [];
     const event = parseForeign(data);
     if (event === tooLargeJson) return tooLarge;
-    if (!isObject(event)) return [{ kind: 'malformed' }];
+    if (!isObject(event)) return malformed;
     switch (event.type) {
       case 'message_start':
         return this.#start(event);
       case 'content_block_start':
-        return this.#blockStart(event);
+        return this.#blockStart(event, data);
       case 'content_block_delta':
         return this.#delta(event);
       case 'content_block_stop':
@@ -71,70 +74,111 @@ export class MessagesAnswerReader implements AnswerReader {
   }
 
   #start({ message }: JsonObject): ReadonlyArray<AnswerEvent> {
-    if (!isObject(message)) return [{ kind: 'malformed' }];
-    const started: AnswerEvent = { kind: 'started', id: textOr(message.id), model: textOr(message.model) };
+    if (!isObject(message)) return malformed;
+    const started: AnswerEvent = { kind: 'started', id: nameOr(message.id), model: nameOr(message.model) };
     return [started, ...this.#report(message.usage)];
   }
 
-  #blockStart({ index, content_block: block }: JsonObject): ReadonlyArray<AnswerEvent> {
-    if (!isObject(block)) return [{ kind: 'malformed' }];
-    if (block.type === 'tool_use') {
-      if (this.#calls.size === maxToolCalls) return tooLarge;
-      const call = { index: this.#calls.size, hasArguments: false };
-      this.#calls.set(numberOr(index) ?? 0, call);
-      return [{ kind: 'tool-call', index: call.index, id: textOr(block.id) ?? '', name: textOr(block.name) ?? '' }];
-    }
-    if (block.type === 'redacted_thinking') return [signatureEvent(textOr(block.data) ?? '', true)];
-    const text = textOr(block.text);
-    return block.type === 'text' && text ? [{ kind: 'text', text }] : [];
+  #blockStart({ index, content_block: block }: JsonObject, data: string): ReadonlyArray<AnswerEvent> {
+    if (!isObject(block)) return malformed;
+    this.#latest = numberOr(index) ?? this.#latest + 1;
+    const before = this.#endCall(this.#latest);
+    const begun = block.type === 'tool_use' ? this.#callStart(block, data) : beginningOf(block);
+    return [...before, ...(begun.length === 0 ? partStart : begun)];
+  }
+
+  #callStart(block: JsonObject, data: string): ReadonlyArray<AnswerEvent> {
+    const name = nameOr(block.name);
+    if (name === null) return malformed;
+    if (this.#calls === maxToolCalls) return tooLarge;
+    const call = { index: this.#calls, input: inputOf(block.input, data), hasArguments: false };
+    this.#calls += 1;
+    this.#inputBytes += keptBytesOf(call.input);
+    this.#openCalls.set(this.#latest, call);
+    return [{ kind: 'tool-call', index: call.index, id: this.#ids.give(nameOr(block.id)), name }];
   }
 
   #delta({ index, delta }: JsonObject): ReadonlyArray<AnswerEvent> {
-    if (!isObject(delta)) return [{ kind: 'malformed' }];
+    if (!isObject(delta)) return malformed;
     switch (delta.type) {
       case 'text_delta':
-        return [{ kind: 'text', text: textOr(delta.text) ?? '' }];
+        return typeof delta.text === 'string' ? [{ kind: 'text', text: delta.text }] : malformed;
       case 'thinking_delta':
         return [{ kind: 'reasoning', text: textOr(delta.thinking) ?? '' }];
       case 'signature_delta':
-        return [signatureEvent(textOr(delta.signature) ?? '', false)];
-      case 'input_json_delta': {
-        const call = this.#calls.get(numberOr(index) ?? 0);
-        const text = textOr(delta.partial_json) ?? '';
-        if (call === undefined || text === '') return [];
-        call.hasArguments = true;
-        return [{ kind: 'arguments', index: call.index, text }];
-      }
+        return signatureOf(delta.signature, false);
+      case 'input_json_delta':
+        return this.#arguments(this.#callAt(index), argumentsTextOf(delta.partial_json));
       default:
         return [];
     }
   }
 
-  /** A call without arguments has an empty object. */
-  #blockStop({ index }: JsonObject): ReadonlyArray<AnswerEvent> {
-    const call = this.#calls.get(numberOr(index) ?? 0);
-    if (call === undefined || call.hasArguments) return [];
+  #arguments(call: OpenCall | null, text: string): ReadonlyArray<AnswerEvent> {
+    if (call === null || text === '') return [];
     call.hasArguments = true;
-    return [{ kind: 'arguments', index: call.index, text: '{}' }];
+    return [{ kind: 'arguments', index: call.index, text }];
+  }
+
+  #callAt(index: Json | undefined): OpenCall | null {
+    return this.#openCalls.get(numberOr(index) ?? this.#latest) ?? null;
+  }
+
+  #blockStop({ index }: JsonObject): ReadonlyArray<AnswerEvent> {
+    const call = this.#callAt(index);
+    const late = this.#endCall(numberOr(index) ?? this.#latest);
+    return [...late, { kind: 'part-end', index: call?.index ?? null }];
+  }
+
+  /** Returns the arguments of a call of which no piece has come. */
+  #endCall(block: number): ReadonlyArray<AnswerEvent> {
+    const call = this.#openCalls.get(block);
+    if (call === undefined) return [];
+    this.#openCalls.delete(block);
+    this.#inputBytes -= keptBytesOf(call.input);
+    return call.hasArguments ? [] : this.#arguments(call, call.input);
   }
 
   #end({ delta, usage }: JsonObject): ReadonlyArray<AnswerEvent> {
     const reported = this.#report(usage);
     if (!isObject(delta) || typeof delta.stop_reason !== 'string') return reported;
-    const stopSequence = textOr(delta.stop_sequence);
-    return [...reported, { kind: 'finished', reason: reasonOf(delta.stop_reason), stopSequence }];
+    const reason = finishReasonOf(delta.stop_reason, this.#calls > 0);
+    if (reason === 'failed') return [{ kind: 'error', error: failedAnswer }];
+    const late = [...this.#openCalls.keys()].flatMap((block) => this.#endCall(block));
+    return [...late, ...reported, { kind: 'finished', reason, stopSequence: textOr(delta.stop_sequence) }];
   }
 
   #report(usage: Json | undefined): ReadonlyArray<AnswerEvent> {
     if (!isObject(usage)) return [];
-    for (const name of reportedCounts) if (usage[name] !== undefined) this.#usage[name] = usage[name];
-    const tokens = tokensIn(this.#usage);
+    for (const name of reportedCounts) if (isCount(usage[name])) this.#usage[name] = usage[name];
+    const tokens = usageIn({ usage: this.#usage });
     return tokens === null ? [] : [{ kind: 'usage', tokens }];
   }
 }
 
-function signatureEvent(value: string, isRedacted: boolean): AnswerEvent {
-  return { kind: 'signature', signature: { of: protocolName, value, isRedacted } };
+/** What a block says in its beginning: usually nothing, but all of hidden reasoning. */
+function beginningOf({ type, text, thinking, signature, data }: JsonObject): ReadonlyArray<AnswerEvent> {
+  if (type === 'redacted_thinking') return signatureOf(data, true);
+  if (type === 'text' && typeof text === 'string' && text !== '') return [{ kind: 'text', text }];
+  if (type !== 'thinking' || typeof thinking !== 'string' || thinking === '') return [];
+  return [{ kind: 'reasoning', text: thinking }, ...signatureOf(signature, false)];
+}
+
+/** The arguments in the beginning of a block, byte for byte. */
+function inputOf(input: Json | undefined, data: string): string {
+  if (input === undefined || input === null || (isObject(input) && Object.keys(input).length === 0)) return '{}';
+  const kept = parseAnswerKeepingText(Buffer.from(data), [['content_block', 'input']])?.content_block;
+  return argumentsTextOf(isObject(kept) ? kept.input : input) || '{}';
+}
+
+function signatureOf(value: Json | undefined, isRedacted: boolean): ReadonlyArray<AnswerEvent> {
+  const signature = signatureIn(value, isRedacted);
+  return signature === null ? [] : [{ kind: 'signature', signature }];
+}
+
+/** Providers that only speak as Anthropic does send thinking with an empty signature, or without one. */
+function signatureIn(value: Json | undefined, isRedacted: boolean): Signature | null {
+  return typeof value === 'string' && value !== '' ? { of: protocolName, value, isRedacted } : null;
 }
 
 function errorIn(event: JsonObject): ReadonlyArray<AnswerEvent> {
@@ -147,44 +191,46 @@ export function readMessagesAnswer(body: Buffer, parsed: JsonObject): Answer | n
   const hasCalls = listOr(parsed.content).some((block) => isObject(block) && block.type === 'tool_use');
   // Arguments of tools are moved as JSON text.
   const value = hasCalls ? parseAnswerKeepingText(body, [['content', '*', 'input']]) : parsed;
-  if (value === null || !Array.isArray(value.content)) return null;
+  if (value === null || !(Array.isArray(value.content) || typeof value.content === 'string')) return null;
+  const reason = finishReasonOf(value.stop_reason, hasCalls);
+  const parts = partsOf(value.content);
+  if (reason === 'failed' || parts === null) return null;
   return {
-    id: textOr(value.id),
-    model: textOr(value.model),
-    parts: value.content.flatMap(partOf),
-    reason: reasonOf(value.stop_reason),
+    id: nameOr(value.id),
+    model: nameOr(value.model),
+    parts,
+    reason,
     stopSequence: textOr(value.stop_sequence),
-    tokens: tokensIn(value.usage),
+    tokens: usageIn(value),
   };
 }
 
-function partOf(block: Json): ReadonlyArray<AnswerPart> {
-  if (!isObject(block)) return [];
+/** Null if one of them cannot be read. */
+function partsOf(content: string | ReadonlyArray<Json>): ReadonlyArray<AnswerPart> | null {
+  if (typeof content === 'string') return [{ kind: 'text', text: content }];
+  const ids = new CallIds();
+  const parts = content.map((block) => (isObject(block) ? partOf(block, ids) : null));
+  return parts.includes(null) ? null : parts.flatMap((part) => part ?? []);
+}
+
+/** Blocks of other types are what the provider's own tools did; null for one that cannot be read. */
+function partOf(block: JsonObject, ids: CallIds): ReadonlyArray<AnswerPart> | null {
   switch (block.type) {
     case 'text':
-      return [{ kind: 'text', text: textOr(block.text) ?? '' }];
-    case 'thinking': {
-      const signature = { of: protocolName, value: textOr(block.signature) ?? '', isRedacted: false };
-      return [{ kind: 'reasoning', text: textOr(block.thinking) ?? '', signature }];
-    }
+      return typeof block.text === 'string' ? [{ kind: 'text', text: block.text }] : null;
+    case 'thinking':
+      return thoughtOf(textOr(block.thinking) ?? '', signatureIn(block.signature, false));
     case 'redacted_thinking':
-      return [
-        {
-          kind: 'reasoning',
-          text: '',
-          signature: { of: protocolName, value: textOr(block.data) ?? '', isRedacted: true },
-        },
-      ];
-    case 'tool_use':
-      return [
-        {
-          kind: 'tool-call',
-          id: textOr(block.id) ?? '',
-          name: textOr(block.name) ?? '',
-          arguments: keptText(block.input) ?? '{}',
-        },
-      ];
+      return thoughtOf('', signatureIn(block.data, true));
+    case 'tool_use': {
+      const [name, text] = [nameOr(block.name), argumentsTextOf(block.input) || '{}'];
+      return name === null ? null : [{ kind: 'tool-call', id: ids.give(nameOr(block.id)), name, arguments: text }];
+    }
     default:
       return [];
   }
+}
+
+function thoughtOf(text: string, signature: Signature | null): ReadonlyArray<AnswerPart> {
+  return text === '' && signature === null ? [] : [{ kind: 'reasoning', text, signature }];
 }

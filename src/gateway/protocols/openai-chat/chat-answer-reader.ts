@@ -1,29 +1,27 @@
 import { parseForeign, tooLargeJson } from '#gateway/framing/foreign-json.ts';
+import { parseAnswerKeepingText } from '#gateway/framing/json-text.ts';
+import type { PathPattern } from '#gateway/framing/path-tree.ts';
 import type { Answer, AnswerPart } from '#gateway/neutral/answer.ts';
-import { type AnswerEvent, type AnswerReader, type FinishReason, maxToolCalls } from '#gateway/neutral/answer-event.ts';
-import { providerErrorIn, tokensIn } from '#gateway/neutral/provider-report.ts';
-import { listOr, numberOr, textOr } from '#gateway/protocols/parsing.ts';
-import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
-
-const reasons: Readonly<Record<string, FinishReason>> = {
-  stop: 'stop',
-  length: 'length',
-  tool_calls: 'tool-calls',
-  function_call: 'tool-calls',
-  content_filter: 'filtered',
-};
-
-/** Some providers end a call of a tool with `stop`. */
-function reasonOf(said: string, hasCalls: boolean): FinishReason {
-  const reason = reasons[said] ?? 'stop';
-  return reason === 'stop' && hasCalls ? 'tool-calls' : reason;
-}
+import type { AnswerEvent, AnswerReader } from '#gateway/neutral/answer-event.ts';
+import { providerErrorIn, usageIn } from '#gateway/neutral/provider-report.ts';
+import { argumentsTextOf } from '#gateway/protocols/arguments-text.ts';
+import { CallIds, nameOr } from '#gateway/protocols/call-ids.ts';
+import { failedAnswer, finishReasonOf, saysReason } from '#gateway/protocols/finish-reasons.ts';
+import { listOr } from '#gateway/protocols/parsing.ts';
+import { isObject, type JsonObject } from '#shared/json/json.ts';
+import { saidIn } from './chat-content.ts';
+import { StreamedCalls } from './streamed-calls.ts';
 
 /** Reads a chat stream of one choice. */
 export class ChatAnswerReader implements AnswerReader {
+  readonly #calls = new StreamedCalls();
   #hasStarted = false;
-  /** The calls of tools that have begun. */
-  readonly #calls = new Set<number>();
+  #id: string | null = null;
+  #model: string | null = null;
+
+  get keptBytes(): number {
+    return this.#calls.keptBytes;
+  }
 
   read(data: string | null): ReadonlyArray<AnswerEvent> {
     if (data === null || data === '') return [];
@@ -33,77 +31,113 @@ export class ChatAnswerReader implements AnswerReader {
     if (!isObject(chunk)) return [{ kind: 'malformed' }];
     const error = providerErrorIn(chunk);
     if (error !== null) return [{ kind: 'error', error }];
-    return [...this.#events(chunk)];
+    return this.#events(withArgumentsAsText(data, chunk, 'delta'));
   }
 
-  *#events(chunk: JsonObject): Iterable<AnswerEvent> {
-    if (!this.#hasStarted) {
-      this.#hasStarted = true;
-      yield { kind: 'started', id: textOr(chunk.id), model: textOr(chunk.model) };
-    }
+  #events(chunk: JsonObject): ReadonlyArray<AnswerEvent> {
     const [choice] = listOr(chunk.choices);
-    if (isObject(choice)) {
-      if (isObject(choice.delta)) yield* this.#delta(choice.delta);
-      const reason = choice.finish_reason;
-      if (typeof reason === 'string' && reason !== '')
-        yield { kind: 'finished', reason: reasonOf(reason, this.#calls.size > 0), stopSequence: null };
-    }
-    const tokens = tokensIn(chunk.usage);
-    if (tokens !== null) yield { kind: 'usage', tokens };
+    const said = isObject(choice) ? [...this.#delta(choice), ...this.#finish(choice)] : [];
+    const tokens = usageIn(chunk);
+    const usage: ReadonlyArray<AnswerEvent> = tokens === null ? [] : [{ kind: 'usage', tokens }];
+    return [...this.#start(chunk, said.length > 0), ...said, ...usage];
   }
 
-  *#delta(delta: JsonObject): Iterable<AnswerEvent> {
-    const reasoning = textOr(delta.reasoning_content) ?? textOr(delta.reasoning);
-    if (reasoning) yield { kind: 'reasoning', text: reasoning };
-    const text = textOr(delta.content);
-    if (text) yield { kind: 'text', text };
-    const refusal = textOr(delta.refusal);
-    if (refusal) yield { kind: 'refusal', text: refusal };
-    for (const [place, call] of listOr(delta.tool_calls).entries()) if (isObject(call)) yield* this.#call(call, place);
+  /**
+   * The id and the model of Azure's first chunk are empty
+   * (https://learn.microsoft.com/azure/ai-foundry/openai/concepts/content-streaming).
+   */
+  #start({ id, model }: JsonObject, hasContent: boolean): ReadonlyArray<AnswerEvent> {
+    if (this.#hasStarted) return [];
+    this.#id ??= nameOr(id);
+    this.#model ??= nameOr(model);
+    this.#hasStarted = this.#id !== null || hasContent;
+    return this.#hasStarted ? [{ kind: 'started', id: this.#id, model: this.#model }] : [];
   }
 
-  *#call(call: JsonObject, place: number): Iterable<AnswerEvent> {
-    const index = numberOr(call.index) ?? place;
-    const asked = isObject(call.function) ? call.function : {};
-    if (!this.#calls.has(index)) {
-      this.#calls.add(index);
-      if (this.#calls.size > maxToolCalls) yield { kind: 'too-large' };
-      yield { kind: 'tool-call', index, id: textOr(call.id) ?? '', name: textOr(asked.name) ?? '' };
-    }
-    const text = textOr(asked.arguments);
-    if (text) yield { kind: 'arguments', index, text };
+  #delta({ delta }: JsonObject): ReadonlyArray<AnswerEvent> {
+    if (!isObject(delta)) return [];
+    const said = saidIn(delta);
+    return said === null ? [{ kind: 'malformed' }] : [...said, ...this.#calls.read(callsIn(delta))];
+  }
+
+  #finish({ finish_reason: said }: JsonObject): ReadonlyArray<AnswerEvent> {
+    if (!saysReason(said)) return [];
+    const reason = finishReasonOf(said, this.#calls.hasBegun);
+    if (reason === 'failed') return [{ kind: 'error', error: failedAnswer }];
+    // A call that was cut off before its name is left out.
+    if (this.#calls.hasNameless && reason !== 'length') return [{ kind: 'malformed' }];
+    return [{ kind: 'finished', reason, stopSequence: null }];
   }
 }
 
 /** Reads a whole chat answer; null if it cannot be read. */
-export function readChatAnswer(_body: Buffer, value: JsonObject): Answer | null {
+export function readChatAnswer(body: Buffer, parsed: JsonObject): Answer | null {
+  const value = withArgumentsAsText(body, parsed, 'message');
   const [choice] = listOr(value.choices);
   if (!isObject(choice) || !isObject(choice.message)) return null;
-  const parts = partsOf(choice.message);
-  const hasCalls = parts.some(({ kind }) => kind === 'tool-call');
+  const said = saidIn(choice.message);
+  const calls = callsIn(choice.message);
+  const reason = finishReasonOf(choice.finish_reason, calls.length > 0);
+  if (said === null || reason === 'failed') return null;
+  const ids = new CallIds();
+  const parts = calls.map((call) => callOf(call, ids));
+  if (parts.includes(null) && reason !== 'length') return null;
   return {
-    id: textOr(value.id),
-    model: textOr(value.model),
-    parts,
-    reason: reasonOf(textOr(choice.finish_reason) ?? 'stop', hasCalls),
+    id: nameOr(value.id),
+    model: nameOr(value.model),
+    parts: [...said.map(partOf), ...parts.filter((part) => part !== null)],
+    reason,
     stopSequence: null,
-    tokens: tokensIn(value.usage),
+    tokens: usageIn(value),
   };
 }
 
-function partsOf(message: JsonObject): ReadonlyArray<AnswerPart> {
-  const reasoning = textOr(message.reasoning_content) ?? textOr(message.reasoning) ?? '';
-  const [text, refusal] = [textOr(message.content) ?? '', textOr(message.refusal) ?? ''];
+function partOf({
+  kind,
+  text,
+}: {
+  readonly kind: 'text' | 'refusal' | 'reasoning';
+  readonly text: string;
+}): AnswerPart {
+  return kind === 'reasoning' ? { kind, text, signature: null } : { kind, text };
+}
+
+/** Null for a call without a name. */
+function callOf(call: JsonObject, ids: CallIds): AnswerPart | null {
+  const asked = isObject(call.function) ? call.function : call;
+  const name = nameOr(asked.name);
+  if (name === null) return null;
+  return { kind: 'tool-call', id: ids.give(nameOr(call.id)), name, arguments: argumentsTextOf(asked.arguments) };
+}
+
+/** The calls of a message or a delta: in `tool_calls`, or as the `function_call` of older providers. */
+function callsIn({ tool_calls: calls, function_call: legacy }: JsonObject): ReadonlyArray<JsonObject> {
+  const all = Array.isArray(calls) ? calls : [calls];
+  const found = all.filter((call) => isObject(call));
+  return found.length === 0 && isObject(legacy) ? [{ function: legacy }] : found;
+}
+
+/** The same answer, in which arguments of other types than text are kept byte for byte, such as objects of Ollama. */
+function withArgumentsAsText(json: string | Buffer, value: JsonObject, said: 'delta' | 'message'): JsonObject {
+  const [choice] = listOr(value.choices);
+  const message = isObject(choice) ? choice[said] : undefined;
+  if (!isObject(message) || !callsIn(message).some(hasValueAsArguments)) return value;
+  return parseAnswerKeepingText(typeof json === 'string' ? Buffer.from(json) : json, argumentPaths[said]) ?? value;
+}
+
+function hasValueAsArguments(call: JsonObject): boolean {
+  const { arguments: given } = isObject(call.function) ? call.function : call;
+  return typeof given === 'object' && given !== null;
+}
+
+function pathsOf(said: string): ReadonlyArray<PathPattern> {
+  const message = ['choices', '*', said];
   return [
-    ...(reasoning === '' ? [] : [{ kind: 'reasoning', text: reasoning, signature: null } as const]),
-    ...(text === '' ? [] : [{ kind: 'text', text } as const]),
-    ...(refusal === '' ? [] : [{ kind: 'refusal', text: refusal } as const]),
-    ...listOr(message.tool_calls).flatMap(callOf),
+    [...message, 'tool_calls', '*', 'function', 'arguments'],
+    [...message, 'tool_calls', '*', 'arguments'],
+    [...message, 'tool_calls', 'function', 'arguments'],
+    [...message, 'function_call', 'arguments'],
   ];
 }
 
-function callOf(call: Json): ReadonlyArray<AnswerPart> {
-  if (!isObject(call) || !isObject(call.function)) return [];
-  const { name, arguments: given } = call.function;
-  return [{ kind: 'tool-call', id: textOr(call.id) ?? '', name: textOr(name) ?? '', arguments: textOr(given) ?? '' }];
-}
+const argumentPaths = { delta: pathsOf('delta'), message: pathsOf('message') } as const;

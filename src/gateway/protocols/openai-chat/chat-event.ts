@@ -1,6 +1,7 @@
 import { parseForeign, tooLargeJson } from '#gateway/framing/foreign-json.ts';
 import type { Tokens } from '#gateway/neutral/consumption.ts';
-import { type ProviderError, providerErrorIn, tokensIn } from '#gateway/neutral/provider-report.ts';
+import { type ProviderError, providerErrorIn, usageIn } from '#gateway/neutral/provider-report.ts';
+import { saysReason } from '#gateway/protocols/finish-reasons.ts';
 import { KeptText } from '#gateway/protocols/kept-text.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 
@@ -62,16 +63,16 @@ function chunkOf(value: JsonObject, choices: ReadonlyArray<Json>): ChatEvent {
     const index = typeof choice.index === 'number' ? choice.index : 0;
     indexes.push(index);
     const delta = isObject(choice.delta) ? choice.delta : {};
-    // Some providers send an empty finish reason with every chunk.
-    const ends = saysSomething(choice.finish_reason);
+    const ends = saysReason(choice.finish_reason);
     if (ends) finished.push(index);
     const others = Object.entries(delta).filter(([name, said]) => name !== 'role' && saysSomething(said));
     hasContent ||= ends || others.length > 0;
-    const isText = others.every(([name]) => name === 'content') && choice.finish_reason !== 'tool_calls';
-    const plain = isText && index === 0 && !saysSomething(choice.logprobs);
+    const isText = others.every(([name, said]) => name === 'content' && typeof said === 'string');
+    const isCall = choice.finish_reason === 'tool_calls';
+    const plain = isText && !isCall && index === 0 && !saysSomething(choice.logprobs);
     if (text !== null) text = plain ? text + (typeof delta.content === 'string' ? delta.content : '') : null;
   }
-  const tokens = tokensIn(value.usage);
+  const tokens = usageIn(value);
   return {
     kind: 'chunk',
     hasContent,

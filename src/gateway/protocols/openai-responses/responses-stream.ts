@@ -6,7 +6,7 @@ import {
   type StreamInterpreter,
 } from '#gateway/framing/stream-interpreter.ts';
 import type { Tokens } from '#gateway/neutral/consumption.ts';
-import { providerErrorIn, tokensIn } from '#gateway/neutral/provider-report.ts';
+import { providerErrorIn, usageIn } from '#gateway/neutral/provider-report.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { errorMembers, eventText } from './responses-answer-writer.ts';
 import { rewriteEvent, type StorageMembers } from './rewrite-response.ts';
@@ -59,7 +59,7 @@ export class ResponsesStream implements StreamInterpreter {
   /** Ends the stream with the response of its last event. */
   protected endWith(response: Json | undefined): EventClassification {
     this.isFinished = true;
-    if (isObject(response)) this.tokens = tokensIn(response.usage);
+    if (isObject(response)) this.tokens = usageIn(response);
     return end;
   }
 

@@ -1,0 +1,64 @@
+import type { FinishReason } from '#gateway/neutral/answer-event.ts';
+import type { ProviderError } from '#gateway/neutral/provider-report.ts';
+import type { Json } from '#shared/json/json.ts';
+
+/**
+ * Why a provider says that its answer ended, in lower case: of OpenAI, of Anthropic
+ * (https://docs.anthropic.com/en/api/handling-stop-reasons), of Mistral (`model_length`), of Gemini
+ * (https://ai.google.dev/api/generate-content#FinishReason), of Hugging Face (`eos_token`), of Bedrock, and of Zhipu
+ * (`sensitive`). A `failed` answer did not end by itself; DeepSeek has a reason of its own for that
+ * (https://api-docs.deepseek.com/api/create-chat-completion).
+ */
+const reasons: Readonly<Record<string, FinishReason | 'failed'>> = {
+  stop_sequence: 'stop-sequence',
+  length: 'length',
+  max_length: 'length',
+  model_length: 'length',
+  max_tokens: 'length',
+  max_output_tokens: 'length',
+  max_completion_tokens: 'length',
+  model_context_window_exceeded: 'length',
+  tool_calls: 'tool-calls',
+  tool_call: 'tool-calls',
+  tool_use: 'tool-calls',
+  function_call: 'tool-calls',
+  content_filter: 'filtered',
+  content_filtered: 'filtered',
+  guardrail_intervened: 'filtered',
+  refusal: 'filtered',
+  sensitive: 'filtered',
+  safety: 'filtered',
+  recitation: 'filtered',
+  blocklist: 'filtered',
+  prohibited_content: 'filtered',
+  spii: 'filtered',
+  error: 'failed',
+  network_error: 'failed',
+  insufficient_system_resource: 'failed',
+  malformed_function_call: 'failed',
+  function_call_filter_malformed_function_call: 'failed',
+};
+
+/** The error of an answer whose reason is `failed`. */
+export const failedAnswer: ProviderError = {
+  message: 'The provider says that its answer failed.',
+  ...{ type: null, code: null, param: null },
+};
+
+/** Maximum characters of a reason that is looked up. */
+const maxReasonLength = 100;
+
+/** Whether a provider says why its answer ended. Some send an empty reason, or the text `null`, with every chunk. */
+export function saysReason(said: Json | undefined): boolean {
+  return typeof said === 'number' || (typeof said === 'string' && said !== '' && said !== 'null');
+}
+
+/**
+ * Why an answer ended. Some providers end a call of a tool with `stop`. An answer without a call asks for no tool, whatever
+ * they say.
+ */
+export function finishReasonOf(said: Json | undefined, hasCalls: boolean): FinishReason | 'failed' {
+  const name = saysReason(said) ? String(said).slice(0, maxReasonLength).toLowerCase() : '';
+  const reason = reasons[name.replaceAll(/[^a-z]+/g, '_')] ?? 'stop';
+  return reason === 'stop' || reason === 'tool-calls' ? (hasCalls ? 'tool-calls' : 'stop') : reason;
+}

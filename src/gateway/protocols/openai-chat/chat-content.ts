@@ -1,0 +1,73 @@
+import type { AnswerEvent } from '#gateway/neutral/answer-event.ts';
+import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
+
+/** What a message says in words. */
+export type SaidPart = Extract<AnswerEvent, { readonly kind: 'text' | 'refusal' | 'reasoning' }>;
+
+/**
+ * The members in which providers of chats have reasoning: DeepSeek and others `reasoning_content`, vLLM and Groq
+ * `reasoning`, and OpenRouter `reasoning_details` too (https://openrouter.ai/docs/use-cases/reasoning-tokens). Several may
+ * have the same text.
+ */
+const reasoningMembers = ['reasoning_content', 'reasoning', 'thinking', 'reasoning_details'] as const;
+
+/**
+ * What a message or a delta says, in order; null if it cannot be read. Mistral's content may be a list of parts with
+ * `text`, `thinking` and `reference` (https://docs.mistral.ai/capabilities/reasoning), Databricks' one with `reasoning`
+ * and a summary.
+ */
+export function saidIn(message: JsonObject): ReadonlyArray<SaidPart> | null {
+  const content = message.content ?? '';
+  const parts = typeof content === 'string' ? [said('text', content)] : partsIn(content);
+  if (parts.includes(null)) return null;
+  const all = [said('reasoning', reasoningOf(message)), ...parts, said('refusal', message.refusal)];
+  return all.filter((part) => part !== null && part.text !== '') as ReadonlyArray<SaidPart>;
+}
+
+function reasoningOf(message: JsonObject): string {
+  for (const name of reasoningMembers) {
+    const text = message[name] === undefined ? null : textIn(message[name]);
+    if (text) return text;
+  }
+  return '';
+}
+
+function partsIn(content: Json): ReadonlyArray<SaidPart | null> {
+  return (Array.isArray(content) ? content : [content]).map(partOf);
+}
+
+function partOf(part: Json): SaidPart | null {
+  if (typeof part === 'string') return { kind: 'text', text: part };
+  if (!isObject(part)) return null;
+  switch (part.type ?? 'text') {
+    case 'text':
+    case 'output_text':
+      return said('text', part.text ?? part.content);
+    case 'refusal':
+      return said('refusal', part.refusal ?? part.text);
+    case 'thinking':
+    case 'reasoning':
+      return said('reasoning', textIn(part) ?? '');
+    case 'redacted_thinking':
+    case 'reference':
+    case 'tool_reference':
+      // It has no words: hidden reasoning, or the number of a source.
+      return { kind: 'text', text: '' };
+    default:
+      return null;
+  }
+}
+
+/** Null for a text that is none. */
+function said(kind: SaidPart['kind'], value: Json | undefined): SaidPart | null {
+  const text = value === undefined || value === null ? '' : textIn(value);
+  return text === null ? null : { kind, text };
+}
+
+/** The text of a value, of its parts, or in the member of it that has one; null without any. */
+function textIn(value: Json | undefined): string | null {
+  if (typeof value === 'string') return value;
+  if (Array.isArray(value)) return value.map((part) => textIn(part) ?? '').join('');
+  if (!isObject(value)) return null;
+  return textIn(value.thinking ?? value.text ?? value.reasoning ?? value.summary ?? value.content ?? value.value);
+}

@@ -1,0 +1,173 @@
+import { JsonMemberReader } from '#gateway/framing/json-member-reader.ts';
+import { keptBytesOf } from '#gateway/framing/stream-interpreter.ts';
+import { type AnswerEvent, maxToolCalls } from '#gateway/neutral/answer-event.ts';
+import { argumentsTextOf } from '#gateway/protocols/arguments-text.ts';
+import { CallIds, nameOr } from '#gateway/protocols/call-ids.ts';
+import { GatheredText } from '#gateway/protocols/gathered-text.ts';
+import { isObject, type JsonObject } from '#shared/json/json.ts';
+
+/** What a chunk says of a call. */
+interface CallPiece {
+  /** The provider's `index`. */
+  readonly place: number | string | null;
+  readonly id: string | null;
+  readonly name: string | null;
+  readonly text: string;
+}
+
+/** A call that has begun. */
+interface StreamedCall {
+  /** Null until it has a name: clients need that first. */
+  index: number | null;
+  place: CallPiece['place'];
+  id: string | null;
+  name: string | null;
+  /** Whether its name has come again after its arguments. */
+  isNamedAgain: boolean;
+  /** How far its arguments are; null before they begin. */
+  given: JsonMemberReader | null;
+  /** The arguments that wait for its name; null without any. */
+  held: GatheredText | null;
+}
+
+/** The bytes that a call takes in addition to its texts. */
+const bytesPerCall = 500;
+
+/**
+ * Finds the call to which each piece of a stream belongs. OpenAI numbers calls with `index`, and sends id and name in the
+ * first piece alone. Others send no index or 0 for all (Ollama, vLLM), the id with each piece (SGLang,
+ * https://github.com/InternLM/lmdeploy/issues/3412), another id with each piece (vLLM), no id (LM Studio), or the name
+ * with each piece.
+ */
+export class StreamedCalls {
+  readonly #calls: StreamedCall[] = [];
+  readonly #byId = new Map<string, StreamedCall>();
+  readonly #byPlace = new Map<CallPiece['place'], StreamedCall>();
+  readonly #ids = new CallIds();
+  #last: StreamedCall | null = null;
+  #begun = 0;
+  #keptBytes = 0;
+
+  get keptBytes(): number {
+    return this.#keptBytes + this.#ids.keptBytes;
+  }
+
+  /** Whether a call has begun. */
+  get hasBegun(): boolean {
+    return this.#begun > 0;
+  }
+
+  /** Whether a call has begun of which no name has come. */
+  get hasNameless(): boolean {
+    return this.#calls.length > this.#begun;
+  }
+
+  /** @param calls those in one chunk */
+  read(calls: ReadonlyArray<JsonObject>): ReadonlyArray<AnswerEvent> {
+    const named = new Set<StreamedCall>();
+    return calls.flatMap((call) => this.#take(pieceOf(call), named));
+  }
+
+  /** @param named the calls that the same chunk has named */
+  #take(piece: CallPiece, named: Set<StreamedCall>): ReadonlyArray<AnswerEvent> {
+    if (piece.id === null && piece.name === null && piece.text === '') return [];
+    const known = this.#knownOf(piece);
+    const isAnother = known === null || this.#beginsAnother(known, piece, named);
+    if (isAnother && this.#calls.length === maxToolCalls) return [{ kind: 'too-large' }];
+    const call = isAnother ? this.#begin() : known;
+    if (isAnother && known?.isNamedAgain === true) call.name = known.name;
+    this.#note(call, piece);
+    if (piece.name !== null) named.add(call);
+    return this.#eventsOf(call, piece.text);
+  }
+
+  /** The call that a piece continues, unless it begins another one. */
+  #knownOf({ place, id }: CallPiece): StreamedCall | null {
+    const placed = place === null ? this.#last : (this.#byPlace.get(place) ?? this.#unplaced(place));
+    // An id may have been given twice.
+    if (id === null || placed?.id === id) return placed;
+    return this.#byId.get(id) ?? placed;
+  }
+
+  /** The call that began without an index, by its number among all. */
+  #unplaced(place: number | string): StreamedCall | null {
+    const call = this.#calls[Number(place)];
+    return call?.place === null ? call : null;
+  }
+
+  #beginsAnother(call: StreamedCall, { place, id, name, text }: CallPiece, named: ReadonlySet<StreamedCall>): boolean {
+    if (name !== null && call.name !== null && name !== call.name) return true;
+    const isWhole = call.given?.state === 'complete';
+    // Nothing follows whole arguments.
+    const follows = isWhole && text.trim() !== '';
+    if (id === null || call.id === null) {
+      if (name === null) return follows && (id !== null || call.isNamedAgain);
+      return follows || named.has(call);
+    }
+    if (id !== call.id) return place === null || name !== null || follows;
+    const isElsewhere = place !== null && call.place !== null && place !== call.place;
+    return name !== null && (isElsewhere ? isWhole || call.given === null : follows);
+  }
+
+  #begin(): StreamedCall {
+    const call: StreamedCall = {
+      ...{ index: null, place: null, id: null, name: null },
+      ...{ isNamedAgain: false, given: null, held: null },
+    };
+    this.#calls.push(call);
+    this.#keptBytes += bytesPerCall;
+    return call;
+  }
+
+  #note(call: StreamedCall, { place, id, name, text }: CallPiece): void {
+    this.#last = call;
+    if (place !== null) {
+      call.place ??= place;
+      this.#byPlace.set(place, call);
+    }
+    if (id !== null && call.id === null) {
+      call.id = id;
+      this.#byId.set(id, call);
+      this.#keptBytes += keptBytesOf(id);
+    }
+    call.isNamedAgain = name !== null && call.given?.state === 'complete';
+    call.name ??= name;
+    if (text === '') return;
+    call.given ??= new JsonMemberReader([]);
+    call.given.feed(Buffer.from(text));
+  }
+
+  #eventsOf(call: StreamedCall, text: string): ReadonlyArray<AnswerEvent> {
+    if (call.name === null) {
+      call.held ??= new GatheredText();
+      if (text !== '') this.#keptBytes += call.held.add(text);
+      return [];
+    }
+    if (call.index !== null) return argumentsOf(call.index, text);
+    const { id, name, held } = call;
+    const index = this.#begun;
+    this.#begun += 1;
+    call.index = index;
+    call.held = null;
+    this.#keptBytes += keptBytesOf(name) - (held?.bytes ?? 0);
+    return [
+      { kind: 'tool-call', index, id: this.#ids.give(id), name },
+      ...argumentsOf(index, (held?.text ?? '') + text),
+    ];
+  }
+}
+
+function argumentsOf(index: number, text: string): ReadonlyArray<AnswerEvent> {
+  return text === '' ? [] : [{ kind: 'arguments', index, text }];
+}
+
+function pieceOf(call: JsonObject): CallPiece {
+  const { index } = call;
+  const asked = isObject(call.function) ? call.function : call;
+  return {
+    place: typeof index === 'number' || typeof index === 'string' ? index : null,
+    id: nameOr(call.id),
+    name: nameOr(asked.name),
+    text: argumentsTextOf(asked.arguments),
+  };
+}
