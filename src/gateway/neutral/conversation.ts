@@ -22,11 +22,14 @@ export interface Conversation {
   readonly isStreamed: boolean;
 }
 
-/** A number that tunes the answer, with its place in the client's request. */
-export interface Tuned {
-  readonly value: number;
+/** A value with its place in the client's request, for a target that leaves it out. */
+export interface PlacedValue<Value> {
+  readonly value: Value;
   readonly pointer: string;
 }
+
+/** A number that tunes the answer. */
+export type Tuned = PlacedValue<number>;
 
 /** The consecutive parts of one role. A turn of the system has texts alone. */
 export interface Turn {
@@ -54,13 +57,15 @@ export type Source =
 export interface ImagePart extends Placed {
   readonly kind: 'image';
   readonly source: Source;
+  /** How closely the model looks at it; null for what the target does by default. */
+  readonly detail: PlacedValue<string> | null;
 }
 
 /** A document: a file, or a plain text with a name. */
 export interface DocumentPart extends Placed {
   readonly kind: 'document';
   readonly source: Source | { readonly kind: 'text'; readonly text: string };
-  readonly name: string | null;
+  readonly name: PlacedValue<string> | null;
 }
 
 /** A call of a tool by the model. */
@@ -117,8 +122,10 @@ export type ToolChoice = { readonly kind: 'auto' | 'any' | 'none' } | { readonly
 /** The form of an answer: any JSON, or JSON of a schema. */
 export interface OutputForm extends Placed {
   readonly name: string;
+  readonly description: PlacedValue<string> | null;
   /** JSON text; null for any JSON. */
   readonly schema: string | null;
+  readonly isStrict: boolean | null;
 }
 
 /** How much a model should think before it answers. */

@@ -4,6 +4,7 @@ import type {
   DocumentPart,
   ImagePart,
   OutputForm,
+  PlacedValue,
   Source,
   TextPart,
   Tool,
@@ -15,7 +16,8 @@ import type {
 import { plainTextIn } from '#gateway/neutral/source.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { freeTextSchema } from './free-text.ts';
-import { joinTurns, refuse, textOr } from './parsing.ts';
+import type { LeftOut } from './left-out.ts';
+import { joinTurns, kindOf, refuse, textAt } from './parsing.ts';
 
 /** What a message or a result of a tool may have in it. */
 export type ContentPart = TextPart | ImagePart | DocumentPart;
@@ -41,40 +43,97 @@ export function onlyTexts(parts: Turn['parts']): ReadonlyArray<TextPart> {
   return parts.map((part) => (part.kind === 'text' ? part : refuse(part.pointer, 'only texts can be here')));
 }
 
-/** A file that a client sends: a picture, a plain text, or another document. */
-export function filePart(source: Source, name: string | null, pointer: string): ImagePart | DocumentPart {
+/**
+ * Reads a content: a text, or a list of parts. An object would otherwise be an empty text.
+ * @param partOf reads an object in the list, whose pointer it gets
+ */
+export function contentParts<ReadPart>(
+  content: Json | undefined,
+  pointer: string,
+  partOf: (part: JsonObject, pointer: string) => ReadPart,
+): ReadonlyArray<ReadPart | TextPart> {
+  if (content === undefined || content === null) return [];
+  if (typeof content === 'string') return [{ kind: 'text', text: content, pointer }];
+  if (!Array.isArray(content))
+    return refuse(pointer, `must be a text or a list of parts, and is ${kindOf(content)}: send JSON as a text`);
+  return content.map((part, index) => {
+    const place = `${pointer}/${index}`;
+    return isObject(part) ? partOf(part, place) : refuse(place, 'is not a part of a content');
+  });
+}
+
+/** Reads a part of one type from its other members; null if these are not what the type needs. */
+export type PartReader = (members: JsonObject, pointer: string, leftOut: LeftOut) => ContentPart | null;
+
+/** Reads a part that is a text from its members but for the type; null without one. */
+export function textPart({ text, ...others }: JsonObject, pointer: string, leftOut: LeftOut): TextPart | null {
+  if (typeof text !== 'string') return null;
+  leftOut.addMembers(others, pointer);
+  return { kind: 'text', text, pointer };
+}
+
+/** A text with its place; null without one. */
+export function placedText(value: Json | undefined, pointer: string): PlacedValue<string> | null {
+  const text = textAt(value, pointer);
+  return text === null || text === '' ? null : { value: text, pointer };
+}
+
+/** How closely an image is looked at; null for what targets do by default. */
+export function imageDetail(value: Json | undefined, pointer: string): PlacedValue<string> | null {
+  return value === 'auto' ? null : placedText(value, pointer);
+}
+
+/** A file that a client sends: a picture, which has no name, a plain text, or another document. */
+export function filePart(
+  source: Source,
+  name: PlacedValue<string> | null,
+  pointer: string,
+  leftOut: LeftOut,
+): ImagePart | DocumentPart {
   if (source.kind === 'url') return { kind: 'document', source, name, pointer };
-  if (source.mediaType.startsWith('image/')) return { kind: 'image', source, pointer };
+  if (source.mediaType.startsWith('image/')) {
+    if (name !== null) leftOut.add(name.pointer);
+    return { kind: 'image', source, detail: null, pointer };
+  }
   const text = plainTextIn(source);
   return { kind: 'document', source: text === null ? source : { kind: 'text', text }, name, pointer };
 }
 
-/** @param given its arguments, as JSON text */
-export function toolCallPart(
-  { id, name }: { readonly id: Json | undefined; readonly name: Json | undefined },
-  given: string | null,
-  pointer: string,
-): ToolCallPart {
-  return { kind: 'tool-call', id: textOr(id) ?? '', name: textOr(name) ?? '', arguments: given ?? '', pointer };
+/** The members of a call of a tool; `given` are its arguments, as JSON text. */
+interface CallMembers {
+  readonly id: string | null;
+  readonly name: string | null;
+  readonly given: string | null;
+}
+
+export function toolCallPart({ id, name, given }: CallMembers, pointer: string): ToolCallPart {
+  return { kind: 'tool-call', id: id ?? '', name: name ?? '', arguments: given ?? '', pointer };
 }
 
 export function toolResultPart(
-  callId: Json | undefined,
+  callId: string | null,
   parts: ReadonlyArray<ContentPart>,
   pointer: string,
 ): ToolResultPart {
-  return { kind: 'tool-result', callId: textOr(callId) ?? '', isError: false, parts, pointer };
+  return { kind: 'tool-result', callId: callId ?? '', isError: false, parts, pointer };
 }
 
-/** @param schema of its arguments */
+/**
+ * Reads the declaration of a function.
+ * @param declared without its schema
+ * @param schema of its arguments
+ */
 export function functionTool(
-  { name, description, strict }: JsonObject,
+  { type, name, description, strict, ...others }: JsonObject,
   schema: Json | undefined,
   pointer: string,
+  leftOut: LeftOut,
 ): Tool {
+  leftOut.addMembers(others, pointer);
+  if (typeof name !== 'string') return refuse(`${pointer}/name`, 'must be the name of a tool');
   return {
-    name: textOr(name) ?? '',
-    description: textOr(description),
+    name,
+    description: textAt(description, `${pointer}/description`),
     schema: keptText(schema),
     isStrict: typeof strict === 'boolean' ? strict : null,
     isFreeText: false,
@@ -83,10 +142,9 @@ export function functionTool(
 }
 
 /** A tool that takes a text. No other protocol has a grammar for one. */
-export function freeTextTool(custom: JsonObject, pointer: string, ignored: Set<string>): Tool {
-  const { format } = custom;
-  if (isObject(format) && format.type !== 'text') ignored.add(`${pointer}/format`);
-  return { ...functionTool(custom, null, pointer), schema: freeTextSchema, isStrict: null, isFreeText: true };
+export function freeTextTool({ format, ...custom }: JsonObject, pointer: string, leftOut: LeftOut): Tool {
+  if (!isObject(format) || format.type !== 'text') leftOut.addValue(format, `${pointer}/format`);
+  return { ...functionTool(custom, null, pointer, leftOut), schema: freeTextSchema, isFreeText: true };
 }
 
 /**
@@ -100,7 +158,15 @@ export function openAiToolChoice(
 ): ToolChoice | null {
   if (choice === undefined || choice === null) return null;
   if (choice === 'auto' || choice === 'none') return { kind: choice };
-  return choice === 'required' ? { kind: 'any' } : forcedTool(isObject(choice) ? nameIn(choice) : undefined, tools);
+  if (choice === 'required') return anyTool(tools);
+  return forcedTool(isObject(choice) ? nameIn(choice) : undefined, tools);
+}
+
+/** The choice of some tool, of which there must be one. */
+export function anyTool(tools: ReadonlyArray<Tool>): ToolChoice {
+  return tools.length === 0
+    ? refuse('/tool_choice', 'demands a call of a tool, and this target gets no tool')
+    : { kind: 'any' };
 }
 
 /** The choice of one tool, which must be there. */
@@ -113,16 +179,39 @@ export function forcedTool(name: Json | undefined, tools: ReadonlyArray<Tool>): 
 
 /**
  * OpenAI's form of an answer.
- * @param describedIn the object with the schema in a form that has one
+ * @param described the member of a form that describes its schema; null if the form does that itself
  */
 export function openAiOutput(
   format: Json | undefined,
-  describedIn: (format: JsonObject) => Json | undefined,
   pointer: string,
+  described: string | null,
+  leftOut: LeftOut,
 ): OutputForm | null {
-  if (!isObject(format) || format.type === 'text') return null;
-  if (format.type === 'json_object') return { name: 'json', schema: null, pointer };
-  const described = format.type === 'json_schema' ? describedIn(format) : undefined;
-  if (!isObject(described)) return refuse(pointer, 'this form of an answer is unknown');
-  return { name: textOr(described.name) ?? 'answer', schema: keptText(described.schema), pointer };
+  if (format === undefined || format === null) return null;
+  const { type, ...others } = isObject(format) ? format : {};
+  if (type === 'json_schema') return schemaOutput(others, pointer, described, leftOut);
+  leftOut.addMembers(others, pointer);
+  if (type === 'text') return null;
+  if (type === 'json_object') return { name: 'json', description: null, schema: null, isStrict: null, pointer };
+  return refuse(pointer, unknownForm);
+}
+
+const unknownForm = 'this form of an answer is unknown';
+
+function schemaOutput(format: JsonObject, pointer: string, inside: string | null, leftOut: LeftOut): OutputForm {
+  if (inside !== null) {
+    const { [inside]: described, ...others } = format;
+    leftOut.addMembers(others, pointer);
+    if (!isObject(described)) return refuse(pointer, unknownForm);
+    return { ...schemaOutput(described, `${pointer}/${inside}`, null, leftOut), pointer };
+  }
+  const { name, description, schema, strict, ...others } = format;
+  leftOut.addMembers(others, pointer);
+  return {
+    name: textAt(name, `${pointer}/name`) ?? 'answer',
+    description: placedText(description, `${pointer}/description`),
+    schema: keptText(schema),
+    isStrict: typeof strict === 'boolean' ? strict : null,
+    pointer,
+  };
 }

@@ -1,13 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
-import {
-  type Effort,
-  efforts,
-  type Part,
-  type Tuned,
-  type Turn,
-  type Unsupported,
-} from '#gateway/neutral/conversation.ts';
-import type { Json } from '#shared/json/json.ts';
+import { type Effort, efforts, type Part, type Turn, type Unsupported } from '#gateway/neutral/conversation.ts';
+import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 
 /** Why a request is refused that must not lose anything. */
 export const leftOutMessage = 'the target does not get this, and the request prefers strict handling';
@@ -60,6 +53,24 @@ export function joinTurns(turns: ReadonlyArray<Turn>): ReadonlyArray<Turn> {
   return joined;
 }
 
+/** The text of a member that holds the user's content; null without one. Anything else would be lost, so it is refused. */
+export function textAt(value: Json | undefined, pointer: string): string | null {
+  if (value === undefined || value === null || typeof value === 'string') return value ?? null;
+  return refuse(pointer, `must be a text, and is ${kindOf(value)}`);
+}
+
+/** The list of a member that holds the user's content, or demands something; empty without one. Anything else is refused. */
+export function listAt(value: Json | undefined, pointer: string): ReadonlyArray<Json> {
+  if (value === undefined || value === null || Array.isArray(value)) return value ?? [];
+  return refuse(pointer, `must be a list, and is ${kindOf(value)}`);
+}
+
+/** What a value is that is not what it must be. */
+export function kindOf(value: Json): string {
+  if (Array.isArray(value)) return 'a list';
+  return typeof value === 'object' && value !== null ? 'an object' : shown(value);
+}
+
 /** A text, or null. */
 export function textOr(value: Json | undefined): string | null {
   return typeof value === 'string' ? value : null;
@@ -68,11 +79,6 @@ export function textOr(value: Json | undefined): string | null {
 /** A number, or null. */
 export function numberOr(value: Json | undefined): number | null {
   return typeof value === 'number' ? value : null;
-}
-
-/** A number that tunes an answer, with its place; null for anything else. */
-export function tunedOf(value: Json | undefined, pointer: string): Tuned | null {
-  return typeof value === 'number' ? { value, pointer } : null;
 }
 
 /** OpenAI's name of an effort; one that is not known is between the others. */
@@ -85,7 +91,7 @@ export function listOr(value: Json | undefined): ReadonlyArray<Json> {
   return Array.isArray(value) ? value : [];
 }
 
-/** Whether a member says nothing: clients send null, false and empty lists for what they do not use. */
-export function saysNothing(value: Json | undefined): boolean {
-  return value === undefined || value === null || value === false || (Array.isArray(value) && value.length === 0);
+/** An object, or an empty one. */
+export function objectOr(value: Json | undefined): JsonObject {
+  return isObject(value) ? value : {};
 }

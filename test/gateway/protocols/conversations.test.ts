@@ -20,18 +20,20 @@ const image: fc.Arbitrary<Part> = fc.oneof(
   base64.map((data) => ({
     kind: 'image' as const,
     source: { kind: 'base64' as const, mediaType: 'image/png', data },
+    detail: null,
     pointer,
   })),
   word.map((name) => ({
     kind: 'image' as const,
     source: { kind: 'url' as const, url: `https://example.com/${name}` },
+    detail: null,
     pointer,
   })),
 );
 const document: fc.Arbitrary<Part> = fc.tuple(base64, word).map(([data, name]) => ({
   kind: 'document',
   source: { kind: 'base64', mediaType: 'application/pdf', data },
-  name,
+  name: { value: name, pointer },
   pointer,
 }));
 

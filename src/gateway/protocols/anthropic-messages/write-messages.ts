@@ -53,7 +53,7 @@ class RequestWriter {
       max_tokens: maxTokens,
       system: systemTexts.length === 0 ? undefined : systemTexts.filter(hasText).map(textBlock),
       messages: turns.filter(({ role }) => role !== 'system').flatMap((turn) => this.#message(turn)),
-      tools: tools.length === 0 ? undefined : tools.map(toolOf),
+      tools: tools.length === 0 ? undefined : tools.map((tool) => this.#tool(tool)),
       tool_choice: tools.length === 0 ? undefined : this.#toolChoice(),
       ...thinking,
       ...this.#sampling('thinking' in thinking),
@@ -112,9 +112,20 @@ class RequestWriter {
           ? 'low'
           : reasoning.effort
         : undefined;
+    if (output !== null && output.description !== null) this.#ignored.add(output.description.pointer);
     if (output === null && effort === undefined) return undefined;
     const format = output === null ? undefined : { type: 'json_schema', schema: new JsonText(output.schema ?? '{}') };
     return { format, effort };
+  }
+
+  /** Anthropic's `strict` takes other schemas than OpenAI's (https://docs.anthropic.com/en/docs/build-with-claude/structured-outputs). */
+  #tool({ name, description, schema, isStrict, pointer }: Tool): WritableJson {
+    if (isStrict === true) this.#ignored.add(`${pointer}/strict`);
+    return {
+      name,
+      description: description ?? undefined,
+      input_schema: schema === null ? { type: 'object', properties: {} } : new JsonText(schema),
+    };
   }
 
   #toolChoice(): WritableJson | undefined {
@@ -136,7 +147,7 @@ class RequestWriter {
       case 'tool-call':
         return [this.#call(part)];
       case 'tool-result':
-        return [resultOf(part)];
+        return [this.#result(part)];
       case 'reasoning': {
         const { signature, text, pointer } = part;
         if (signature === null || !isOwn(signature)) {
@@ -150,8 +161,30 @@ class RequestWriter {
         ];
       }
       default:
-        return contentBlocks(part);
+        return this.#content(part);
     }
+  }
+
+  #content(part: TextPart | ImagePart | DocumentPart): ReadonlyArray<WritableJson> {
+    if (part.kind === 'text') return hasText(part) ? [textBlock(part)] : [];
+    if (part.kind === 'image') {
+      if (part.detail !== null) this.#ignored.add(part.detail.pointer);
+      return [{ type: 'image', source: sourceOf(part.source) }];
+    }
+    const { source, name } = part;
+    const written =
+      source.kind === 'text' ? { type: 'text', media_type: 'text/plain', data: source.text } : sourceOf(source);
+    return [{ type: 'document', source: written, title: name?.value }];
+  }
+
+  #result({ callId, isError, parts }: ToolResultPart): WritableJson {
+    const content = parts.flatMap((part) => this.#content(part));
+    return {
+      type: 'tool_result',
+      tool_use_id: callIdFor(callId),
+      content: content.length === 0 ? undefined : content,
+      is_error: isError ? true : undefined,
+    };
   }
 
   /** Arguments are JSON inside of a text, so no scan of the request has counted their values. */
@@ -185,38 +218,11 @@ function textBlock({ text }: TextPart): WritableJson {
   return { type: 'text', text };
 }
 
-function toolOf({ name, description, schema }: Tool): WritableJson {
-  return {
-    name,
-    description: description ?? undefined,
-    input_schema: schema === null ? { type: 'object', properties: {} } : new JsonText(schema),
-  };
-}
-
-function resultOf({ callId, isError, parts }: ToolResultPart): WritableJson {
-  const content = parts.flatMap(contentBlocks);
-  return {
-    type: 'tool_result',
-    tool_use_id: callIdFor(callId),
-    content: content.length === 0 ? undefined : content,
-    is_error: isError ? true : undefined,
-  };
-}
-
 const callId = /^[a-zA-Z0-9_-]+$/;
 
 /** The id of a call, or one that is derived from it if Anthropic would refuse it. */
 function callIdFor(id: string): string {
   return callId.test(id) ? id : `toolu_${hash('sha256', id).slice(0, 24)}`;
-}
-
-function contentBlocks(part: TextPart | ImagePart | DocumentPart): ReadonlyArray<WritableJson> {
-  if (part.kind === 'text') return hasText(part) ? [textBlock(part)] : [];
-  if (part.kind === 'image') return [{ type: 'image', source: sourceOf(part.source) }];
-  const { source, name } = part;
-  const written =
-    source.kind === 'text' ? { type: 'text', media_type: 'text/plain', data: source.text } : sourceOf(source);
-  return [{ type: 'document', source: written, title: name ?? undefined }];
 }
 
 function sourceOf(source: Source): WritableJson {

@@ -4,6 +4,7 @@ import { parseKeepingText } from '#gateway/framing/json-text.ts';
 import type { LongTexts } from '#gateway/framing/long-texts.ts';
 import type {
   Conversation,
+  ImagePart,
   Part,
   ReasoningPart,
   Tool,
@@ -13,32 +14,37 @@ import type {
 } from '#gateway/neutral/conversation.ts';
 import { sourceOf } from '#gateway/neutral/source.ts';
 import { freeTextArguments } from '#gateway/protocols/free-text.ts';
+import { LeftOut, saysNothing } from '#gateway/protocols/left-out.ts';
 import {
   type ContentPart,
+  contentParts,
   filePart,
   freeTextTool,
   functionTool,
+  imageDetail,
   onlyTexts,
   openAiOutput,
   openAiToolChoice,
+  type PartReader,
+  placedText,
   TurnCollector,
+  textPart,
   toolCallPart,
   toolResultPart,
 } from '#gateway/protocols/parsed-parts.ts';
 import {
   effortNamed,
+  listAt,
   listOr,
-  numberOr,
+  objectOr,
   orUnsupported,
   refuse,
-  saysNothing,
   shown,
+  textAt,
   textOr,
-  tunedOf,
 } from '#gateway/protocols/parsing.ts';
 import type { ParsedRequest } from '#gateway/protocols/protocol.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
-import { pointerTo } from '#shared/json/json-pointer.ts';
 
 /** Schemas are moved as JSON text. */
 const keptTexts = [
@@ -51,29 +57,6 @@ const jsonInTexts = [
   ['messages', '*', 'tool_calls', '*', 'function', 'arguments'],
   ['messages', '*', 'tool_calls', '*', 'custom', 'input'],
 ];
-
-/** The members that are parsed, and those that only say how the answer is sent. */
-const known = new Set([
-  'model',
-  'messages',
-  'max_tokens',
-  'max_completion_tokens',
-  'temperature',
-  'top_p',
-  'stop',
-  'tools',
-  'tool_choice',
-  'parallel_tool_calls',
-  'response_format',
-  'reasoning_effort',
-  'stream',
-  'stream_options',
-  'n',
-  'logprobs',
-]);
-
-/** Members that demand what the neutral form does not have. */
-const demanding = new Set(['functions', 'function_call', 'audio']);
 
 /**
  * Parses a chat request to the neutral form.
@@ -91,156 +74,217 @@ export async function parseChat(
 }
 
 function parsedOf(body: JsonObject): ParsedRequest {
-  const ignored = new Set<string>();
-  for (const [name, value] of Object.entries(body)) {
-    if (saysNothing(value) || (name === 'reasoning' && body.model === 'auto')) continue;
-    if (demanding.has(name)) refuse(`/${name}`, `${name} cannot be expressed for this target`);
-    if (!known.has(name) && !isTextModality(name, value)) ignored.add(pointerTo([name]));
-  }
+  refuseDemands(body);
+  const leftOut = new LeftOut();
+  const { model, messages, tools: declared, tool_choice: choice, parallel_tool_calls: parallel, ...asked } = body;
+  const { response_format: format, reasoning_effort: effort, stream, stream_options: streaming, ...tuning } = asked;
+  const { max_completion_tokens: limit, max_tokens: oldLimit, temperature, top_p: topP, stop, ...others } = tuning;
+  const { reasoning, ...rest } = others;
+  leftOut.addMembers(model === 'auto' ? rest : others, '');
+  // Whether the client gets the usage of a stream does not concern the target.
+  const { include_usage, ...otherStreaming } = leftOut.objectAt(streaming, '/stream_options');
+  leftOut.addMembers(otherStreaming, '/stream_options');
+  const tools = listAt(declared, '/tools').flatMap((tool, index) => toolOf(tool, `/tools/${index}`, leftOut));
+  const conversation: Conversation = {
+    ...conversationOf(listAt(messages, '/messages'), leftOut),
+    tools,
+    toolChoice: openAiToolChoice(choice, tools, (each) => forcedName(each, leftOut)),
+    allowsParallelCalls: parallel !== false,
+    maxTokens:
+      leftOut.numberAt(limit, '/max_completion_tokens')?.value ??
+      leftOut.numberAt(oldLimit, '/max_tokens')?.value ??
+      null,
+    temperature: leftOut.numberAt(temperature, '/temperature'),
+    topP: leftOut.numberAt(topP, '/top_p'),
+    topK: null,
+    stopSequences: stopsAt(stop),
+    output: openAiOutput(format, '/response_format', 'json_schema', leftOut),
+    reasoning: reasoningOf(effort, leftOut),
+    isStreamed: stream === true,
+  };
+  return { conversation, ignored: leftOut.pointers };
+}
+
+/** Members that demand what the neutral form does not have. */
+const demanding = ['functions', 'function_call', 'audio'];
+
+function refuseDemands(body: JsonObject): void {
+  for (const name of demanding)
+    if (!saysNothing(body[name])) refuse(`/${name}`, `${name} cannot be expressed for this target`);
   if (typeof body.n === 'number' && body.n > 1) refuse('/n', 'n: this target gives one answer at a time');
   if (body.logprobs === true) refuse('/logprobs', 'logprobs: this target gives no probabilities');
-  const { system, turns } = conversationOf(listOr(body.messages), ignored);
-  const tools = listOr(body.tools).flatMap((tool, index) => toolOf(tool, `/tools/${index}`, ignored));
-  const conversation: Conversation = {
-    system,
-    turns,
-    tools,
-    toolChoice: openAiToolChoice(body.tool_choice, tools, forcedName),
-    allowsParallelCalls: body.parallel_tool_calls !== false,
-    maxTokens: numberOr(body.max_completion_tokens) ?? numberOr(body.max_tokens),
-    temperature: tunedOf(body.temperature, '/temperature'),
-    topP: tunedOf(body.top_p, '/top_p'),
-    topK: null,
-    stopSequences: typeof body.stop === 'string' ? [body.stop] : listOr(body.stop).filter(isText),
-    output: openAiOutput(body.response_format, (format) => format.json_schema, '/response_format'),
-    reasoning: reasoningOf(body.reasoning_effort),
-    isStreamed: body.stream === true,
-  };
-  return { conversation, ignored: [...ignored] };
+  if (listOr(body.modalities).some((each) => each !== 'text'))
+    refuse('/modalities', 'modalities: this target answers with text');
 }
 
-function isText(value: Json): value is string {
-  return typeof value === 'string';
+function stopsAt(stop: Json | undefined): ReadonlyArray<string> {
+  if (typeof stop === 'string') return [stop];
+  return listAt(stop, '/stop').flatMap((each, index) => textAt(each, `/stop/${index}`) ?? []);
 }
 
-/** Whether a member asks for texts alone, which every model gives. */
-function isTextModality(name: string, value: Json | undefined): boolean {
-  if (name !== 'modalities') return false;
-  if (listOr(value).some((each) => each !== 'text')) refuse('/modalities', 'modalities: this target answers with text');
-  return true;
+function reasoningOf(said: Json | undefined, leftOut: LeftOut): Conversation['reasoning'] {
+  const pointer = '/reasoning_effort';
+  const effort = leftOut.textAt(said, pointer);
+  return effort === null ? null : { effort: effortNamed(effort), budgetTokens: null, pointer };
 }
 
-function reasoningOf(effort: Json | undefined): Conversation['reasoning'] {
-  if (typeof effort !== 'string') return null;
-  return { effort: effortNamed(effort), budgetTokens: null, pointer: '/reasoning_effort' };
-}
+const toolForm =
+  'a tool of chat completions is {"type": "function", "function": {"name": …, "description": …, "parameters": …}}';
 
-function toolOf(tool: Json, pointer: string, ignored: Set<string>): ReadonlyArray<Tool> {
-  if (isObject(tool) && tool.type === 'function' && isObject(tool.function))
-    return [functionTool(tool.function, tool.function.parameters, pointer)];
-  if (isObject(tool) && tool.type === 'custom' && isObject(tool.custom))
-    return [freeTextTool(tool.custom, `${pointer}/custom`, ignored)];
-  ignored.add(pointer);
+function toolOf(tool: Json, pointer: string, leftOut: LeftOut): ReadonlyArray<Tool> {
+  if (!isObject(tool)) return refuse(pointer, toolForm);
+  const { type, function: named, custom, ...others } = tool;
+  if (isObject(named) && (type === 'function' || type === undefined)) {
+    const { parameters, ...declared } = named;
+    leftOut.addMembers(others, pointer);
+    return [functionTool(declared, parameters, `${pointer}/function`, leftOut)];
+  }
+  if (isObject(custom) && type === 'custom') {
+    leftOut.addMembers(others, pointer);
+    return [freeTextTool(custom, `${pointer}/custom`, leftOut)];
+  }
+  if (typeof type !== 'string' || type === 'function' || type === 'custom') return refuse(pointer, toolForm);
+  leftOut.add(pointer);
   return [];
 }
 
-function forcedName(choice: JsonObject): Json | undefined {
-  const named = choice.function ?? choice.custom;
-  return isObject(named) ? named.name : undefined;
+function forcedName({ type, function: named, custom, ...others }: JsonObject, leftOut: LeftOut): Json | undefined {
+  leftOut.addMembers(others, '/tool_choice');
+  const chosen = named ?? custom;
+  if (!isObject(chosen)) return undefined;
+  const { name, ...rest } = chosen;
+  leftOut.addMembers(rest, named === undefined ? '/tool_choice/custom' : '/tool_choice/function');
+  return name;
 }
 
-function conversationOf(messages: ReadonlyArray<Json>, ignored: Set<string>): Pick<Conversation, 'system' | 'turns'> {
+function conversationOf(messages: ReadonlyArray<Json>, leftOut: LeftOut): Pick<Conversation, 'system' | 'turns'> {
   const turns = new TurnCollector();
   for (const [index, message] of messages.entries())
-    if (isObject(message)) turns.add(turnOf(message, `/messages/${index}`, ignored));
+    if (isObject(message)) turns.add(turnOf(message, `/messages/${index}`, leftOut));
   return turns.collected;
 }
 
-function turnOf(message: JsonObject, pointer: string, ignored: Set<string>): Turn {
-  const { role, name, content, tool_call_id: callId } = message;
-  if (!saysNothing(name)) ignored.add(`${pointer}/name`);
+function turnOf({ role, content, ...others }: JsonObject, pointer: string, leftOut: LeftOut): Turn {
+  const place = `${pointer}/content`;
   switch (role) {
     case 'system':
     case 'developer':
-      return { role: 'system', parts: partsOf(content, `${pointer}/content`) };
+      leftOut.addMembers(others, pointer);
+      return { role: 'system', parts: partsOf(content, place, leftOut) };
     case 'user':
-      return { role, parts: partsOf(content, `${pointer}/content`) };
+      leftOut.addMembers(others, pointer);
+      return { role, parts: partsOf(content, place, leftOut) };
     case 'assistant':
-      return { role, parts: assistantParts(message, pointer) };
+      return { role, parts: assistantParts({ content, ...others }, pointer, leftOut) };
     case 'tool': {
-      const parts = onlyTexts(partsOf(content, `${pointer}/content`));
-      return { role: 'user', parts: [toolResultPart(callId, parts, pointer)] };
+      const { tool_call_id: id, ...rest } = others;
+      leftOut.addMembers(rest, pointer);
+      const parts = onlyTexts(partsOf(content, place, leftOut));
+      return { role: 'user', parts: [toolResultPart(textAt(id, `${pointer}/tool_call_id`), parts, pointer)] };
     }
     default:
       return refuse(`${pointer}/role`, `the role ${shown(role)} cannot be expressed for this target`);
   }
 }
 
-function partsOf(content: Json | undefined, pointer: string): ReadonlyArray<ContentPart> {
-  if (typeof content === 'string') return [{ kind: 'text', text: content, pointer }];
-  return listOr(content).map((part, index) => partOf(part, `${pointer}/${index}`));
+function partsOf(content: Json | undefined, pointer: string, leftOut: LeftOut): ReadonlyArray<ContentPart> {
+  return contentParts(content, pointer, (part, place) => partOf(part, place, leftOut));
 }
 
-function partOf(part: Json, pointer: string): ContentPart {
-  if (!isObject(part)) return refuse(pointer, 'is not a part of a content');
-  const { type, text, image_url: image, file } = part;
-  if (type === 'text' && typeof text === 'string') return { kind: 'text', text, pointer };
-  if (type === 'image_url') {
-    const url = isObject(image) ? textOr(image.url) : textOr(image);
-    if (url !== null) return { kind: 'image', source: sourceOf(url), pointer };
-  }
-  if (type === 'file' && isObject(file) && typeof file.file_data === 'string')
-    return filePart(sourceOf(file.file_data), textOr(file.filename), pointer);
-  return refuse(pointer, `a part of the type ${shown(type)} cannot be expressed for this target`);
+function partOf({ type, ...members }: JsonObject, pointer: string, leftOut: LeftOut): ContentPart {
+  const read = partReaders.get(type ?? null)?.(members, pointer, leftOut) ?? null;
+  return read ?? refuse(pointer, `a part of the type ${shown(type)} cannot be expressed for this target`);
 }
 
-function assistantParts(message: JsonObject, pointer: string): ReadonlyArray<Part> {
-  const { content, refusal, tool_calls: calls } = message;
+const partReaders: ReadonlyMap<Json, PartReader> = new Map<Json, PartReader>([
+  ['text', textPart],
+  ['image_url', imagePart],
+  ['file', inlineFile],
+]);
+
+function imagePart({ image_url: image, ...others }: JsonObject, pointer: string, leftOut: LeftOut): ImagePart | null {
+  const { url, detail, ...rest } = objectOr(typeof image === 'string' ? { url: image } : image);
+  if (typeof url !== 'string') return null;
+  leftOut.addMembers(others, pointer);
+  leftOut.addMembers(rest, `${pointer}/image_url`);
+  return { kind: 'image', source: sourceOf(url), detail: imageDetail(detail, `${pointer}/image_url/detail`), pointer };
+}
+
+function inlineFile({ file, ...others }: JsonObject, pointer: string, leftOut: LeftOut): ContentPart | null {
+  const { file_data: data, filename, ...rest } = objectOr(file);
+  if (typeof data !== 'string') return null;
+  leftOut.addMembers(others, pointer);
+  leftOut.addMembers(rest, `${pointer}/file`);
+  return filePart(sourceOf(data), placedText(filename, `${pointer}/file/filename`), pointer, leftOut);
+}
+
+function assistantParts(message: JsonObject, pointer: string, leftOut: LeftOut): ReadonlyArray<Part> {
+  const { content, refusal, tool_calls: calls, function_call: oldCall, ...members } = message;
+  const { reasoning_content: thought, reasoning_details: details, ...others } = members;
+  leftOut.addMembers(others, pointer);
+  if (!saysNothing(oldCall)) refuse(`${pointer}/function_call`, 'cannot be expressed for this target: send tool_calls');
+  const refused = placedText(refusal, `${pointer}/refusal`);
   return [
-    ...reasoningParts(message, pointer),
-    ...(typeof content === 'string'
-      ? partsOf(content, `${pointer}/content`)
-      : listOr(content).map((part, index) => assistantPart(part, `${pointer}/content/${index}`))),
-    ...(typeof refusal === 'string' && refusal !== ''
-      ? [{ kind: 'text', text: refusal, pointer: `${pointer}/refusal` } as const]
-      : []),
-    ...listOr(calls).map((call, index) => callOf(call, `${pointer}/tool_calls/${index}`)),
+    ...reasoningParts(thought, details, pointer, leftOut),
+    ...contentParts(content, `${pointer}/content`, (part, place) => assistantPart(part, place, leftOut)),
+    ...(refused === null ? [] : [{ kind: 'text', text: refused.value, pointer: refused.pointer } as const]),
+    ...listAt(calls, `${pointer}/tool_calls`).map((call, index) =>
+      callOf(call, `${pointer}/tool_calls/${index}`, leftOut),
+    ),
   ];
 }
 
-function assistantPart(part: Json, pointer: string): Part {
-  if (isObject(part) && part.type === 'refusal' && typeof part.refusal === 'string')
-    return { kind: 'text', text: part.refusal, pointer };
-  return partOf(part, pointer);
+function assistantPart(part: JsonObject, pointer: string, leftOut: LeftOut): Part {
+  if (part.type !== 'refusal' || typeof part.refusal !== 'string') return partOf(part, pointer, leftOut);
+  const { type, refusal: text, ...others } = part;
+  leftOut.addMembers(others, pointer);
+  return { kind: 'text', text: part.refusal, pointer };
 }
 
-function callOf(call: Json, pointer: string): ToolCallPart {
-  if (isObject(call) && isObject(call.function)) {
-    const { name, arguments: given } = call.function;
-    return toolCallPart({ id: call.id, name }, textOr(given), pointer);
+function callOf(call: Json, pointer: string, leftOut: LeftOut): ToolCallPart {
+  const { id: callId, type, function: named, custom, ...others } = objectOr(call);
+  leftOut.addMembers(others, pointer);
+  const id = textAt(callId, `${pointer}/id`);
+  if (isObject(named)) {
+    const { name, arguments: given, ...rest } = named;
+    const place = `${pointer}/function`;
+    leftOut.addMembers(rest, place);
+    const members = { id, name: textAt(name, `${place}/name`), given: textAt(given, `${place}/arguments`) };
+    return toolCallPart(members, pointer);
   }
-  if (isObject(call) && isObject(call.custom)) {
-    const { name, input } = call.custom;
-    return toolCallPart({ id: call.id, name }, freeTextArguments(textOr(input) ?? ''), pointer);
+  if (isObject(custom)) {
+    const { name, input, ...rest } = custom;
+    const place = `${pointer}/custom`;
+    leftOut.addMembers(rest, place);
+    const given = freeTextArguments(textAt(input, `${place}/input`) ?? '');
+    return toolCallPart({ id, name: textAt(name, `${place}/name`), given }, pointer);
   }
   return refuse(pointer, 'this call of a tool cannot be expressed for this target');
 }
 
 /** The details that the gateway gave this client, or else the text of the reasoning. */
 function reasoningParts(
-  { reasoning_content: text, reasoning_details: details }: JsonObject,
+  thought: Json | undefined,
+  details: Json | undefined,
   pointer: string,
+  leftOut: LeftOut,
 ): ReadonlyArray<ReasoningPart> {
-  const known = listOr(details).flatMap((detail, index) => detailOf(detail, `${pointer}/reasoning_details/${index}`));
-  if (known.length > 0 || typeof text !== 'string' || text === '') return known;
+  const place = `${pointer}/reasoning_details`;
+  if (!Array.isArray(details)) leftOut.addValue(details, place);
+  const known = listOr(details).flatMap((detail, index) => detailOf(detail, `${place}/${index}`, leftOut));
+  const text = leftOut.textAt(thought, `${pointer}/reasoning_content`);
+  if (known.length > 0 || text === null || text === '') return known;
   return [{ kind: 'reasoning', text, signature: null, pointer: `${pointer}/reasoning_content` }];
 }
 
-function detailOf(detail: Json, pointer: string): ReadonlyArray<ReasoningPart> {
-  if (!isObject(detail)) return [];
-  const { provider, text, signature, data } = detail;
+function detailOf(detail: Json, pointer: string, leftOut: LeftOut): ReadonlyArray<ReasoningPart> {
+  const { type, provider, text, signature, data, ...others } = objectOr(detail);
   const value = textOr(signature) ?? textOr(data);
-  if (typeof provider !== 'string' || value === null) return [];
+  if (typeof provider !== 'string' || value === null) {
+    leftOut.add(pointer);
+    return [];
+  }
+  leftOut.addMembers(others, pointer);
   const isRedacted = typeof data === 'string';
   return [{ kind: 'reasoning', text: textOr(text) ?? '', signature: { of: provider, value, isRedacted }, pointer }];
 }

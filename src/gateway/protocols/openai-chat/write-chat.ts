@@ -4,6 +4,7 @@ import type {
   Conversation,
   DocumentPart,
   ImagePart,
+  OutputForm,
   Part,
   TextPart,
   Tool,
@@ -73,9 +74,10 @@ function toolChoiceOf(choice: ToolChoice | null): WritableJson | undefined {
   return choice.kind === 'any' ? 'required' : choice.kind;
 }
 
-function formatOf({ name, schema }: NonNullable<Conversation['output']>): WritableJson {
+function formatOf({ name, description, schema, isStrict }: OutputForm): WritableJson {
   if (schema === null) return { type: 'json_object' };
-  return { type: 'json_schema', json_schema: { name, schema: new JsonText(schema), strict: true } };
+  const described = { name, description: description?.value, schema: new JsonText(schema) };
+  return { type: 'json_schema', json_schema: { ...described, strict: isStrict ?? undefined } };
 }
 
 function messagesOf({ role, parts }: Turn, ignored: Set<string>): ReadonlyArray<Message> {
@@ -111,7 +113,7 @@ function callOf({ id, name, arguments: given }: ToolCallPart): WritableJson {
 function userMessages(parts: ReadonlyArray<Part>, ignored: Set<string>): ReadonlyArray<Message> {
   const results = parts.flatMap((part) => (part.kind === 'tool-result' ? [resultOf(part, ignored)] : []));
   const said = parts.flatMap(saidIn);
-  return said.length === 0 ? results : [...results, { role: 'user', content: contentOf(said) }];
+  return said.length === 0 ? results : [...results, { role: 'user', content: contentOf(said, ignored) }];
 }
 
 function saidIn(part: Part): ReadonlyArray<TextPart | ImagePart | DocumentPart> {
@@ -126,17 +128,20 @@ function resultOf({ callId, isError, parts, pointer }: ToolResultPart, ignored: 
   return { role: 'tool', tool_call_id: callId, content: texts.join('') };
 }
 
-function contentOf(parts: ReadonlyArray<TextPart | ImagePart | DocumentPart>): WritableJson {
+function contentOf(parts: ReadonlyArray<TextPart | ImagePart | DocumentPart>, ignored: Set<string>): WritableJson {
   const [only] = parts;
   if (parts.length === 1 && only?.kind === 'text') return only.text;
-  return parts.map(partOf);
+  return parts.map((part) => partOf(part, ignored));
 }
 
-function partOf(part: TextPart | ImagePart | DocumentPart): WritableJson {
+function partOf(part: TextPart | ImagePart | DocumentPart, ignored: Set<string>): WritableJson {
   if (part.kind === 'text') return { type: 'text', text: part.text };
-  if (part.kind === 'image') return { type: 'image_url', image_url: { url: urlOf(part.source) } };
+  if (part.kind === 'image')
+    return { type: 'image_url', image_url: { url: urlOf(part.source), detail: part.detail?.value } };
   const { source, name, pointer } = part;
-  if (source.kind === 'text') return { type: 'text', text: source.text };
   if (source.kind === 'url') return refuse(pointer, 'this target takes a document in Base64, and no address of one');
-  return { type: 'file', file: { filename: name ?? 'document.pdf', file_data: urlOf(source) } };
+  if (source.kind === 'base64')
+    return { type: 'file', file: { filename: name?.value ?? 'document.pdf', file_data: urlOf(source) } };
+  if (name !== null) ignored.add(name.pointer);
+  return { type: 'text', text: source.text };
 }

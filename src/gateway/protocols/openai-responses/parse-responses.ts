@@ -4,43 +4,51 @@ import { parseKeepingText } from '#gateway/framing/json-text.ts';
 import type { LongTexts } from '#gateway/framing/long-texts.ts';
 import type {
   Conversation,
+  ImagePart,
   OutputForm,
-  Part,
   ReasoningPart,
   TextPart,
   Tool,
+  ToolCallPart,
   ToolChoice,
+  ToolResultPart,
   Turn,
   Unsupported,
 } from '#gateway/neutral/conversation.ts';
 import { sourceOf } from '#gateway/neutral/source.ts';
 import { freeTextArguments } from '#gateway/protocols/free-text.ts';
+import { LeftOut } from '#gateway/protocols/left-out.ts';
 import {
+  anyTool,
   type ContentPart,
+  contentParts,
   filePart,
   freeTextTool,
   functionTool,
+  imageDetail,
   onlyTexts,
   openAiOutput,
   openAiToolChoice,
+  type PartReader,
+  placedText,
   TurnCollector,
+  textPart,
   toolCallPart,
   toolResultPart,
 } from '#gateway/protocols/parsed-parts.ts';
 import {
   effortNamed,
+  listAt,
   listOr,
-  numberOr,
+  objectOr,
   orUnsupported,
   refuse,
-  saysNothing,
   shown,
+  textAt,
   textOr,
-  tunedOf,
 } from '#gateway/protocols/parsing.ts';
 import type { ParsedRequest } from '#gateway/protocols/protocol.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
-import { pointerTo } from '#shared/json/json-pointer.ts';
 import { signatureIn } from './encrypted-content.ts';
 import { noBackground } from './responses-body.ts';
 import type { ResponsesRequest } from './responses-request.ts';
@@ -56,26 +64,6 @@ const jsonInTexts = [
   ['input', '*', 'arguments'],
   ['input', '*', 'input'],
 ];
-
-/** The members that are parsed, and those that the gateway itself answers. */
-const known = new Set([
-  'model',
-  'input',
-  'instructions',
-  'max_output_tokens',
-  'temperature',
-  'top_p',
-  'tools',
-  'tool_choice',
-  'parallel_tool_calls',
-  'text',
-  'reasoning',
-  'stream',
-  'store',
-  'previous_response_id',
-  'metadata',
-  'background',
-]);
 
 /** The provider's own name of its opaque reasoning, which no other protocol reads. */
 const foreignReasoning = 'openai-responses';
@@ -108,63 +96,70 @@ function withItems(body: JsonObject, items: ReadonlyArray<JsonObject>): JsonObje
 
 function parsedOf(body: JsonObject): ParsedRequest {
   if (body.background === true) refuse(noBackground.pointer, noBackground.message);
-  const ignored = new Set<string>();
-  for (const [name, value] of Object.entries(body))
-    if (!known.has(name) && !saysNothing(value) && !isDefault(name, value)) ignored.add(pointerTo([name]));
-  const tools = listOr(body.tools).flatMap((tool, index) => toolOf(tool, `/tools/${index}`, ignored));
-  const { system, turns } = conversationOf(body.input, ignored);
+  const leftOut = new LeftOut();
+  const { model, input, instructions, tools: declared, tool_choice: choice, stream, ...kept } = body;
+  // The gateway itself answers these.
+  const { store, previous_response_id, metadata, ...asked } = kept;
+  const { parallel_tool_calls: parallel, text, reasoning, stream_options: streaming, ...tuning } = asked;
+  const { max_output_tokens: maxTokens, temperature, top_p: topP, ...others } = tuning;
+  leftOut.addMembers(others, '');
+  leftOut.addMembers(leftOut.objectAt(streaming, '/stream_options'), '/stream_options');
+  const tools = listAt(declared, '/tools').flatMap((tool, index) => toolOf(tool, `/tools/${index}`, leftOut));
+  const { system, turns } = conversationOf(input, leftOut);
   const conversation: Conversation = {
-    system: [...instructionsIn(body), ...system],
+    system: [...instructionsIn(instructions), ...system],
     turns,
-    tools: allowedTools(body.tool_choice, tools),
-    toolChoice: toolChoiceOf(body.tool_choice, tools),
-    allowsParallelCalls: body.parallel_tool_calls !== false,
-    maxTokens: numberOr(body.max_output_tokens),
-    temperature: tunedOf(body.temperature, '/temperature'),
-    topP: tunedOf(body.top_p, '/top_p'),
+    tools: allowedTools(choice, tools),
+    toolChoice: toolChoiceOf(choice, tools, leftOut),
+    allowsParallelCalls: parallel !== false,
+    maxTokens: leftOut.numberAt(maxTokens, '/max_output_tokens')?.value ?? null,
+    temperature: leftOut.numberAt(temperature, '/temperature'),
+    topP: leftOut.numberAt(topP, '/top_p'),
     topK: null,
     stopSequences: [],
-    output: outputOf(body.text, ignored),
-    reasoning: reasoningOf(body.reasoning, ignored),
-    isStreamed: body.stream === true,
+    output: outputOf(text, leftOut),
+    reasoning: reasoningOf(reasoning, leftOut),
+    isStreamed: stream === true,
   };
-  return { conversation, ignored: [...ignored] };
+  return { conversation, ignored: leftOut.pointers };
 }
 
-/** What clients send although it is the default. */
-function isDefault(name: string, value: Json | undefined): boolean {
-  if (name === 'truncation') return value === 'disabled';
-  if (name === 'service_tier') return value === 'auto' || value === 'default';
-  if (name === 'include') return listOr(value).every((each) => each === 'reasoning.encrypted_content');
-  return (name === 'top_logprobs' && value === 0) || value === '';
-}
-
-function instructionsIn({ instructions }: JsonObject): ReadonlyArray<TextPart> {
-  const text = textOr(instructions);
+function instructionsIn(instructions: Json | undefined): ReadonlyArray<TextPart> {
+  const text = textAt(instructions, '/instructions');
   return text === null || text === '' ? [] : [{ kind: 'text', text, pointer: '/instructions' }];
 }
 
-function reasoningOf(reasoning: Json | undefined, ignored: Set<string>): Conversation['reasoning'] {
-  if (!isObject(reasoning)) return null;
-  for (const [name, value] of Object.entries(reasoning))
-    if (name !== 'effort' && !saysNothing(value)) ignored.add(pointerTo(['reasoning', name]));
-  const { effort } = reasoning;
-  if (typeof effort !== 'string') return null;
-  return { effort: effortNamed(effort), budgetTokens: null, pointer: '/reasoning/effort' };
+function reasoningOf(reasoning: Json | undefined, leftOut: LeftOut): Conversation['reasoning'] {
+  const { effort: said, ...others } = leftOut.objectAt(reasoning, '/reasoning');
+  leftOut.addMembers(others, '/reasoning');
+  const pointer = '/reasoning/effort';
+  const effort = leftOut.textAt(said, pointer);
+  return effort === null ? null : { effort: effortNamed(effort), budgetTokens: null, pointer };
 }
 
-function outputOf(text: Json | undefined, ignored: Set<string>): OutputForm | null {
-  if (!isObject(text)) return null;
-  if (!saysNothing(text.verbosity)) ignored.add('/text/verbosity');
-  return openAiOutput(text.format, (format) => format, '/text/format');
+function outputOf(text: Json | undefined, leftOut: LeftOut): OutputForm | null {
+  const { format, ...others } = leftOut.objectAt(text, '/text');
+  leftOut.addMembers(others, '/text');
+  return openAiOutput(format, '/text/format', null, leftOut);
 }
 
-function toolOf(tool: Json, pointer: string, ignored: Set<string>): ReadonlyArray<Tool> {
-  if (isObject(tool) && tool.type === 'function') return [functionTool(tool, tool.parameters, pointer)];
-  if (isObject(tool) && tool.type === 'custom') return [freeTextTool(tool, pointer, ignored)];
+const toolForm = 'a tool of Responses is {"type": "function", "name": …, "description": …, "parameters": …}';
+
+function toolOf(tool: Json, pointer: string, leftOut: LeftOut): ReadonlyArray<Tool> {
+  if (!isObject(tool) || isForeignTool(tool)) return refuse(pointer, toolForm);
+  const { type, parameters, ...declared } = tool;
+  if (type === 'function') return [functionTool(declared, parameters, pointer, leftOut)];
+  if (type === 'custom') return [freeTextTool(tool, pointer, leftOut)];
   // A tool of another type runs at OpenAI.
-  ignored.add(pointer);
+  leftOut.add(pointer);
   return [];
+}
+
+/** Whether a tool is declared as in chat completions or Messages: without this, its name and schema would be lost. */
+function isForeignTool({ type, function: inside, custom, input_schema: schema }: JsonObject): boolean {
+  if (typeof type !== 'string') return true;
+  const isOwn = type === 'function' || type === 'custom';
+  return isOwn && (isObject(inside) || isObject(custom) || isObject(schema));
 }
 
 /** The tools that a choice allows: all without one. */
@@ -174,59 +169,78 @@ function allowedTools(choice: Json | undefined, tools: ReadonlyArray<Tool>): Rea
   return tools.filter(({ name }) => names.has(name));
 }
 
-function toolChoiceOf(choice: Json | undefined, tools: ReadonlyArray<Tool>): ToolChoice | null {
-  if (isObject(choice) && choice.type === 'allowed_tools') return { kind: choice.mode === 'required' ? 'any' : 'auto' };
-  return openAiToolChoice(choice, tools, ({ name }) => name);
+function toolChoiceOf(choice: Json | undefined, tools: ReadonlyArray<Tool>, leftOut: LeftOut): ToolChoice | null {
+  const { type, name, ...others } = objectOr(choice);
+  if (type !== 'allowed_tools') {
+    leftOut.addMembers(others, '/tool_choice');
+    return openAiToolChoice(choice, tools, () => name);
+  }
+  const { mode, tools: allowed, ...rest } = others;
+  leftOut.addMembers(rest, '/tool_choice');
+  return mode === 'required' ? anyTool(allowedTools(choice, tools)) : { kind: 'auto' };
 }
 
-function conversationOf(input: Json | undefined, ignored: Set<string>): Pick<Conversation, 'system' | 'turns'> {
+function conversationOf(input: Json | undefined, leftOut: LeftOut): Pick<Conversation, 'system' | 'turns'> {
   const turns = new TurnCollector();
   if (typeof input === 'string') turns.add({ role: 'user', parts: [{ kind: 'text', text: input, pointer: '/input' }] });
   for (const [index, item] of listOr(input).entries())
-    if (isObject(item)) turns.add(turnOf(item, `/input/${index}`, ignored));
+    if (isObject(item)) turns.add(turnOf(item, `/input/${index}`, leftOut));
   return turns.collected;
 }
 
-function turnOf(item: JsonObject, pointer: string, ignored: Set<string>): Turn {
+/** An id only names an item, here. */
+function turnOf({ id, ...item }: JsonObject, pointer: string, leftOut: LeftOut): Turn {
   switch (item.type ?? 'message') {
     case 'message':
-      return messageTurn(item, pointer, ignored);
+      return messageTurn(item, pointer, leftOut);
     case 'function_call':
-      return assistantTurn(callPart(item, textOr(item.arguments), pointer));
+      return { role: 'assistant', parts: [functionCallPart(item, pointer, leftOut)] };
     case 'custom_tool_call':
-      return assistantTurn(callPart(item, freeTextArguments(textOr(item.input) ?? ''), pointer));
+      return { role: 'assistant', parts: [customCallPart(item, pointer, leftOut)] };
     case 'function_call_output':
     case 'custom_tool_call_output':
-      return { role: 'user', parts: [resultPart(item, pointer)] };
+      return { role: 'user', parts: [resultPart(item, pointer, leftOut)] };
     case 'reasoning':
-      return assistantTurn(reasoningPart(item, pointer));
+      return { role: 'assistant', parts: [reasoningPart(item, pointer, leftOut)] };
     default:
       return refuse(pointer, `an item of the type ${shown(item.type)} cannot be expressed for this target`);
   }
 }
 
-function assistantTurn(part: Part): Turn {
-  return { role: 'assistant', parts: [part] };
-}
-
-function messageTurn({ role, content }: JsonObject, pointer: string, ignored: Set<string>): Turn {
-  const place = `${pointer}/content`;
-  if (role === 'user') return { role, parts: partsOf(content, place, ignored) };
-  if (role === 'assistant') return { role, parts: onlyTexts(partsOf(content, place, null)) };
-  if (role === 'system' || role === 'developer') return { role: 'system', parts: partsOf(content, place, null) };
+function messageTurn({ type, role, content, ...others }: JsonObject, pointer: string, leftOut: LeftOut): Turn {
+  leftOut.addMembers(others, pointer);
+  const parts = partsOf(content, `${pointer}/content`, leftOut);
+  if (role === 'user') return { role, parts };
+  if (role === 'assistant') return { role, parts: onlyTexts(parts) };
+  if (role === 'system' || role === 'developer') return { role: 'system', parts };
   return refuse(`${pointer}/role`, `the role ${shown(role)} cannot be expressed for this target`);
 }
 
-function callPart({ call_id: id, name }: JsonObject, given: string | null, pointer: string): Part {
-  return toolCallPart({ id, name }, given, pointer);
+function functionCallPart(item: JsonObject, pointer: string, leftOut: LeftOut): ToolCallPart {
+  const { arguments: given, ...call } = item;
+  return callPart(call, textAt(given, `${pointer}/arguments`), pointer, leftOut);
 }
 
-function resultPart({ call_id: callId, output }: JsonObject, pointer: string): Part {
-  return toolResultPart(callId, partsOf(output, `${pointer}/output`, null), pointer);
+function customCallPart({ input, ...call }: JsonObject, pointer: string, leftOut: LeftOut): ToolCallPart {
+  return callPart(call, freeTextArguments(textAt(input, `${pointer}/input`) ?? ''), pointer, leftOut);
+}
+
+function callPart(call: JsonObject, given: string | null, pointer: string, leftOut: LeftOut): ToolCallPart {
+  const { type, call_id: id, name, ...others } = call;
+  leftOut.addMembers(others, pointer);
+  return toolCallPart({ id: textAt(id, `${pointer}/call_id`), name: textAt(name, `${pointer}/name`), given }, pointer);
+}
+
+function resultPart(item: JsonObject, pointer: string, leftOut: LeftOut): ToolResultPart {
+  const { type, call_id: id, output, ...others } = item;
+  leftOut.addMembers(others, pointer);
+  return toolResultPart(textAt(id, `${pointer}/call_id`), partsOf(output, `${pointer}/output`, leftOut), pointer);
 }
 
 /** The opaque part of a provider's own is none that another protocol reads. */
-function reasoningPart({ summary, content, encrypted_content: encrypted }: JsonObject, pointer: string): ReasoningPart {
+function reasoningPart(item: JsonObject, pointer: string, leftOut: LeftOut): ReasoningPart {
+  const { type, summary, content, encrypted_content: encrypted, ...others } = item;
+  leftOut.addMembers(others, pointer);
   const text = [...listOr(content), ...listOr(summary)]
     .flatMap((part) => (isObject(part) && typeof part.text === 'string' ? [part.text] : []))
     .join('\n\n');
@@ -236,23 +250,46 @@ function reasoningPart({ summary, content, encrypted_content: encrypted }: JsonO
   return { kind: 'reasoning', text, signature, pointer };
 }
 
-/** @param ignored gets what only tunes a part; null where that does not matter */
-function partsOf(content: Json | undefined, pointer: string, ignored: Set<string> | null): ReadonlyArray<ContentPart> {
-  if (typeof content === 'string') return [{ kind: 'text', text: content, pointer }];
-  return listOr(content).map((part, index) => partOf(part, `${pointer}/${index}`, ignored));
+function partsOf(content: Json | undefined, pointer: string, leftOut: LeftOut): ReadonlyArray<ContentPart> {
+  return contentParts(content, pointer, (part, place) => partOf(part, place, leftOut));
 }
 
-function partOf(part: Json, pointer: string, ignored: Set<string> | null): ContentPart {
-  if (!isObject(part)) return refuse(pointer, 'is not a part of a content');
-  const { type, text, refusal, image_url: image, detail, file_data: data, file_url: url, filename } = part;
-  if ((type === 'input_text' || type === 'output_text' || type === 'text') && typeof text === 'string')
-    return { kind: 'text', text, pointer };
-  if (type === 'refusal' && typeof refusal === 'string') return { kind: 'text', text: refusal, pointer };
-  if (type === 'input_image' && typeof image === 'string') {
-    if (detail !== undefined && detail !== null && detail !== 'auto') ignored?.add(`${pointer}/detail`);
-    return { kind: 'image', source: sourceOf(image), pointer };
-  }
+function partOf({ type, ...members }: JsonObject, pointer: string, leftOut: LeftOut): ContentPart {
+  const read = partReaders.get(type ?? null)?.(members, pointer, leftOut) ?? null;
+  return read ?? refuse(pointer, `a part of the type ${shown(type)} cannot be expressed for this target`);
+}
+
+const partReaders: ReadonlyMap<Json, PartReader> = new Map<Json, PartReader>([
+  ['text', textPart],
+  ['input_text', textPart],
+  ['output_text', textPart],
+  [
+    'refusal',
+    ({ refusal, ...others }, pointer, leftOut) => textPart({ ...others, text: refusal ?? null }, pointer, leftOut),
+  ],
+  ['input_image', imagePart],
+  ['input_file', inlineFile],
+]);
+
+function imagePart(
+  { image_url: url, detail, ...others }: JsonObject,
+  pointer: string,
+  leftOut: LeftOut,
+): ImagePart | null {
+  if (typeof url !== 'string') return null;
+  leftOut.addMembers(others, pointer);
+  return { kind: 'image', source: sourceOf(url), detail: imageDetail(detail, `${pointer}/detail`), pointer };
+}
+
+function inlineFile(
+  { file_data: data, ...members }: JsonObject,
+  pointer: string,
+  leftOut: LeftOut,
+): ContentPart | null {
+  const { file_url: url, filename, ...others } = members;
   const source = textOr(data) ?? textOr(url);
-  if (type === 'input_file' && source !== null) return filePart(sourceOf(source), textOr(filename), pointer);
-  return refuse(pointer, `a part of the type ${shown(type)} cannot be expressed for this target`);
+  if (source === null) return null;
+  leftOut.addMembers(others, pointer);
+  if (typeof data === 'string') leftOut.addValue(url, `${pointer}/file_url`);
+  return filePart(sourceOf(source), placedText(filename, `${pointer}/filename`), pointer, leftOut);
 }

@@ -84,9 +84,9 @@ function isHostedForced({ bytes, members }: ResponsesRequest): boolean {
   return typeof type === 'string' && !clientTools.has(type) && type !== 'allowed_tools';
 }
 
-/** The indexes of the tools that do not run at the client. */
+/** The indexes of the tools that do not run at the client. One without a type is an error, which the provider explains. */
 function hostedTools({ tools }: ResponsesRequest): ReadonlyArray<number> {
-  return tools.flatMap(({ type }, index) => (type !== null && clientTools.has(type) ? [] : [index]));
+  return tools.flatMap(({ type }, index) => (type === null || clientTools.has(type) ? [] : [index]));
 }
 
 function includeEdits({ bytes, members }: ResponsesRequest): ReadonlyArray<Edit> {

@@ -1,0 +1,86 @@
+import type { Tuned } from '#gateway/neutral/conversation.ts';
+import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
+import { pointerTo } from '#shared/json/json-pointer.ts';
+
+/**
+ * What a translated request leaves out of what only offers or tunes. A parser takes the members that it reads out of an
+ * object and gives the others here, so that none vanishes unsaid.
+ */
+export class LeftOut {
+  readonly #pointers = new Set<string>();
+
+  get pointers(): ReadonlyArray<string> {
+    return [...this.#pointers];
+  }
+
+  add(pointer: string): void {
+    this.#pointers.add(pointer);
+  }
+
+  /** Adds a value that is not read, if it says something. */
+  addValue(value: Json | undefined, pointer: string): void {
+    if (!saysNothing(value)) this.add(pointer);
+  }
+
+  /**
+   * Adds the members of an object that nobody reads, if they say something.
+   * @param pointer the object's
+   */
+  addMembers(others: JsonObject, pointer: string): void {
+    for (const [name, value] of Object.entries(others))
+      if (!isDefault(name, value)) this.addValue(value, pointer + pointerTo([name]));
+  }
+
+  /** An object that tunes the answer, or an empty one; anything else is left out. */
+  objectAt(value: Json | undefined, pointer: string): JsonObject {
+    if (isObject(value)) return value;
+    this.addValue(value, pointer);
+    return {};
+  }
+
+  /** A number that tunes the answer; anything else is left out. */
+  numberAt(value: Json | undefined, pointer: string): Tuned | null {
+    if (typeof value === 'number') return { value, pointer };
+    this.addValue(value, pointer);
+    return null;
+  }
+
+  /** A text that tunes the answer; anything else is left out. */
+  textAt(value: Json | undefined, pointer: string): string | null {
+    if (typeof value === 'string') return value;
+    this.addValue(value, pointer);
+    return null;
+  }
+}
+
+/** Whether a member says nothing: clients send these for what they do not use. */
+export function saysNothing(value: Json | undefined): boolean {
+  return (
+    value === undefined ||
+    value === null ||
+    value === false ||
+    value === '' ||
+    (Array.isArray(value) && value.length === 0)
+  );
+}
+
+/** What clients send although every target does it anyway, as JSON texts. */
+const defaults: Readonly<Record<string, ReadonlyArray<string>>> = {
+  n: ['1'],
+  modalities: ['["text"]'],
+  service_tier: ['"auto"', '"default"'],
+  truncation: ['"disabled"'],
+  verbosity: ['"medium"'],
+  frequency_penalty: ['0'],
+  presence_penalty: ['0'],
+  top_logprobs: ['0'],
+  include: ['["reasoning.encrypted_content"]'],
+  status: ['"completed"'],
+  citations: ['{"enabled":false}'],
+  caller: ['{"type":"direct"}'],
+  allowed_callers: ['["direct"]'],
+};
+
+function isDefault(name: string, value: Json | undefined): boolean {
+  return Object.hasOwn(defaults, name) && defaults[name]?.includes(JSON.stringify(value)) === true;
+}
