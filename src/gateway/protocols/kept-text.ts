@@ -1,4 +1,4 @@
-import { GatheredText } from './gathered-text.ts';
+import { GatheredText } from '#gateway/neutral/gathered-text.ts';
 
 /** Maximum bytes of a text that another target may continue. A request with a longer one would be refused. */
 const maxBytes = 1024 * 1024;

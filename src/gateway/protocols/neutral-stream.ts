@@ -5,7 +5,9 @@ import {
   type StreamInterpreter,
 } from '#gateway/framing/stream-interpreter.ts';
 import type { AnswerEvent, AnswerReader, AnswerWriter } from '#gateway/neutral/answer-event.ts';
+import type { ArgumentRules } from '#gateway/neutral/call-arguments.ts';
 import type { Tokens } from '#gateway/neutral/consumption.ts';
+import { OrderedAnswer } from '#gateway/neutral/ordered-answer.ts';
 import { KeptText } from './kept-text.ts';
 
 const { noContent, content, end, malformed, tooLarge } = classifications;
@@ -63,7 +65,7 @@ export class NeutralStream implements StreamInterpreter {
 
   classify(data: string | null): EventClassification {
     let classification: EventClassification = noContent;
-    for (const event of this.#reader.read(data)) {
+    for (const event of this.read(data)) {
       this.take(event);
       if (event.kind === 'malformed') return malformed;
       if (event.kind === 'too-large' || this.keptBytes > maxKeptBytes) return tooLarge;
@@ -72,6 +74,10 @@ export class NeutralStream implements StreamInterpreter {
       if (isContent(event)) classification = content;
     }
     return classification;
+  }
+
+  protected read(data: string | null): Iterable<AnswerEvent> {
+    return this.#reader.read(data);
   }
 
   protected take(event: AnswerEvent): void {
@@ -85,12 +91,14 @@ export class NeutralStream implements StreamInterpreter {
 
 /** Writes the events of a stream for a client of another protocol. */
 export class TranslatedStream extends NeutralStream {
+  readonly #order: OrderedAnswer;
   readonly #writer: AnswerWriter;
   #written: string[] = [];
   #writtenBytes = 0;
 
-  constructor(reader: AnswerReader, writer: AnswerWriter, keepsText: boolean) {
+  constructor(reader: AnswerReader, writer: AnswerWriter, rules: ArgumentRules, keepsText: boolean) {
     super(reader, '', keepsText);
+    this.#order = new OrderedAnswer(rules);
     this.#writer = writer;
   }
 
@@ -105,7 +113,11 @@ export class TranslatedStream extends NeutralStream {
 
   /** A small event may become a large one. What the beginning repeats of the request is the client's. */
   override get keptBytes(): number {
-    return super.keptBytes + this.#writer.keptBytes + this.#writtenBytes;
+    return super.keptBytes + this.#order.keptBytes + this.#writer.keptBytes + this.#writtenBytes;
+  }
+
+  protected override *read(data: string | null): Iterable<AnswerEvent> {
+    for (const event of super.read(data)) yield* this.#order.take(event);
   }
 
   protected override take(event: AnswerEvent): void {

@@ -45,6 +45,8 @@ export interface ClientHalf {
   /** Reads and checks a body without parsing it; a large one in slices. */
   readonly read: (bytes: Buffer, maxValues: number) => ReadBody<TextRequest>;
   readonly errors: ErrorForm;
+  /** Whether it has the arguments of a call as an object. In others they are a text. */
+  readonly hasArgumentsAsObjects: boolean;
 }
 
 /** How an answer is written. */
@@ -119,9 +121,9 @@ export interface TextRequest {
    * @returns what the neutral form cannot express, or a failure for a body with too many values
    */
   readonly parse: (maxValues: number, longTexts?: LongTexts) => Promise<E.Either<Unsupported | Failure, ParsedRequest>>;
-  /** Makes the writer of its streamed answer, which comes in another protocol. */
+  /** Makes the writer of its streamed answer, which comes in another protocol. Its events are in order. */
   readonly createWriter: (options: WriterOptions) => AnswerWriter;
-  /** Writes its whole answer, which came in another protocol. */
+  /** Writes its whole answer, which came in another protocol. Its calls are those of `withTakableCalls`. */
   readonly writeWhole: (answer: Answer, options: WriterOptions) => Buffer;
 }
 

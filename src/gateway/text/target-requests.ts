@@ -6,6 +6,7 @@ import type { ModelRoute, Target } from '#gateway/config/catalogue.ts';
 import { LongTexts } from '#gateway/framing/long-texts.ts';
 import type { GatewayCall } from '#gateway/gateway-call.ts';
 import type { Conversation, Unsupported } from '#gateway/neutral/conversation.ts';
+import { withTakableCalls } from '#gateway/neutral/takable-calls.ts';
 import { TranslatedStream } from '#gateway/protocols/neutral-stream.ts';
 import { leftOutMessage } from '#gateway/protocols/parsing.ts';
 import {
@@ -159,12 +160,15 @@ export class TargetRequests {
   }
 
   #translatorFrom(from: TextProtocol, options: WriterOptions): ResponseTranslator {
+    const mustBeObjects = this.#protocol.client.hasArgumentsAsObjects;
+    const rules = { freeTextTools: options.freeTextTools, mustBeObjects };
     return {
       requiredMember: from.requiredMember,
       interpret: () =>
-        new TranslatedStream(from.provider.createReader(), this.#request.createWriter(options), this.#keepsText),
+        new TranslatedStream(from.provider.createReader(), this.#request.createWriter(options), rules, this.#keepsText),
       translate: (body, parsed) => {
-        const answer = parsed === null ? null : from.provider.readWhole(body, parsed);
+        const read = parsed === null ? null : from.provider.readWhole(body, parsed);
+        const answer = read === null ? null : withTakableCalls(read, rules);
         return answer === null
           ? null
           : { contentType: 'application/json', body: this.#request.writeWhole(answer, options) };

@@ -26,6 +26,9 @@ const tokens = fc
   .tuple(fc.nat(100), fc.nat(100), fc.nat(100))
   .map(([cachedInput, uncached, output]) => ({ input: cachedInput + uncached, output, cachedInput }));
 
+/** How the ids of a protocol's answers begin. */
+const idPrefixes = { 'openai-chat': 'chatcmpl-', 'anthropic-messages': 'msg_', 'openai-responses': 'resp_' };
+
 /** Any answer of a protocol: at most one text, so that each of its parts can be recognized. */
 export function answers(protocol: ProtocolName): fc.Arbitrary<Answer> {
   const parts = fc
@@ -38,7 +41,7 @@ export function answers(protocol: ProtocolName): fc.Arbitrary<Answer> {
   return fc.tuple(id, id, parts, tokens, fc.boolean()).map(([answerId, model, all, used, isCut]) => {
     const hasCalls = all.some(({ kind }) => kind === 'tool-call');
     const reason = hasCalls ? 'tool-calls' : isCut ? 'length' : 'stop';
-    return { id: answerId, model, parts: all, reason, stopSequence: null, tokens: used };
+    return { id: idPrefixes[protocol] + answerId, model, parts: all, reason, stopSequence: null, tokens: used };
   });
 }
 
@@ -65,6 +68,7 @@ export function* eventsOf({ id, model, parts, reason, stopSequence, tokens }: An
     if (part.kind === 'tool-call') {
       yield { kind: 'tool-call', index, id: part.id, name: part.name };
       yield { kind: 'arguments', index, text: part.arguments };
+      yield { kind: 'part-end', index };
       index += 1;
     } else {
       yield { kind: part.kind, text: part.text };

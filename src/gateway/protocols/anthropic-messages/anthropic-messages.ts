@@ -21,6 +21,7 @@ export const anthropicMessages: TextProtocol = {
     read: (bytes, maxValues) =>
       continueRead(readMessagesRequest(bytes, maxValues, true), (request) => E.right(textRequestOf(request))),
     errors: anthropicErrors,
+    hasArgumentsAsObjects: true,
   },
   provider: { write: writeMessages, createReader: () => new MessagesAnswerReader(), readWhole: readMessagesAnswer },
 };

@@ -1,13 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import { JsonText, type WritableJson, writeJson } from '#gateway/framing/json-text.ts';
-import { keptBytesOf } from '#gateway/framing/stream-interpreter.ts';
 import type { Answer, AnswerPart } from '#gateway/neutral/answer.ts';
 import type { AnswerEvent, AnswerWriter, FinishReason } from '#gateway/neutral/answer-event.ts';
 import type { Tokens } from '#gateway/neutral/consumption.ts';
-import { GatheredText } from '#gateway/protocols/gathered-text.ts';
+import { answerIdOf } from '#gateway/protocols/answer-id.ts';
 import type { WriterOptions } from '#gateway/protocols/protocol.ts';
 import type { JsonObject } from '#shared/json/json.ts';
-import { JsonScanner } from '#shared/json/json-scanner.ts';
 import { protocolName } from './thinking.ts';
 
 const reasons: Readonly<Record<FinishReason, string>> = {
@@ -18,13 +15,6 @@ const reasons: Readonly<Record<FinishReason, string>> = {
   filtered: 'refusal',
 };
 
-/** A call whose block waits for the end of the call before it: blocks come one after the other. */
-interface WaitingCall {
-  readonly id: string;
-  readonly name: string;
-  readonly given: GatheredText;
-}
-
 type BlockKind = 'text' | 'thinking' | 'tool_use';
 
 /** Writes a stream of Messages (https://docs.anthropic.com/en/docs/build-with-claude/streaming). */
@@ -32,10 +22,7 @@ export class MessagesAnswerWriter implements AnswerWriter {
   readonly #options: WriterOptions;
   #blocks = 0;
   #open: BlockKind | null;
-  /** The call whose block is open. */
-  #openCall: number | null = null;
-  readonly #waiting = new Map<number, WaitingCall>();
-  keptBytes = 0;
+  readonly keptBytes = 0;
   #tokens: Tokens | null = null;
   #finish: Extract<AnswerEvent, { kind: 'finished' }> | null = null;
 
@@ -47,7 +34,7 @@ export class MessagesAnswerWriter implements AnswerWriter {
   write(event: AnswerEvent): string {
     switch (event.kind) {
       case 'started':
-        return this.#options.isContinuation ? '' : this.#start(event.id, event.model ?? this.#options.model);
+        return this.#options.isContinuation ? '' : this.#start(event.id, event.model || this.#options.model);
       case 'text':
       case 'refusal':
         return event.text === '' ? '' : this.#begin('text') + this.#delta({ type: 'text_delta', text: event.text });
@@ -56,9 +43,11 @@ export class MessagesAnswerWriter implements AnswerWriter {
       case 'signature':
         return this.#signature(event.signature);
       case 'tool-call':
-        return this.#call(event);
+        return this.#openBlock('tool_use', callBlock(event.id, event.name));
       case 'arguments':
-        return this.#arguments(event.index, event.text);
+        return this.#delta({ type: 'input_json_delta', partial_json: event.text });
+      case 'part-end':
+        return this.#close();
       case 'finished':
         this.#finish = event;
         return '';
@@ -78,7 +67,6 @@ export class MessagesAnswerWriter implements AnswerWriter {
     };
     return (
       this.#close() +
-      this.#writeWaiting() +
       frame({ type: 'message_delta', delta: stop, usage: usageOf(this.#tokens) }) +
       frame({ type: 'message_stop' })
     );
@@ -103,7 +91,7 @@ export class MessagesAnswerWriter implements AnswerWriter {
   }
 
   #openBlock(kind: BlockKind, block: JsonObject): string {
-    const closed = this.#close() + (kind === 'tool_use' ? '' : this.#writeWaiting());
+    const closed = this.#close();
     this.#open = kind;
     return closed + frame({ type: 'content_block_start', index: this.#blocks, content_block: block });
   }
@@ -111,7 +99,6 @@ export class MessagesAnswerWriter implements AnswerWriter {
   #close(): string {
     if (this.#open === null) return '';
     this.#open = null;
-    this.#openCall = null;
     this.#blocks += 1;
     return frame({ type: 'content_block_stop', index: this.#blocks - 1 });
   }
@@ -128,38 +115,6 @@ export class MessagesAnswerWriter implements AnswerWriter {
     }
     return this.#begin('thinking') + this.#delta({ type: 'signature_delta', signature: value }) + this.#close();
   }
-
-  #call({ index, id, name }: Extract<AnswerEvent, { kind: 'tool-call' }>): string {
-    if (this.#openCall !== null) {
-      this.#waiting.set(index, { id, name, given: new GatheredText() });
-      this.keptBytes += keptBytesOf(id) + keptBytesOf(name);
-      return '';
-    }
-    const opened = this.#openBlock('tool_use', callBlock(id, name));
-    this.#openCall = index;
-    return opened;
-  }
-
-  #arguments(index: number, text: string): string {
-    if (this.#openCall === index) return this.#delta({ type: 'input_json_delta', partial_json: text });
-    const waiting = this.#waiting.get(index);
-    if (waiting === undefined) return '';
-    this.keptBytes += waiting.given.add(text);
-    return '';
-  }
-
-  #writeWaiting(): string {
-    let written = '';
-    for (const { id, name, given } of this.#waiting.values()) {
-      written +=
-        this.#openBlock('tool_use', callBlock(id, name)) +
-        this.#delta({ type: 'input_json_delta', partial_json: given.text }) +
-        this.#close();
-    }
-    this.#waiting.clear();
-    this.keptBytes = 0;
-    return written;
-  }
 }
 
 /** The block of a call whose arguments follow. */
@@ -174,14 +129,14 @@ function frame(event: JsonObject & { readonly type: string }): string {
 
 /** The members of a message that are known at its start. */
 function headOf(id: string | null, model: string): JsonObject {
-  return { id: id ?? `msg_${randomUUID().replaceAll('-', '')}`, type: 'message', role: 'assistant', model };
+  return { id: answerIdOf('msg_', id), type: 'message', role: 'assistant', model };
 }
 
 /** Writes a whole answer of Messages. */
 export function writeMessagesAnswer(answer: Answer, { model }: WriterOptions): Buffer {
   const { id, model: said, parts, reason, stopSequence, tokens } = answer;
   const message: WritableJson = {
-    ...headOf(id, said ?? model),
+    ...headOf(id, said || model),
     content: parts.flatMap(blockOf),
     stop_reason: reasons[reason],
     stop_sequence: stopSequence,
@@ -195,11 +150,8 @@ function blockOf(part: AnswerPart): ReadonlyArray<WritableJson> {
     case 'text':
     case 'refusal':
       return part.text === '' ? [] : [{ type: 'text', text: part.text }];
-    case 'tool-call': {
-      // A model may write arguments that are not an object: a client then gets none.
-      const input = isJsonObject(part.arguments) ? part.arguments : '{}';
-      return [{ type: 'tool_use', id: part.id, name: part.name, input: new JsonText(input) }];
-    }
+    case 'tool-call':
+      return [{ type: 'tool_use', id: part.id, name: part.name, input: new JsonText(part.arguments) }];
     case 'reasoning': {
       const { text, signature } = part;
       if (signature?.isRedacted === true)
@@ -207,13 +159,6 @@ function blockOf(part: AnswerPart): ReadonlyArray<WritableJson> {
       return [{ type: 'thinking', thinking: text, signature: signature?.of === protocolName ? signature.value : '' }];
     }
   }
-}
-
-/** Whether a text is a JSON object. None of it becomes a value. */
-function isJsonObject(text: string): boolean {
-  const scanner = new JsonScanner(Buffer.from(text), { maxValues: Number.POSITIVE_INFINITY });
-  while (!scanner.advance());
-  return scanner.fault === null && scanner.isObject;
 }
 
 /** Anthropic counts cached tokens apart from the others. */

@@ -1,11 +1,10 @@
-import { randomUUID } from 'node:crypto';
-import { keptBytesOf } from '#gateway/framing/stream-interpreter.ts';
 import type { Answer, AnswerPart } from '#gateway/neutral/answer.ts';
 import type { AnswerEvent, AnswerWriter, FinishReason } from '#gateway/neutral/answer-event.ts';
 import type { Tokens } from '#gateway/neutral/consumption.ts';
 import type { Signature } from '#gateway/neutral/conversation.ts';
+import { GatheredText } from '#gateway/neutral/gathered-text.ts';
+import { answerIdOf } from '#gateway/protocols/answer-id.ts';
 import { freeTextIn } from '#gateway/protocols/free-text.ts';
-import { GatheredText } from '#gateway/protocols/gathered-text.ts';
 import type { WriterOptions } from '#gateway/protocols/protocol.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 
@@ -35,8 +34,10 @@ export class ChatAnswerWriter implements AnswerWriter {
   /** The text of the reasoning that has no signature yet. */
   #reasoning = new GatheredText();
   #details = 0;
-  /** The arguments that become a free text, by the index of their call. */
-  readonly #freeTexts = new Map<number, GatheredText>();
+  /** The calls that have begun. */
+  #calls = 0;
+  /** The arguments of the open call that become a free text; null for another call. */
+  #freeText: GatheredText | null = null;
 
   constructor(options: ChatWriterOptions) {
     this.#options = options;
@@ -46,7 +47,7 @@ export class ChatAnswerWriter implements AnswerWriter {
   write(event: AnswerEvent): string {
     switch (event.kind) {
       case 'started':
-        this.#common = commonOf(event.id, event.model ?? this.#options.model);
+        this.#common = commonOf(event.id, event.model || this.#options.model);
         return this.#options.isContinuation ? '' : this.#delta({ role: 'assistant', content: '' });
       case 'text':
         return this.#delta({ content: event.text });
@@ -60,11 +61,11 @@ export class ChatAnswerWriter implements AnswerWriter {
       case 'tool-call':
         return this.#call(event);
       case 'arguments':
-        return this.#arguments(event.index, event.text);
-      case 'finished': {
-        const choice = { index: 0, delta: {}, logprobs: null, finish_reason: reasons[event.reason] };
-        return this.#writeFreeTexts() + this.#chunk([choice]);
-      }
+        return this.#arguments(event.text);
+      case 'part-end':
+        return this.#writeFreeText();
+      case 'finished':
+        return this.#chunk([{ index: 0, delta: {}, logprobs: null, finish_reason: reasons[event.reason] }]);
       case 'usage':
         this.#tokens = event.tokens;
         return '';
@@ -78,30 +79,35 @@ export class ChatAnswerWriter implements AnswerWriter {
     return `${usage === null ? '' : this.#chunk([], usage)}data: [DONE]\n\n`;
   }
 
-  #call({ index, id, name }: Extract<AnswerEvent, { kind: 'tool-call' }>): string {
+  #call({ id, name }: Extract<AnswerEvent, { kind: 'tool-call' }>): string {
+    this.#dropFreeText();
+    const index = this.#calls;
+    this.#calls += 1;
     if (!this.#options.freeTextTools.has(name))
       return this.#delta({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] });
-    this.#freeTexts.set(index, new GatheredText());
-    this.keptBytes += keptBytesOf(name);
+    this.#freeText = new GatheredText();
     return this.#delta({ tool_calls: [{ index, id, type: 'custom', custom: { name, input: '' } }] });
   }
 
   /** A free text is known when its arguments are whole. */
-  #arguments(index: number, text: string): string {
-    const given = this.#freeTexts.get(index);
-    if (given === undefined) return this.#delta({ tool_calls: [{ index, function: { arguments: text } }] });
-    this.keptBytes += given.add(text);
+  #arguments(text: string): string {
+    if (this.#freeText === null)
+      return this.#delta({ tool_calls: [{ index: this.#calls - 1, function: { arguments: text } }] });
+    this.keptBytes += this.#freeText.add(text);
     return '';
   }
 
-  #writeFreeTexts(): string {
-    const calls = Array.from(this.#freeTexts, ([index, given]) => ({
-      index,
-      custom: { input: freeTextIn(given.text) },
-    }));
-    this.#freeTexts.clear();
-    this.keptBytes = 0;
-    return calls.length === 0 ? '' : this.#delta({ tool_calls: calls });
+  #writeFreeText(): string {
+    const given = this.#freeText;
+    if (given === null) return '';
+    this.#dropFreeText();
+    return this.#delta({ tool_calls: [{ index: this.#calls - 1, custom: { input: freeTextIn(given.text) } }] });
+  }
+
+  /** The arguments of a call that was cut off become no text. */
+  #dropFreeText(): void {
+    this.keptBytes -= this.#freeText?.bytes ?? 0;
+    this.#freeText = null;
   }
 
   #detailOf(signature: Signature): JsonObject {
@@ -146,7 +152,7 @@ export function writeChatAnswer(
   };
   const choices = [{ index: 0, message, logprobs: null, finish_reason: reasons[reason] }];
   const usage = tokens === null ? {} : { usage: usageOf(tokens) };
-  return Buffer.from(JSON.stringify({ ...commonOf(id, said ?? model), object: 'chat.completion', choices, ...usage }));
+  return Buffer.from(JSON.stringify({ ...commonOf(id, said || model), object: 'chat.completion', choices, ...usage }));
 }
 
 function callOf(
@@ -162,9 +168,9 @@ function textsOf(parts: ReadonlyArray<AnswerPart>, kind: 'text' | 'refusal'): Re
   return parts.flatMap((part) => (part.kind === kind ? [part.text] : []));
 }
 
-/** The members of each chunk and of a whole answer. A provider of another protocol has an id of another form. */
+/** The members of each chunk and of a whole answer. */
 function commonOf(id: string | null, model: string): JsonObject {
-  return { id: id ?? `chatcmpl-${randomUUID()}`, created: Math.floor(Date.now() / 1_000), model };
+  return { id: answerIdOf('chatcmpl-', id), created: Math.floor(Date.now() / 1_000), model };
 }
 
 function detailOf(text: string, { of, value, isRedacted }: Signature): JsonObject {

@@ -32,6 +32,7 @@ export const openAiChat: TextProtocol = {
     read: (bytes, maxValues) =>
       continueRead(readChatRequest(bytes, maxValues), (request) => E.right(new ChatTextRequest(request))),
     errors: openAiErrors,
+    hasArgumentsAsObjects: false,
   },
   provider: { write: writeChat, createReader: () => new ChatAnswerReader(), readWhole: readChatAnswer },
 };

@@ -24,6 +24,7 @@ export const openAiResponses: ClientProtocol = {
     read: (bytes, maxValues) =>
       continueRead(readResponsesRequest(bytes, maxValues), (request) => E.right(responsesTextRequest(request, null))),
     errors: openAiResponsesErrors,
+    hasArgumentsAsObjects: false,
   },
 };
 

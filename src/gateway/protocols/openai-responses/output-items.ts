@@ -1,6 +1,6 @@
 import type { Signature } from '#gateway/neutral/conversation.ts';
+import { GatheredText } from '#gateway/neutral/gathered-text.ts';
 import { freeTextIn } from '#gateway/protocols/free-text.ts';
-import { GatheredText } from '#gateway/protocols/gathered-text.ts';
 import { itemIdOf } from '#responses/response-ids.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { encryptedContentOf } from './encrypted-content.ts';
@@ -24,7 +24,6 @@ export type ItemStatus = 'completed' | 'incomplete';
 
 /** An item of the output that is being written. */
 export interface OpenItem {
-  readonly index: number;
   /** Ends the item. */
   readonly end: (status: ItemStatus) => JsonObject;
 }
@@ -58,7 +57,7 @@ function emitPartEnd(emit: Emit, kind: PartKind, place: PartPlace, text: string,
 
 /** A message of the assistant. */
 export class MessageItem implements OpenItem {
-  readonly index: number;
+  readonly #index: number;
   readonly #emit: Emit;
   readonly #id: string;
   readonly #content: JsonObject[] = [];
@@ -66,7 +65,7 @@ export class MessageItem implements OpenItem {
 
   constructor(at: OutputPlace) {
     const { index, emit } = at;
-    this.index = index;
+    this.#index = index;
     this.#emit = emit;
     this.#id = idAt('msg', at);
     emit('response.output_item.added', { output_index: index, item: this.#item('in_progress') });
@@ -86,12 +85,12 @@ export class MessageItem implements OpenItem {
   end(status: ItemStatus): JsonObject {
     this.#endPart();
     const item = this.#item(status);
-    this.#emit('response.output_item.done', { output_index: this.index, item });
+    this.#emit('response.output_item.done', { output_index: this.#index, item });
     return item;
   }
 
   get #place(): PartPlace {
-    return { item_id: this.#id, output_index: this.index, content_index: this.#content.length };
+    return { item_id: this.#id, output_index: this.#index, content_index: this.#content.length };
   }
 
   #endPart(): void {
@@ -111,7 +110,7 @@ export class MessageItem implements OpenItem {
 
 /** What the model thought before it answered. Its text is a summary, because that is what clients show. */
 export class ReasoningItem implements OpenItem {
-  readonly index: number;
+  readonly #index: number;
   readonly #emit: Emit;
   readonly #id: string;
   #gathered: GatheredText | null = null;
@@ -119,7 +118,7 @@ export class ReasoningItem implements OpenItem {
 
   constructor(at: OutputPlace) {
     const { index, emit } = at;
-    this.index = index;
+    this.#index = index;
     this.#emit = emit;
     this.#id = idAt('rs', at);
     emit('response.output_item.added', { output_index: index, item: this.#item() });
@@ -142,12 +141,12 @@ export class ReasoningItem implements OpenItem {
   end(): JsonObject {
     if (this.#gathered !== null) emitSummaryEnd(this.#emit, this.#place, this.#gathered.text);
     const item = this.#item();
-    this.#emit('response.output_item.done', { output_index: this.index, item });
+    this.#emit('response.output_item.done', { output_index: this.#index, item });
     return item;
   }
 
   get #place(): JsonObject {
-    return { item_id: this.#id, output_index: this.index, summary_index: 0 };
+    return { item_id: this.#id, output_index: this.#index, summary_index: 0 };
   }
 
   #item(): JsonObject {
@@ -168,7 +167,7 @@ function emitSummaryEnd(emit: Emit, place: JsonObject, text: string): void {
 
 /** A call of a tool: of a function, or of a tool that takes a free text. */
 export class CallItem implements OpenItem {
-  readonly index: number;
+  readonly #index: number;
   readonly #emit: Emit;
   readonly #id: string;
   readonly #callId: string;
@@ -182,7 +181,7 @@ export class CallItem implements OpenItem {
     isFreeText: boolean,
   ) {
     const { index, emit } = at;
-    this.index = index;
+    this.#index = index;
     this.#emit = emit;
     this.#id = idAt(isFreeText ? 'ctc' : 'fc', at);
     this.#callId = callId;
@@ -201,16 +200,27 @@ export class CallItem implements OpenItem {
   }
 
   end(status: ItemStatus): JsonObject {
-    const given = this.#gathered.text;
-    const item = this.#item(status, this.#isFreeText ? freeTextIn(given) : given);
-    if (this.#isFreeText) emitInput(this.#emit, this.#place, freeTextIn(given));
-    else this.#emit('response.function_call_arguments.done', { ...this.#place, name: this.#name, arguments: given });
-    this.#emit('response.output_item.done', { output_index: this.index, item });
+    const given = this.#given(status);
+    const item = this.#item(status, given);
+    if (status === 'completed') this.#emitDone(given);
+    this.#emit('response.output_item.done', { output_index: this.#index, item });
     return item;
   }
 
+  /** The free text of a call that was cut off is not known. */
+  #given(status: ItemStatus): string {
+    const { text } = this.#gathered;
+    if (!this.#isFreeText) return text;
+    return status === 'completed' ? freeTextIn(text) : '';
+  }
+
+  #emitDone(given: string): void {
+    if (this.#isFreeText) emitInput(this.#emit, this.#place, given);
+    else this.#emit('response.function_call_arguments.done', { ...this.#place, name: this.#name, arguments: given });
+  }
+
   get #place(): JsonObject {
-    return { item_id: this.#id, output_index: this.index };
+    return { item_id: this.#id, output_index: this.#index };
   }
 
   #item(status: ItemStatus | 'in_progress', given: string): JsonObject {

@@ -56,14 +56,13 @@ export function errorMembers(error: JsonObject): JsonObject {
   return { code, message, param };
 }
 
-/** Collects the items of an answer, one after the other. Calls of tools may be open together. */
+/** Collects the items of an answer, one after the other. */
 class OutputItems {
   readonly #responseId: string;
   readonly #emit: Emit;
   readonly #freeTextTools: ReadonlySet<string>;
   readonly #items: JsonObject[] = [];
-  readonly #calls = new Map<number, CallItem>();
-  #open: MessageItem | ReasoningItem | null = null;
+  #open: OpenItem | null = null;
   #begun = 0;
 
   constructor({ id }: ResponseFrame, emit: Emit, freeTextTools: ReadonlySet<string>) {
@@ -85,46 +84,50 @@ class OutputItems {
   /** Ends the reasoning, or is all that there is of it. */
   sign(signature: Signature): void {
     this.reasoning().sign(signature);
-    this.#endOpen('completed');
+    this.endPart();
   }
 
-  call(index: number, id: string, name: string): void {
-    this.#endOpen('completed');
-    this.#calls.set(index, new CallItem(this.#next(), { id, name }, this.#freeTextTools.has(name)));
+  call(id: string, name: string): void {
+    this.#begin(new CallItem(this.#next(), { id, name }, this.#freeTextTools.has(name)));
   }
 
   /** @returns the bytes that are kept in addition */
-  arguments(index: number, text: string): number {
-    return this.#calls.get(index)?.add(text) ?? 0;
+  arguments(text: string): number {
+    return this.#open instanceof CallItem ? this.#open.add(text) : 0;
   }
 
-  /** Ends all items. The last one may be incomplete. */
+  /** Ends the open item, which is whole. */
+  endPart(): void {
+    this.#endOpen('completed');
+  }
+
+  /**
+   * Ends the open item. A call that is whole has ended before.
+   * @returns all items
+   */
   end(status: ItemStatus): ReadonlyArray<JsonObject> {
-    this.#endOpen(status);
-    for (const call of this.#calls.values()) this.#end(call, status);
-    this.#calls.clear();
+    this.#endOpen(this.#open instanceof CallItem ? 'incomplete' : status);
     return this.#items;
   }
 
   #next(): OutputPlace {
-    this.#endOpen('completed');
+    this.end('completed');
     this.#begun += 1;
     return { responseId: this.#responseId, index: this.#begun - 1, emit: this.#emit };
   }
 
-  #begin<Item extends MessageItem | ReasoningItem>(item: Item): Item {
+  #begin<Item extends OpenItem>(item: Item): Item {
     this.#open = item;
     return item;
   }
 
+  /** A call that was cut off is not in the response: nobody can answer it. */
   #endOpen(status: ItemStatus): void {
     const open = this.#open;
     this.#open = null;
-    if (open !== null) this.#end(open, status);
-  }
-
-  #end(item: OpenItem, status: ItemStatus): void {
-    this.#items[item.index] = item.end(status);
+    if (open === null) return;
+    const item = open.end(status);
+    if (status === 'completed' || !(open instanceof CallItem)) this.#items.push(item);
   }
 }
 
@@ -176,10 +179,14 @@ export class ResponsesAnswerWriter implements AnswerWriter {
         this.#items.sign(event.signature);
         break;
       case 'tool-call':
-        this.#items.call(event.index, event.id, event.name);
+        this.#items.call(event.id, event.name);
         break;
       case 'arguments':
-        this.keptBytes += this.#items.arguments(event.index, event.text);
+        this.keptBytes += this.#items.arguments(event.text);
+        break;
+      case 'part-end':
+        // A text may have several parts, and whether the last one was cut off is known later.
+        if (event.index !== null) this.#items.endPart();
         break;
       case 'finished':
         this.#reason = event.reason;
@@ -225,10 +232,11 @@ export function writeResponsesAnswer(
   freeTextTools: ReadonlySet<string>,
 ): Buffer {
   const items = new OutputItems(frame, () => undefined, freeTextTools);
-  for (const [index, part] of parts.entries()) {
+  for (const part of parts) {
     if (part.kind === 'tool-call') {
-      items.call(index, part.id, part.name);
-      items.arguments(index, part.arguments);
+      items.call(part.id, part.name);
+      items.arguments(part.arguments);
+      items.endPart();
     } else if (part.kind === 'reasoning') {
       if (part.text !== '') items.reasoning().add(part.text);
       if (part.signature !== null) items.sign(part.signature);

@@ -1,0 +1,50 @@
+import { JsonProgress } from '#shared/json/json-progress.ts';
+
+/** Which arguments of calls a client takes. */
+export interface ArgumentRules {
+  /** The names of the tools for which the client takes a free text. */
+  readonly freeTextTools: ReadonlySet<string>;
+  /** Whether its protocol has arguments as an object. In others they are a text. */
+  readonly mustBeObjects: boolean;
+}
+
+/** The arguments of one call, in pieces. They are judged, and not kept. */
+export class CallArguments {
+  readonly #isFreeText: boolean;
+  readonly #mustBeObject: boolean;
+  readonly #progress = new JsonProgress();
+
+  constructor(name: string, { freeTextTools, mustBeObjects }: ArgumentRules) {
+    this.#isFreeText = freeTextTools.has(name);
+    this.#mustBeObject = mustBeObjects && !this.#isFreeText;
+  }
+
+  add(piece: string): void {
+    this.#progress.add(piece);
+  }
+
+  /** Whether they are a whole JSON object, to which no piece can be added. */
+  get isWholeObject(): boolean {
+    return this.#progress.isObject && this.#progress.state === 'whole';
+  }
+
+  /** Whether nothing of them has come. */
+  get isEmpty(): boolean {
+    return this.#progress.state === 'empty';
+  }
+
+  /** What stands for missing arguments: a tool without parameters gets an empty object. */
+  get whenEmpty(): string {
+    return this.#isFreeText ? '' : '{}';
+  }
+
+  /**
+   * Whether a client can have them as they are, which is never so for those that are cut off. A model may write a free
+   * text as it is, instead of an object with it.
+   */
+  get isTakable(): boolean {
+    const { state, isObject } = this.#progress;
+    if (state === 'begun') return this.#isFreeText && !isObject;
+    return !this.#mustBeObject || state === 'empty' || this.isWholeObject;
+  }
+}

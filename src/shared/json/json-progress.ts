@@ -1,0 +1,187 @@
+import { maxJsonLevels } from './json-scanner.ts';
+
+/**
+ * How far a JSON text has come: nothing but spaces, the beginning of a value, a whole value, or what no JSON text begins
+ * with.
+ */
+export type JsonState = 'empty' | 'begun' | 'whole' | 'faulty';
+
+/** The tokens that may come next. */
+const Expect = {
+  value: 0,
+  valueOrClose: 1,
+  name: 2,
+  nameOrClose: 3,
+  colon: 4,
+  commaOrClose: 5,
+  end: 6,
+} as const;
+type Expect = (typeof Expect)[keyof typeof Expect];
+
+/** Maximum characters of a number. A model writes no longer one. */
+const maxWordLength = 1_024;
+
+const word = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)$/;
+const numberBegins = /^-?(?:(?:0|[1-9]\d*)(?:\.|(?:\.\d+)?(?:[eE][+-]?\d*)?))?$/;
+/** Characters of which numbers and literals are made, and of those that almost are. */
+const wordCharacter = /[\w.+-]/;
+const escaped = /^(?:["\\/bfnrt]|u[\da-fA-F]{4})$/;
+const escapedBegins = /^(?:u[\da-fA-F]{0,3})?$/;
+
+/**
+ * Reads a JSON text (RFC 8259) that comes in pieces of any length, and keeps nothing of it. It accepts what `JSON.parse`
+ * accepts, up to 256 levels.
+ */
+export class JsonProgress {
+  /** For each open level, whether it is an object. */
+  readonly #levels: boolean[] = [];
+  #expect: Expect = Expect.value;
+  #isInString = false;
+  #isName = false;
+  /** The escape in a string so far, without its backslash; null outside of one. */
+  #escape: string | null = null;
+  /** The number or literal so far; empty outside of one. */
+  #word = '';
+  #hasBegun = false;
+  #isFaulty = false;
+  /** Whether the value is an object, or may become one. */
+  isObject = false;
+
+  get state(): JsonState {
+    if (this.#isFaulty) return 'faulty';
+    if (!this.#hasBegun) return 'empty';
+    if (this.#word !== '' && !beginsWord(this.#word)) return 'faulty';
+    const isWhole = this.#expect === Expect.end || (this.#levels.length === 0 && word.test(this.#word));
+    return isWhole ? 'whole' : 'begun';
+  }
+
+  /** Reads the next piece. */
+  add(piece: string): void {
+    let at = 0;
+    while (at < piece.length && !this.#isFaulty) {
+      if (this.#escape !== null) at = this.#readEscape(piece, at, this.#escape);
+      else if (this.#isInString) at = this.#readString(piece, at);
+      else at = this.#readToken(piece, at);
+    }
+  }
+
+  #readString(piece: string, start: number): number {
+    for (let at = start; at < piece.length; at += 1) {
+      const code = piece.charCodeAt(at);
+      if (code === 0x22) {
+        this.#endString();
+        return at + 1;
+      }
+      if (code === 0x5c) {
+        this.#escape = '';
+        return at + 1;
+      }
+      if (code < 0x20) return this.#fail(at);
+    }
+    return piece.length;
+  }
+
+  #readEscape(piece: string, at: number, before: string): number {
+    const read = before + piece.charAt(at);
+    if (escaped.test(read)) this.#escape = null;
+    else if (escapedBegins.test(read)) this.#escape = read;
+    else return this.#fail(at);
+    return at + 1;
+  }
+
+  #endString(): void {
+    this.#isInString = false;
+    if (this.#isName) this.#expect = Expect.colon;
+    else this.#endValue();
+  }
+
+  #readToken(piece: string, at: number): number {
+    const character = piece.charAt(at);
+    if (wordCharacter.test(character)) return this.#readWord(piece, at, character);
+    if (this.#word !== '' && !this.#endWord()) return this.#fail(at);
+    if (character === ' ' || character === '\n' || character === '\r' || character === '\t') return at + 1;
+    this.#hasBegun = true;
+    return this.#take(character) ? at + 1 : this.#fail(at);
+  }
+
+  #readWord(piece: string, at: number, character: string): number {
+    if (this.#word === '' && !this.#expectsValue) return this.#fail(at);
+    this.#hasBegun = true;
+    this.#word += character;
+    return this.#word.length > maxWordLength ? this.#fail(at) : Math.min(at + 1, piece.length);
+  }
+
+  /** Ends a number or a literal. @returns whether it is one */
+  #endWord(): boolean {
+    const isValue = word.test(this.#word);
+    this.#word = '';
+    this.#endValue();
+    return isValue;
+  }
+
+  get #expectsValue(): boolean {
+    return this.#expect === Expect.value || this.#expect === Expect.valueOrClose;
+  }
+
+  /** @returns whether the character may come */
+  #take(character: string): boolean {
+    switch (character) {
+      case '{':
+      case '[':
+        return this.#expectsValue && this.#open(character === '{');
+      case '}':
+        return this.#close(true);
+      case ']':
+        return this.#close(false);
+      case '"':
+        return this.#beginString();
+      case ':':
+        return this.#move(Expect.colon, Expect.value);
+      case ',':
+        return this.#move(Expect.commaOrClose, this.#levels.at(-1) === true ? Expect.name : Expect.value);
+      default:
+        return false;
+    }
+  }
+
+  #open(isObject: boolean): boolean {
+    if (this.#levels.length === 0) this.isObject = isObject;
+    this.#levels.push(isObject);
+    this.#expect = isObject ? Expect.nameOrClose : Expect.valueOrClose;
+    return this.#levels.length <= maxJsonLevels;
+  }
+
+  #close(isObject: boolean): boolean {
+    const mayClose =
+      this.#expect === Expect.commaOrClose || this.#expect === (isObject ? Expect.nameOrClose : Expect.valueOrClose);
+    if (!mayClose || this.#levels.pop() !== isObject) return false;
+    this.#endValue();
+    return true;
+  }
+
+  #beginString(): boolean {
+    this.#isName = this.#expect === Expect.name || this.#expect === Expect.nameOrClose;
+    this.#isInString = this.#isName || this.#expectsValue;
+    return this.#isInString;
+  }
+
+  #move(from: Expect, to: Expect): boolean {
+    const mayMove = this.#expect === from;
+    this.#expect = to;
+    return mayMove;
+  }
+
+  #endValue(): void {
+    this.#expect = this.#levels.length === 0 ? Expect.end : Expect.commaOrClose;
+  }
+
+  #fail(at: number): number {
+    this.#isFaulty = true;
+    return at;
+  }
+}
+
+/** Whether a number or a literal may begin so. */
+function beginsWord(text: string): boolean {
+  return numberBegins.test(text) || ['true', 'false', 'null'].some((literal) => literal.startsWith(text));
+}
