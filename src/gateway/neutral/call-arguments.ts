@@ -33,7 +33,7 @@ export class CallArguments {
     return this.#progress.state === 'empty';
   }
 
-  /** What stands for missing arguments: a tool without parameters gets an empty object. */
+  /** What replaces missing arguments: a tool without parameters gets an empty object. */
   get whenEmpty(): string {
     return this.#isFreeText ? '' : '{}';
   }

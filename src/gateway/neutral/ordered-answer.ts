@@ -33,14 +33,15 @@ type Waiting = Call | Texts | Exclude<OtherEvent, TextEvent>;
 const bytesPerPart = 256;
 
 const none: ReadonlyArray<AnswerEvent> = [];
+/** What an empty piece is. */
+const signOfLife: ReadonlyArray<AnswerEvent> = [{ kind: 'part-start' }];
 const malformed: ReadonlyArray<AnswerEvent> = [{ kind: 'malformed' }];
 
 /**
  * Puts the events of a provider into the order that `AnswerEvent` promises: one part after the other, whatever a provider
- * mixes. Parts pass as they come. Only while the arguments of the open call are no whole JSON object do those of other
- * parts wait, because more of it may follow; at the end of the answer they all pass. A call that is whole is ended by
- * `part-end`; one that the limit of tokens cut off is not. One that is cut off for another reason makes the answer
- * `malformed`.
+ * mixes. Parts pass as they come. Until the arguments of the open call are a whole JSON object, more of it may follow, so
+ * other parts wait; at the end of the answer they all pass. A call that is whole is ended by `part-end`. One that the limit
+ * of tokens has cut off is not ended, and one that is cut off for another reason makes the answer `malformed`.
  */
 export class OrderedAnswer {
   readonly #rules: ArgumentRules;
@@ -60,7 +61,7 @@ export class OrderedAnswer {
       case 'text':
       case 'refusal':
       case 'reasoning':
-        return event.text === '' ? none : this.#takeOther(event);
+        return event.text === '' ? signOfLife : this.#takeOther(event);
       case 'signature':
         return this.#takeOther(event);
       case 'part-end':
@@ -68,7 +69,7 @@ export class OrderedAnswer {
       case 'tool-call':
         return this.#begin(event);
       case 'arguments':
-        return event.text === '' ? none : this.#takeArguments(event);
+        return event.text === '' ? signOfLife : this.#takeArguments(event);
       case 'finished':
         return this.#finish(event);
       default:

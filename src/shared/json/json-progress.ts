@@ -1,4 +1,5 @@
 import { maxJsonLevels } from './json-scanner.ts';
+import { byteTable } from './json-tokens.ts';
 
 /**
  * How far a JSON text has come: nothing but spaces, the beginning of a value, a whole value, or what no JSON text begins
@@ -23,8 +24,12 @@ const maxWordLength = 1_024;
 
 const word = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)$/;
 const numberBegins = /^-?(?:(?:0|[1-9]\d*)(?:\.|(?:\.\d+)?(?:[eE][+-]?\d*)?))?$/;
-/** Characters of which numbers and literals are made, and of those that almost are. */
-const wordCharacter = /[\w.+-]/;
+/** The characters of numbers and literals, and of what only looks like them. */
+const isWordCharacter = byteTable('abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.+-');
+const isSpace = byteTable(' \t\r\n');
+
+const quote = 0x22;
+const backslash = 0x5c;
 const escaped = /^(?:["\\/bfnrt]|u[\da-fA-F]{4})$/;
 const escapedBegins = /^(?:u[\da-fA-F]{0,3})?$/;
 
@@ -68,11 +73,11 @@ export class JsonProgress {
   #readString(piece: string, start: number): number {
     for (let at = start; at < piece.length; at += 1) {
       const code = piece.charCodeAt(at);
-      if (code === 0x22) {
+      if (code === quote) {
         this.#endString();
         return at + 1;
       }
-      if (code === 0x5c) {
+      if (code === backslash) {
         this.#escape = '';
         return at + 1;
       }
@@ -96,19 +101,22 @@ export class JsonProgress {
   }
 
   #readToken(piece: string, at: number): number {
-    const character = piece.charAt(at);
-    if (wordCharacter.test(character)) return this.#readWord(piece, at, character);
+    const code = piece.charCodeAt(at);
+    if (isWordCharacter[code] === 1) return this.#readWord(piece, at);
     if (this.#word !== '' && !this.#endWord()) return this.#fail(at);
-    if (character === ' ' || character === '\n' || character === '\r' || character === '\t') return at + 1;
+    if (isSpace[code] === 1) return at + 1;
     this.#hasBegun = true;
-    return this.#take(character) ? at + 1 : this.#fail(at);
+    return this.#take(piece.charAt(at)) ? at + 1 : this.#fail(at);
   }
 
-  #readWord(piece: string, at: number, character: string): number {
-    if (this.#word === '' && !this.#expectsValue) return this.#fail(at);
+  #readWord(piece: string, start: number): number {
+    if (this.#word === '' && !this.#expectsValue) return this.#fail(start);
     this.#hasBegun = true;
-    this.#word += character;
-    return this.#word.length > maxWordLength ? this.#fail(at) : Math.min(at + 1, piece.length);
+    let at = start + 1;
+    while (isWordCharacter[piece.charCodeAt(at)] === 1) at += 1;
+    if (this.#word.length + at - start > maxWordLength) return this.#fail(start);
+    this.#word += piece.slice(start, at);
+    return at;
   }
 
   /** Ends a number or a literal. @returns whether it is one */

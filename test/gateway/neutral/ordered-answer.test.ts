@@ -21,7 +21,7 @@ const steps = (order: OrderedAnswer, ...events: ReadonlyArray<AnswerEvent>) => e
 const passed = (order: OrderedAnswer, ...events: ReadonlyArray<AnswerEvent>) => steps(order, ...events).flat();
 
 describe('an ordered answer', () => {
-  it('passes what is in order as it comes, but for empty texts', () => {
+  it('passes what is in order as it comes, and empty pieces as a sign of life', () => {
     const events = [
       { kind: 'started', id: null, model: null } as const,
       { kind: 'part-start' } as const,
@@ -43,7 +43,8 @@ describe('an ordered answer', () => {
       steps(orderOf(), ...events),
       events.map((event) => [event]),
     );
-    assert.deepEqual(passed(orderOf(), text(''), call(0), given(0, '')), [call(0)]);
+    const sign: AnswerEvent = { kind: 'part-start' };
+    assert.deepEqual(passed(orderOf(), text(''), call(0), given(0, ''), text('')), [sign, call(0), sign, sign]);
   });
 
   it('ends a call that is a whole object when a piece of another part comes', () => {
@@ -131,7 +132,7 @@ describe('an ordered answer', () => {
   });
 
   it('does not end a call that the limit of tokens cut off, and does not begin one that waits', () => {
-    for (const cut of ['', '{"b":'])
+    for (const cut of [' ', '{"b":'])
       assert.deepEqual(
         passed(
           orderOf(),
