@@ -1,9 +1,9 @@
 import { JsonMemberReader } from '#gateway/framing/json-member-reader.ts';
 import { keptBytesOf } from '#gateway/framing/stream-interpreter.ts';
 import { type AnswerEvent, maxToolCalls } from '#gateway/neutral/answer-event.ts';
+import { GatheredText } from '#gateway/neutral/gathered-text.ts';
 import { argumentsTextOf } from '#gateway/protocols/arguments-text.ts';
 import { CallIds, nameOr } from '#gateway/protocols/call-ids.ts';
-import { GatheredText } from '#gateway/protocols/gathered-text.ts';
 import { isObject, type JsonObject } from '#shared/json/json.ts';
 
 /** What a chunk says of a call. */
