@@ -1,4 +1,5 @@
 import { maxErrorValues, parseForeign, tooLargeJson } from '#gateway/framing/foreign-json.ts';
+import { accountIds, isAccountMember, redactNamedIds } from './account-ids.ts';
 
 /** The replacement of a secret. */
 const redacted = '[redacted]';
@@ -9,8 +10,17 @@ const leastPartLength = 8;
 /** A string in valid JSON. */
 const jsonString = /"[^"\\]*(?:\\.[^"\\]*)*"/g;
 
-/** The ids of an account at OpenAI: its organization's and its project's. */
-const accountIds = '(?:org-|proj_)[a-z0-9_-]+';
+/** Maximum spaces around the colon after a name. */
+const maxSpaces = 100;
+
+/** A number that is the value of a member. A quote inside of a string has a backslash before it. */
+const memberNumber = /("([a-z_]{2,40})"\s{0,100}:\s{0,100})(\d{9,20})(?![\d.e])/gi;
+
+function redactAccountNumbers(json: string): string {
+  return json.replace(memberNumber, (all, before: string, name: string, number: string) =>
+    isAccountMember(name, number) ? `${before}"${redacted}"` : all,
+  );
+}
 
 /** OpenAI's own members of an error: clients look for them by these names. */
 const errorMembers: ReadonlySet<string> = new Set(['error', 'message', 'type', 'param', 'code']);
@@ -33,7 +43,7 @@ export class SecretRedactor {
 
   /** Removes secrets from a text. */
   redact(text: string): string {
-    return text.replace(this.#secrets, redacted);
+    return redactNamedIds(text.replace(this.#secrets, redacted), redacted);
   }
 
   /**
@@ -49,15 +59,19 @@ export class SecretRedactor {
   }
 
   #redactJson(text: string): string {
-    return text.replace(jsonString, (literal, start: number) => this.#redactLiteral(text, literal, start));
-  }
-
-  #redactLiteral(text: string, literal: string, start: number): string {
-    const end = start + literal.length;
-    const value = literal.includes('\\') ? String(parseForeign(literal)) : literal.slice(1, -1);
-    if (errorMembers.has(value) && /^\s*:/.test(text.slice(end, end + 100))) return literal;
-    const clean = this.redact(value);
-    return clean === value ? literal : JSON.stringify(clean);
+    let name = '';
+    let nameEnd = 0;
+    const clean = text.replace(jsonString, (literal, start: number) => {
+      const end = start + literal.length;
+      const value = literal.includes('\\') ? String(parseForeign(literal)) : literal.slice(1, -1);
+      const isName = /^\s*:/.test(text.slice(end, end + maxSpaces));
+      const isOfName = !isName && /^\s*:\s*$/.test(text.slice(nameEnd, Math.min(start, nameEnd + maxSpaces)));
+      if (isName) [name, nameEnd] = [value, end];
+      if (isName && errorMembers.has(value)) return literal;
+      const cleanValue = isOfName && isAccountMember(name, value) ? redacted : this.redact(value);
+      return cleanValue === value ? literal : JSON.stringify(cleanValue);
+    });
+    return redactAccountNumbers(clean);
   }
 }
 

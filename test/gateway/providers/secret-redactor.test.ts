@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { SecretRedactor } from '#gateway/providers/secret-redactor.ts';
+import { accountTexts, ownTexts } from '#test/gateway/support/account-texts.ts';
 
 const secret = 'sk-pr/oj+Ab12="x y"';
 const redactor = new SecretRedactor([secret]);
@@ -36,6 +37,38 @@ describe('SecretRedactor', () => {
     const clean = 'No access for [redacted] in [redacted]: ask sales@example.org, or read the project page';
     assert.equal(redactor.redact(text), clean);
     assert.equal(redactor.redact('{"organization":"org-1"}'), '{"organization":"[redacted]"}');
+  });
+
+  for (const [provider, text, hidden] of accountTexts)
+    it(`redacts what ${provider} says of the account: ${text.slice(0, 60)}`, () => {
+      const body = Buffer.from(JSON.stringify({ error: { message: text } }));
+      for (const clean of [redactor.redact(text), redactor.redactBody(body).toString()]) {
+        for (const id of hidden) assert.ok(!clean.includes(id), clean);
+        assert.match(clean, /\[redacted\]/);
+      }
+      assert.doesNotThrow(() => JSON.parse(redactor.redactBody(body).toString()));
+    });
+
+  for (const text of ownTexts)
+    it(`leaves a client’s own text: ${text.slice(0, 60)}`, () => {
+      const body = Buffer.from(JSON.stringify({ error: { message: text } }));
+      assert.equal(redactor.redact(text), text);
+      assert.equal(redactor.redactBody(body), body);
+    });
+
+  it('redacts members that name an account, and no others', () => {
+    const uuid = '9d50ef40-6cc8-4ca6-9d35-1dc9cf26235c';
+    const said = {
+      error: { message: 'No.', organization_id: uuid, accountId: '308535385114', project_number: 597142158745 },
+      user_id: 'user_2abcdefghijklmnopqrstuvwx',
+      metadata: { consumer: 'projects/597142158745', request_id: uuid, user_id: 'me', tokens: 123456789012 },
+    };
+    const redacted = '[redacted]';
+    assert.deepEqual(JSON.parse(redactor.redactBody(Buffer.from(JSON.stringify(said, null, 1))).toString()), {
+      error: { message: 'No.', organization_id: redacted, accountId: redacted, project_number: redacted },
+      user_id: redacted,
+      metadata: { consumer: `projects/${redacted}`, request_id: uuid, user_id: 'me', tokens: 123456789012 },
+    });
   });
 
   it('finds a short value only as a whole word', () => {
@@ -76,6 +109,20 @@ describe('SecretRedactor', () => {
       }),
     );
   });
+
+  for (const piece of ['organization ', 'org: id ', 'account-', 'a.', 'a@a.', 'arn:aws:a:', 'a-', '"account_id" : ', 'sk-*', '/projects/a'])
+    it(`redacts ${piece} again and again in time linear in its length`, () => {
+      const millisecondsOf = (length: number) => {
+        const text = piece.repeat(length / piece.length);
+        const begun = performance.now();
+        redactor.redact(text);
+        return performance.now() - begun;
+      };
+      millisecondsOf(10_000);
+      const [short, long] = [millisecondsOf(100_000), millisecondsOf(800_000)];
+      // Eight times the length; a quadratic search takes 64 times as long.
+      assert.ok(long < 32 * Math.max(short, 5), `${short} and ${long} ms`);
+    });
 
   it('redacts unusual texts in time linear in their length', () => {
     const body = Buffer.from(`${'\\'.repeat(500_000)}${'/'.repeat(500_000)}`);
