@@ -85,6 +85,8 @@ export interface Watched {
   readonly keepsText: boolean;
   /** Whether the event with the usage is removed, because the client did not ask for it. */
   readonly takesUsageOut: boolean;
+  /** Removes the operator's secrets from the errors inside of an event that passes. */
+  readonly redactErrors: (data: string) => string;
 }
 
 /** A client's checked request. */

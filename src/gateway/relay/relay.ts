@@ -173,7 +173,7 @@ class Relay {
     const attempt: Attempt = new Attempt(attemptTimeouts(target.timeouts), (status, headers, control) => {
       const observed = this.#recorder.closeCircuitOnContent(target, control);
       consumer = responseHandler.receive(
-        { status, headers, provider, servedFrom, servedBy, costHeader: costOfHead, translator },
+        { status, headers, provider, servedFrom, servedBy, costHeader: costOfHead, translator, redactor },
         observed,
       );
       return consumer;

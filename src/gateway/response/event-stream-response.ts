@@ -39,7 +39,7 @@ export interface EventStreamResponseOptions {
   /** Counts the bytes that are held. */
   readonly answerHold: ByteReservation;
   /** Makes the interpreter for the events of one attempt. */
-  readonly createInterpreter: () => StreamInterpreter;
+  readonly createInterpreter: (head: ResponseHead) => StreamInterpreter;
   /** Whether the answer is held until it is complete. */
   readonly isHeldWhole: boolean;
   /** Whether another target may continue the text so far. Default: false. */
@@ -100,7 +100,7 @@ export class EventStreamResponse implements ResponseHandler {
 
   receive(head: ResponseHead, attempt: AttemptControl): BodyConsumer {
     if (isNamedJson(head)) return new JsonInsteadOfStream(head, attempt);
-    const interpreter = head.translator?.interpret?.() ?? this.options.createInterpreter();
+    const interpreter = head.translator?.interpret?.() ?? this.options.createInterpreter(head);
     this.#interpreter = interpreter;
     return new StreamConsumer(this, head, attempt, interpreter);
   }

@@ -5,6 +5,7 @@ import type { AttemptControl, BodyConsumer } from '#gateway/attempt/body-consume
 import { withoutByteOrderMark } from '#gateway/framing/foreign-json.ts';
 import type { ReportedConsumption } from '#gateway/neutral/consumption.ts';
 import type { ResponseTranslator } from '#gateway/providers/provider.ts';
+import type { SecretRedactor } from '#gateway/providers/secret-redactor.ts';
 import { contentOf, providerRequestIdField, providerRequestIdIn } from '#gateway/transport/transport.ts';
 
 /** The head of a successful response from a provider. */
@@ -15,6 +16,8 @@ export interface ResponseHead {
   readonly translator: ResponseTranslator | null;
   /** The name of the provider. */
   readonly provider: string;
+  /** Removes the operator's secrets from errors inside of the answer; null if its provider has none. */
+  readonly redactor: SecretRedactor | null;
   /** The catalogue's model, and the target that answers: `provider/model`. */
   readonly servedFrom: { readonly model: string; readonly target: string };
   /** Headers that name the target to the client, names and values in turn. */

@@ -18,6 +18,7 @@ import type { TranslatedBody } from '#gateway/providers/provider.ts';
 import { isPlain } from '#gateway/transport/transport.ts';
 import { heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
 import { isObject, type JsonObject } from '#shared/json/json.ts';
+import { hasErrors, redactErrors } from './errors-inside.ts';
 import {
   createResponseHeaders,
   type FinishAnswer,
@@ -122,8 +123,13 @@ class HeldAnswer implements BodyConsumer {
     const body = heldContent(this.#head, this.#held.bytes);
     if (body === null) this.#settle(malformed);
     else if (!this.#isJson) this.#finish(body.length > 0 ? { contentType: this.#contentType, body } : unfinished);
-    else if (body.length <= largeBodyBytes) this.#finish(this.#read(body, this.#parse(body) as ForeignJson));
-    else void this.#readInTurns(body);
+    else if (body.length > largeBodyBytes) void this.#readInTurns(body, this.#parse(body));
+    else this.#readSmall(body, this.#parse(body) as ForeignJson);
+  }
+
+  #readSmall(body: Buffer, value: ForeignJson): void {
+    if (hasErrors(value)) void this.#readInTurns(body, value);
+    else this.#finish(this.#read(body, value));
   }
 
   onAbort(): void {
@@ -136,16 +142,23 @@ class HeldAnswer implements BodyConsumer {
     return parseForeignInTurns(body, this.#held.isScanned, this.#options.answerHold.projectId);
   }
 
-  async #readInTurns(body: Buffer): Promise<void> {
+  async #readInTurns(sent: Buffer, parsing: ForeignJson | Promise<ForeignJson>): Promise<void> {
     this.#attempt.pause();
     try {
-      const parsed = await this.#parse(body);
-      const value = parsed === tooLargeJson && !this.#isParsed ? await this.#readReport(body) : parsed;
+      const parsed = await parsing;
+      const value = parsed === tooLargeJson && !this.#isParsed ? await this.#readReport(sent) : parsed;
+      const body = await this.#redact(sent, value);
       await heavyWork.take(1);
-      if (!this.#isOver) this.#finish(this.#read(body, value));
+      if (!this.#isOver) this.#finish(body === null ? tooLarge : this.#read(body, value));
     } catch (error) {
       this.#settle(unreadable(error));
     }
+  }
+
+  /** An answer that passes although it has errors inside of it. @returns null if they are too many */
+  async #redact(body: Buffer, value: ForeignJson): Promise<Buffer | null> {
+    const { redactor } = this.#head;
+    return redactor === null || !hasErrors(value) ? body : redactErrors(body, redactor);
   }
 
   /** What an answer reports that passes as it came. */

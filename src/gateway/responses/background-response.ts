@@ -9,6 +9,7 @@ import type { CallRecord } from '#gateway/relay/call-record.ts';
 import { outgoingThrough } from '#gateway/relay/create-call-record.ts';
 import { relay } from '#gateway/relay/relay.ts';
 import { errorResponseFor, sendError } from '#gateway/response/error-response.ts';
+import { redactEventErrors } from '#gateway/response/errors-inside.ts';
 import { EventStreamResponse } from '#gateway/response/event-stream-response.ts';
 import type { FinishAnswer } from '#gateway/response/response-handler.ts';
 import { WholeResponse } from '#gateway/response/whole-response.ts';
@@ -148,7 +149,12 @@ class BackgroundRelay {
       response,
       call: this.#call,
       answerHold,
-      createInterpreter: () => new RewrittenResponsesStream(this.#storage, true),
+      createInterpreter: ({ redactor }) =>
+        new RewrittenResponsesStream({
+          storage: this.#storage,
+          isInBackground: true,
+          redactErrors: (data) => redactEventErrors(data, redactor),
+        }),
       isHeldWhole: false,
       repeatedBytes: this.#turn.outline.bytes,
       finish: this.#storeStream,

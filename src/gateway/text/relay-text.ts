@@ -7,6 +7,7 @@ import { type CallResult, catalogueFailure, type GatewayCall, type GatewayLimits
 import type { ClientProtocol, TextRequest } from '#gateway/protocols/protocol.ts';
 import type { CallRecord, Usage } from '#gateway/relay/call-record.ts';
 import { relay } from '#gateway/relay/relay.ts';
+import { redactEventErrors } from '#gateway/response/errors-inside.ts';
 import { EventStreamResponse } from '#gateway/response/event-stream-response.ts';
 import type { FinishAnswer, PrepareAnswer, ResponseHandler } from '#gateway/response/response-handler.ts';
 import { WholeResponse } from '#gateway/response/whole-response.ts';
@@ -108,7 +109,12 @@ function createResponseHandler(
     response,
     call,
     answerHold,
-    createInterpreter: () => request.watch({ keepsText: canContinue, takesUsageOut }),
+    createInterpreter: ({ redactor }) =>
+      request.watch({
+        keepsText: canContinue,
+        takesUsageOut,
+        redactErrors: (data) => redactEventErrors(data, redactor),
+      }),
     isHeldWhole: onStreamFailure === 'whole',
     canContinue,
     repeatedBytes: request.repeatedBytes,

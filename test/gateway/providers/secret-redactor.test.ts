@@ -110,7 +110,18 @@ describe('SecretRedactor', () => {
     );
   });
 
-  for (const piece of ['organization ', 'org: id ', 'account-', 'a.', 'a@a.', 'arn:aws:a:', 'a-', '"account_id" : ', 'sk-*', '/projects/a'])
+  for (const piece of [
+    'organization ',
+    'org: id ',
+    'account-',
+    'a.',
+    'a@a.',
+    'arn:aws:a:',
+    'a-',
+    '"account_id" : ',
+    'sk-*',
+    '/projects/a',
+  ])
     it(`redacts ${piece} again and again in time linear in its length`, () => {
       const millisecondsOf = (length: number) => {
         const text = piece.repeat(length / piece.length);

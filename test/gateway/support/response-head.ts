@@ -7,6 +7,7 @@ export function headOf(contentType: string): ResponseHead {
     headers: { 'content-type': contentType },
     translator: null,
     provider: 'openai',
+    redactor: null,
     servedFrom: { model: 'fast', target: 'openai/gpt-x' },
     servedBy: [],
     costHeader: null,

@@ -46,11 +46,18 @@ export function readChatEvent(data: string | null): ChatEvent {
   const value = parseForeign(data);
   if (value === tooLargeJson) return tooLarge;
   if (!isObject(value)) return malformed;
-  const error = providerErrorIn(value);
+  const error = providerErrorIn(value) ?? errorOfChoices(value);
   if (error !== null) return { kind: 'error', error };
   const { choices } = value;
   if (choices !== undefined && choices !== null && !Array.isArray(choices)) return malformed;
   return chunkOf(value, (choices ?? []) as ReadonlyArray<Json>);
+}
+
+/** OpenRouter reports errors in a choice too (https://openrouter.ai/docs/api-reference/errors). */
+function errorOfChoices({ choices }: JsonObject): ProviderError | null {
+  if (!Array.isArray(choices)) return null;
+  for (const choice of choices) if (isObject(choice) && isObject(choice.error)) return providerErrorIn(choice);
+  return null;
 }
 
 function chunkOf(value: JsonObject, choices: ReadonlyArray<Json>): ChatEvent {

@@ -75,8 +75,10 @@ export function responsesTextRequest(
       const { body, ignored } = responsesBody(request, target);
       return { body, ignored: [...ignored, ...goneAt(gone)] };
     },
-    watch: () =>
-      storage === null ? new ResponsesStream() : new RewrittenResponsesStream(storage, request.isInBackground),
+    watch: ({ redactErrors }) =>
+      storage === null
+        ? new ResponsesStream()
+        : new RewrittenResponsesStream({ storage, isInBackground: request.isInBackground, redactErrors }),
     parse: async (maxValues, longTexts) => {
       const parsed = await parseResponses(request, maxValues, longTexts);
       return E.isLeft(parsed) ? parsed : E.right(withGone(parsed.right, gone));

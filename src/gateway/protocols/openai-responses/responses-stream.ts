@@ -7,6 +7,7 @@ import {
 } from '#gateway/framing/stream-interpreter.ts';
 import type { Tokens } from '#gateway/neutral/consumption.ts';
 import { providerErrorIn, usageIn } from '#gateway/neutral/provider-report.ts';
+import type { Watched } from '#gateway/protocols/protocol.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { errorMembers, eventText } from './responses-answer-writer.ts';
 import { rewriteEvent, type StorageMembers } from './rewrite-response.ts';
@@ -89,29 +90,32 @@ const begunTypes = new Set(['response.created', 'response.queued', 'response.in_
 
 const unnamed = { message: 'The provider reported an error without a message.', type: null, code: null, param: null };
 
+export interface RewrittenStreamOptions extends Pick<Watched, 'redactErrors'> {
+  readonly storage: StorageMembers;
+  /** Whether the response may wait long for its content, so that its first events do not. */
+  readonly isInBackground: boolean;
+}
+
 /** The same, with what its responses say of their storage replaced. */
 export class RewrittenResponsesStream extends ResponsesStream {
-  readonly #storage: StorageMembers;
-  readonly #isInBackground: boolean;
+  readonly #options: RewrittenStreamOptions;
   #written: string[] = [];
   #last = '';
 
-  /** @param isInBackground whether the response may wait long for its content, so that its first events do not */
-  constructor(storage: StorageMembers, isInBackground: boolean) {
+  constructor(options: RewrittenStreamOptions) {
     super();
-    this.#storage = storage;
-    this.#isInBackground = isInBackground;
+    this.#options = options;
   }
 
   override classify(data: string | null): EventClassification {
     const classification = super.classify(data);
     const isEvent = data !== null && data !== '';
-    return this.#isInBackground && isEvent && classification.kind === 'no-content' ? content : classification;
+    return this.#options.isInBackground && isEvent && classification.kind === 'no-content' ? content : classification;
   }
 
   /** A failed response in the background is stored as it ended: the provider has answered what it was asked. */
   protected override classifyFailed(event: JsonObject): EventClassification {
-    return this.#isInBackground && isObject(event.response)
+    return this.#options.isInBackground && isObject(event.response)
       ? this.endWith(event.response)
       : super.classifyFailed(event);
   }
@@ -130,7 +134,9 @@ export class RewrittenResponsesStream extends ResponsesStream {
 
   protected override take(type: string, data: string, { kind }: EventClassification): void {
     const hasResponse = kind === 'end' || begunTypes.has(type);
-    const text = sseEvent(type, hasResponse ? rewriteEvent(data, this.#storage) : data);
+    const { storage, redactErrors } = this.#options;
+    const clean = type === 'response.failed' ? redactErrors(data) : data;
+    const text = sseEvent(type, hasResponse ? rewriteEvent(clean, storage) : clean);
     if (kind === 'end') this.#last = text;
     else if (kind !== 'error') this.#written.push(text);
   }

@@ -1,0 +1,81 @@
+import type { ForeignJson } from '#gateway/framing/foreign-json.ts';
+import type { Place } from '#gateway/framing/json-members.ts';
+import { applyEdits } from '#gateway/framing/splice.ts';
+import type { SecretRedactor } from '#gateway/providers/secret-redactor.ts';
+import { heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
+import { isObject, type Json } from '#shared/json/json.ts';
+import { type JsonListener, JsonScanner } from '#shared/json/json-scanner.ts';
+import { isNamed } from '#shared/json/json-tokens.ts';
+
+/** Whether an answer has an error inside of it, and passes all the same: of a response that failed, or of a choice. */
+export function hasErrors(value: ForeignJson): boolean {
+  if (!isObject(value)) return false;
+  const { error, choices, response } = value;
+  const inside = Array.isArray(choices) ? choices : [response];
+  return isSaid(error) || inside.some((each) => isObject(each) && isSaid(each.error));
+}
+
+function isSaid(error: Json | undefined): boolean {
+  return error !== undefined && error !== null;
+}
+
+/**
+ * Redacts the errors inside of an answer. Every other byte stays. A large answer is read in turns.
+ * @returns null for more errors than an answer may have
+ */
+export async function redactErrors(bytes: Buffer, redactor: SecretRedactor): Promise<Buffer | null> {
+  const errors = new ErrorPlaces(bytes);
+  const scanner = new JsonScanner(bytes, { maxValues: Number.POSITIVE_INFINITY }, errors);
+  do if (bytes.length > largeBodyBytes) await heavyWork.take(1);
+  while (!scanner.advance());
+  return errors.found.length > maxErrors ? null : withoutSecrets(bytes, errors, redactor);
+}
+
+/** The same of an event. */
+export function redactEventErrors(data: string, redactor: SecretRedactor | null): string {
+  if (redactor === null) return data;
+  const bytes = Buffer.from(data);
+  const errors = new ErrorPlaces(bytes);
+  const scanner = new JsonScanner(bytes, { maxValues: Number.POSITIVE_INFINITY }, errors);
+  while (!scanner.advance());
+  return withoutSecrets(bytes, errors, redactor).toString();
+}
+
+function withoutSecrets(bytes: Buffer, { found }: ErrorPlaces, redactor: SecretRedactor): Buffer {
+  const edits = found.map(({ valueStart, end }) => ({
+    start: valueStart,
+    end,
+    text: [redactor.redactBody(bytes.subarray(valueStart, end))],
+  }));
+  return applyEdits(bytes, edits);
+}
+
+/** Each is kept until all are found. OpenAI makes 128 choices at most. */
+const maxErrors = 1_000;
+
+/** Finds members with the name `error`: of an answer, of the response in an event, and of a choice. */
+class ErrorPlaces implements JsonListener {
+  readonly maxLevel = 3;
+  readonly found: Place[] = [];
+  readonly #bytes: Buffer;
+  /** The level of the error that is being read. */
+  #level: number | null = null;
+  #start = 0;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+
+  begin(level: number, start: number, nameStart: number, nameEnd: number): void {
+    const isError = nameStart !== -1 && isNamed(this.#bytes, nameStart, nameEnd, 'error');
+    if (this.#level !== null || !isError) return;
+    this.#level = level;
+    this.#start = start;
+  }
+
+  end(level: number, end: number): void {
+    if (level !== this.#level) return;
+    this.#level = null;
+    this.found.push({ valueStart: this.#start, end });
+  }
+}
