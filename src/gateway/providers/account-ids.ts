@@ -34,7 +34,7 @@ const ownForms = [
 export const accountIds = ownForms.join('|');
 
 const names = 'organi[sz]ation|org|account|acct|project|team|workspace|tenant|subscription|consumer|billing';
-/** What stands between a name and its id. JSON inside of a text has backslashes. */
+/** What is between a name and its id. JSON inside of a text has backslashes. */
 const between = '[\\s:=("\'`’<\\[/\\\\#_-]';
 const fillers = 'id|uuid|guid|number|name|with|is|s';
 const idsOfForms = [
