@@ -17,6 +17,8 @@ export class HeldBody {
   readonly #hold: Pick<ByteReservation, 'takeBegun'>;
   readonly #isParsed: boolean;
   readonly #gathered = new GatheredBytes();
+  /** Whether nothing but white space has arrived. */
+  #isBlank = true;
   /** Null while the body is small: that is scanned when it is parsed. */
   #scan: ForeignJsonScan | null = null;
 
@@ -42,7 +44,10 @@ export class HeldBody {
 
   /** Takes the next piece. */
   take(chunk: Buffer): void {
-    this.#attempt.markContent();
+    this.#isBlank &&= isBlank(chunk);
+    // Some providers send empty lines while they make the answer.
+    if (this.#isBlank) this.#attempt.markAlive(false);
+    else this.#attempt.markContent();
     this.#gathered.add(chunk);
     if (this.#gathered.length > maxBytes || this.#hasTooMuch(chunk)) this.#attempt.fail(tooLarge);
     else if (!this.#hold.takeBegun(chunk.length)) this.#attempt.fail(noRoom);
@@ -55,4 +60,8 @@ export class HeldBody {
     this.#scan = scan;
     return scan.isTooLarge;
   }
+}
+
+function isBlank(bytes: Buffer): boolean {
+  return bytes.every((byte) => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d));
 }

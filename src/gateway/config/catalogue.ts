@@ -20,6 +20,8 @@ export interface Target {
   /** As the provider calls it. */
   readonly model: string;
   readonly timeouts: Timeouts;
+  /** Those of its timeouts that the configuration states. */
+  readonly statedTimeouts: Partial<Timeouts>;
   /** Its own price, or that of its catalogue entry; null without either. */
   readonly price: Price | null;
   /** Whether it can continue an answer whose beginning is the last message of a chat. */
@@ -263,11 +265,13 @@ function createTarget(
 ): Target {
   const { provider, model, price, interchangeable = false } = reference;
   const ofProvider = configuration.providers[provider]?.timeouts ?? {};
+  const statedTimeouts = { ...given(ofProvider), ...given(entry.timeouts) };
   return {
     id: `${provider}/${model}`,
     provider,
     model,
-    timeouts: { ...defaultTimeouts, ...given(ofProvider), ...given(entry.timeouts) },
+    timeouts: { ...defaultTimeouts, ...statedTimeouts },
+    statedTimeouts,
     price: price ?? entry.price ?? null,
     prefill,
     interchangeable,

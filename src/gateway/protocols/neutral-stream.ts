@@ -81,7 +81,7 @@ export class NeutralStream implements StreamInterpreter {
   }
 
   protected take(event: AnswerEvent): void {
-    this.hasBegun ||= event.kind === 'part-start' || contentKinds.has(event.kind);
+    this.hasBegun ||= event.kind === 'part-start' || isContent(event);
     if (event.kind === 'finished') this.isFinished = true;
     else if (event.kind === 'usage') this.tokens = event.tokens;
     else if (event.kind === 'text') this.#text.add(event.text);

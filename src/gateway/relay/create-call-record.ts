@@ -132,6 +132,8 @@ export interface RelayedCall extends RecordedCall {
   readonly errors: ErrorForm;
   readonly response: ResponseSink;
   readonly responseHandler: ResponseHandler;
+  /** Whether a provider sends nothing before it has made the whole answer, which may take minutes. */
+  readonly isAnsweredWhole: boolean;
   /** Whether a target's provider supports this operation. */
   readonly canServe: (target: Target) => boolean;
   /** Whether the caller answers itself in place of this error. Missing if it never does. Never rejects. */

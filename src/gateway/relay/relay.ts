@@ -2,7 +2,7 @@ import type { StreamReport } from '#application/operations/operation.ts';
 import { failure as failureWith } from '#domain/shared/failure.ts';
 import { Attempt, type AttemptOutcome, type AttemptTimes } from '#gateway/attempt/attempt.ts';
 import { type AttemptFailure, isRefusedFor, redactRefusal, unreadable } from '#gateway/attempt/attempt-failure.ts';
-import { attemptTimeouts } from '#gateway/attempt/attempt-timeouts.ts';
+import { type AttemptTimeouts, attemptTimeouts, wholeAnswerTimeouts } from '#gateway/attempt/attempt-timeouts.ts';
 import type { BodyConsumer } from '#gateway/attempt/body-consumer.ts';
 import { Deadline } from '#gateway/attempt/deadline.ts';
 import { orderTargets, type Target } from '#gateway/config/catalogue.ts';
@@ -170,7 +170,7 @@ class Relay {
     const { provider } = target;
     const servedFrom = { model: this.#call.route.name, target: target.id };
     let consumer: BodyConsumer | null = null;
-    const attempt: Attempt = new Attempt(attemptTimeouts(target.timeouts), (status, headers, control) => {
+    const attempt: Attempt = new Attempt(this.#timeoutsOf(target), (status, headers, control) => {
       const observed = this.#recorder.closeCircuitOnContent(target, control);
       consumer = responseHandler.receive(
         { status, headers, provider, servedFrom, servedBy, costHeader: costOfHead, translator, redactor },
@@ -190,6 +190,11 @@ class Relay {
         return responseHandler.deliver().then(() => outcome, undelivered);
       return redactor === null ? outcome : withoutSecrets(outcome, redactor);
     });
+  }
+
+  #timeoutsOf(target: Target): AttemptTimeouts {
+    if (!this.#call.isAnsweredWhole) return attemptTimeouts(target.timeouts);
+    return wholeAnswerTimeouts(target, { remainingMs: this.#remainingMs, targetsLeft: 1 + this.#targets.usableLeft });
   }
 
   /** Keeps what the provider of the attempt before this one had reported when it broke. */
@@ -229,7 +234,7 @@ class Relay {
   #nextStep(target: Target, failure: AttemptFailure): ReturnType<typeof nextStep> {
     const { breaker, random } = this.#dependencies;
     const { route } = this.#call;
-    const hasOther = this.#targets.hasUsable;
+    const hasOther = this.#targets.usableLeft > 0;
     // A target whose circuit is open or half-open gets no retry while another one can serve.
     const retries = hasOther && breaker.openUntil(target.id) > 0 ? 0 : route.retries;
     const { retryAfterMaxMs } = route;

@@ -28,9 +28,9 @@ export class TargetQueue {
     return this.#all.every(({ id }) => id === target.id || this.#breaker.openUntil(id) > 0);
   }
 
-  /** Whether a target whose circuit is not open has not been tried. */
-  get hasUsable(): boolean {
-    return this.#left.some(({ id }) => !this.#breaker.isOpen(id));
+  /** How many targets have not been tried whose circuits are not open. */
+  get usableLeft(): number {
+    return this.#left.filter(({ id }) => !this.#breaker.isOpen(id)).length;
   }
 
   /** Returns the next target that may be called; null if the circuits of all others are open. */

@@ -89,6 +89,7 @@ class BackgroundRelay {
         errors,
         batchId: null,
         isStreamed,
+        isAnsweredWhole: false,
         characters: null,
         startedAt: performance.now(),
         route,

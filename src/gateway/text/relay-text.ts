@@ -80,6 +80,7 @@ export async function relayRequest(checked: CheckedRequest): Promise<CallResult>
       errors: call.errors,
       batchId: call.batchId,
       isStreamed,
+      isAnsweredWhole: !isStreamed,
       characters: null,
       startedAt: performance.now(),
       route: route.right,

@@ -48,6 +48,7 @@ async function relayRequest(
       errors: call.errors,
       batchId: call.batchId,
       isStreamed: false,
+      isAnsweredWhole: false,
       characters: null,
       startedAt: performance.now(),
       route,

@@ -453,7 +453,7 @@ describe('Messages', () => {
       ];
       for (const [what, behaviours, from] of before)
         it(`are served by another attempt before the first content: ${what}`, async () => {
-          if (/silence|never content/.test(what)) service.configure(configuration({}, timeouts));
+          if (/silence|never content/.test(what)) service.configure(configuration({}, { ...timeouts, totalMs: 2_000 }));
           primary().answers(...behaviours);
           const { types: _, ...read } = readStream((await send(streamed)).text);
           assert.deepEqual(read, { ...whole, text: `from the ${from}` });

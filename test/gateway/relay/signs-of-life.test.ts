@@ -13,6 +13,7 @@ import {
 import { type GatewayService, post, startGateway } from '#test/gateway/support/gateway-service.ts';
 import { movedTime } from '#test/gateway/support/moved-time.ts';
 
+import { eventsOf } from '#test/gateway/support/strict-messages.ts';
 import { eventsOfResponse, openAiResponse, outputMessage } from '#test/gateway/support/strict-responses.ts';
 
 /** What a provider of a protocol sends. */
@@ -29,6 +30,11 @@ interface Script {
 const event = (type: string, members: object = {}) =>
   `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`;
 
+const thinking = { type: 'thinking', thinking: '', signature: '' };
+const [messageStart = '', ...restOfMessage] = eventsOf({
+  ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'x', content: [{ type: 'text', text: 'latelate' }] },
+  ...{ stop_reason: 'end_turn', stop_sequence: null, usage: { input_tokens: 3, output_tokens: 4 } },
+});
 const [responseCreated = '', ...restOfResponse] = eventsOfResponse(openAiResponse([outputMessage('late')]));
 
 const scripts = {
@@ -37,6 +43,16 @@ const scripts = {
     begin: null,
     signs: { 'a comment': ': OPENROUTER PROCESSING\n\n', 'an empty delta': chunk({ content: '' }) },
     rest: [...words('late'), stop, done].join(''),
+  },
+  messages: {
+    opening: messageStart,
+    begin: event('content_block_start', { index: 0, content_block: thinking }),
+    signs: {
+      'a ping': event('ping'),
+      'an unknown event': event('thinking_progress', { percent: 1 }),
+      'an empty delta': event('content_block_delta', { index: 0, delta: { type: 'thinking_delta', thinking: '' } }),
+    },
+    rest: restOfMessage.join(''),
   },
   responses: {
     opening: responseCreated,
@@ -57,6 +73,9 @@ const pairs: ReadonlyArray<readonly [client: string, provider: keyof typeof scri
   ['/v1/messages', 'chat'],
   ['/v1/responses', 'chat'],
   ['/v1/responses', 'responses'],
+  ['/v1/messages', 'messages'],
+  ['/v1/chat/completions', 'messages'],
+  ['/v1/responses', 'messages'],
 ];
 
 describe('Signs of life', () => {

@@ -2,15 +2,15 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Deadline } from '#gateway/attempt/deadline.ts';
 
 const now = performance.now.bind(performance);
+let movedMs = 0;
 
-/** The monotonic clock of a suite's tests, which can also be moved, so that deadlines need no waits. */
+/**
+ * The monotonic clock of a suite's tests, which can also be moved, so that deadlines need no waits. It is not moved back:
+ * a deadline that is still set would fire late.
+ */
 export function movedTime(): { readonly pass: (milliseconds: number) => Promise<void> } {
-  let movedMs = 0;
   before(() => {
     performance.now = () => now() + movedMs;
-  });
-  after(() => {
-    performance.now = now;
   });
   return {
     /** Lets a time pass, and the deadlines fire that it ends. */
