@@ -22,6 +22,8 @@ function chunk(delta: JsonObject, finish: string | null = null, more: JsonObject
   return { ...common, object: 'chat.completion.chunk', choices, ...more };
 }
 
+const thinking = { type: 'thinking', thinking: [{ type: 'text', text: 'hm' }] };
+
 const chat: ProviderAnswer = {
   whole: {
     ...common,
@@ -44,7 +46,10 @@ const chat: ProviderAnswer = {
     chunk({ tool_calls: [{ index: 0, function: { arguments: '{"city":' } }] }),
     chunk({ tool_calls: [{ index: 1, ...call, id: 'call_2' }] }),
     chunk({ tool_calls: [{ index: 0, function: { arguments: '"Oslo"}' } }] }),
-    chunk({}, 'tool_calls'),
+    chunk({ content: [thinking, { type: 'text', text: 'again' }] }),
+    chunk({ tool_calls: [{ function: { name: 'weather', arguments: { city: 'Oslo', days: 1.5 } } }] }),
+    chunk({ function_call: { name: 'time', arguments: '{}' } }),
+    chunk({}, 'tool_calls', { x_groq: { usage } }),
     { ...chunk({}), choices: [], usage },
     '[DONE]',
   ],

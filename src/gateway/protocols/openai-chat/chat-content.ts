@@ -42,7 +42,7 @@ function partOf(part: Json): SaidPart | null {
   switch (part.type ?? 'text') {
     case 'text':
     case 'output_text':
-      return said('text', part.text ?? part.content);
+      return part.text === undefined ? null : said('text', part.text);
     case 'refusal':
       return said('refusal', part.refusal ?? part.text);
     case 'thinking':

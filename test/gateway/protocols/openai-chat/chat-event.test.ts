@@ -35,6 +35,25 @@ describe('parsing an event of a chat stream', () => {
       assert.equal(other.text, null);
   });
 
+  it('takes a list of parts for content, which is not a text that another target could continue', () => {
+    const event = says({ content: [{ type: 'text', text: 'a' }] });
+    assert.deepEqual([event.hasContent, event.text], [true, null]);
+    assert.equal(says({ content: [] }).hasContent, false);
+  });
+
+  it('finds the end of a choice only in a reason that says something', () => {
+    for (const [reason, ends] of [
+      ['stop', true],
+      ['eos', true],
+      [2, true],
+      ['', false],
+      ['null', false],
+      [false, false],
+      [null, false],
+    ] as const)
+      assert.equal(says({}, { finish_reason: reason }).finished.length === 1, ends, String(reason));
+  });
+
   it('finds errors in every shape that providers use', () => {
     const errors: ReadonlyArray<[string, string, string | null]> = [
       ['{"error":{"message":"m","type":"t","code":"c","param":null}}', 'm', 'c'],
@@ -65,6 +84,8 @@ describe('parsing an event of a chat stream', () => {
     assert.equal(chunk([], { usage }).isUsageOnly, true);
     assert.equal(chunk([{ index: 0, delta: {} }], { usage }).isUsageOnly, false);
     assert.equal(chunk([], { usage: null }).tokens, null);
+    assert.deepEqual(chunk([{ index: 0, delta: {} }], { x_groq: { usage } }).tokens, { input: 3, output: 4 });
+    assert.deepEqual(chunk([{ index: 0, delta: {}, usage }]).tokens, { input: 3, output: 4 });
     for (const odd of [-1, 1e300, '3', null])
       assert.equal(
         chunk([], { usage: { ...usage, completion_tokens: odd } }).tokens?.output ?? null,
