@@ -8,7 +8,7 @@ import { argumentsTextOf } from '#gateway/protocols/arguments-text.ts';
 import { CallIds, nameOr } from '#gateway/protocols/call-ids.ts';
 import { failedAnswer, finishReasonOf, saysReason } from '#gateway/protocols/finish-reasons.ts';
 import { listOr } from '#gateway/protocols/parsing.ts';
-import { isObject, type JsonObject } from '#shared/json/json.ts';
+import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { saidIn } from './chat-content.ts';
 import { StreamedCalls } from './streamed-calls.ts';
 
@@ -35,11 +35,13 @@ export class ChatAnswerReader implements AnswerReader {
   }
 
   #events(chunk: JsonObject): ReadonlyArray<AnswerEvent> {
-    const [choice] = listOr(chunk.choices);
-    const said = isObject(choice) ? [...this.#delta(choice), ...this.#finish(choice)] : [];
+    const choice = listOr(chunk.choices)[0];
+    const events = isObject(choice) ? this.#delta(choice.delta) : [];
+    if (isObject(choice) && saysReason(choice.finish_reason)) events.push(this.#finish(choice.finish_reason));
+    if (!this.#hasStarted) events.unshift(...this.#start(chunk, events.length > 0));
     const tokens = usageIn(chunk);
-    const usage: ReadonlyArray<AnswerEvent> = tokens === null ? [] : [{ kind: 'usage', tokens }];
-    return [...this.#start(chunk, said.length > 0), ...said, ...usage];
+    if (tokens !== null) events.push({ kind: 'usage', tokens });
+    return events;
   }
 
   /**
@@ -47,26 +49,24 @@ export class ChatAnswerReader implements AnswerReader {
    * (https://learn.microsoft.com/azure/ai-foundry/openai/concepts/content-streaming).
    */
   #start({ id, model }: JsonObject, hasContent: boolean): ReadonlyArray<AnswerEvent> {
-    if (this.#hasStarted) return [];
     this.#id ??= nameOr(id);
     this.#model ??= nameOr(model);
     this.#hasStarted = this.#id !== null || hasContent;
     return this.#hasStarted ? [{ kind: 'started', id: this.#id, model: this.#model }] : [];
   }
 
-  #delta({ delta }: JsonObject): ReadonlyArray<AnswerEvent> {
+  #delta(delta: Json | undefined): AnswerEvent[] {
     if (!isObject(delta)) return [];
     const said = saidIn(delta);
     return said === null ? [{ kind: 'malformed' }] : [...said, ...this.#calls.read(callsIn(delta))];
   }
 
-  #finish({ finish_reason: said }: JsonObject): ReadonlyArray<AnswerEvent> {
-    if (!saysReason(said)) return [];
+  #finish(said: Json | undefined): AnswerEvent {
     const reason = finishReasonOf(said, this.#calls.hasBegun);
-    if (reason === 'failed') return [{ kind: 'error', error: failedAnswer }];
+    if (reason === 'failed') return { kind: 'error', error: failedAnswer };
     // A call that was cut off before its name is left out.
-    if (this.#calls.hasNameless && reason !== 'length') return [{ kind: 'malformed' }];
-    return [{ kind: 'finished', reason, stopSequence: null }];
+    if (this.#calls.hasNameless && reason !== 'length') return { kind: 'malformed' };
+    return { kind: 'finished', reason, stopSequence: null };
   }
 }
 
@@ -112,9 +112,9 @@ function callOf(call: JsonObject, ids: CallIds): AnswerPart | null {
 
 /** The calls of a message or a delta: in `tool_calls`, or as the `function_call` of older providers. */
 function callsIn({ tool_calls: calls, function_call: legacy }: JsonObject): ReadonlyArray<JsonObject> {
-  const all = Array.isArray(calls) ? calls : [calls];
-  const found = all.filter((call) => isObject(call));
-  return found.length === 0 && isObject(legacy) ? [{ function: legacy }] : found;
+  if (Array.isArray(calls) && calls.length > 0) return calls.filter(isObject);
+  if (isObject(calls)) return [calls];
+  return isObject(legacy) ? [{ function: legacy }] : [];
 }
 
 /** The same answer, in which arguments of other types than text are kept byte for byte, such as objects of Ollama. */

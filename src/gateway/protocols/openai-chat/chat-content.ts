@@ -17,23 +17,26 @@ const reasoningMembers = ['reasoning_content', 'reasoning', 'thinking', 'reasoni
  * and a summary.
  */
 export function saidIn(message: JsonObject): ReadonlyArray<SaidPart> | null {
-  const content = message.content ?? '';
-  const parts = typeof content === 'string' ? [said('text', content)] : partsIn(content);
-  if (parts.includes(null)) return null;
-  const all = [said('reasoning', reasoningOf(message)), ...parts, said('refusal', message.refusal)];
-  return all.filter((part) => part !== null && part.text !== '') as ReadonlyArray<SaidPart>;
+  const { content, refusal } = message;
+  const parts: (SaidPart | null)[] = [];
+  const reasoning = reasoningOf(message);
+  if (reasoning !== '') parts.push({ kind: 'reasoning', text: reasoning });
+  if (typeof content === 'string') parts.push({ kind: 'text', text: content });
+  else if (content !== undefined && content !== null) for (const part of listOf(content)) parts.push(partOf(part));
+  if (refusal !== undefined && refusal !== null) parts.push(said('refusal', refusal));
+  return parts.includes(null) ? null : parts.filter((part): part is SaidPart => part !== null && part.text !== '');
+}
+
+function listOf(content: Json): ReadonlyArray<Json> {
+  return Array.isArray(content) ? content : [content];
 }
 
 function reasoningOf(message: JsonObject): string {
   for (const name of reasoningMembers) {
-    const text = message[name] === undefined ? null : textIn(message[name]);
+    const text = textIn(message[name]);
     if (text) return text;
   }
   return '';
-}
-
-function partsIn(content: Json): ReadonlyArray<SaidPart | null> {
-  return (Array.isArray(content) ? content : [content]).map(partOf);
 }
 
 function partOf(part: Json): SaidPart | null {
