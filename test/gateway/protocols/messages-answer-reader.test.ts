@@ -95,7 +95,7 @@ describe('reading a stream of Messages', () => {
     assert.deepEqual(callsIn(read(begun, end('tool_use'))), [['f', precise]]);
     assert.deepEqual(callsIn(read(begun, begin(0, tool('g')), stop(0))), [
       ['f', precise],
-      ['g', '{}'],
+      ['g', ''],
     ]);
   });
 
@@ -105,8 +105,15 @@ describe('reading a stream of Messages', () => {
     ]);
   });
 
-  it('gives an empty object to a call without arguments', () => {
-    assert.deepEqual(callsIn(read(begin(0, tool('f')), json(0, ''), stop(0))), [['f', '{}']]);
+  it('ends a call without arguments with the next block or the end, unless the limit of tokens cut it off', () => {
+    const begun = [begin(0, tool('f')), json(0, ''), stop(0)];
+    const ended = { kind: 'part-end', index: 0 } as const;
+    assert.deepEqual(read(...begun).at(-1)?.kind, 'tool-call');
+    assert.deepEqual(read(...begun, begin(1, tool('g'))).slice(1, 2), [ended]);
+    assert.deepEqual(read(...begun, end('tool_use', {})).slice(1, 2), [ended]);
+    assert.deepEqual(read(...begun, end('max_tokens', {})).slice(1), [
+      { kind: 'finished', reason: 'length', stopSequence: null },
+    ]);
   });
 
   it('puts pieces to the latest block, given no indexes', () => {
@@ -201,6 +208,15 @@ describe('reading a whole answer of Messages', () => {
       whole('[{"type":"thinking","thinking":"hm"},{"type":"thinking","thinking":"","signature":""}]')?.parts,
       [{ kind: 'reasoning', text: 'hm', signature: null }],
     );
+  });
+
+  it('leaves out a last call without arguments, given that the limit of tokens ended the answer', () => {
+    const content =
+      '[{"type":"tool_use","id":"a","name":"f","input":{}},{"type":"tool_use","id":"b","name":"g","input":{}}]';
+    const names = (reason: string) =>
+      whole(content, reason)?.parts.map((part) => part.kind === 'tool-call' && part.name);
+    assert.deepEqual(names('tool_use'), ['f', 'g']);
+    assert.deepEqual(names('max_tokens'), ['f']);
   });
 
   it('is refused, given a block that cannot be read', () => {

@@ -27,8 +27,8 @@ const reportedCounts = [
 /** A block of the stream that is a call of a tool. */
 interface OpenCall {
   readonly index: number;
-  /** The arguments in the beginning of the block, which count if no others come; `{}` without any. */
-  input: string;
+  /** The arguments in the beginning of the block, which count if no others come; empty without any. */
+  readonly input: string;
   hasArguments: boolean;
 }
 
@@ -43,6 +43,8 @@ export class MessagesAnswerReader implements AnswerReader {
   #calls = 0;
   #latest = -1;
   #inputBytes = 0;
+  /** The index of the latest call, if its block has ended without any arguments: they may have been cut off. */
+  #emptyCall: number | null = null;
   /** The counts of the first event; the last one does not repeat them all. */
   readonly #usage: Record<string, Json> = {};
 
@@ -82,7 +84,7 @@ export class MessagesAnswerReader implements AnswerReader {
   #blockStart({ index, content_block: block }: JsonObject, data: string): ReadonlyArray<AnswerEvent> {
     if (!isObject(block)) return malformed;
     this.#latest = numberOr(index) ?? this.#latest + 1;
-    const before = this.#endCall(this.#latest);
+    const before = [...this.#endEmptyCall(), ...this.#endCall(this.#latest)];
     const begun = block.type === 'tool_use' ? this.#callStart(block, data) : beginningOf(block);
     return [...before, ...(begun.length === 0 ? partStart : begun)];
   }
@@ -127,6 +129,10 @@ export class MessagesAnswerReader implements AnswerReader {
   #blockStop({ index }: JsonObject): ReadonlyArray<AnswerEvent> {
     const call = this.#callAt(index);
     const late = this.#endCall(numberOr(index) ?? this.#latest);
+    if (call !== null && !call.hasArguments) {
+      this.#emptyCall = call.index;
+      return late;
+    }
     return [...late, { kind: 'part-end', index: call?.index ?? null }];
   }
 
@@ -139,12 +145,19 @@ export class MessagesAnswerReader implements AnswerReader {
     return call.hasArguments ? [] : this.#arguments(call, call.input);
   }
 
+  #endEmptyCall(): ReadonlyArray<AnswerEvent> {
+    const index = this.#emptyCall;
+    this.#emptyCall = null;
+    return index === null ? [] : [{ kind: 'part-end', index }];
+  }
+
   #end({ delta, usage }: JsonObject): ReadonlyArray<AnswerEvent> {
     const reported = this.#report(usage);
     if (!isObject(delta) || typeof delta.stop_reason !== 'string') return reported;
     const reason = finishReasonOf(delta.stop_reason, this.#calls > 0);
     if (reason === 'failed') return [{ kind: 'error', error: failedAnswer }];
     const late = [...this.#openCalls.keys()].flatMap((block) => this.#endCall(block));
+    if (reason !== 'length') late.push(...this.#endEmptyCall());
     return [...late, ...reported, { kind: 'finished', reason, stopSequence: textOr(delta.stop_sequence) }];
   }
 
@@ -166,9 +179,9 @@ function beginningOf({ type, text, thinking, signature, data }: JsonObject): Rea
 
 /** The arguments in the beginning of a block, byte for byte. */
 function inputOf(input: Json | undefined, data: string): string {
-  if (input === undefined || input === null || (isObject(input) && Object.keys(input).length === 0)) return '{}';
+  if (input === undefined || input === null || (isObject(input) && Object.keys(input).length === 0)) return '';
   const kept = parseAnswerKeepingText(Buffer.from(data), [['content_block', 'input']])?.content_block;
-  return argumentsTextOf(isObject(kept) ? kept.input : input) || '{}';
+  return argumentsTextOf(isObject(kept) ? kept.input : input);
 }
 
 function signatureOf(value: Json | undefined, isRedacted: boolean): ReadonlyArray<AnswerEvent> {
@@ -198,11 +211,16 @@ export function readMessagesAnswer(body: Buffer, parsed: JsonObject): Answer | n
   return {
     id: nameOr(value.id),
     model: nameOr(value.model),
-    parts,
+    parts: reason === 'length' && isEmptyCall(parts.at(-1)) ? parts.slice(0, -1) : parts,
     reason,
     stopSequence: textOr(value.stop_sequence),
     tokens: usageIn(value),
   };
+}
+
+/** Whether no arguments have come of a call, which says nothing of the arguments that would have come. */
+function isEmptyCall(part: AnswerPart | undefined): boolean {
+  return part?.kind === 'tool-call' && /^\s*\{\s*\}\s*$/.test(part.arguments);
 }
 
 /** Null if one of them cannot be read. */

@@ -1,10 +1,10 @@
-import { JsonMemberReader } from '#gateway/framing/json-member-reader.ts';
 import { keptBytesOf } from '#gateway/framing/stream-interpreter.ts';
 import { type AnswerEvent, maxToolCalls } from '#gateway/neutral/answer-event.ts';
 import { GatheredText } from '#gateway/neutral/gathered-text.ts';
 import { argumentsTextOf } from '#gateway/protocols/arguments-text.ts';
 import { CallIds, nameOr } from '#gateway/protocols/call-ids.ts';
 import { isObject, type JsonObject } from '#shared/json/json.ts';
+import { JsonProgress } from '#shared/json/json-progress.ts';
 
 /** What a chunk says of a call. */
 interface CallPiece {
@@ -24,8 +24,8 @@ interface StreamedCall {
   name: string | null;
   /** Whether its name has come again after its arguments. */
   isNamedAgain: boolean;
-  /** How far its arguments are; null before they begin. */
-  given: JsonMemberReader | null;
+  /** How far its arguments are. */
+  readonly given: JsonProgress;
   /** The arguments that wait for its name; null without any. */
   held: GatheredText | null;
 }
@@ -97,7 +97,7 @@ export class StreamedCalls {
 
   #beginsAnother(call: StreamedCall, { place, id, name, text }: CallPiece, named: ReadonlySet<StreamedCall>): boolean {
     if (name !== null && call.name !== null && name !== call.name) return true;
-    const isWhole = call.given?.state === 'complete';
+    const isWhole = hasWholeArguments(call);
     // Nothing follows whole arguments.
     const follows = isWhole && text.trim() !== '';
     if (id === null || call.id === null) {
@@ -106,13 +106,13 @@ export class StreamedCalls {
     }
     if (id !== call.id) return place === null || name !== null || follows;
     const isElsewhere = place !== null && call.place !== null && place !== call.place;
-    return name !== null && (isElsewhere ? isWhole || call.given === null : follows);
+    return name !== null && (isElsewhere ? isWhole || call.given.state === 'empty' : follows);
   }
 
   #begin(): StreamedCall {
     const call: StreamedCall = {
       ...{ index: null, place: null, id: null, name: null },
-      ...{ isNamedAgain: false, given: null, held: null },
+      ...{ isNamedAgain: false, given: new JsonProgress(), held: null },
     };
     this.#calls.push(call);
     this.#keptBytes += bytesPerCall;
@@ -130,11 +130,9 @@ export class StreamedCalls {
       this.#byId.set(id, call);
       this.#keptBytes += keptBytesOf(id);
     }
-    call.isNamedAgain = name !== null && call.given?.state === 'complete';
+    call.isNamedAgain = name !== null && hasWholeArguments(call);
     call.name ??= name;
-    if (text === '') return;
-    call.given ??= new JsonMemberReader([]);
-    call.given.feed(Buffer.from(text));
+    call.given.add(text);
   }
 
   #eventsOf(call: StreamedCall, text: string): ReadonlyArray<AnswerEvent> {
@@ -155,6 +153,10 @@ export class StreamedCalls {
       ...argumentsOf(index, (held?.text ?? '') + text),
     ];
   }
+}
+
+function hasWholeArguments({ given }: StreamedCall): boolean {
+  return given.isObject && given.state === 'whole';
 }
 
 function argumentsOf(index: number, text: string): ReadonlyArray<AnswerEvent> {
