@@ -132,6 +132,8 @@ export type RefusalClass =
   | 'busy'
   /** The operator's problem, such as an invalid key: this target cannot serve the call. */
   | 'operator'
+  /** The target does not have what the request needs, and will not have it later. Another may. */
+  | 'unsupported'
   /** Too long for this model; another may have a larger context. */
   | 'context-length'
   /** The request is invalid for every target. */
@@ -142,6 +144,7 @@ export type RefusalClass =
 export function classifyRefusal({ status, error }: ProviderRefusal): RefusalClass {
   if (status === 429 || status === 408 || status === 409 || status === 425) return 'busy';
   if (status === 401 || status === 403) return error !== null && isContentPolicy(error) ? 'request' : 'operator';
+  if (status === 501) return 'unsupported';
   if (status >= 500) return 'server';
   if (status < 400) return 'server';
   return error !== null && isContextLength(error) ? 'context-length' : 'request';

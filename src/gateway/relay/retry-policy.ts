@@ -46,6 +46,7 @@ export function nextStep(failure: AttemptFailure, state: RetryState, random: num
     case 'request':
       return giveUp;
     case 'operator':
+    case 'unsupported':
     case 'context-length':
       return elsewhere;
     case 'busy':
@@ -81,6 +82,7 @@ export function isLeftToClient(failure: AttemptFailure, mayRetry: boolean): bool
     case 'request':
       return true;
     case 'operator':
+    case 'unsupported':
     case 'context-length':
       return false;
     case 'busy':
@@ -106,7 +108,7 @@ export function countsAgainst(failure: AttemptFailure): boolean {
 }
 
 /** Refusals that a later try does not change, in the order of their weight. */
-const finalRefusals: ReadonlyArray<RefusalClass> = ['operator', 'context-length', 'request'];
+const finalRefusals: ReadonlyArray<RefusalClass> = ['operator', 'unsupported', 'context-length', 'request'];
 
 /**
  * How much a failure weighs among those of a call's targets: the client gets the weightiest, and of these the last.

@@ -1,4 +1,4 @@
-import { type AttemptFailure, isRefusedFor } from '#gateway/attempt/attempt-failure.ts';
+import { type AttemptFailure, isRefusedFor, type RefusalClass } from '#gateway/attempt/attempt-failure.ts';
 import type { AttemptControl } from '#gateway/attempt/body-consumer.ts';
 import type { Target } from '#gateway/config/catalogue.ts';
 import type { CircuitBreaker, CircuitState } from '#gateway/health/circuit-breaker.ts';
@@ -76,6 +76,9 @@ interface FailedAttempt {
   /** Whether no other target of the call has a closed circuit. */
   readonly isLast: boolean;
 }
+
+/** Refusals by which a target shows that it works. */
+const requestsFaults: ReadonlyArray<RefusalClass> = ['request', 'context-length', 'unsupported'];
 
 /** Records the attempts of one call, also in the circuit breaker, and reports them to the observer. */
 export class AttemptRecorder {
@@ -156,7 +159,7 @@ export class AttemptRecorder {
     }
     this.#probe = null;
     const error = attemptErrorOf(failure);
-    const isRequestsFault = isRefusedFor(failure, 'request') || isRefusedFor(failure, 'context-length');
+    const isRequestsFault = requestsFaults.some((refusal) => isRefusedFor(failure, refusal));
     this.#reportAttempt(target, isRequestsFault ? 'refused' : 'failed', error, {
       isKeyRefused: isRefusedFor(failure, 'operator'),
       ...(failure.kind === 'broken' && failure.thrown !== undefined ? { thrown: failure.thrown } : {}),

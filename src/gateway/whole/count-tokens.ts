@@ -1,4 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js';
+import type { AttemptFailure } from '#gateway/attempt/attempt-failure.ts';
 import { answeredHere, type CallResult, type GatewayCall } from '#gateway/gateway-call.ts';
 import { estimateTokens } from '#gateway/neutral/estimate-tokens.ts';
 import { anthropicMessages } from '#gateway/protocols/anthropic-messages/anthropic-messages.ts';
@@ -19,7 +20,33 @@ export const countTokens: WholeOperation = {
   read: (bytes, maxValues) => readMessagesRequest(bytes, maxValues, false),
   route: (catalogue, model) => catalogue.chat(model, 'balanced'),
   answerHere: estimate,
+  isMissing,
 };
+
+/** What else a provider may not find: then the client has to know it. */
+const otherSubjects = /(?<![a-z])(?:model|deployment|engine|file|container)(?![a-z])/i;
+const countNames = /count[_ -]?tokens|token count/i;
+const absences =
+  /not (?:found|supported|implemented|available|allowed)|unsupported|unknown|invalid url|no (?:route|handler|parser|such)/i;
+
+/**
+ * Whether a provider of Messages does not count tokens, as many do not: they answer 404, 405 or 501, with a body or
+ * without, or 400 `Invalid URL (POST /v1/messages/count_tokens)`.
+ */
+function isMissing(failure: AttemptFailure): boolean {
+  if (failure.kind !== 'refused') return false;
+  const { status, error, body } = failure;
+  if (status === 405 || status === 501) return true;
+  const text = error === null ? (body?.toString('utf8') ?? '') : `${error.code} ${error.message}`;
+  const said = text.slice(0, maxReadLength);
+  const isNamed = countNames.test(said);
+  // A page or an empty body comes from a server without the path.
+  if (status === 404) return error === null || isNamed || !otherSubjects.test(said);
+  return (status === 400 || status === 422) && isNamed && absences.test(said);
+}
+
+/** A provider may repeat the request in its error. What the error says comes first. */
+const maxReadLength = 4_000;
 
 const estimatedHeader = ['X-Switchyard-Estimated', 'true'];
 

@@ -1,6 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
 import { readForResponse } from '#exchange/body-source.ts';
 import { readJsonBytes } from '#exchange/json-body.ts';
+import type { AttemptFailure } from '#gateway/attempt/attempt-failure.ts';
 import type { ModelRoute, Target } from '#gateway/config/catalogue.ts';
 import { applyEdits, asciiJson, editsOf } from '#gateway/framing/splice.ts';
 import { type CallResult, catalogueFailure, type GatewayCall, type GatewayLimits } from '#gateway/gateway-call.ts';
@@ -55,11 +56,23 @@ async function relayRequest(
       response,
       responseHandler: new PartlyHeldResponse({ response, answerHold, requiredMember: operation.requiredMember }),
       canServe,
+      takeOver: (failure) => answerInstead(operation, call, request, failure),
       requestFor: createRequestFactory(call, request, operation),
     },
     call.gateway.relayDependencies,
   );
   return E.right(report);
+}
+
+async function answerInstead(
+  { answerHere, isMissing }: WholeOperation,
+  call: GatewayCall,
+  request: WholeRequest,
+  failure: AttemptFailure,
+): Promise<boolean> {
+  if (answerHere === undefined || isMissing?.(failure) !== true) return false;
+  await answerHere(request, call);
+  return true;
 }
 
 /** Makes requests for targets, one at a time, because a body may be large; a retry on the same target sends the same bytes. */

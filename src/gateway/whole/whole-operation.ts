@@ -1,4 +1,5 @@
 import type * as E from 'fp-ts/lib/Either.js';
+import type { AttemptFailure } from '#gateway/attempt/attempt-failure.ts';
 import type { Catalogue, CatalogueRefusal, ModelRoute } from '#gateway/config/catalogue.ts';
 import type { JsonRequest, ReadBody } from '#gateway/framing/json-request.ts';
 import type { CallResult, GatewayCall } from '#gateway/gateway-call.ts';
@@ -24,5 +25,7 @@ export interface WholeOperation {
   readonly headers?: ReadonlyArray<string>;
   /** Answers a request if no target has the operation; missing: the call then has no provider. */
   readonly answerHere?: (request: WholeRequest, call: GatewayCall) => Promise<CallResult>;
+  /** Whether a target's refusal says that it does not have the operation. Then the request is answered here too. */
+  readonly isMissing?: (failure: AttemptFailure) => boolean;
   readonly route: (catalogue: Catalogue, model: string) => E.Either<CatalogueRefusal, ModelRoute>;
 }
