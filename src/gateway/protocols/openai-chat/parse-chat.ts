@@ -278,7 +278,7 @@ function reasoningParts(
 }
 
 function detailOf(detail: Json, pointer: string, leftOut: LeftOut): ReadonlyArray<ReasoningPart> {
-  const { type, provider, text, signature, data, ...others } = objectOr(detail);
+  const { type, index, provider, text, signature, data, ...others } = objectOr(detail);
   const value = textOr(signature) ?? textOr(data);
   if (typeof provider !== 'string' || value === null) {
     leftOut.add(pointer);
