@@ -49,6 +49,8 @@ export const tokens = { input: 15, cached: 5, output: 7 };
 /** What a provider does with a request. */
 export type Act =
   | { readonly kind: 'says'; readonly said: Said }
+  /** Says what no client can take. */
+  | { readonly kind: 'garbles'; readonly said: Said }
   /** Answers with this status. */
   | { readonly kind: 'refuses'; readonly fault: Fault }
   /** Answers with 200, and with an error at this place of the stream: `silence` lasts until the client has its head. */

@@ -1,16 +1,26 @@
-import { type Act, type Outcome, parsedOrText, statuses, tokens } from './exchange.ts';
+import { isObject } from '#test/gateway/support/strict-provider.ts';
+import { type Act, type GotCall, type Outcome, parsedOrText, type SaidCall, statuses, tokens } from './exchange.ts';
 import { begun } from './perform.ts';
 import { type Cell, resultsOf } from './play.ts';
 import type { Reading, ReadPart } from './providers/matrix-provider.ts';
 
 /** What the client must get of what the provider does. */
 export function expectedOutcome(act: Act, { client, provider, isStreamed }: Cell): Outcome {
+  const ownError = (code: string, text: string): Outcome => ({
+    kind: 'error',
+    status: isStreamed ? null : 502,
+    code: client.errorNames[code] ?? code,
+    text: isStreamed ? text : '',
+  });
   switch (act.kind) {
     case 'says': {
       const { calls, ...said } = act.said;
-      const got = calls.map(({ id, name, given }) => ({ id, name, given: parsedOrText(given) }));
-      return { kind: 'answer', ...said, calls: got, tokens };
+      return { kind: 'answer', ...said, calls: calls.filter(isWhole).map(gotCall), tokens };
     }
+    case 'garbles':
+      return ownError('provider_malformed', act.said.text);
+    case 'breaks':
+      return ownError('provider_reset', begun.text);
     case 'refuses':
     case 'fails': {
       const isInside = act.kind === 'fails' && act.after !== 'nothing';
@@ -21,14 +31,39 @@ export function expectedOutcome(act: Act, { client, provider, isStreamed }: Cell
         text: act.kind === 'fails' && act.after === 'text' ? begun.text : '',
       };
     }
-    case 'breaks':
-      return {
-        kind: 'error',
-        status: isStreamed ? null : 502,
-        code: client.errorNames.broken,
-        text: isStreamed ? begun.text : '',
-      };
   }
+}
+
+function gotCall({ id, name, given }: SaidCall): GotCall {
+  return { id, name, given: parsedOrText(given) };
+}
+
+function isWhole({ given }: SaidCall): boolean {
+  return isObject(parsedOrText(given));
+}
+
+/**
+ * What the client got, as far as it is certain. A call that is cut off is missing in a whole answer that is translated; a
+ * stream has begun it. Of calls to which the provider gives no id, only that each has one of its own counts.
+ */
+export function certainOutcome(
+  got: Outcome,
+  act: Act | undefined,
+  { client, provider, isStreamed }: Cell,
+  hasIds: boolean,
+): Outcome {
+  if (got.kind === 'error' || act?.kind !== 'says') return got;
+  const { calls } = act.said;
+  const unfinished = calls.filter((call) => !isWhole(call)).map(({ id }) => id);
+  const mayBeThere = isStreamed || client.protocol === provider.protocol;
+  const finished = got.calls.filter(({ id }) => !(mayBeThere && unfinished.includes(id)));
+  if (hasIds) return { ...got, calls: finished };
+  const ids = new Set(finished.map(({ id }) => id));
+  const areOwn = ids.size === finished.length && !ids.has('');
+  return {
+    ...got,
+    calls: areOwn ? finished.map((call, index) => ({ ...call, id: calls[index]?.id ?? '' })) : finished,
+  };
 }
 
 /** What the last request must say to the provider. @param outcomes what the client got */

@@ -16,40 +16,48 @@ export const begun: Said = { thought: '', text: 'Monday 9', calls: [], reason: '
 
 /** Does what a script says with a request. */
 export async function perform(act: Act, actor: Actor, [res, body]: Parameters<Answer>): Promise<void> {
-  const { provider, manner, clientHasHead } = actor;
-  const isStreamed = body.stream === true;
+  if (act.kind === 'refuses') sendJson(res, actor.provider.refusal(act.fault), statuses[act.fault]);
+  else if (body.stream === true) await performStreamed(act, actor, res);
+  else performWhole(act, actor, res);
+}
+
+function performWhole(act: Act, { manner }: Actor, res: ServerResponse): void {
+  const answer = manner.whole('said' in act ? act.said : begun);
+  if (act.kind !== 'breaks') {
+    sendJson(res, answer);
+    return;
+  }
+  const text = JSON.stringify(answer);
+  res.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
+  res.write(text.slice(0, -10), () => res.destroy());
+}
+
+/** An error follows when the client has what was before it, because else they may come together. */
+async function performStreamed(
+  act: Act,
+  { provider, manner, clientHasHead }: Actor,
+  res: ServerResponse,
+): Promise<void> {
+  const { start, content, end } = manner.stream('said' in act ? act.said : begun);
   switch (act.kind) {
     case 'says':
-      if (isStreamed) sendEvents(res, Object.values(manner.stream(act.said)).flat());
-      else sendJson(res, manner.whole(act.said));
-      return;
-    case 'refuses':
-      sendJson(res, provider.refusal(act.fault), statuses[act.fault]);
-      return;
-    case 'fails': {
-      const { start, content } = manner.stream(begun);
+      return sendEvents(res, [...start, ...content, ...end]);
+    case 'garbles':
+      await write(res, [...start, ...content]);
+      await clientHasHead;
+      return void res.end(end.join(''));
+    case 'breaks':
+      await write(res, [...start, ...content]);
+      await clientHasHead;
+      return void res.destroy();
+    case 'fails':
       await write(res, act.after === 'nothing' ? [] : act.after === 'silence' ? start : [...start, ...content]);
       if (act.after !== 'nothing') await clientHasHead;
-      res.end(provider.errorEvent(act.fault));
-      return;
-    }
-    case 'breaks': {
-      const { start, content } = manner.stream(begun);
-      if (isStreamed) await write(res, [...start, ...content]);
-      else await writePart(res, JSON.stringify(manner.whole(begun)));
-      if (isStreamed) await clientHasHead;
-      res.destroy();
-    }
+      return void res.end(provider.errorEvent(act.fault));
   }
 }
 
 async function write(res: ServerResponse, events: ReadonlyArray<string>): Promise<void> {
   res.writeHead(200, { 'content-type': 'text/event-stream' });
   for (const event of events) await new Promise((resolve) => res.write(event, resolve));
-}
-
-/** Writes all of a whole answer but its end. */
-async function writePart(res: ServerResponse, answer: string): Promise<void> {
-  res.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(answer) });
-  await new Promise((resolve) => res.write(answer.slice(0, -10), resolve));
 }

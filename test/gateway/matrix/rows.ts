@@ -1,4 +1,5 @@
 import type { Act, Asked, Question, Said, SaidCall, Tool } from './exchange.ts';
+import type { Cell } from './play.ts';
 
 /** A case of the matrix: the same in every client protocol, at every provider protocol, whole and streamed. */
 export interface Row {
@@ -7,8 +8,8 @@ export interface Row {
   readonly question: Question;
   /** What the provider does with each request. */
   readonly acts: ReadonlyArray<Act>;
-  /** Whether only a stream has it. Default: false. */
-  readonly isStreamedOnly?: boolean;
+  /** Whether a cell can have it. Default: each. */
+  readonly fits?: (cell: Omit<Cell, 'row'>) => boolean;
 }
 
 const hours: Tool = {
@@ -35,6 +36,12 @@ function saying(more: Partial<Said>): Act {
 }
 
 const callOf = (id: string, name: string, given: unknown): SaidCall => ({ id, name, given: JSON.stringify(given) });
+
+/** The second one is cut off. */
+const cutCalls: ReadonlyArray<SaidCall> = [
+  callOf('call_1', 'opening_hours', { day: 'Monday' }),
+  { id: 'call_2', name: 'free_rooms', given: '{"from":"9","cou' },
+];
 
 /** A point, in the format PNG. */
 const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYGD4DwABBAEAX+XDSwAAAABJRU5ErkJggg==';
@@ -99,6 +106,19 @@ export const rows: ReadonlyArray<Row> = [
     acts: [saying({ text: 'Monday 9', reason: 'length' })],
   },
   {
+    what: 'an answer that is cut off in the arguments of its second call, without this call',
+    question: asking({ tools: [hours, rooms] }),
+    acts: [saying({ text: 'Let me look.', calls: cutCalls, reason: 'length' })],
+  },
+  {
+    what: 'an error for a call whose arguments end too early',
+    question: asking({ tools: [hours, rooms] }),
+    // A whole answer of Messages has the arguments as an object. Natively it all passes as it came.
+    fits: ({ client, provider, isStreamed }) =>
+      client.protocol !== provider.protocol && (isStreamed || provider.protocol !== 'anthropic-messages'),
+    acts: [{ kind: 'garbles', said: { thought: '', text: 'Let me look.', calls: cutCalls, reason: 'tool-calls' } }],
+  },
+  {
     what: 'a refusal because the provider is busy',
     question: asking(),
     acts: [{ kind: 'refuses', fault: 'busy' }],
@@ -110,9 +130,16 @@ export const rows: ReadonlyArray<Row> = [
   },
   {
     what: 'an error that comes in the stream before its head is sent',
-    isStreamedOnly: true,
+    fits: ({ isStreamed }) => isStreamed,
     question: asking(),
     acts: [{ kind: 'fails', after: 'nothing', fault: 'busy' }],
+  },
+  {
+    what: 'an error that comes in the stream after some text',
+    fits: ({ client, provider, isStreamed }) =>
+      isStreamed && !(client.protocol === 'openai-responses' && provider.protocol === 'anthropic-messages'),
+    question: asking(),
+    acts: [{ kind: 'fails', after: 'text', fault: 'busy' }],
   },
   {
     what: 'an error when the connection breaks after some text',

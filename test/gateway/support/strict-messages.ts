@@ -316,7 +316,8 @@ function deltasOf(block: Body): ReadonlyArray<Body> {
   };
   if (block.type === 'text') return halves(String(block.text)).map((text) => ({ type: 'text_delta', text }));
   if (block.type === 'tool_use') {
-    const pieces = halves(JSON.stringify(block.input));
+    // A text is of arguments that are cut off.
+    const pieces = halves(isText(block.input) ? block.input : JSON.stringify(block.input));
     return ['', ...pieces].map((piece) => ({ type: 'input_json_delta', partial_json: piece }));
   }
   return [

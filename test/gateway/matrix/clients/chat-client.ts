@@ -17,7 +17,8 @@ const reasons: Readonly<Record<string, string>> = { tool_calls: 'tool-calls' };
 /** Chat completions, called with `openai`. */
 export const chatClient: MatrixClient = {
   protocol: 'openai-chat',
-  errorNames: { broken: 'provider_reset' },
+  idPrefix: 'chatcmpl-',
+  errorNames: {},
   begin: (options) => new ChatConversation(options),
 };
 

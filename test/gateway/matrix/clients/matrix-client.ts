@@ -1,10 +1,12 @@
-import type { Fault, Outcome, Question } from '../exchange.ts';
+import type { Outcome, Question } from '../exchange.ts';
 
 /** The official SDK of a client protocol. */
 export interface MatrixClient {
   readonly protocol: string;
-  /** What it calls an error; an error that it has no name for keeps the provider's. */
-  readonly errorNames: Readonly<Partial<Record<Fault, string>>> & { readonly broken: string };
+  /** How the ids of answers begin. */
+  readonly idPrefix: string;
+  /** What its protocol calls errors of providers, and codes of the gateway. What is missing keeps its name. */
+  readonly errorNames: Readonly<Record<string, string>>;
   readonly begin: (options: ConversationOptions) => Conversation;
 }
 

@@ -9,7 +9,13 @@ const reasons: Readonly<Record<string, string>> = { end_turn: 'stop', tool_use: 
 /** Messages, called with `@anthropic-ai/sdk`. */
 export const messagesClient: MatrixClient = {
   protocol: 'anthropic-messages',
-  errorNames: { busy: 'rate_limit_error', invalid: 'invalid_request_error', broken: 'api_error' },
+  idPrefix: 'msg_',
+  errorNames: {
+    busy: 'rate_limit_error',
+    invalid: 'invalid_request_error',
+    provider_reset: 'api_error',
+    provider_malformed: 'api_error',
+  },
   begin: (options) => new MessagesConversation(options),
 };
 

@@ -7,7 +7,8 @@ import { type Conversation, type ConversationOptions, type MatrixClient, maxToke
 /** Responses, called with `openai`, whose client keeps the conversation. */
 export const responsesClient: MatrixClient = {
   protocol: 'openai-responses',
-  errorNames: { broken: 'provider_reset' },
+  idPrefix: 'resp_',
+  errorNames: {},
   begin: (options) => new ResponsesConversation(options),
 };
 

@@ -28,10 +28,12 @@ export interface MatrixProvider {
 /** How a provider says something. */
 export interface Manner {
   readonly name: string;
-  /** Whether it can say this; default: anything. */
-  readonly fits?: (said: Said) => boolean;
-  /** Whether only the gateway can read it: calls of the same protocol get it as it came. Default: false. */
-  readonly isForeign?: boolean;
+  /** Whether the turns of a script show it, and it can say them. */
+  readonly fits: (script: ReadonlyArray<Said>) => boolean;
+  /** Whether the SDKs of the same protocol cannot read it, which get it as it came. */
+  readonly isForeign: boolean;
+  /** Whether calls have an id. */
+  readonly hasIds: boolean;
   readonly whole: (said: Said) => Body;
   readonly stream: (said: Said) => Streamed;
 }

@@ -12,7 +12,54 @@ const errorOf = (fault: Fault) => ({
 });
 const ping = 'event: ping\ndata: {"type":"ping"}\n\n';
 
-const anthropic: Manner = { name: 'Anthropic', whole: messageOf, stream: streamOf };
+const anthropic: Manner = {
+  name: 'Anthropic',
+  fits: () => true,
+  isForeign: false,
+  hasIds: true,
+  whole: (said) => messageOf(said),
+  stream: streamOf,
+};
+
+const manners: readonly [Manner, ...Manner[]] = [
+  anthropic,
+  {
+    ...anthropic,
+    name: 'Anthropic with pings between all events',
+    stream: (said) => {
+      const { start, content, end } = streamOf(said);
+      return { start, content: content.flatMap((event) => [event, ping]), end };
+    },
+  },
+  {
+    ...anthropic,
+    name: 'a provider that has the arguments of a call in the start of its block',
+    fits: (script) => script.some(({ calls, reason }) => calls.length > 1 && reason !== 'length'),
+    stream: (said) => {
+      const events = streamOf(said);
+      const inputs = said.calls.map(({ given }) => given);
+      const content = events.content
+        .filter((event) => !event.includes('input_json_delta'))
+        .map((event) =>
+          event.includes('"tool_use"') ? event.replace('"input":{}', `"input":${inputs.shift()}`) : event,
+        );
+      return { ...events, content };
+    },
+  },
+  {
+    ...anthropic,
+    name: 'a provider that counts all tokens at the end',
+    stream: (said) => {
+      const { start, content, end } = streamOf(said);
+      const [message = '', ...others] = start;
+      return {
+        start: [message.replace(/"usage":\{[^}]*\}/, '"usage":{"input_tokens":0,"output_tokens":0}'), ...others],
+        content,
+        end: end.map((event) => event.replace(/"usage":\{[^}]*\}/, `"usage":${JSON.stringify(usage)}`)),
+      };
+    },
+  },
+];
 
 /** A provider of Messages, of a model that thinks. */
 export const messagesProvider: MatrixProvider = {
@@ -21,17 +68,7 @@ export const messagesProvider: MatrixProvider = {
   entry: { kind: 'anthropic' },
   target: { thinking: 'budget' },
   strict: strictMessages,
-  manners: [
-    anthropic,
-    {
-      ...anthropic,
-      name: 'Anthropic with pings between all events',
-      stream: (said) => {
-        const { start, content, end } = streamOf(said);
-        return { start, content: content.flatMap((event) => [event, ping]), end };
-      },
-    },
-  ],
+  manners,
   getsThoughts: true,
   read: (body) => {
     const format = isObject(body.output_config) ? body.output_config.format : null;
@@ -51,12 +88,20 @@ export const messagesProvider: MatrixProvider = {
   errorEvent: (fault) => `event: error\ndata: ${JSON.stringify(errorOf(fault))}\n\n`,
 };
 
+const usage = {
+  input_tokens: tokens.input - tokens.cached,
+  cache_creation_input_tokens: 0,
+  cache_read_input_tokens: tokens.cached,
+  output_tokens: tokens.output,
+};
+
 /** Which signature belongs to a thought. */
 const signatureOf = (thought: string) => `signed-${Buffer.from(thought).toString('base64')}`;
 
 const reasons: Readonly<Record<Reason, string>> = { stop: 'end_turn', 'tool-calls': 'tool_use', length: 'max_tokens' };
 
-function messageOf({ thought, text, calls, reason }: Said): Body {
+/** @param inputOf the input of a call with these arguments */
+function messageOf({ thought, text, calls, reason }: Said, inputOf: (given: string) => unknown = objectOr): Body {
   return {
     id: 'msg_fake',
     type: 'message',
@@ -65,21 +110,22 @@ function messageOf({ thought, text, calls, reason }: Said): Body {
     content: [
       ...(thought === '' ? [] : [{ type: 'thinking', thinking: thought, signature: signatureOf(thought) }]),
       ...(text === '' ? [] : [{ type: 'text', text }]),
-      ...calls.map(({ id, name, given }) => ({ type: 'tool_use', id, name, input: parsedOrText(given) })),
+      ...calls.map(({ id, name, given }) => ({ type: 'tool_use', id, name, input: inputOf(given) })),
     ],
     stop_reason: reasons[reason],
     stop_sequence: null,
-    usage: {
-      input_tokens: tokens.input - tokens.cached,
-      cache_creation_input_tokens: 0,
-      cache_read_input_tokens: tokens.cached,
-      output_tokens: tokens.output,
-    },
+    usage,
   };
 }
 
+/** A whole answer has no arguments of a call that is cut off. */
+function objectOr(given: string): unknown {
+  const value = parsedOrText(given);
+  return isObject(value) ? value : {};
+}
+
 function streamOf(said: Said): Streamed {
-  const events = eventsOf(messageOf(said));
+  const events = eventsOf(messageOf(said, parsedOrText));
   return { start: events.slice(0, 2), content: events.slice(2, -2), end: events.slice(-2) };
 }
 

@@ -25,6 +25,9 @@ export const responsesProvider: MatrixProvider = {
   manners: [
     {
       name: 'OpenAI',
+      fits: () => true,
+      isForeign: false,
+      hasIds: true,
       whole: responseOf,
       stream: (said) => {
         const events = eventsOfResponse(responseOf(said));
