@@ -35,6 +35,11 @@ export class ByteBudget {
     return this.#bytes;
   }
 
+  /** Maximum bytes that a project may hold. */
+  get maxBytesPerProject(): number {
+    return this.#limits.maxBytesPerProject;
+  }
+
   /** Bytes that a project holds now. */
   bytesOf(projectId: string): number {
     return this.#projects.get(projectId)?.bytes ?? 0;
@@ -160,6 +165,11 @@ export class ByteReservation {
 
   get bytes(): number {
     return this.#bytes;
+  }
+
+  /** Maximum bytes of all holds of the project. */
+  get maxProjectBytes(): number {
+    return this.#budget.maxBytesPerProject;
   }
 
   /** Why there is no room for this many more bytes; null if there is. Counts nothing. */

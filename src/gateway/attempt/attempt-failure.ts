@@ -27,6 +27,8 @@ export type AttemptFailure =
       readonly how: 'unreachable' | 'reset' | 'malformed' | 'unfinished' | 'too-large';
       /** The error of the gateway's own code that read it; missing without one. */
       readonly thrown?: unknown;
+      /** Which limit it exceeds; missing for the usual text. */
+      readonly detail?: string;
     }
   /** This node could not take the answer: the target has not failed. */
   | { readonly kind: 'here'; readonly failure: Failure }
@@ -56,6 +58,14 @@ export function unreadable(thrown: unknown): AttemptFailure {
 export const unfinished: AttemptFailure = { kind: 'broken', how: 'unfinished' };
 /** An answer that exceeds a limit. */
 export const tooLarge: AttemptFailure = { kind: 'broken', how: 'too-large' };
+
+/** An answer with an event that must be held, and is larger than that. */
+export function tooLargeEvent(maxBytes: number): AttemptFailure {
+  const limit = `${maxBytes} bytes, which the answers of a project may take (MAX_ANSWER_BYTES_IN_FLIGHT_PER_PROJECT)`;
+  const detail = `An event of the provider’s stream has more than ${limit}. Ask for less at a time, or for an answer that is not streamed.`;
+  return { kind: 'broken', how: 'too-large', detail };
+}
+
 /** An answer for which the node has no room. */
 export const noRoom: AttemptFailure = { kind: 'here', failure: answersFull };
 

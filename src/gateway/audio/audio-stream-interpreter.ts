@@ -27,6 +27,11 @@ export class AudioStreamInterpreter implements StreamInterpreter {
     return this.isFinished;
   }
 
+  peek(beginning: string): 'content' | null {
+    const event = parseForeign(beginning);
+    return isObject(event) && typeof event.type === 'string' && providerErrorIn(event) === null ? 'content' : null;
+  }
+
   classify(data: string | null): EventClassification {
     if (data === null || data === '') return noContent;
     if (data.trim() === '[DONE]') return end;

@@ -1,5 +1,6 @@
 import type { Json } from '#shared/json/json.ts';
 import { maxErrorValues, parseForeign, tooLargeJson } from './foreign-json.ts';
+import { NextOf } from './next-of.ts';
 
 /** Maximum bytes of a value that is kept. */
 const maxValueBytes = 64 * 1024;
@@ -12,34 +13,6 @@ const backslash = 0x5c;
 const closeBracket = 0x5d;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
-
-/** Finds the next of a few bytes in a piece. Each byte is searched natively, and once in each part of the piece. */
-class NextOf {
-  readonly #piece: Buffer;
-  readonly #bytes: ReadonlyArray<number>;
-  readonly #places: number[];
-
-  constructor(piece: Buffer, bytes: ReadonlyArray<number>) {
-    this.#piece = piece;
-    this.#bytes = bytes;
-    this.#places = bytes.map(() => -1);
-  }
-
-  /** Returns the first place of any of them from an offset on; the length of the piece if there is none. */
-  from(offset: number): number {
-    let first = this.#piece.length;
-    for (let index = 0; index < this.#bytes.length; index += 1) {
-      let place = this.#places[index] as number;
-      if (place < offset) {
-        const found = this.#piece.indexOf(this.#bytes[index] as number, offset);
-        place = found === -1 ? this.#piece.length : found;
-        this.#places[index] = place;
-      }
-      if (place < first) first = place;
-    }
-    return first;
-  }
-}
 
 /** Whether an object has ended. Bytes that are not an object are `malformed`. */
 type ReadState = 'open' | 'complete' | 'malformed';

@@ -16,8 +16,8 @@ export interface SseBatch {
   readonly events: ReadonlyArray<SseEvent>;
 }
 
-/** Maximum bytes of an event. */
-export const maxEventBytes = 1024 * 1024;
+/** A larger event is read in pieces (`LargeEvent`). */
+export const maxSplitBytes = 1024 * 1024;
 
 const nothing: SseBatch = { bytes: Buffer.alloc(0), events: [] };
 const blankLine = Buffer.from('\n\n');
@@ -30,24 +30,24 @@ const byteOrderMark = '\xef\xbb\xbf';
  * blank line. It never throws, because it only searches for line ends.
  */
 export class SseSplitter {
-  readonly #maxBytes: number;
   readonly #held = new GatheredBytes();
   /** The last three held characters, because a blank line may be cut in two. */
   #tail = '';
-
-  /** @param maxBytes of an event */
-  constructor(maxBytes = maxEventBytes) {
-    this.#maxBytes = maxBytes;
-  }
 
   /** The bytes of the event that is not complete. */
   get heldBytes(): number {
     return this.#held.length;
   }
 
-  /** Whether an event is longer than allowed. The rest of the stream cannot be split then. */
-  get overflown(): boolean {
-    return this.#held.length > this.#maxBytes;
+  /** Whether an event is too large to be held here: its beginning must be taken. */
+  get isOverflown(): boolean {
+    return this.#held.length > maxSplitBytes;
+  }
+
+  /** Returns the beginning of the event that is not complete, and forgets it. Another event comes next. */
+  takeBeginning(): Buffer {
+    this.#tail = '';
+    return Buffer.concat(this.#held.take());
   }
 
   /** Adds bytes, and returns the events that they complete. */

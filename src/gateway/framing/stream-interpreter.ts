@@ -40,6 +40,12 @@ export function keptBytesOf(text: string): number {
 /** Interprets the events of one attempt's stream. It never throws. */
 export interface StreamInterpreter {
   readonly classify: (data: string | null) => EventClassification;
+  /**
+   * Returns what a large event is whose end has not come, so that it passes in pieces; null if its end may decide, or if
+   * it does not pass as it comes. Missing for the same. It is classified when its end has come, by its outline.
+   * @param beginning its data so far, as the outline of JSON: see `JsonOutline`
+   */
+  readonly peek?: (beginning: string) => 'content' | 'no-content' | null;
   /** Whether a part of the answer has begun, with or without content. */
   readonly hasBegun: boolean;
   /** Whether the whole answer has arrived. */

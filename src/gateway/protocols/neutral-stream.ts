@@ -65,10 +65,12 @@ export class NeutralStream implements StreamInterpreter {
 
   classify(data: string | null): EventClassification {
     let classification: EventClassification = noContent;
+    // A large event becomes large ones.
+    const maxBytes = maxKeptBytes + 3 * (data?.length ?? 0);
     for (const event of this.read(data)) {
       this.take(event);
       if (event.kind === 'malformed') return malformed;
-      if (event.kind === 'too-large' || this.keptBytes > maxKeptBytes) return tooLarge;
+      if (event.kind === 'too-large' || this.keptBytes > maxBytes) return tooLarge;
       if (event.kind === 'error') return event;
       if (event.kind === 'end') return end;
       if (isContent(event)) classification = content;

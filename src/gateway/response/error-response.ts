@@ -152,7 +152,7 @@ function failureOf(failed: AttemptFailure): Failure {
     case 'limit':
       return failure('provider-timeout', limitMessages[failed.limit]);
     case 'broken':
-      return brokenFailure(failed.how);
+      return brokenFailure(failed);
     case 'here':
       return failed.failure;
     case 'refused':
@@ -168,7 +168,7 @@ const limitMessages: Readonly<Record<TimeoutName, string>> = {
   total: 'The call took longer than its total time limit.',
 };
 
-function brokenFailure(how: Extract<AttemptFailure, { kind: 'broken' }>['how']): Failure {
+function brokenFailure({ how, detail }: Extract<AttemptFailure, { kind: 'broken' }>): Failure {
   switch (how) {
     case 'unreachable':
       return failure('provider-unreachable', 'The provider cannot be reached. Try again later.', {
@@ -181,7 +181,7 @@ function brokenFailure(how: Extract<AttemptFailure, { kind: 'broken' }>['how']):
     case 'unfinished':
       return failure('provider-unfinished', 'The provider ended its answer before it was finished.');
     case 'too-large':
-      return failure('provider-too-large', 'The provider sent more than the gateway accepts.');
+      return failure('provider-too-large', detail ?? 'The provider sent more than the gateway accepts.');
   }
 }
 

@@ -1,4 +1,4 @@
-import type { ByteReservation } from '#exchange/byte-budget.ts';
+import { answerShortageFailure, type ByteReservation } from '#exchange/byte-budget.ts';
 import type { ResponseSink } from '#exchange/response-sink.ts';
 import {
   type AttemptFailure,
@@ -6,13 +6,15 @@ import {
   noRoom,
   refusalInBody,
   tooLarge,
+  tooLargeEvent,
   unfinished,
   unreadable,
 } from '#gateway/attempt/attempt-failure.ts';
 import type { AttemptControl, BodyConsumer } from '#gateway/attempt/body-consumer.ts';
 import { maxErrorValues, parseForeign, withoutByteOrderMark } from '#gateway/framing/foreign-json.ts';
 import { GatheredBytes } from '#gateway/framing/gathered-bytes.ts';
-import { maxEventBytes, type SseBatch, SseSplitter } from '#gateway/framing/sse-splitter.ts';
+import { outlineOf } from '#gateway/framing/large-event.ts';
+import { type SseBatch, SseSplitter } from '#gateway/framing/sse-splitter.ts';
 import { type EventClassification, maxKeptBytes, type StreamInterpreter } from '#gateway/framing/stream-interpreter.ts';
 import { nothingReported, type ReportedConsumption } from '#gateway/neutral/consumption.ts';
 import { providerErrorIn } from '#gateway/neutral/provider-report.ts';
@@ -22,6 +24,7 @@ import { EventLoopBudget, heavyWork, largeBodyBytes } from '#shared/async/event-
 import { runFor } from '#shared/async/fair-queue.ts';
 import { isObject } from '#shared/json/json.ts';
 import { errorEvent, errorOf, type RefusedCall } from './error-response.ts';
+import { OpenLargeEvent } from './open-large-event.ts';
 import {
   createResponseHeaders,
   type FinishAnswer,
@@ -60,7 +63,7 @@ const maxWholeBytes = 16 * 1024 * 1024;
 const repeatingEvents = 3;
 /** A provider may write a character of the request as an escape, which takes up to three times its bytes. */
 const escapedBytes = 3;
-/** Maximum bytes of the repetition in one event, because an event is read in one turn of the event loop. */
+/** Maximum bytes of the repetition in one event. */
 const maxRepeatedBytes = 8 * 1024 * 1024;
 
 /** How often the end of a translated answer repeats what was kept of it. */
@@ -74,6 +77,7 @@ const maxBytesOfTurn = 4 * largeBodyBytes;
 const eventWork = new EventLoopBudget(maxBytesOfTurn);
 
 const noBytes = Buffer.alloc(0);
+const blankLine = Buffer.from('\n\n');
 
 /**
  * Passes a stream on event by event, unchanged. Headers and events before the first content wait for it, so that
@@ -88,6 +92,8 @@ export class EventStreamResponse implements ResponseHandler {
   readonly #texts: string[] = [];
   #interpreter: StreamInterpreter | null = null;
   #canContinue: boolean;
+  /** Whether the client has a part of an event. */
+  #isInsideEvent = false;
 
   constructor(options: EventStreamResponseOptions) {
     this.options = options;
@@ -124,8 +130,19 @@ export class EventStreamResponse implements ResponseHandler {
     this.lastEvent = null;
   }
 
+  /** Begins an event that passes in pieces. Its text is not kept, so no other target can continue it. */
+  beginPieces(): void {
+    this.#isInsideEvent = true;
+    this.#canContinue = false;
+  }
+
+  endPieces(): void {
+    this.#isInsideEvent = false;
+  }
+
   abort(failure: AttemptFailure): void {
     const { response, call } = this.options;
+    if (this.#isInsideEvent) response.write(blankLine);
     response.write(this.#errorEventOf(failure) ?? errorEvent(failure, call));
     response.end();
   }
@@ -139,14 +156,10 @@ export class EventStreamResponse implements ResponseHandler {
     }
   }
 
-  /** Maximum bytes of an event that repeats the request, in addition to those of others. */
-  get maxRepeatedBytes(): number {
-    return Math.min(maxRepeatedBytes, escapedBytes * (this.options.repeatedBytes ?? 0));
-  }
-
   /** Maximum bytes that repeat the request before the first content. The gateway's own events may be longer. */
   get maxRepeatedBefore(): number {
-    return repeatingEvents * Math.max(this.maxRepeatedBytes, this.options.repeatedBytes ?? 0);
+    const { repeatedBytes = 0 } = this.options;
+    return repeatingEvents * Math.max(Math.min(maxRepeatedBytes, escapedBytes * repeatedBytes), repeatedBytes);
   }
 }
 
@@ -184,7 +197,11 @@ class StreamConsumer implements BodyConsumer {
   readonly #head: ResponseHead;
   readonly #attempt: AttemptControl;
   readonly #interpreter: StreamInterpreter;
-  readonly #splitter: SseSplitter;
+  readonly #splitter = new SseSplitter();
+  /** The large event that has begun; null for none. */
+  #large: OpenLargeEvent | null = null;
+  /** The bytes of large events that are held: they have a limit of their own. */
+  #heldLargeBytes = 0;
   readonly #maxWindowBytes: number;
   /** What the decompression of the stream keeps of it. */
   #windowBytes = 0;
@@ -220,7 +237,6 @@ class StreamConsumer implements BodyConsumer {
     this.#interpreter = interpreter;
     this.#isContinuation = stream.hasBegun;
     this.#isPrepared = stream.options.prepare === undefined;
-    this.#splitter = new SseSplitter(maxEventBytes + stream.maxRepeatedBytes);
     const windowBytes = maxWindowBytes(head.headers);
     this.#maxWindowBytes = windowBytes ?? 0;
     if (isEventStream(head.headers) && windowBytes !== null) return;
@@ -247,7 +263,7 @@ class StreamConsumer implements BodyConsumer {
 
   onAbort(): void {
     try {
-      this.#read();
+      this.#read(false);
       // The answer is complete, so the end of the connection does not matter.
       if (!this.#isOver && this.#interpreter.isFinished) this.#complete('finish');
     } finally {
@@ -258,7 +274,8 @@ class StreamConsumer implements BodyConsumer {
 
   #finish(): void {
     if (this.#isOver) return;
-    this.#pass(this.#splitter.finish());
+    if (this.#large === null) this.#pass(this.#splitter.finish());
+    else this.#endLarge(this.#large, blankLine);
     if (this.#isOver) return;
     if (this.#interpreter.isFinished) this.#complete('finish');
     else this.#fail(unfinished);
@@ -300,18 +317,21 @@ class StreamConsumer implements BodyConsumer {
     const isLarge = bytes > maxBytesOfTurn;
     if (!isLarge && eventWork.canBegin) {
       eventWork.spend(bytes);
-      this.#read();
+      this.#read(true);
       return;
     }
+    this.#waitFor(() => (isLarge ? heavyWork.take(1) : eventWork.take(bytes)));
+  }
+
+  #waitFor(turn: () => Promise<void>): void {
     this.#isWaiting = true;
-    const { projectId } = this.#stream.options.answerHold;
-    void runFor(projectId, () => (isLarge ? heavyWork.take(1) : eventWork.take(bytes))).then(this.#continue);
+    void runFor(this.#stream.options.answerHold.projectId, turn).then(this.#continue);
   }
 
   readonly #continue = (): void => {
     this.#isWaiting = false;
     try {
-      this.#read();
+      this.#read(false);
       this.#writeFirst();
       if (this.#isOver) return;
       // More may arrive while reading resumes.
@@ -322,13 +342,90 @@ class StreamConsumer implements BodyConsumer {
     }
   };
 
-  #read(): void {
-    const arrived = this.#arrived;
-    const [first] = arrived;
-    if (first === undefined || this.#isOver) return;
+  /** @param canWait whether a large event that was held waits for a turn of its own */
+  #read(canWait: boolean): void {
+    let bytes = this.#takeArrived();
+    while (!this.#isOver) {
+      if (this.#large !== null) bytes = this.#readLarge(this.#large, bytes, canWait);
+      if (bytes.length === 0 || this.#isOver || this.#isWaiting) return;
+      this.#pass(this.#splitter.push(bytes));
+      if (this.#isOver || !this.#splitter.isOverflown) return;
+      bytes = this.#openLarge();
+    }
+  }
+
+  #takeArrived(): Buffer {
+    const [first = noBytes] = this.#arrived;
+    const bytes = this.#arrived.length > 1 ? Buffer.concat(this.#arrived) : first;
     this.#arrived = [];
-    this.#pass(this.#splitter.push(arrived.length === 1 ? first : Buffer.concat(arrived)));
-    if (!this.#isOver && this.#splitter.overflown) this.#fail(tooLarge);
+    return bytes;
+  }
+
+  /** Decides what is done with an event that is large. @returns its beginning */
+  #openLarge(): Buffer {
+    const beginning = this.#splitter.takeBeginning();
+    const outline = outlineOf(beginning);
+    if (outline === '') this.#fail(tooLarge);
+    const kind = this.#interpreter.peek?.(outline) ?? null;
+    if (kind === 'content') this.#markContent();
+    const passes = kind !== null && this.#hasContent;
+    const held = this.#interpreter.translated === undefined ? 'holds-bytes' : 'holds-data';
+    const { maxProjectBytes } = this.#stream.options.answerHold;
+    this.#large = new OpenLargeEvent(passes ? 'passes' : held, maxProjectBytes);
+    if (passes) this.#stream.beginPieces();
+    return beginning;
+  }
+
+  /** @returns the bytes after the event; none until it ends */
+  #readLarge(large: OpenLargeEvent, bytes: Buffer, canWait: boolean): Buffer {
+    const rest = large.isComplete ? bytes : this.#takeLarge(large, bytes);
+    if (this.#isOver || !large.isComplete) return noBytes;
+    if (canWait && large.isHeld) {
+      if (rest.length > 0) this.#arrived.unshift(rest);
+      this.#attempt.pause();
+      this.#waitFor(() => heavyWork.take(1));
+      return noBytes;
+    }
+    this.#endLarge(large, noBytes);
+    return rest;
+  }
+
+  #takeLarge(large: OpenLargeEvent, bytes: Buffer): Buffer {
+    if (large.isHeld && !this.#canHold(large, bytes.length)) return noBytes;
+    const length = large.take(bytes);
+    if (!large.isHeld) this.#send(bytes.subarray(0, length));
+    if (large.isTooLarge) this.#fail(tooLarge);
+    if (!this.#isOver) this.#count(this.#heldBytes + this.#interpreter.keptBytes);
+    return bytes.subarray(length);
+  }
+
+  /** Counts what is about to be held of a large event. */
+  #canHold({ heldBytes }: OpenLargeEvent, bytes: number): boolean {
+    const { answerHold } = this.#stream.options;
+    const shortage = answerHold.take(bytes);
+    if (shortage === null) return true;
+    if (shortage === 'project' && heldBytes + bytes > answerHold.maxProjectBytes)
+      this.#fail(tooLargeEvent(answerHold.maxProjectBytes));
+    else this.#fail({ kind: 'here', failure: answerShortageFailure(shortage) });
+    return false;
+  }
+
+  /** @param missing what of its end has not come */
+  #endLarge(large: OpenLargeEvent, missing: Buffer): void {
+    const { batch, way } = large;
+    this.#large = null;
+    if (way === 'passes') {
+      this.#send(missing);
+      this.#stream.endPieces();
+      this.#passOn(batch);
+      // The event has passed as it came.
+      this.#interpreter.translated?.();
+    } else if (way === 'holds-bytes') {
+      this.#heldLargeBytes += batch.bytes.length;
+      this.#count(this.#heldBytes + this.#interpreter.keptBytes);
+      const bytes = missing.length === 0 ? batch.bytes : Buffer.concat([batch.bytes, missing]);
+      this.#pass({ bytes, events: batch.events.map((event) => ({ ...event, end: bytes.length })) });
+    } else this.#pass(batch);
   }
 
   #pass(batch: SseBatch): void {
@@ -342,7 +439,7 @@ class StreamConsumer implements BodyConsumer {
   /** Counts what is held here and what the interpreter keeps, and what the decompression does. */
   #count(held: number): void {
     const { answerHold } = this.#stream.options;
-    const bytes = held + this.#windowBytes;
+    const bytes = held + this.#windowBytes + (this.#large?.keptBytes ?? 0);
     if (bytes <= answerHold.bytes) answerHold.resize(bytes);
     else if (this.#interpreter.keptBytes > maxKeptBytes) this.#fail(tooLarge);
     else if (!answerHold.takeBegun(bytes - answerHold.bytes)) this.#fail(noRoom);
@@ -420,7 +517,8 @@ class StreamConsumer implements BodyConsumer {
     this.#heldBytes += bytes.length;
     const { isHeldWhole } = this.#stream.options;
     const isWaiting = isHeldWhole || !this.#hasContent;
-    const maxBytes = (isHeldWhole ? maxWholeBytes : maxHeldBytes) + this.#stream.maxRepeatedBefore;
+    const maxSmallBytes = (isHeldWhole ? maxWholeBytes : maxHeldBytes) + this.#stream.maxRepeatedBefore;
+    const maxBytes = maxSmallBytes + this.#heldLargeBytes;
     if (isWaiting && this.#heldBytes > maxBytes) this.#fail(tooLarge);
     else if (!this.#stream.options.answerHold.takeBegun(bytes.length)) this.#fail(noRoom);
   }

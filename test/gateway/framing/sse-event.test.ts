@@ -3,7 +3,7 @@ import { sseEvent } from '#gateway/framing/sse-event.ts';
 import { SseSplitter } from '#gateway/framing/sse-splitter.ts';
 
 const dataIn = (text: string) => {
-  const splitter = new SseSplitter(1_000);
+  const splitter = new SseSplitter();
   return [...splitter.push(Buffer.from(text)).events, ...splitter.finish().events].map(({ data }) => data);
 };
 

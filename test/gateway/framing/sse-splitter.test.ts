@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { maxEventBytes, SseSplitter } from '#gateway/framing/sse-splitter.ts';
+import { maxSplitBytes, SseSplitter } from '#gateway/framing/sse-splitter.ts';
 import { itInRounds } from '#test/support/run/long.ts';
 
 /** Pushes pieces. @returns the resulting bytes, and the data of each event */
@@ -106,10 +106,12 @@ describe('SseSplitter', () => {
   it('reports an event that is too long, and reads each byte of it once', () => {
     const splitter = new SseSplitter();
     const piece = Buffer.alloc(1_024, 'x');
-    for (let sent = 0; sent < maxEventBytes; sent += piece.length) splitter.push(piece);
-    assert.equal(splitter.overflown, false);
+    for (let sent = 0; sent < maxSplitBytes; sent += piece.length) splitter.push(piece);
+    assert.equal(splitter.isOverflown, false);
     splitter.push(piece);
-    assert.equal(splitter.overflown, true);
+    assert.equal(splitter.isOverflown, true);
+    assert.equal(splitter.takeBeginning().length, maxSplitBytes + piece.length);
+    assert.equal(splitter.push(Buffer.from('data: x\n\n')).events[0]?.data, 'x');
   });
 
   it('searches each part of a long event once, whichever line ends it has', () => {
@@ -117,7 +119,7 @@ describe('SseSplitter', () => {
       ['\n', '\r\n'],
       ['\r', '\n\n'],
     ] as const) {
-      const event = Buffer.from(`x${lineEnd}`.repeat(maxEventBytes / 2) + last);
+      const event = Buffer.from(`x${lineEnd}`.repeat(maxSplitBytes / 2) + last);
       const startedAt = performance.now();
       assert.equal(split([event]).said.length, 1);
       // Every line's end searched to the end of the event would take half a minute.

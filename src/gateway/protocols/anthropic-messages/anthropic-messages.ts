@@ -1,12 +1,12 @@
 import * as E from 'fp-ts/lib/Either.js';
 import { anthropicErrors } from '#exchange/error-form.ts';
 import { continueRead } from '#gateway/framing/json-request.ts';
-import { NeutralStream } from '#gateway/protocols/neutral-stream.ts';
 import type { TextProtocol, TextRequest } from '#gateway/protocols/protocol.ts';
 import { MessagesAnswerReader, readMessagesAnswer } from './messages-answer-reader.ts';
 import { MessagesAnswerWriter, writeMessagesAnswer } from './messages-answer-writer.ts';
 import { isContinuable, messagesBody } from './messages-body.ts';
 import { type MessagesRequest, readMessagesRequest } from './messages-request.ts';
+import { MessagesStream } from './messages-stream.ts';
 import { parseMessages } from './parse-messages.ts';
 import { protocolName } from './thinking.ts';
 import { writeMessages } from './write-messages.ts';
@@ -26,8 +26,6 @@ export const anthropicMessages: TextProtocol = {
   provider: { write: writeMessages, createReader: () => new MessagesAnswerReader(), readWhole: readMessagesAnswer },
 };
 
-const endMark = 'event: message_stop\ndata: {"type":"message_stop"}\n\n';
-
 function textRequestOf(request: MessagesRequest): TextRequest {
   return {
     size: request.bytes.length,
@@ -44,7 +42,7 @@ function textRequestOf(request: MessagesRequest): TextRequest {
       body: messagesBody(request, model, continueFrom),
       ignored: [],
     }),
-    watch: ({ keepsText }) => new NeutralStream(new MessagesAnswerReader(), endMark, keepsText),
+    watch: ({ keepsText }) => new MessagesStream(keepsText),
     parse: (maxValues, longTexts) => parseMessages(request.bytes, maxValues, longTexts),
     createWriter: (options) => new MessagesAnswerWriter(options),
     writeWhole: writeMessagesAnswer,

@@ -4,7 +4,7 @@ import {
   type StreamInterpreter,
 } from '#gateway/framing/stream-interpreter.ts';
 import type { Tokens } from '#gateway/neutral/consumption.ts';
-import { ChatProgress } from './chat-event.ts';
+import { ChatProgress, readChatEvent } from './chat-event.ts';
 import { ChatEventReader } from './chat-event-reader.ts';
 
 const { noContent, content, gatewayOnly, end, malformed, tooLarge } = classifications;
@@ -43,6 +43,11 @@ export class ChatStreamInterpreter implements StreamInterpreter {
         if (event.isUsageOnly && this.#takesUsageOut) return gatewayOnly;
         return event.hasContent ? content : noContent;
     }
+  }
+
+  peek(beginning: string): 'content' | null {
+    const event = readChatEvent(beginning);
+    return event.kind === 'chunk' && event.hasContent ? 'content' : null;
   }
 
   finish(): string {

@@ -46,6 +46,13 @@ export class ResponsesStream implements StreamInterpreter {
     return classification;
   }
 
+  /** An event with a response passes too, because its outline has the usage. */
+  peek(beginning: string): 'content' | 'no-content' | null {
+    const event = parseForeign(beginning);
+    if (!isObject(event) || typeof event.type !== 'string' || failedTypes.has(event.type)) return null;
+    return isContent(event, event.type) ? 'content' : 'no-content';
+  }
+
   readonly errorEvent = (error: JsonObject): string =>
     eventText({ type: 'error', ...errorMembers(error), sequence_number: this.#sequence + 1 });
 
@@ -76,17 +83,28 @@ export class ResponsesStream implements StreamInterpreter {
       case 'response.output_item.added':
         this.hasBegun = true;
         return noContent;
-      case 'response.output_item.done':
-        return content;
       default:
-        // An empty piece is only a sign of life.
-        return type.endsWith('.delta') && event.delta !== '' ? content : noContent;
+        return isContent(event, type) ? content : noContent;
     }
   }
 }
 
+/** The types of events that have an error, which may still be answered by another target. */
+const failedTypes = new Set(['error', 'response.failed']);
+
+/** The types of events that are content, with or without a piece of it. */
+const contentTypes = new Set(['response.output_item.done', 'response.image_generation_call.partial_image']);
+
+function isContent({ delta }: JsonObject, type: string): boolean {
+  // An empty piece is only a sign of life.
+  return contentTypes.has(type) || (type.endsWith('.delta') && delta !== '');
+}
+
 /** The types of events that have an unfinished response. */
 const begunTypes = new Set(['response.created', 'response.queued', 'response.in_progress']);
+
+/** The types of events that have a response. */
+const responseTypes: ReadonlySet<unknown> = new Set([...begunTypes, 'response.completed', 'response.incomplete']);
 
 const unnamed = { message: 'The provider reported an error without a message.', type: null, code: null, param: null };
 
@@ -111,6 +129,14 @@ export class RewrittenResponsesStream extends ResponsesStream {
     const classification = super.classify(data);
     const isEvent = data !== null && data !== '';
     return this.#options.isInBackground && isEvent && classification.kind === 'no-content' ? content : classification;
+  }
+
+  /** A response is rewritten, and the last one is stored. */
+  override peek(beginning: string): 'content' | 'no-content' | null {
+    const event = parseForeign(beginning);
+    if (isObject(event) && responseTypes.has(event.type)) return null;
+    const kind = super.peek(beginning);
+    return this.#options.isInBackground && kind !== null ? 'content' : kind;
   }
 
   /** A failed response in the background is stored as it ended: the provider has answered what it was asked. */

@@ -1,0 +1,60 @@
+import { constants } from 'node:buffer';
+import { EventData } from '#gateway/framing/event-data.ts';
+import { GatheredBytes } from '#gateway/framing/gathered-bytes.ts';
+import { LargeEvent } from '#gateway/framing/large-event.ts';
+import type { SseBatch } from '#gateway/framing/sse-splitter.ts';
+
+/**
+ * What is done with a large event while it arrives: it passes in pieces, its bytes are held because only its end says what
+ * it is, or its data are held because they are read.
+ */
+export type LargeEventWay = 'passes' | 'holds-bytes' | 'holds-data';
+
+const noBytes = Buffer.alloc(0);
+
+/** A large event that has begun. */
+export class OpenLargeEvent {
+  readonly way: LargeEventWay;
+  readonly #event: LargeEvent;
+  readonly #bytes = new GatheredBytes();
+  readonly #data: EventData | null;
+  heldBytes = 0;
+  isComplete = false;
+
+  /** @param maxBytes that are held of it: the caller takes no more */
+  constructor(way: LargeEventWay, maxBytes: number) {
+    this.way = way;
+    this.#data = way === 'holds-data' ? new EventData(Math.min(maxBytes, constants.MAX_STRING_LENGTH)) : null;
+    this.#event = new LargeEvent(this.#data);
+  }
+
+  get isHeld(): boolean {
+    return this.way !== 'passes';
+  }
+
+  /** The bytes that it takes. */
+  get keptBytes(): number {
+    return this.heldBytes + this.#event.outline.bytes;
+  }
+
+  /** Whether it has too many values or levels to be read. */
+  get isTooLarge(): boolean {
+    return this.way !== 'holds-data' && this.#event.outline.isTooLarge;
+  }
+
+  /** Takes the next piece. @returns how many bytes of it belong to the event */
+  take(piece: Buffer): number {
+    const end = this.#event.take(piece);
+    this.isComplete = end !== -1;
+    const length = this.isComplete ? end : piece.length;
+    if (this.isHeld) this.heldBytes += length;
+    if (this.way === 'holds-bytes' && length > 0) this.#bytes.add(piece.subarray(0, length));
+    return length;
+  }
+
+  /** The event when it is complete: with its bytes if they are held, and its data or their outline. */
+  get batch(): SseBatch {
+    const bytes = this.way === 'holds-bytes' ? this.#bytes.bytes : noBytes;
+    return { bytes, events: [{ start: 0, end: bytes.length, data: this.#data?.take() ?? this.#event.outline.text }] };
+  }
+}
