@@ -70,6 +70,7 @@ const defaults: Readonly<Record<string, ReadonlyArray<string>>> = {
   modalities: ['["text"]'],
   service_tier: ['"auto"', '"default"'],
   truncation: ['"disabled"'],
+  format: ['{"type":"text"}'],
   verbosity: ['"medium"'],
   frequency_penalty: ['0'],
   presence_penalty: ['0'],

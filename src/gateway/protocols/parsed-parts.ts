@@ -141,10 +141,9 @@ export function functionTool(
   };
 }
 
-/** A tool that takes a text. No other protocol has a grammar for one. */
-export function freeTextTool({ format, ...custom }: JsonObject, pointer: string, leftOut: LeftOut): Tool {
-  if (!isObject(format) || format.type !== 'text') leftOut.addValue(format, `${pointer}/format`);
-  return { ...functionTool(custom, null, pointer, leftOut), schema: freeTextSchema, isFreeText: true };
+/** A tool that takes a text. No other protocol has a grammar (`format`) for one. */
+export function freeTextTool(declared: JsonObject, pointer: string, leftOut: LeftOut): Tool {
+  return { ...functionTool(declared, null, pointer, leftOut), schema: freeTextSchema, isFreeText: true };
 }
 
 /**

@@ -104,12 +104,13 @@ function parsedOf(body: JsonObject): ParsedRequest {
   const { max_output_tokens: maxTokens, temperature, top_p: topP, ...others } = tuning;
   leftOut.addMembers(others, '');
   leftOut.addMembers(leftOut.objectAt(streaming, '/stream_options'), '/stream_options');
-  const tools = listAt(declared, '/tools').flatMap((tool, index) => toolOf(tool, `/tools/${index}`, leftOut));
+  const all = listAt(declared, '/tools').flatMap((tool, index) => toolOf(tool, `/tools/${index}`, leftOut));
+  const tools = allowedTools(choice, all, leftOut);
   const { system, turns } = conversationOf(input, leftOut);
   const conversation: Conversation = {
     system: [...instructionsIn(instructions), ...system],
     turns,
-    tools: allowedTools(choice, tools),
+    tools,
     toolChoice: toolChoiceOf(choice, tools, leftOut),
     allowsParallelCalls: parallel !== false,
     maxTokens: leftOut.numberAt(maxTokens, '/max_output_tokens')?.value ?? null,
@@ -162,13 +163,22 @@ function isForeignTool({ type, function: inside, custom, input_schema: schema }:
   return isOwn && (isObject(inside) || isObject(custom) || isObject(schema));
 }
 
-/** The tools that a choice allows: all without one. */
-function allowedTools(choice: Json | undefined, tools: ReadonlyArray<Tool>): ReadonlyArray<Tool> {
+/** The tools that a choice allows: all without one. An allowed tool that the target does not get is left out. */
+function allowedTools(choice: Json | undefined, tools: ReadonlyArray<Tool>, leftOut: LeftOut): ReadonlyArray<Tool> {
   if (!isObject(choice) || choice.type !== 'allowed_tools') return tools;
-  const names = new Set(listOr(choice.tools).map((tool) => (isObject(tool) ? tool.name : null)));
-  return tools.filter(({ name }) => names.has(name));
+  const declared = new Set<Json | undefined>(tools.map(({ name }) => name));
+  const allowed = new Set<Json | undefined>();
+  for (const [index, tool] of listAt(choice.tools, '/tool_choice/tools').entries()) {
+    const { type, name, ...others } = objectOr(tool);
+    const pointer = `/tool_choice/tools/${index}`;
+    leftOut.addMembers(others, pointer);
+    if (declared.has(name)) allowed.add(name);
+    else leftOut.add(pointer);
+  }
+  return tools.filter(({ name }) => allowed.has(name));
 }
 
+/** @param tools those that the choice allows */
 function toolChoiceOf(choice: Json | undefined, tools: ReadonlyArray<Tool>, leftOut: LeftOut): ToolChoice | null {
   const { type, name, ...others } = objectOr(choice);
   if (type !== 'allowed_tools') {
@@ -177,7 +187,7 @@ function toolChoiceOf(choice: Json | undefined, tools: ReadonlyArray<Tool>, left
   }
   const { mode, tools: allowed, ...rest } = others;
   leftOut.addMembers(rest, '/tool_choice');
-  return mode === 'required' ? anyTool(allowedTools(choice, tools)) : { kind: 'auto' };
+  return mode === 'required' ? anyTool(tools) : { kind: 'auto' };
 }
 
 function conversationOf(input: Json | undefined, leftOut: LeftOut): Pick<Conversation, 'system' | 'turns'> {
