@@ -5,7 +5,17 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { chunk, done, FakeProvider, role, stop, stream, words } from '#test/gateway/support/fake-provider.ts';
+import {
+  type Behaviour,
+  chunk,
+  done,
+  FakeProvider,
+  json,
+  role,
+  stop,
+  stream,
+  words,
+} from '#test/gateway/support/fake-provider.ts';
 import { type GatewayService, startGateway } from '#test/gateway/support/gateway-service.ts';
 import { listOf, parsedBody, sendEvents } from '#test/gateway/support/strict-provider.ts';
 import { eventsOfResponse, openAiResponse, outputMessage } from '#test/gateway/support/strict-responses.ts';
@@ -28,6 +38,7 @@ function suite(this: Mocha.Suite): void {
   this.timeout(120_000);
   let openai: FakeProvider;
   let chat: FakeProvider;
+  let full: FakeProvider;
   let service: GatewayService;
   let folder: string;
 
@@ -35,30 +46,34 @@ function suite(this: Mocha.Suite): void {
     folder = await mkdtemp(join(tmpdir(), 'switchyard-codex-'));
     await mkdir(join(folder, '.codex'));
     await writeFile(join(folder, 'hours.txt'), content);
-    [openai, chat] = await Promise.all([FakeProvider.start(), FakeProvider.start()]);
+    [openai, chat, full] = await Promise.all([FakeProvider.start(), FakeProvider.start(), FakeProvider.start()]);
     openai.answers((res, seen) => sendEvents(res, eventsOfResponse(nextResponse(parsedBody(seen)))));
     chat.answers((res, seen) => stream(nextChunks(parsedBody(seen)))(res, seen));
     service = await startGateway({
       providers: {
         openai: { kind: 'openai-compatible', baseUrl: openai.baseUrl, responses: true },
         chat: { kind: 'openai-compatible', baseUrl: chat.baseUrl },
+        fullChat: { kind: 'openai-compatible', baseUrl: full.baseUrl },
+        fullClaude: { kind: 'anthropic', baseUrl: full.baseUrl },
         sandbox: { kind: 'sandbox' },
       },
       models: {
         native: { targets: [{ provider: 'openai', model: 'gpt-x' }] },
         translated: { targets: [{ provider: 'chat', model: 'gpt-y' }] },
+        'full-chat': { targets: [{ provider: 'fullChat', model: 'gpt-y' }] },
+        'full-claude': { targets: [{ provider: 'fullClaude', model: 'claude-x' }] },
         sandbox: { targets: [{ provider: 'sandbox', model: 'sandbox' }] },
       },
     });
   });
   after(async () => {
     await service.stop();
-    await Promise.all([openai.stop(), chat.stop()]);
+    await Promise.all([openai.stop(), chat.stop(), full.stop()]);
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** Runs it with the lines of docs/clients.md. @returns the texts that it says */
-  const ask = async (model: string): Promise<ReadonlyArray<string>> => {
+  /** Runs it with the lines of docs/clients.md. @returns its events */
+  const run = async (model: string): Promise<ReadonlyArray<CodexEvent>> => {
     const lines = documentedLines().replaceAll('http://127.0.0.1:8080', service.url);
     await writeFile(join(folder, '.codex/config.toml'), lines.replace('"sandbox"', JSON.stringify(model)));
     const flags = ['--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', '--json'];
@@ -71,12 +86,15 @@ function suite(this: Mocha.Suite): void {
       },
     });
     running.child.stdin?.end();
-    const events = (await running).stdout.split('\n').filter((line) => line.startsWith('{'));
-    return events.flatMap((line) => {
-      const { item } = JSON.parse(line) as { item?: { type: string; text?: string } };
-      return item?.type === 'agent_message' ? [item.text ?? ''] : [];
-    });
+    // It ends with a code of its own after a turn that failed.
+    const { stdout } = await running.catch((error: { stdout: string }) => error);
+    const events = stdout.split('\n').filter((line) => line.startsWith('{'));
+    return events.map((line) => JSON.parse(line) as CodexEvent);
   };
+
+  /** @returns the texts that it says */
+  const ask = async (model: string): Promise<ReadonlyArray<string>> =>
+    (await run(model)).flatMap(({ item }) => (item?.type === 'agent_message' ? [item.text ?? ''] : []));
 
   for (const model of ['native', 'translated'])
     it(`runs a command with its tool, on a target that is ${model}`, async () => {
@@ -91,9 +109,36 @@ function suite(this: Mocha.Suite): void {
       );
     });
 
+  const openAiError = { message: "This model's maximum context length is 8192 tokens.", type: 'invalid_request_error' };
+  const anthropicError = {
+    type: 'error',
+    error: { type: 'invalid_request_error', message: 'prompt is too long: 210000 tokens > 200000 maximum' },
+  };
+  const refusals: ReadonlyArray<readonly [string, string, Behaviour]> = [
+    ['full-chat', 'in a refusal', json({ error: openAiError }, 400)],
+    ['full-chat', 'in a stream', stream([`data: ${JSON.stringify({ error: openAiError })}\n\n`])],
+    ['full-claude', 'in a refusal', json(anthropicError, 400)],
+    ['full-claude', 'in a stream', stream([`event: error\ndata: ${JSON.stringify(anthropicError)}\n\n`])],
+  ];
+  for (const [model, where, behaviour] of refusals)
+    it(`says that the context is too long, and does not try again: ${model}, ${where}`, async () => {
+      full.answers(behaviour);
+      const events = await run(model);
+      const failed = events.find(({ type }) => type === 'turn.failed');
+      assert.match(failed?.error?.message ?? '', /ran out of room in the model's context window/);
+      assert.equal(full.seen.length, 1);
+    });
+
   it('works with the lines of docs/clients.md on the sandbox', async () => {
     assert.match((await ask('sandbox')).join(), /You said: .*When is it open\?/s);
   });
+}
+
+/** A line that it writes. */
+interface CodexEvent {
+  readonly type: string;
+  readonly item?: { readonly type: string; readonly text?: string };
+  readonly error?: { readonly message: string };
 }
 
 /** The lines of docs/clients.md that configure it. */
