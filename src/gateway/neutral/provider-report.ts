@@ -94,12 +94,23 @@ export function audioSecondsIn({ usage, duration, audio_duration_secs: whole }: 
   return isCount(stated) ? stated : null;
 }
 
-function errorOf({ message, type, code, param }: JsonObject): ProviderError {
+function errorOf({ message, type, code, param, metadata }: JsonObject): ProviderError {
   return {
     message:
-      typeof message === 'string' && message !== '' ? message : 'The provider reported an error without a message.',
+      typeof message === 'string' && message !== ''
+        ? withRawError(message, metadata)
+        : 'The provider reported an error without a message.',
     type: typeof type === 'string' ? type : null,
     code: typeof code === 'string' || typeof code === 'number' ? String(code) : null,
     param: typeof param === 'string' ? param : null,
   };
 }
+
+/** OpenRouter's own text says nothing. The error that it got is another member (https://openrouter.ai/docs/api-reference/errors). */
+function withRawError(message: string, metadata: Json | undefined): string {
+  const raw = isObject(metadata) ? metadata.raw : undefined;
+  const saysNothing = message === 'Provider returned error' && typeof raw === 'string' && raw !== '';
+  return saysNothing ? `${message}: ${raw.slice(0, maxRawLength)}` : message;
+}
+
+const maxRawLength = 2_000;

@@ -1,5 +1,5 @@
 import { promptTooLong, saysPromptTooLong } from '#exchange/anthropic-error.ts';
-import type { ErrorForm } from '#exchange/error-form.ts';
+import { type ErrorForm, openAiResponsesErrors } from '#exchange/error-form.ts';
 import { contextLengthCode } from '#exchange/openai-error.ts';
 import { maxErrorValues } from '#gateway/framing/foreign-json.ts';
 import {
@@ -19,18 +19,20 @@ const names = wantedNames({ error: ['code', 'message'] });
  * Returns a provider's refusal of too long a context with what clients of a protocol look for; every other byte stays.
  * @param body in the form of the protocol
  */
-export function withContextLength(body: Buffer, { name }: ErrorForm): Buffer {
+export function withContextLength(body: Buffer, errors: ErrorForm): Buffer {
   const members = new MemberCollector(body, names);
   const scanner = new JsonScanner(body, { maxValues: maxErrorValues }, members);
   while (!scanner.advance());
   const error = lastMember(members, 'error')?.inside;
   if (error === null || error === undefined) return body;
-  return applyEdits(body, name === 'openai' ? codeEdits(body, error) : messageEdits(body, error));
+  return applyEdits(body, errors.name === 'openai' ? codeEdits(body, error, errors) : messageEdits(body, error));
 }
 
-function codeEdits(body: Buffer, error: Members): ReadonlyArray<Edit> {
+/** On Responses a code is always a text: Codex does not read the number that llama.cpp and vLLM send. */
+function codeEdits(body: Buffer, error: Members, errors: ErrorForm): ReadonlyArray<Edit> {
   const code = scalarMember(body, error, 'code') ?? null;
-  return code === null ? editsOf(error, { replace: { code: asciiJson(contextLengthCode) }, add: ['code'] }) : [];
+  const isMissing = code === null || (errors === openAiResponsesErrors && typeof code === 'number');
+  return isMissing ? editsOf(error, { replace: { code: asciiJson(contextLengthCode) }, add: ['code'] }) : [];
 }
 
 function messageEdits(body: Buffer, error: Members): ReadonlyArray<Edit> {

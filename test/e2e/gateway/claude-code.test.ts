@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { FakeProvider } from '#test/gateway/support/fake-provider.ts';
+import { FakeProvider, json } from '#test/gateway/support/fake-provider.ts';
 import { type GatewayService, startGateway } from '#test/gateway/support/gateway-service.ts';
 import { eventsOf } from '#test/gateway/support/strict-messages.ts';
 import { isObject, listOf, parsedBody, sendEvents } from '#test/gateway/support/strict-provider.ts';
@@ -29,6 +29,7 @@ else skipOptionalSuite(title, 'run .ci/claude-code, or set CLAUDE_CODE to the pr
 function suite(this: Mocha.Suite): void {
   this.timeout(120_000);
   let provider: FakeProvider;
+  let full: FakeProvider;
   let service: GatewayService;
   let folder: string;
 
@@ -36,14 +37,17 @@ function suite(this: Mocha.Suite): void {
     folder = await mkdtemp(join(tmpdir(), 'switchyard-claude-code-'));
     await writeFile(join(folder, 'hours.txt'), 'Open from nine to five.');
     provider = await FakeProvider.start();
+    full = await FakeProvider.start();
     provider.answers((res, seen) => sendEvents(res, eventsOf(nextMessage(parsedBody(seen), folder))));
     service = await startGateway({
       providers: {
         anthropic: { kind: 'anthropic', baseUrl: provider.baseUrl, apiKeyEnv: 'PROVIDER_KEY' },
+        full: { kind: 'openai-compatible', baseUrl: full.baseUrl },
         sandbox: { kind: 'sandbox' },
       },
       models: {
         claude: { targets: [{ provider: 'anthropic', model: 'claude-x' }] },
+        full: { targets: [{ provider: 'full', model: 'm' }] },
         sandbox: { targets: [{ provider: 'sandbox', model: 'sandbox' }] },
       },
     });
@@ -51,6 +55,7 @@ function suite(this: Mocha.Suite): void {
   after(async () => {
     await service.stop();
     await provider.stop();
+    await full.stop();
     await rm(folder, { recursive: true, force: true });
   });
 
@@ -59,7 +64,9 @@ function suite(this: Mocha.Suite): void {
     const running = promisify(execFile)(program, args, { cwd: folder, env: environmentOf(service, model, folder) });
     // It reads what is piped to it before it begins.
     running.child.stdin?.end();
-    return JSON.parse((await running).stdout) as Answer;
+    // It ends with a code of its own after an error.
+    const { stdout } = await running.catch((error: { stdout: string }) => error);
+    return JSON.parse(stdout) as Answer;
   };
 
   it('reads a file with its tool, on a target that speaks Messages', async () => {
@@ -77,6 +84,13 @@ function suite(this: Mocha.Suite): void {
     const running = promisify(execFile)('bash', ['-c', lines], { cwd: folder, env });
     running.child.stdin?.end();
     assert.match((await running).stdout, /You said: .*When do you open\?/s);
+  });
+
+  it('knows that a prompt is too long for a model of another protocol, and does not try again', async () => {
+    const message = "This model's maximum context length is 8192 tokens, however you requested 10346 tokens.";
+    full.answers(json({ error: { message, type: 'BadRequestError', code: 400 } }, 400));
+    const { is_error: isError, terminal_reason: reason } = await ask('full', 'When is it open?');
+    assert.deepEqual([isError, reason, full.seen.length], [true, 'prompt_too_long', 1]);
   });
 
   it('gets its requests translated, on the sandbox', async () => {
@@ -98,6 +112,7 @@ interface Answer {
   readonly result: string;
   readonly num_turns: number;
   readonly is_error: boolean;
+  readonly terminal_reason: string;
 }
 
 /** No host but the gateway can be reached: nothing listens at the proxy. */

@@ -82,6 +82,13 @@ describe('a request that is too long for the context of its model', () => {
       assert.equal((await clients.chat('chat')).text, body);
     });
 
+  it('replaces a number on Responses, where codes are texts', async () => {
+    const body = `{"error": {"code" : 400,"message":"${openAis}","type":"exceed_context_size_error"} }`;
+    provider.answers(withBytes(body));
+    for (const model of ['chat', 'responses'])
+      assert.equal((await clients.responses(model)).text, body.replace('400', `"${code}"`));
+  });
+
   for (const [name, sent] of [
     ['a text', bytes('Input is too long for requested model.', { 'content-type': 'text/plain' }, 400)],
     ['only a message', json({ message: 'Input is too long for requested model.' }, 400)],
@@ -96,6 +103,18 @@ describe('a request that is too long for the context of its model', () => {
       assert.equal(error.code, code);
       assert.match(error.message, /^(?:Input is too long|Your input|prompt too long)/);
     });
+
+  it('is known in what OpenRouter says that another provider said', async () => {
+    const raw = JSON.stringify({ error: { message: openAis } });
+    const said = { error: { message: 'Provider returned error', code: 400, metadata: { raw, provider_name: 'x' } } };
+    for (const behaviour of [json(said, 400), json(said), stream([`data: ${JSON.stringify(said)}\n\n`])]) {
+      provider.answers(behaviour);
+      const { error } = (await clients.responses('chat', { stream: true })).json() as { error: { code: string } };
+      assert.equal(error.code, code);
+      const ofMessages = (await clients.messages('chat', { stream: true })).text;
+      assert.match(ofMessages, /"message":"prompt is too long: Provider returned error: /);
+    }
+  });
 
   for (const [model, sent] of [
     ['chat', { error: { message: openAis, type: 'invalid_request_error', code } }],
