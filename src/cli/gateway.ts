@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
 import { runTool } from '#cli/shared/command-line.ts';
-import { Catalogue, passedOverForEmbeddings } from '#gateway/config/catalogue.ts';
-import type { GatewayConfiguration } from '#gateway/config/configuration.ts';
+import { Catalogue, passedOverForEmbeddings, saidMaxTokens } from '#gateway/config/catalogue.ts';
+import { defaultMaxTokensMember, type GatewayConfiguration } from '#gateway/config/configuration.ts';
 import { readConfiguration } from '#gateway/config/configuration-file.ts';
 import { unknownWord } from './shared/command-line.ts';
 
@@ -11,7 +11,8 @@ const usage = `Usage: npm run gateway -- <command>
                  apiKeyEnv names must be set, to whatever value
     --without-keys   for CI, which has no keys: these variables need not be set
 
-It prints every issue on a separate line, with its place, and exits with 1 if there is one.
+It prints every issue on a separate line, with its place, and exits with 1 if there is one. A note or a warning is not
+an issue.
 `;
 
 const withoutKeys = '--without-keys';
@@ -38,7 +39,8 @@ async function check(file: string, environment: NodeJS.ProcessEnv): Promise<numb
   const read = await readConfiguration(file, environment);
   if (E.isRight(read)) {
     const { configuration } = read.right;
-    process.stdout.write(`${file} is valid: ${summaryOf(configuration)}\n${passedOverIn(configuration)}`);
+    const notes = [...passedOverIn(configuration), ...unsaidLimitsIn(configuration)];
+    process.stdout.write([`${file} is valid: ${summaryOf(configuration)}`, ...notes, ''].join('\n'));
     return 0;
   }
   for (const issue of read.left) process.stderr.write(`gateway: ${file}: ${issue}\n`);
@@ -51,15 +53,32 @@ function summaryOf({ providers, models, voices }: GatewayConfiguration): string 
 }
 
 /** Lists the targets that embeddings never ask, which a configuration does not show. */
-function passedOverIn(configuration: GatewayConfiguration): string {
-  return new Catalogue(configuration)
-    .models()
-    .flatMap((route) => {
-      const passedOver = passedOverForEmbeddings(route).map(({ id }) => id);
-      if (passedOver.length === 0) return [];
-      return `note: embeddings with the model ${route.name} do not ask ${passedOver.join(', ')}, whose vectors may differ\n`;
-    })
-    .join('');
+function passedOverIn(configuration: GatewayConfiguration): ReadonlyArray<string> {
+  return new Catalogue(configuration).models().flatMap((route) => {
+    const passedOver = passedOverForEmbeddings(route).map(({ id }) => id);
+    if (passedOver.length === 0) return [];
+    return [
+      `note: embeddings with the model ${route.name} do not ask ${passedOver.join(', ')}, whose vectors may differ`,
+    ];
+  });
+}
+
+/** Lists the targets that think, at another host than OpenAI's, and may want the limit of tokens in another member. */
+function unsaidLimitsIn({ models, providers }: GatewayConfiguration): ReadonlyArray<string> {
+  return Object.entries(models).flatMap(([name, entry]) =>
+    (['targets', 'fallbacks'] as const).flatMap((list) =>
+      entry[list].flatMap((target, index) => {
+        const provider = providers[target.provider];
+        const isSaid = saidMaxTokens(target, entry, provider) !== undefined;
+        if (!target.reasoning || isSaid || provider?.kind !== 'openai-compatible') return [];
+        if (defaultMaxTokensMember(provider) === 'max_completion_tokens') return [];
+        return [
+          `warning: /models/${name}/${list}/${index} has "reasoning": true and no "maxTokens", so a translated call sends ` +
+            'its limit as max_tokens, which the model may refuse: set "maxTokens" to "max_completion_tokens" or "max_tokens"',
+        ];
+      }),
+    ),
+  );
 }
 
 function counted(entries: object, noun: string): string {

@@ -286,6 +286,33 @@ describe('command-line tools', function () {
       assert.deepEqual([code, stdout], [0, `FILE is valid: 2 providers, 1 model, 0 voices\n${note}\n`]);
     });
 
+    it('warns about models that think at another host without a member for their limit', async () => {
+      const thinking = { model: 'x', reasoning: true };
+      const { code, stdout } = await check({
+        providers: {
+          openai: { kind: 'openai-compatible' },
+          azure: { kind: 'openai-compatible', baseUrl: 'https://me.openai.azure.com/openai/v1' },
+          local: { kind: 'openai-compatible', baseUrl: 'http://127.0.0.1:11434/v1' },
+          said: { kind: 'openai-compatible', baseUrl: 'http://127.0.0.1:1/v1', maxTokens: 'max_tokens' },
+          anthropic: { kind: 'anthropic' },
+        },
+        models: {
+          one: {
+            targets: [
+              { ...thinking, provider: 'local' },
+              { model: 'x', provider: 'local' },
+              { ...thinking, provider: 'local', maxTokens: 'max_completion_tokens' },
+              ...['openai', 'azure', 'said', 'anthropic'].map((provider) => ({ ...thinking, provider })),
+            ],
+            fallbacks: [{ ...thinking, provider: 'local' }],
+          },
+          two: { targets: [{ ...thinking, provider: 'local' }], maxTokens: 'max_tokens' },
+        },
+      });
+      const warned = stdout.split('\n').flatMap((line) => /^warning: (\S+) .*"maxTokens"/.exec(line)?.[1] ?? []);
+      assert.deepEqual([code, warned], [0, ['/models/one/targets/0', '/models/one/fallbacks/0']]);
+    });
+
     it('names each issue of a configuration on a separate line', async () => {
       const { code, stdout, stderr } = await check({
         providers: { ...providers, openai: { kind: 'openai-compatible', apiKeyEnv: 'NOT_SET_HERE' } },

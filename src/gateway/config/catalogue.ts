@@ -1,10 +1,13 @@
 import * as E from 'fp-ts/lib/Either.js';
 import {
   canChat,
+  defaultMaxTokensMember,
   defaultTimeouts,
   type GatewayConfiguration,
+  type MaxTokensMember,
   type ModelConfiguration,
   type Price,
+  type ProviderConfiguration,
   type ReasoningHint,
   type Timeouts,
   type TimeoutsConfiguration,
@@ -30,6 +33,8 @@ export interface Target {
   readonly interchangeable: boolean;
   /** The most tokens of an answer; null if the configuration does not say. */
   readonly maxOutputTokens: number | null;
+  /** The member for that limit in a translated chat. */
+  readonly maxTokens: MaxTokensMember;
   /** Whether it thinks before it answers. */
   readonly reasoning: boolean;
   /** How an Anthropic model is asked to think. */
@@ -253,19 +258,20 @@ interface TargetReference {
   readonly price?: Price | undefined;
   readonly interchangeable?: boolean;
   readonly maxOutputTokens?: number | undefined;
+  readonly maxTokens?: MaxTokensMember | undefined;
   readonly reasoning?: boolean;
   readonly thinking?: Target['thinking'];
 }
 
 function createTarget(
   reference: TargetReference,
-  entry: Pick<ModelConfiguration, 'timeouts' | 'price'>,
+  entry: Pick<ModelConfiguration, 'timeouts' | 'price'> & Partial<Pick<ModelConfiguration, 'maxTokens'>>,
   configuration: GatewayConfiguration,
   prefill: boolean,
 ): Target {
   const { provider, model, price, interchangeable = false } = reference;
-  const ofProvider = configuration.providers[provider]?.timeouts ?? {};
-  const statedTimeouts = { ...given(ofProvider), ...given(entry.timeouts) };
+  const configured = configuration.providers[provider];
+  const statedTimeouts = { ...given(configured?.timeouts ?? {}), ...given(entry.timeouts) };
   return {
     id: `${provider}/${model}`,
     provider,
@@ -276,10 +282,20 @@ function createTarget(
     prefill,
     interchangeable,
     maxOutputTokens: reference.maxOutputTokens ?? null,
+    maxTokens: saidMaxTokens(reference, entry, configured) ?? defaultMaxTokensMember(configured),
     reasoning: reference.reasoning ?? false,
     thinking: reference.thinking ?? 'none',
-    isSandbox: configuration.providers[provider]?.kind === 'sandbox',
+    isSandbox: configured?.kind === 'sandbox',
   };
+}
+
+/** The member for the limit of tokens that a target, its model or its provider says; undefined if none does. */
+export function saidMaxTokens(
+  target: Pick<TargetReference, 'maxTokens'>,
+  model: Partial<Pick<ModelConfiguration, 'maxTokens'>>,
+  provider: ProviderConfiguration | undefined,
+): MaxTokensMember | undefined {
+  return target.maxTokens ?? model.maxTokens ?? provider?.maxTokens;
 }
 
 function given(timeouts: Partial<TimeoutsConfiguration>): Partial<Timeouts> {

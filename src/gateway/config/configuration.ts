@@ -54,6 +54,10 @@ export function canChat(kind: ProviderKind | undefined): boolean {
   return kind !== undefined && kind !== 'elevenlabs';
 }
 
+const maxTokensMember = oneOf('max_completion_tokens', 'max_tokens');
+/** The member of a chat for the most tokens of its answer. */
+export type MaxTokensMember = t.TypeOf<typeof maxTokensMember>;
+
 const Provider = strictObject({
   kind: oneOf(...providerKinds),
   baseUrl: optional(checkedText(text({ min: 1, max: 2_000 }), checkBaseUrl)),
@@ -67,8 +71,22 @@ const Provider = strictObject({
   responses: optional(flag),
   /** Whether it runs OpenAI's own tools. */
   hostedTools: withDefault(flag, false),
+  /** The member for the limit of tokens in a translated chat. Default: that of `defaultMaxTokensMember`. */
+  maxTokens: optional(maxTokensMember),
   timeouts: withDefaultInput(Timeouts, {}),
 });
+
+/**
+ * OpenAI's newer models refuse `max_tokens` (https://platform.openai.com/docs/api-reference/chat/create), and many other
+ * servers know no `max_completion_tokens`.
+ */
+export function defaultMaxTokensMember(provider: ProviderConfiguration | undefined): MaxTokensMember {
+  if (provider?.kind !== 'openai-compatible') return 'max_tokens';
+  const isOpenAi = provider.baseUrl === undefined || openAiHost.test(new URL(provider.baseUrl).hostname);
+  return isOpenAi ? 'max_completion_tokens' : 'max_tokens';
+}
+
+const openAiHost = /\.openai(\.azure)?\.com$/;
 
 const modelName = checkedText(text({ min: 1, max: 500 }), checkVisibleAscii);
 
@@ -90,6 +108,8 @@ const Price = strictObject({
 const modelTraits = {
   /** The most tokens of an answer: used where a provider needs a limit and the client gives none. */
   maxOutputTokens: optional(integer(1, 100_000_000)),
+  /** The member for the limit of tokens, if it differs from the model's or the provider's. */
+  maxTokens: optional(maxTokensMember),
   /** Whether it thinks before it answers, so that it takes an effort. */
   reasoning: withDefault(flag, false),
   /** How an Anthropic model is asked to think: with a budget of tokens, with an effort, or not at all. */
@@ -126,6 +146,7 @@ const Model = strictObject({
   retryAfterMaxMs: retryAfterMax,
   onStreamFailure: withDefault(oneOf('error', 'continue', 'whole'), 'error'),
   askUsage: withDefault(flag, false),
+  maxTokens: optional(maxTokensMember),
   timeouts: withDefaultInput(Timeouts, {}),
   price: optional(Price),
 });

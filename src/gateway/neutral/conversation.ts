@@ -15,7 +15,7 @@ export interface Conversation {
   readonly temperature: Tuned | null;
   readonly topP: Tuned | null;
   readonly topK: Tuned | null;
-  readonly stopSequences: ReadonlyArray<string>;
+  readonly stopSequences: ReadonlyArray<PlacedValue<string>>;
   /** The form that the answer must have; null for text. */
   readonly output: OutputForm | null;
   readonly reasoning: Reasoning | null;
@@ -40,6 +40,17 @@ export interface Turn {
 /** Where something is in the client's request (RFC 6901), for messages. */
 interface Placed {
   readonly pointer: string;
+}
+
+/** Joins consecutive turns of one role. */
+export function joinTurns(turns: ReadonlyArray<Turn>): ReadonlyArray<Turn> {
+  const joined: { role: Turn['role']; parts: Part[] }[] = [];
+  for (const { role, parts } of turns) {
+    const last = joined.at(-1);
+    if (last?.role === role) last.parts.push(...parts);
+    else joined.push({ role, parts: [...parts] });
+  }
+  return joined;
 }
 
 /** A text. */

@@ -1,23 +1,24 @@
-import { keptText } from '#gateway/framing/json-text.ts';
-import type {
-  Conversation,
-  DocumentPart,
-  ImagePart,
-  OutputForm,
-  PlacedValue,
-  Source,
-  TextPart,
-  Tool,
-  ToolCallPart,
-  ToolChoice,
-  ToolResultPart,
-  Turn,
+import {
+  type Conversation,
+  type DocumentPart,
+  type ImagePart,
+  joinTurns,
+  type OutputForm,
+  type PlacedValue,
+  type Source,
+  type TextPart,
+  type Tool,
+  type ToolCallPart,
+  type ToolChoice,
+  type ToolResultPart,
+  type Turn,
 } from '#gateway/neutral/conversation.ts';
 import { plainTextIn } from '#gateway/neutral/source.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { freeTextSchema } from './free-text.ts';
 import type { LeftOut } from './left-out.ts';
-import { joinTurns, kindOf, refuse, textAt } from './parsing.ts';
+import { kindOf, refuse, textAt } from './parsing.ts';
+import { schemaIn } from './tool-schema.ts';
 
 /** What a message or a result of a tool may have in it. */
 export type ContentPart = TextPart | ImagePart | DocumentPart;
@@ -134,7 +135,7 @@ export function functionTool(
   return {
     name,
     description: textAt(description, `${pointer}/description`),
-    schema: keptText(schema),
+    schema: schemaIn(schema),
     isStrict: typeof strict === 'boolean' ? strict : null,
     isFreeText: false,
     pointer,
@@ -209,7 +210,7 @@ function schemaOutput(format: JsonObject, pointer: string, inside: string | null
   return {
     name: textAt(name, `${pointer}/name`) ?? 'answer',
     description: placedText(description, `${pointer}/description`),
-    schema: keptText(schema),
+    schema: schemaIn(schema),
     isStrict: typeof strict === 'boolean' ? strict : null,
     pointer,
   };

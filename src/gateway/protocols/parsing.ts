@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js';
-import { type Effort, efforts, type Part, type Turn, type Unsupported } from '#gateway/neutral/conversation.ts';
+import { type Effort, efforts, type PlacedValue, type Unsupported } from '#gateway/neutral/conversation.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 
 /** Why a request is refused that must not lose anything. */
@@ -42,17 +42,6 @@ export function orUnsupported<Result>(work: () => Result): E.Either<Unsupported,
   }
 }
 
-/** Joins consecutive parts of one role to one turn. */
-export function joinTurns(turns: ReadonlyArray<Turn>): ReadonlyArray<Turn> {
-  const joined: { role: Turn['role']; parts: Part[] }[] = [];
-  for (const { role, parts } of turns) {
-    const last = joined.at(-1);
-    if (last?.role === role) last.parts.push(...parts);
-    else joined.push({ role, parts: [...parts] });
-  }
-  return joined;
-}
-
 /** The text of a member that holds the user's content; null without one. Anything else would be lost, so it is refused. */
 export function textAt(value: Json | undefined, pointer: string): string | null {
   if (value === undefined || value === null || typeof value === 'string') return value ?? null;
@@ -63,6 +52,16 @@ export function textAt(value: Json | undefined, pointer: string): string | null 
 export function listAt(value: Json | undefined, pointer: string): ReadonlyArray<Json> {
   if (value === undefined || value === null || Array.isArray(value)) return value ?? [];
   return refuse(pointer, `must be a list, and is ${kindOf(value)}`);
+}
+
+/** Texts at which an answer stops: one, or a list of them. An empty text says nothing. */
+export function stopsAt(value: Json | undefined, pointer: string): ReadonlyArray<PlacedValue<string>> {
+  if (typeof value === 'string') return value === '' ? [] : [{ value, pointer }];
+  return listAt(value, pointer).flatMap((each, index) => {
+    const place = `${pointer}/${index}`;
+    const text = textAt(each, place);
+    return text === null || text === '' ? [] : [{ value: text, pointer: place }];
+  });
 }
 
 /** What a value is that is not what it must be. */

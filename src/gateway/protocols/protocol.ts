@@ -1,7 +1,7 @@
 import type * as E from 'fp-ts/lib/Either.js';
 import type { Failure } from '#domain/shared/failure.ts';
 import type { ErrorForm } from '#exchange/error-form.ts';
-import type { ReasoningHint } from '#gateway/config/configuration.ts';
+import type { MaxTokensMember, ReasoningHint } from '#gateway/config/configuration.ts';
 import type { ReadBody } from '#gateway/framing/json-request.ts';
 import type { LongTexts } from '#gateway/framing/long-texts.ts';
 import type { StreamInterpreter } from '#gateway/framing/stream-interpreter.ts';
@@ -154,8 +154,8 @@ export interface TargetModel {
   readonly reasoning: boolean;
   /** How an Anthropic model is asked to think. */
   readonly thinking: 'budget' | 'adaptive' | 'none';
-  /** Whether the limit of tokens is `max_completion_tokens`, as OpenAI's newer models want it. */
-  readonly takesCompletionTokens: boolean;
+  /** The member for the limit of an answer's tokens in a chat. */
+  readonly maxTokens: MaxTokensMember;
 }
 
 /** A request for a target. */

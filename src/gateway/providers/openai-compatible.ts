@@ -24,7 +24,6 @@ export class OpenAiCompatible implements Provider {
   readonly protocols: readonly ['openai-chat'] | readonly ['openai-chat', 'openai-responses'];
   readonly hostedTools: boolean;
   readonly wholePaths = ['/embeddings'] as const;
-  readonly takesCompletionTokens: boolean;
   readonly #headers: ReadonlyArray<string>;
   readonly #chatHeaders: ReadonlyArray<string>;
   readonly #chatStreamHeaders: ReadonlyArray<string>;
@@ -38,7 +37,6 @@ export class OpenAiCompatible implements Provider {
     this.redactor = redactorOf(configuration, apiKey);
     this.#base = new URL(configuration.baseUrl ?? defaultBaseUrl);
     const isOpenAi = this.#base.origin === new URL(defaultBaseUrl).origin;
-    this.takesCompletionTokens = isOpenAi;
     this.protocols = (configuration.responses ?? isOpenAi) ? ['openai-chat', 'openai-responses'] : ['openai-chat'];
     this.hostedTools = configuration.hostedTools;
     this.#headers = ownHeaders(configuration, keyHeaders(apiKey, configuration.apiKeyHeader));

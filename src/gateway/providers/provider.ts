@@ -138,8 +138,6 @@ export interface Provider {
   readonly protocols?: readonly [WrittenProtocolName, ...ProtocolName[]];
   /** Whether it runs OpenAI's own tools. Default false. */
   readonly hostedTools?: boolean;
-  /** Whether its models want the limit of tokens as `max_completion_tokens`. */
-  readonly takesCompletionTokens?: boolean;
   readonly text?: (text: ProviderText) => UpstreamRequest;
   /** Missing if it makes no responses in the background. */
   readonly backgroundResponse?: (request: ProviderBackgroundRequest) => UpstreamRequest;

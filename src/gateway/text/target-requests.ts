@@ -135,7 +135,7 @@ export class TargetRequests {
     target: Target,
     continueFrom: string | null,
   ): Promise<OutgoingRequest | null> {
-    const written = await this.#write(target, provider, protocol, continueFrom);
+    const written = await this.#write(target, protocol, continueFrom);
     if (E.isLeft(written)) return null;
     const { body, ignored } = written.right;
     const request = provider.text({
@@ -178,7 +178,6 @@ export class TargetRequests {
 
   async #write(
     target: Target,
-    provider: TextProvider,
     protocol: TextProtocol,
     continueFrom: string | null,
   ): Promise<E.Either<Unsupported, WrittenRequest>> {
@@ -188,13 +187,12 @@ export class TargetRequests {
     if (E.isLeft(parsed)) return parsed;
     const { conversation, ignored } = parsed.right;
     if (this.#request.size > largeBodyBytes) await heavyWork.take(1);
-    const model = { ...target, takesCompletionTokens: provider.takesCompletionTokens ?? false };
     const written = E.chain<Unsupported, WrittenRequest, WrittenRequest>((request) =>
       this.#strictly({
         body: this.#longTexts.putInto(request.body),
         ignored: [...ignored, ...request.ignored, ...this.#askingHeaders()],
       }),
-    )(protocol.provider.write(continued(conversation, continueFrom), model));
+    )(protocol.provider.write(continued(conversation, continueFrom), target));
     if (continueFrom === null) this.#lastWritten = { target, written };
     return written;
   }
@@ -237,7 +235,7 @@ export class TargetRequests {
         unsupported ??= refused;
         continue;
       }
-      const written = await this.#write(target, provider, translation, null);
+      const written = await this.#write(target, translation, null);
       if (E.isRight(written)) return null;
       unsupported ??= written.left;
     }

@@ -154,3 +154,50 @@ describe('Catalogue', () => {
     assert.deepEqual(catalogue.speech('none', 'narrator'), E.left({ kind: 'unknown-model', model: 'none' }));
   });
 });
+
+describe('the member for the limit of tokens', () => {
+  const of = (provider: object, target: object = {}, model: object = {}) => {
+    const decoded = decodeConfiguration(
+      {
+        providers: { p: { kind: 'openai-compatible', ...provider } },
+        models: { m: { targets: [{ provider: 'p', model: 'x', ...target }], ...model } },
+      },
+      {},
+    );
+    assert.ok(E.isRight(decoded), JSON.stringify(decoded));
+    return right(new Catalogue(decoded.right).chat('m', 'fast')).targets[0]?.maxTokens;
+  };
+  const at = (baseUrl: string) => ({ baseUrl });
+  const [current, old] = ['max_completion_tokens', 'max_tokens'] as const;
+
+  for (const [host, expected] of [
+    ['https://api.openai.com/v1', current],
+    ['https://eu.api.openai.com/v1', current],
+    ['https://me.openai.azure.com/openai/v1', current],
+    ['https://me.services.ai.azure.com/models', old],
+    ['https://notopenai.com/v1', old],
+    ['https://api.openai.com.example.com/v1', old],
+    ['http://127.0.0.1:11434/v1', old],
+  ] as const)
+    it(`given ${host} when nothing is said then it is ${expected}`, () => {
+      assert.equal(of(at(host)), expected);
+    });
+
+  it('given a kind of provider without an address when nothing is said then the kind decides', () => {
+    assert.deepEqual([of({}), of({ kind: 'anthropic' }), of({ kind: 'sandbox' })], [current, old, old]);
+  });
+
+  it('given a target, a model and a provider that say it then the nearest counts', () => {
+    const local = { ...at('http://127.0.0.1:1/v1'), maxTokens: current };
+    assert.deepEqual(
+      [of(local), of(local, {}, { maxTokens: old }), of(local, { maxTokens: current }, { maxTokens: old })],
+      [current, old, current],
+    );
+  });
+
+  it('given another word then it is an issue', () => {
+    const provider = { kind: 'openai-compatible', maxTokens: 'maxTokens' };
+    const decoded = decodeConfiguration({ providers: { p: provider }, models: {} }, {});
+    assert.deepEqual(E.isLeft(decoded) && decoded.left.map(({ pointer }) => pointer), ['/providers/p/maxTokens']);
+  });
+});

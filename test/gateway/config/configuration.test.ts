@@ -110,7 +110,7 @@ describe('gateway configuration', () => {
         targets: [
           {
             ...{ provider: 'p', model: 'x', weight: 1, interchangeable: false, price: undefined },
-            ...{ maxOutputTokens: undefined, reasoning: false, thinking: 'none' },
+            ...{ maxOutputTokens: undefined, maxTokens: undefined, reasoning: false, thinking: 'none' },
           },
         ],
         fallbacks: [],

@@ -7,6 +7,11 @@ import type { StrictProvider } from '#test/gateway/support/strict-provider.ts';
 const hi = [{ role: 'user', content: 'hi' }];
 const user = (...content: ReadonlyArray<object>) => [{ role: 'user', content }];
 const functionNamed = (name: unknown) => ({ type: 'function', function: { name } });
+const calledWith = (id: string) => ({
+  role: 'assistant',
+  content: null,
+  tool_calls: [{ id, type: 'function', function: { name: 't', arguments: '{}' } }],
+});
 const called = { role: 'assistant', content: null, tool_calls: [{ id: 'a', ...functionNamed('t') }] };
 const callOf = (call: object) => [
   { role: 'user', content: 'hi' },
@@ -48,6 +53,10 @@ const wrongChats: ReadonlyArray<object> = [
   { tools: [] },
   { tools: [functionNamed('a b')] },
   { tools: [{ type: 'function' }] },
+  ...[{}, { type: 'object' }, { properties: {} }, null].map((parameters) => ({
+    tools: [{ type: 'function', function: { name: 'a', parameters } }],
+  })),
+  { messages: [...hi, calledWith('a'.repeat(41)), { ...result, tool_call_id: 'a'.repeat(41) }] },
   { tool_choice: 'auto' },
   { tools: [functionNamed('a')], tool_choice: 'sometimes' },
   { parallel_tool_calls: false },
@@ -59,6 +68,8 @@ const wrongChats: ReadonlyArray<object> = [
 ];
 
 const toolUse = { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 't', input: {} }] };
+const answered = user({ type: 'tool_result', tool_use_id: 'a' });
+const blocks = (messages: typeof answered) => messages.flatMap(({ content }) => content);
 const toolOf = (members: object) => [{ name: 't', input_schema: { type: 'object' }, ...members }];
 const thinks = { thinking: { type: 'enabled', budget_tokens: 1_024 }, max_tokens: 4_000 };
 
@@ -75,6 +86,13 @@ const wrongMessages: ReadonlyArray<object> = [
   { messages: [{ role: 'user', content: [] }] },
   { messages: [{ role: 'user', content: 'x', name: 'y' }] },
   { messages: user({ type: 'text', text: '' }) },
+  { messages: user({ type: 'text', text: ' \n' }) },
+  { messages: [{ role: 'assistant', content: 'Hello' }, ...hi] },
+  { messages: [...hi, { role: 'assistant', content: 'Hello ' }] },
+  { messages: [...hi, toolUse, ...answered, toolUse, ...answered], tools: toolOf({}) },
+  { messages: [...hi, toolUse, ...user(...blocks(answered), ...blocks(answered))], tools: toolOf({}) },
+  { temperature: 0.5, top_p: 0.5 },
+  { system: [{ type: 'text', text: ' ' }] },
   { messages: user({ type: 'image_url' }) },
   { messages: user({ type: 'image' }) },
   { messages: user({ type: 'image', source: { type: 'base64', media_type: 'image/tiff', data: 'AAAA' } }) },
@@ -103,6 +121,7 @@ const wrongMessages: ReadonlyArray<object> = [
   { thinking: { type: 'enabled', budget_tokens: 5_000 }, max_tokens: 4_000 },
   { ...thinks, temperature: 0.5 },
   { ...thinks, top_k: 5 },
+  { ...thinks, top_p: 0.9 },
   { ...thinks, tools: toolOf({}), tool_choice: { type: 'any' } },
   { ...thinks, tools: toolOf({}), messages: [...hi, toolUse, ...user({ type: 'tool_result', tool_use_id: 'a' })] },
   { n: 2 },

@@ -22,7 +22,7 @@ const target = {
   maxOutputTokens: null,
   reasoning: true,
   thinking: 'none',
-  takesCompletionTokens: false,
+  maxTokens: 'max_tokens',
 } as const;
 
 async function requestOf(body: object): Promise<TextRequest> {

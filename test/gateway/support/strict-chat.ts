@@ -52,6 +52,9 @@ function faultOfContent({ role, content, tool_calls: calls }: Body): string | nu
   return unfit === undefined ? null : `content: ${String(unfit.type)} is not supported for ${String(role)}`;
 }
 
+const isArgumentsSchema = (schema: unknown): boolean =>
+  schema === undefined || (isObject(schema) && schema.type === 'object' && isObject(schema.properties));
+
 function faultOfCalls(messages: ReadonlyArray<Body>): string | null {
   for (const [index, message] of messages.entries()) {
     const wanted = new Set(listOf(message.tool_calls).map(({ id }) => id));
@@ -138,6 +141,11 @@ export const rulesOfChats = ({ takesReasoning }: { readonly takesReasoning: bool
       ? null
       : 'tools.function.name: must match ^[a-zA-Z0-9_-]{1,64}$',
   ),
+  rule(calling, ({ tools }) =>
+    listOf(tools).every(({ function: called }) => !isObject(called) || isArgumentsSchema(called.parameters))
+      ? null
+      : 'tools.function.parameters: object schema missing properties',
+  ),
   rule(calling, ({ tools, tool_choice: choice }) =>
     choice !== undefined && choice !== null && listOf(tools).length === 0 ? 'tool_choice: only with tools' : null,
   ),
@@ -153,9 +161,11 @@ export const rulesOfChats = ({ takesReasoning }: { readonly takesReasoning: bool
   rule(calling, (body) =>
     messagesOf(body)
       .flatMap(({ tool_calls: calls }) => listOf(calls))
-      .every(({ id, function: called }) => isText(id) && isObject(called) && isText(called.arguments))
+      .every(
+        ({ id, function: called }) => isText(id) && id.length <= 40 && isObject(called) && isText(called.arguments),
+      )
       ? null
-      : 'tool_calls: need an id and arguments as a text',
+      : 'tool_calls: need an id of at most 40 characters, and arguments as a text',
   ),
   rule(structured, ({ response_format: format }) =>
     format === undefined || (isObject(format) && ['text', 'json_object', 'json_schema'].includes(String(format.type)))

@@ -41,7 +41,7 @@ const callId = /^[a-zA-Z0-9_-]+$/;
 function faultOfBlock(block: Body): string | null {
   switch (block.type) {
     case 'text':
-      return isText(block.text) && block.text !== '' ? null : 'text content blocks must be non-empty';
+      return isText(block.text) && block.text.trim() !== '' ? null : 'text content blocks must be non-empty';
     case 'tool_use':
       if (!isObject(block.input)) return 'tool_use.input: must be an object';
       return isText(block.id) && callId.test(block.id) ? null : 'tool_use.id: must match ^[a-zA-Z0-9_-]+$';
@@ -91,6 +91,17 @@ function faultOfPairs(messages: ReadonlyArray<Body>): string | null {
     if (own.some((id) => !before.includes(id))) return 'unexpected tool_use_id in a tool_result block';
   }
   return null;
+}
+
+const idsIn = (body: Body, type: string, member: string): ReadonlyArray<unknown> =>
+  allBlocks(body).flatMap((block) => (block.type === type ? [block[member]] : []));
+
+const isUnique = (values: ReadonlyArray<unknown>): boolean => new Set(values).size === values.length;
+
+/** Whether a message of the assistant, which Anthropic would continue, ends with a space. */
+function endsWithSpace(message: Body | undefined): boolean {
+  const text = message?.role === 'assistant' ? blocksOf(message).at(-1)?.text : undefined;
+  return isText(text) && text !== text.trimEnd();
 }
 
 /** Whether a text or an image is before a result of a tool. */
@@ -152,13 +163,24 @@ export const messagesRules: ReadonlyArray<Rule> = [
         .map(faultOfBlock)
         .find((fault) => fault !== null) ?? null,
   ),
+  rule(api, (body) =>
+    listOf(body.messages)[0]?.role === 'assistant' ? 'messages: first message must use the "user" role' : null,
+  ),
+  rule(api, (body) =>
+    endsWithSpace(listOf(body.messages).at(-1)) ? 'final assistant content: trailing whitespace' : null,
+  ),
   rule(api, ({ system }) =>
-    system === undefined || isText(system) || listOf(system).every(({ type, text }) => type === 'text' && text !== '')
+    system === undefined ||
+    isText(system) ||
+    listOf(system).every(({ type, text }) => type === 'text' && String(text).trim() !== '')
       ? null
       : 'system: must be a text or text blocks that are not empty',
   ),
   rule(api, ({ temperature }) => (between(temperature, 0, 1) ? null : 'temperature: range 0..1')),
   rule(api, ({ top_p: value }) => (between(value, 0, 1) ? null : 'top_p: range 0..1')),
+  rule(api, ({ temperature, top_p: topP }) =>
+    temperature === undefined || topP === undefined ? null : '`temperature` and `top_p` cannot both be specified',
+  ),
   rule(api, ({ stop_sequences: value }) =>
     value === undefined || (Array.isArray(value) && value.every((each) => isText(each) && each.trim() !== ''))
       ? null
@@ -192,6 +214,10 @@ export const messagesRules: ReadonlyArray<Rule> = [
       : null,
   ),
   rule(tools, (body) => faultOfPairs(listOf(body.messages))),
+  rule(tools, (body) => (isUnique(idsIn(body, 'tool_use', 'id')) ? null : '`tool_use` ids must be unique')),
+  rule(tools, (body) =>
+    isUnique(idsIn(body, 'tool_result', 'tool_use_id')) ? null : 'each tool_use must have a single result',
+  ),
   rule(tools, (body) =>
     listOf(body.messages).some(hasLateResult) ? 'tool_result blocks must come first in the content' : null,
   ),
@@ -210,6 +236,11 @@ export const messagesRules: ReadonlyArray<Rule> = [
   rule(thinking, ({ thinking: asked, temperature, top_k: topK }) =>
     isObject(asked) && asked.type !== 'disabled' && ((temperature ?? 1) !== 1 || topK !== undefined)
       ? 'temperature may only be set to 1 when thinking is enabled'
+      : null,
+  ),
+  rule(thinking, ({ thinking: asked, top_p: topP }) =>
+    isObject(asked) && asked.type !== 'disabled' && !between(topP, 0.95, 1)
+      ? '`top_p` must be at least 0.95 when thinking is enabled'
       : null,
   ),
   rule(thinking, ({ thinking: asked, tool_choice: choice }) =>

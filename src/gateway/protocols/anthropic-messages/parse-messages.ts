@@ -2,21 +2,22 @@ import * as E from 'fp-ts/lib/Either.js';
 import type { Failure } from '#domain/shared/failure.ts';
 import { keptText, parseKeepingText } from '#gateway/framing/json-text.ts';
 import type { LongTexts } from '#gateway/framing/long-texts.ts';
-import type {
-  Conversation,
-  DocumentPart,
-  ImagePart,
-  OutputForm,
-  Part,
-  Reasoning,
-  ReasoningPart,
-  TextPart,
-  Tool,
-  ToolCallPart,
-  ToolChoice,
-  ToolResultPart,
-  Turn,
-  Unsupported,
+import {
+  type Conversation,
+  type DocumentPart,
+  type ImagePart,
+  joinTurns,
+  type OutputForm,
+  type Part,
+  type Reasoning,
+  type ReasoningPart,
+  type TextPart,
+  type Tool,
+  type ToolCallPart,
+  type ToolChoice,
+  type ToolResultPart,
+  type Turn,
+  type Unsupported,
 } from '#gateway/neutral/conversation.ts';
 import { base64Source } from '#gateway/neutral/source.ts';
 import { LeftOut } from '#gateway/protocols/left-out.ts';
@@ -33,17 +34,9 @@ import {
   toolCallPart,
   toolResultPart,
 } from '#gateway/protocols/parsed-parts.ts';
-import {
-  joinTurns,
-  listAt,
-  objectOr,
-  orUnsupported,
-  refuse,
-  shown,
-  textAt,
-  textOr,
-} from '#gateway/protocols/parsing.ts';
+import { listAt, objectOr, orUnsupported, refuse, shown, stopsAt, textAt, textOr } from '#gateway/protocols/parsing.ts';
 import type { ParsedRequest } from '#gateway/protocols/protocol.ts';
+import { schemaIn } from '#gateway/protocols/tool-schema.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { effortOf, protocolName } from './thinking.ts';
 
@@ -93,9 +86,7 @@ class RequestParser {
       temperature: this.#leftOut.numberAt(temperature, '/temperature'),
       topP: this.#leftOut.numberAt(topP, '/top_p'),
       topK: this.#leftOut.numberAt(topK, '/top_k'),
-      stopSequences: listAt(stops, '/stop_sequences').flatMap(
-        (each, index) => textAt(each, `/stop_sequences/${index}`) ?? [],
-      ),
+      stopSequences: stopsAt(stops, '/stop_sequences'),
       output: this.#output(format, '/output_config/format') ?? this.#output(oldFormat, '/output_format'),
       reasoning: this.#reasoning(thinking, this.#leftOut.textAt(effort, '/output_config/effort')),
       isStreamed: stream === true,
@@ -215,7 +206,7 @@ class RequestParser {
     const { type, schema, ...others } = objectOr(format);
     if (type !== 'json_schema') return refuse(pointer, 'this form of an answer cannot be expressed for this target');
     this.#leftOut.addMembers(others, pointer);
-    return { name: 'answer', description: null, schema: keptText(schema), isStrict: true, pointer };
+    return { name: 'answer', description: null, schema: schemaIn(schema), isStrict: true, pointer };
   }
 
   #reasoning(thinking: Json | undefined, effort: string | null): Reasoning | null {

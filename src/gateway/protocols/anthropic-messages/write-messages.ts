@@ -1,22 +1,26 @@
 import { hash } from 'node:crypto';
-import type * as E from 'fp-ts/lib/Either.js';
+import * as E from 'fp-ts/lib/Either.js';
 import { JsonText, type WritableJson, writeJson } from '#gateway/framing/json-text.ts';
-import type {
-  Conversation,
-  DocumentPart,
-  ImagePart,
-  Part,
-  Source,
-  TextPart,
-  Tool,
-  ToolCallPart,
-  ToolResultPart,
-  Turn,
-  Unsupported,
+import {
+  type Conversation,
+  type DocumentPart,
+  type ImagePart,
+  joinTurns,
+  type Part,
+  type Source,
+  type TextPart,
+  type Tool,
+  type ToolCallPart,
+  type ToolResultPart,
+  type Turn,
+  type Unsupported,
 } from '#gateway/neutral/conversation.ts';
+import { pairCalls } from '#gateway/neutral/paired-calls.ts';
 import { orUnsupported, refuse } from '#gateway/protocols/parsing.ts';
 import { maxTranslatedValues, type TargetModel, type WrittenRequest } from '#gateway/protocols/protocol.ts';
+import { schemaWith } from '#gateway/protocols/tool-schema.ts';
 import { JsonScanner } from '#shared/json/json-scanner.ts';
+import { samplingOf } from './sampling.ts';
 import { budgetOf, protocolName } from './thinking.ts';
 
 /** Used if neither the client nor the model's entry has a limit, because Anthropic needs one. */
@@ -26,13 +30,24 @@ const tooManyValues = `the arguments of all calls have more than ${maxTranslated
 
 /** Writes a request of Messages (https://docs.anthropic.com/en/api/messages). */
 export function writeMessages(conversation: Conversation, model: TargetModel): E.Either<Unsupported, WrittenRequest> {
-  return orUnsupported(() => new RequestWriter(conversation, model).write());
+  return E.chain((turns: ReadonlyArray<Turn>) =>
+    orUnsupported(() => new RequestWriter({ ...conversation, turns }, model).write()),
+  )(pairCalls(conversation.turns));
 }
+
+const anyObject = { type: 'object', properties: {} };
+
+type Message = { readonly role: string; readonly content: ReadonlyArray<WritableJson> };
+
+/** What the user says before an assistant that speaks first, as on a phone. */
+const openingMessage: Message = { role: 'user', content: [{ type: 'text', text: '.' }] };
 
 type Members = Readonly<Record<string, WritableJson | undefined>>;
 
 class RequestWriter {
   readonly #conversation: Conversation;
+  /** Those of the user and the assistant, in turn, without blank texts. */
+  readonly #turns: ReadonlyArray<Turn>;
   readonly #target: TargetModel;
   readonly #ignored = new Set<string>();
   /** How many values the arguments of calls may still have. */
@@ -40,41 +55,73 @@ class RequestWriter {
 
   constructor(conversation: Conversation, target: TargetModel) {
     this.#conversation = conversation;
+    this.#turns = turnsWithTexts(conversation.turns);
     this.#target = target;
   }
 
   write(): WrittenRequest {
-    const { system, turns, tools, stopSequences, topP, isStreamed } = this.#conversation;
     const maxTokens = this.#conversation.maxTokens ?? this.#target.maxOutputTokens ?? defaultMaxTokens;
     const thinking = this.#thinking(maxTokens);
-    const systemTexts = [...system, ...systemTextsIn(turns)];
     const body = writeJson({
       model: this.#target.model,
       max_tokens: maxTokens,
-      system: systemTexts.length === 0 ? undefined : systemTexts.filter(hasText).map(textBlock),
-      messages: turns.filter(({ role }) => role !== 'system').flatMap((turn) => this.#message(turn)),
-      tools: tools.length === 0 ? undefined : tools.map((tool) => this.#tool(tool)),
-      tool_choice: tools.length === 0 ? undefined : this.#toolChoice(),
+      ...this.#said(),
+      ...this.#tools(),
       ...thinking,
-      ...this.#sampling('thinking' in thinking),
-      top_p: topP?.value,
-      stop_sequences: stopSequences.length === 0 ? undefined : stopSequences,
+      ...samplingOf(this.#conversation, 'thinking' in thinking, this.#ignored),
+      stop_sequences: this.#stopSequences(),
       output_config: this.#outputConfig(),
-      stream: isStreamed ? true : undefined,
+      stream: this.#conversation.isStreamed ? true : undefined,
     });
     return { body: Buffer.from(body), ignored: [...this.#ignored] };
   }
 
-  /** Temperature goes up to 1 here, and a model that thinks takes neither of these. */
-  #sampling(thinks: boolean): Members {
-    const { temperature, topK } = this.#conversation;
-    if (thinks) {
-      if (temperature !== null) this.#ignored.add(temperature.pointer);
-      if (topK !== null) this.#ignored.add(topK.pointer);
-      return {};
+  /** Anthropic needs a message, and the user's first. What only the system says becomes the user's. */
+  #said(): Members {
+    const { system, turns } = this.#conversation;
+    const systemBlocks = [...system, ...systemTextsIn(turns)].filter(hasText).map(textBlock);
+    const messages = this.#messages();
+    if (messages.length === 0 && systemBlocks.length > 0)
+      return { messages: [{ role: 'user', content: systemBlocks }] };
+    const opening = messages[0]?.role === 'assistant' ? [openingMessage] : [];
+    return {
+      system: systemBlocks.length === 0 ? undefined : systemBlocks,
+      messages: [...opening, ...messages],
+    };
+  }
+
+  #messages(): ReadonlyArray<Message> {
+    const messages: Array<{ readonly role: string; readonly content: WritableJson[] }> = [];
+    for (const [index, { role, parts }] of this.#turns.entries()) {
+      const isContinued = role === 'assistant' && index === this.#turns.length - 1;
+      const content = (isContinued ? withoutBlankEnd(parts) : parts).flatMap((part) => this.#block(part));
+      const last = messages.at(-1);
+      if (last?.role === role) last.content.push(...content);
+      else if (content.length > 0) messages.push({ role, content });
     }
-    if (temperature !== null && temperature.value > 1) this.#ignored.add(temperature.pointer);
-    return { temperature: temperature === null ? undefined : Math.min(1, temperature.value), top_k: topK?.value };
+    return messages;
+  }
+
+  /** Of tools with the same name the last counts. A conversation with calls needs the tools that they call. */
+  #tools(): Members {
+    const { tools } = this.#conversation;
+    const byName = new Map(tools.map((tool) => [tool.name, tool]));
+    for (const tool of tools) if (byName.get(tool.name) !== tool) this.#ignored.add(tool.pointer);
+    if (byName.size > 0)
+      return { tools: Array.from(byName.values(), (tool) => this.#tool(tool)), tool_choice: this.#toolChoice() };
+    const called = new Set(
+      this.#turns.flatMap(({ parts }) => parts.flatMap((p) => (p.kind === 'tool-call' ? [p.name] : []))),
+    );
+    if (called.size === 0) return {};
+    return { tools: Array.from(called, (name) => ({ name, input_schema: anyObject })), tool_choice: { type: 'none' } };
+  }
+
+  /** Anthropic refuses a blank one. */
+  #stopSequences(): WritableJson | undefined {
+    const { stopSequences } = this.#conversation;
+    for (const { value, pointer } of stopSequences) if (isBlank(value)) this.#ignored.add(pointer);
+    const stops = stopSequences.map(({ value }) => value).filter((text) => !isBlank(text));
+    return stops.length === 0 ? undefined : stops;
   }
 
   #thinking(maxTokens: number): Members {
@@ -94,12 +141,13 @@ class RequestWriter {
 
   /** A forced tool excludes thinking, and so do calls of tools in this turn whose reasoning is not Anthropic's. */
   #mayThink(): boolean {
-    const { toolChoice, turns } = this.#conversation;
+    const { toolChoice } = this.#conversation;
     if (toolChoice?.kind === 'any' || toolChoice?.kind === 'tool') return false;
-    const last = turns.at(-1);
-    const [before] = turns.slice(-2);
+    const last = this.#turns.at(-1);
+    const [before] = this.#turns.slice(-2);
     if (last?.role !== 'user' || !last.parts.some(({ kind }) => kind === 'tool-result')) return true;
-    return before?.parts.some((part) => part.kind === 'reasoning' && isOwn(part.signature)) === true;
+    const [first] = before?.parts.filter((part) => part.kind !== 'reasoning' || isOwn(part.signature)) ?? [];
+    return first?.kind === 'reasoning';
   }
 
   #outputConfig(): WritableJson | undefined {
@@ -124,7 +172,7 @@ class RequestWriter {
     return {
       name,
       description: description ?? undefined,
-      input_schema: schema === null ? { type: 'object', properties: {} } : new JsonText(schema),
+      input_schema: schema === null ? anyObject : new JsonText(schemaWith(schema, ['type'])),
     };
   }
 
@@ -135,11 +183,6 @@ class RequestWriter {
     if (toolChoice === null) return disabled && { type: 'auto', disable_parallel_tool_use: true };
     const name = toolChoice.kind === 'tool' ? toolChoice.name : undefined;
     return { type: toolChoice.kind, name, disable_parallel_tool_use: disabled };
-  }
-
-  #message({ role, parts }: Turn): ReadonlyArray<WritableJson> {
-    const content = parts.flatMap((part) => this.#block(part));
-    return content.length === 0 ? [] : [{ role, content }];
   }
 
   #block(part: Part): ReadonlyArray<WritableJson> {
@@ -209,9 +252,27 @@ function isOwn(signature: { readonly of: string } | null): boolean {
   return signature?.of === protocolName;
 }
 
-/** Anthropic refuses an empty text. */
+/** Anthropic refuses a text of spaces alone. */
 function hasText({ text }: TextPart): boolean {
-  return text !== '';
+  return !isBlank(text);
+}
+
+function isBlank(text: string): boolean {
+  return text.trim() === '';
+}
+
+function turnsWithTexts(turns: ReadonlyArray<Turn>): ReadonlyArray<Turn> {
+  const said = turns.flatMap(({ role, parts }) => {
+    const kept = parts.filter((part) => part.kind !== 'text' || hasText(part));
+    return role === 'system' || kept.length === 0 ? [] : [{ role, parts: kept }];
+  });
+  return joinTurns(said);
+}
+
+/** Anthropic continues the last message of the assistant, which must not end with a space. */
+function withoutBlankEnd(parts: ReadonlyArray<Part>): ReadonlyArray<Part> {
+  const last = parts.at(-1);
+  return last?.kind === 'text' ? [...parts.slice(0, -1), { ...last, text: last.text.trimEnd() }] : parts;
 }
 
 function textBlock({ text }: TextPart): WritableJson {

@@ -40,6 +40,7 @@ import {
   orUnsupported,
   refuse,
   shown,
+  stopsAt,
   textAt,
   textOr,
 } from '#gateway/protocols/parsing.ts';
@@ -97,7 +98,7 @@ function parsedOf(body: JsonObject): ParsedRequest {
     temperature: leftOut.numberAt(temperature, '/temperature'),
     topP: leftOut.numberAt(topP, '/top_p'),
     topK: null,
-    stopSequences: stopsAt(stop),
+    stopSequences: stopsAt(stop, '/stop'),
     output: openAiOutput(format, '/response_format', 'json_schema', leftOut),
     reasoning: reasoningOf(effort, leftOut),
     isStreamed: stream === true,
@@ -115,11 +116,6 @@ function refuseDemands(body: JsonObject): void {
   if (body.logprobs === true) refuse('/logprobs', 'logprobs: this target gives no probabilities');
   if (listOr(body.modalities).some((each) => each !== 'text'))
     refuse('/modalities', 'modalities: this target answers with text');
-}
-
-function stopsAt(stop: Json | undefined): ReadonlyArray<string> {
-  if (typeof stop === 'string') return [stop];
-  return listAt(stop, '/stop').flatMap((each, index) => textAt(each, `/stop/${index}`) ?? []);
 }
 
 function reasoningOf(said: Json | undefined, leftOut: LeftOut): Conversation['reasoning'] {

@@ -1,4 +1,5 @@
-import type * as E from 'fp-ts/lib/Either.js';
+import { hash } from 'node:crypto';
+import * as E from 'fp-ts/lib/Either.js';
 import { JsonText, type WritableJson, writeJson } from '#gateway/framing/json-text.ts';
 import type {
   Conversation,
@@ -14,9 +15,11 @@ import type {
   Turn,
   Unsupported,
 } from '#gateway/neutral/conversation.ts';
+import { pairCalls } from '#gateway/neutral/paired-calls.ts';
 import { urlOf } from '#gateway/neutral/source.ts';
 import { orUnsupported, refuse } from '#gateway/protocols/parsing.ts';
 import type { TargetModel, WrittenRequest } from '#gateway/protocols/protocol.ts';
+import { schemaWith } from '#gateway/protocols/tool-schema.ts';
 
 type Message = Readonly<Record<string, WritableJson | undefined>>;
 
@@ -27,25 +30,26 @@ type Message = Readonly<Record<string, WritableJson | undefined>>;
  * because a message of a tool holds texts alone.
  */
 export function writeChat(conversation: Conversation, model: TargetModel): E.Either<Unsupported, WrittenRequest> {
-  return orUnsupported(() => requestOf(conversation, model));
+  return E.chain((turns: ReadonlyArray<Turn>) => orUnsupported(() => requestOf({ ...conversation, turns }, model)))(
+    pairCalls(conversation.turns),
+  );
 }
 
 function requestOf(conversation: Conversation, target: TargetModel): WrittenRequest {
   const ignored = new Set<string>();
-  const { system, turns, tools, maxTokens, temperature, topP, topK, stopSequences, output, reasoning } = conversation;
+  const { system, turns, tools, temperature, topP, topK, output, reasoning } = conversation;
   if (topK !== null) ignored.add(topK.pointer);
   if (reasoning !== null && !target.reasoning && reasoning.effort !== 'none') ignored.add(reasoning.pointer);
-  const limit = maxTokens ?? undefined;
   const body = writeJson({
     model: target.model,
     messages: [
-      ...(system.length === 0 ? [] : [{ role: 'system', content: textIn(system) }]),
+      ...messagesOf({ role: 'system', parts: system }, ignored),
       ...turns.flatMap((turn) => messagesOf(turn, ignored)),
     ],
-    ...(target.takesCompletionTokens ? { max_completion_tokens: limit } : { max_tokens: limit }),
+    [target.maxTokens]: conversation.maxTokens ?? undefined,
     temperature: temperature?.value,
     top_p: topP?.value,
-    stop: stopSequences.length === 0 ? undefined : stopSequences,
+    stop: stopsOf(conversation, ignored),
     tools: tools.length === 0 ? undefined : tools.map(toolOf),
     tool_choice: tools.length === 0 ? undefined : toolChoiceOf(conversation.toolChoice),
     parallel_tool_calls: tools.length > 0 && !conversation.allowsParallelCalls ? false : undefined,
@@ -62,7 +66,7 @@ function toolOf({ name, description, schema, isStrict }: Tool): WritableJson {
     function: {
       name,
       description: description ?? undefined,
-      parameters: schema === null ? undefined : new JsonText(schema),
+      parameters: schema === null ? undefined : new JsonText(schemaWith(schema, ['type', 'properties'])),
       strict: isStrict ?? undefined,
     },
   };
@@ -80,14 +84,24 @@ function formatOf({ name, description, schema, isStrict }: OutputForm): Writable
   return { type: 'json_schema', json_schema: { ...described, strict: isStrict ?? undefined } };
 }
 
+/** OpenAI refuses more than four. */
+const maxStops = 4;
+
+function stopsOf({ stopSequences }: Conversation, ignored: Set<string>): WritableJson | undefined {
+  for (const { pointer } of stopSequences.slice(maxStops)) ignored.add(pointer);
+  const stops = stopSequences.slice(0, maxStops).map(({ value }) => value);
+  return stops.length === 0 ? undefined : stops;
+}
+
 function messagesOf({ role, parts }: Turn, ignored: Set<string>): ReadonlyArray<Message> {
-  if (role === 'system') return [{ role, content: textIn(parts) }];
+  if (role === 'system') return systemMessages(parts);
   return role === 'assistant' ? assistantMessages(parts, ignored) : userMessages(parts, ignored);
 }
 
 /** The texts of the system as one, which more providers take than several. */
-function textIn(parts: ReadonlyArray<Part>): string {
-  return parts.flatMap((part) => (part.kind === 'text' ? [part.text] : [])).join('\n\n');
+function systemMessages(parts: ReadonlyArray<Part>): ReadonlyArray<Message> {
+  const texts = parts.flatMap((part) => (part.kind === 'text' && !isBlank(part.text) ? [part.text] : []));
+  return texts.length === 0 ? [] : [{ role: 'system', content: texts.join('\n\n') }];
 }
 
 /** A turn of reasoning alone is left out with it: a message needs a content or a call. */
@@ -100,20 +114,34 @@ function assistantMessages(parts: ReadonlyArray<Part>, ignored: Set<string>): Re
     else if (part.kind === 'reasoning') ignored.add(part.pointer);
     else refuse(part.pointer, 'this target takes only texts and calls of tools from an assistant');
   }
-  if (texts.length === 0 && calls.length === 0) return [];
-  const content = texts.length === 0 ? null : texts.join('');
+  const text = texts.join('');
+  if (isBlank(text) && calls.length === 0) return [];
+  const content = isBlank(text) ? null : text;
   return [{ role: 'assistant', content, tool_calls: calls.length === 0 ? undefined : calls.map(callOf) }];
 }
 
 function callOf({ id, name, arguments: given }: ToolCallPart): WritableJson {
-  return { id, type: 'function', function: { name, arguments: given } };
+  return { id: callIdFor(id), type: 'function', function: { name, arguments: isBlank(given) ? '{}' : given } };
 }
 
-/** Results must follow the calls at once, so they come before what the user says. */
+/** Maximum characters of the id of a call. */
+const maxIdCharacters = 40;
+
+/** The id of a call, or one that is derived from it if OpenAI would refuse it. */
+function callIdFor(id: string): string {
+  return id.length > maxIdCharacters ? `call_${hash('sha256', id).slice(0, 24)}` : id;
+}
+
+function isBlank(text: string): boolean {
+  return text.trim() === '';
+}
+
+/** Results come first, as the turn has them. A message of blank texts alone is left out, which Moonshot refuses. */
 function userMessages(parts: ReadonlyArray<Part>, ignored: Set<string>): ReadonlyArray<Message> {
   const results = parts.flatMap((part) => (part.kind === 'tool-result' ? [resultOf(part, ignored)] : []));
-  const said = parts.flatMap(saidIn);
-  return said.length === 0 ? results : [...results, { role: 'user', content: contentOf(said, ignored) }];
+  const said = parts.flatMap(saidIn).filter((part) => part.kind !== 'text' || part.text !== '');
+  const isSilent = said.every((part) => part.kind === 'text' && isBlank(part.text));
+  return isSilent ? results : [...results, { role: 'user', content: contentOf(said, ignored) }];
 }
 
 function saidIn(part: Part): ReadonlyArray<TextPart | ImagePart | DocumentPart> {
@@ -125,7 +153,7 @@ function saidIn(part: Part): ReadonlyArray<TextPart | ImagePart | DocumentPart> 
 function resultOf({ callId, isError, parts, pointer }: ToolResultPart, ignored: Set<string>): Message {
   if (isError) ignored.add(`${pointer}/is_error`);
   const texts = parts.flatMap((part) => (part.kind === 'text' ? [part.text] : []));
-  return { role: 'tool', tool_call_id: callId, content: texts.join('') };
+  return { role: 'tool', tool_call_id: callIdFor(callId), content: texts.join('') };
 }
 
 function contentOf(parts: ReadonlyArray<TextPart | ImagePart | DocumentPart>, ignored: Set<string>): WritableJson {

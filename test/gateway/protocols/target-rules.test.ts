@@ -1,0 +1,316 @@
+import assert from 'node:assert/strict';
+import * as E from 'fp-ts/lib/Either.js';
+import { anthropicMessages } from '#gateway/protocols/anthropic-messages/anthropic-messages.ts';
+import { openAiChat } from '#gateway/protocols/openai-chat/openai-chat.ts';
+import { openAiResponses, responsesTextRequest } from '#gateway/protocols/openai-responses/openai-responses.ts';
+import { readResponsesRequest } from '#gateway/protocols/openai-responses/responses-request.ts';
+import type { TargetModel, TextProtocol, TextRequest } from '#gateway/protocols/protocol.ts';
+import { FakeProvider } from '#test/gateway/support/fake-provider.ts';
+import { post, startGateway } from '#test/gateway/support/gateway-service.ts';
+import { chatRules, strictChat } from '#test/gateway/support/strict-chat.ts';
+import { messagesRules, strictMessages } from '#test/gateway/support/strict-messages.ts';
+import { type Body, isObject, listOf, type Rule } from '#test/gateway/support/strict-provider.ts';
+
+const headers = { 'x-api-key': 'k', authorization: 'Bearer k', 'anthropic-version': '2023-06-01' };
+const plain: TargetModel = {
+  ...{ model: 'm', maxOutputTokens: null, reasoning: false, thinking: 'none', maxTokens: 'max_tokens' },
+};
+
+interface Target {
+  readonly protocol: TextProtocol;
+  readonly rules: ReadonlyArray<Rule>;
+}
+const anthropic: Target = { protocol: anthropicMessages, rules: messagesRules };
+const chat: Target = { protocol: openAiChat, rules: chatRules };
+
+async function requestOf(from: string, body: object): Promise<TextRequest> {
+  const bytes = Buffer.from(JSON.stringify({ model: 'a', ...body }));
+  const read =
+    from === openAiResponses.name
+      ? E.map((request: Parameters<typeof responsesTextRequest>[0]) =>
+          responsesTextRequest({ ...request, before: null }, null),
+        )(await readResponsesRequest(bytes, 100_000))
+      : await (from === openAiChat.name ? openAiChat : anthropicMessages).client.read(bytes, 100_000);
+  assert.ok(E.isRight(read), JSON.stringify(read));
+  return read.right;
+}
+
+/** The body that a target gets, which its provider takes, and what is named as left out; or the place of a refusal. */
+async function sentTo(target: Target, from: string, body: object, model: Partial<TargetModel> = {}) {
+  const parsed = await (await requestOf(from, body)).parse(100_000);
+  assert.ok(E.isRight(parsed), JSON.stringify(parsed));
+  const { conversation, ignored } = parsed.right;
+  const written = target.protocol.provider.write(conversation, { ...plain, ...model });
+  if (E.isLeft(written)) return { refused: written.left.pointer, sent: {} as Body, ignored: [] };
+  const sent: unknown = JSON.parse(written.right.body.toString());
+  assert.ok(isObject(sent));
+  const faults = target.rules.map(({ refuses }) => refuses(sent, headers)).filter((fault) => fault !== null);
+  assert.deepEqual(faults, [], JSON.stringify(sent));
+  return { refused: null, sent, ignored: [...ignored, ...written.right.ignored] };
+}
+
+const messagesIn = (sent: Body): ReadonlyArray<Body> => listOf(sent.messages);
+const hi = [{ role: 'user', content: 'hi' }];
+const called = (id: string) => ({
+  role: 'assistant',
+  content: null,
+  tool_calls: [{ id, type: 'function', function: { name: 'look', arguments: '{}' } }],
+});
+const tool = (id: string) => ({ role: 'tool', tool_call_id: id, content: `R${id}` });
+const look = { type: 'function', function: { name: 'look', parameters: { type: 'object', properties: {} } } };
+const functionCall = (id: string) => ({ type: 'function_call', call_id: id, name: 'look', arguments: '{}' });
+const output = (id: string) => ({ type: 'function_call_output', call_id: id, output: `R${id}` });
+
+describe('results of tools', () => {
+  const between: ReadonlyArray<readonly [string, ReadonlyArray<object>]> = [
+    ['a text of the user', [functionCall('a'), { role: 'user', content: 'stop?' }, output('a')]],
+    ['a text of the developer', [functionCall('a'), { role: 'developer', content: 'note' }, output('a')]],
+    ['reasoning', [functionCall('a'), { type: 'reasoning', summary: [] }, output('a')]],
+    ['an answer', [functionCall('a'), { role: 'assistant', content: 'Let me see.' }, output('a')]],
+    ['another call', [functionCall('a'), functionCall('b'), output('b'), output('a')]],
+    ['another call and a text', [functionCall('a'), hi[0] as object, functionCall('b'), output('a'), output('b')]],
+    ['nothing, but before the call', [output('a'), functionCall('a')]],
+  ];
+  for (const [what, items] of between)
+    for (const target of [anthropic, chat])
+      it(`given ${what} between call and result when a request of Responses is sent to ${target.protocol.name} then the provider takes it`, async () => {
+        const { sent } = await sentTo(target, openAiResponses.name, { input: [...hi, ...items, ...hi] });
+        const text = JSON.stringify(sent);
+        for (const item of items) if ('output' in item) assert.ok(text.includes(String(item.output)), text);
+      });
+
+  it('given a call without a result when it is sent to another protocol then its place is refused', async () => {
+    for (const target of [anthropic, chat]) {
+      const { refused } = await sentTo(target, openAiResponses.name, { input: [...hi, functionCall('a'), ...hi] });
+      assert.equal(refused, '/input/1');
+    }
+  });
+
+  it('given a result without a call when it is sent to another protocol then its place is refused', async () => {
+    for (const target of [anthropic, chat]) {
+      const { refused } = await sentTo(target, openAiResponses.name, { input: [...hi, output('a'), ...hi] });
+      assert.equal(refused, '/input/1');
+    }
+  });
+
+  it('given calls in a conversation and no tools when it is sent to Anthropic then they are declared and not called', async () => {
+    const { sent } = await sentTo(anthropic, openAiChat.name, { messages: [...hi, called('a'), tool('a')] });
+    assert.deepEqual([listOf(sent.tools).map(({ name }) => name), sent.tool_choice], [['look'], { type: 'none' }]);
+  });
+
+  it('given an id of more than 40 characters when it is sent to a chat then call and result have a shorter one', async () => {
+    const id = `toolu_${'x'.repeat(60)}`;
+    const use = { role: 'assistant', content: [{ type: 'tool_use', id, name: 'look', input: {} }] };
+    const answered = { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: 'R' }] };
+    await sentTo(chat, anthropicMessages.name, { max_tokens: 9, messages: [...hi, use, answered] });
+  });
+});
+
+describe('results of tools, at providers that refuse what the real ones refuse', () => {
+  const input = [...hi, functionCall('a'), { role: 'developer', content: 'note' }, ...hi, output('a')];
+  const tools = [{ type: 'function', name: 'look', parameters: null }];
+
+  for (const [kind, strict] of [
+    ['openai-compatible', strictChat()],
+    ['anthropic', strictMessages()],
+  ] as const)
+    it(`given texts between a call and its result when a client of Responses asks ${kind} then it answers`, async () => {
+      const provider = await FakeProvider.start();
+      provider.answers(strict.behaviour);
+      const service = await startGateway({
+        providers: { p: { kind, baseUrl: provider.baseUrl, apiKeyEnv: 'PROVIDER_KEY' } },
+        models: { m: { targets: [{ provider: 'p', model: 'up' }] } },
+      });
+      try {
+        const answer = await post(service, '/v1/responses', { model: 'm', store: false, input, tools });
+        assert.deepEqual([answer.status, strict.refusals], [200, []]);
+        const alone = await post(service, '/v1/responses', {
+          model: 'm',
+          store: false,
+          input: input.slice(0, 2),
+          tools,
+        });
+        const { error } = alone.json() as { error: { code: string; param: string } };
+        assert.deepEqual([alone.status, error.code, error.param], [400, 'unsupported_by_target', 'input[1]']);
+      } finally {
+        await service.stop();
+        await provider.stop();
+      }
+    });
+});
+
+describe('blank texts', () => {
+  const blank = { role: 'user', content: ' ' };
+
+  it('given blank texts everywhere when they are sent to Anthropic then they are left out', async () => {
+    const messages = [
+      { role: 'system', content: '\n' },
+      ...hi,
+      { ...called('a'), content: ' ' },
+      { ...tool('a'), content: '' },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: '' },
+          { type: 'text', text: 'go' },
+        ],
+      },
+      { role: 'assistant', content: '' },
+      blank,
+    ];
+    const { sent } = await sentTo(anthropic, openAiChat.name, { messages, tools: [look] });
+    assert.equal(sent.system, undefined);
+    assert.deepEqual(
+      messagesIn(sent).map(({ role }) => role),
+      ['user', 'assistant', 'user'],
+    );
+  });
+
+  it('given an answer that ends with a space when Anthropic continues it then it ends without', async () => {
+    for (const last of [[], [blank]]) {
+      const messages = [...hi, { role: 'assistant', content: 'It is \n' }, ...last];
+      const { sent } = await sentTo(anthropic, openAiChat.name, { messages });
+      assert.deepEqual(messagesIn(sent).at(-1)?.content, [{ type: 'text', text: 'It is' }]);
+    }
+  });
+
+  it('given messages of blank texts alone when they are sent to a chat then they are left out', async () => {
+    const input = [...hi, { role: 'assistant', content: ' ' }, blank, { role: 'developer', content: '' }];
+    const { sent } = await sentTo(chat, openAiResponses.name, { input });
+    assert.deepEqual(sent.messages, hi);
+  });
+});
+
+describe('messages', () => {
+  it('given an assistant that speaks first when it is sent to Anthropic then the user’s message is the first', async () => {
+    const { sent } = await sentTo(anthropic, openAiChat.name, {
+      messages: [{ role: 'system', content: 'Be kind.' }, { role: 'assistant', content: 'Hello!' }, ...hi],
+    });
+    assert.deepEqual(
+      messagesIn(sent).map(({ role }) => role),
+      ['user', 'assistant', 'user'],
+    );
+  });
+
+  it('given texts of the system alone when they are sent to Anthropic then they are the user’s', async () => {
+    const { sent } = await sentTo(anthropic, openAiResponses.name, { instructions: 'Say hi.', input: '' });
+    assert.deepEqual(
+      [sent.system, sent.messages],
+      [undefined, [{ role: 'user', content: [{ type: 'text', text: 'Say hi.' }] }]],
+    );
+  });
+});
+
+describe('tools', () => {
+  const wrong = [null, {}, undefined, { type: 'object' }, { properties: { a: {} } }, { $schema: 'x' }];
+  for (const target of [anthropic, chat])
+    it(`given schemas that lack something when they are sent to ${target.protocol.name} then the provider takes them`, async () => {
+      const tools = wrong.map((parameters, index) => ({ type: 'function', name: `t${index}`, parameters }));
+      const { sent } = await sentTo(target, openAiResponses.name, { input: 'hi', tools });
+      assert.equal(listOf(sent.tools).length, wrong.length);
+      assert.ok(JSON.stringify(sent.tools).includes('"properties":{"a":{}}'));
+    });
+
+  it('given a name twice when it is sent to Anthropic then the last tool counts and the other is named', async () => {
+    const { sent, ignored } = await sentTo(anthropic, openAiChat.name, {
+      messages: hi,
+      tools: [look, { type: 'function', function: { name: 'look', description: 'newer' } }],
+    });
+    assert.deepEqual(
+      [listOf(sent.tools).map(({ description }) => description), ignored],
+      [['newer'], ['/tools/0/function']],
+    );
+  });
+});
+
+describe('tuning', () => {
+  for (const [given, from, target, members, expected, named] of [
+    ['a blank stop', openAiChat.name, anthropic, { stop: ['\n', 'END', ''] }, { stop_sequences: ['END'] }, ['/stop/0']],
+    ['blank stops alone', openAiChat.name, anthropic, { stop: ' ' }, { stop_sequences: undefined }, ['/stop']],
+    [
+      ...(['five stops', anthropicMessages.name, chat] as const),
+      { stop_sequences: ['a', 'b', 'c', 'd', 'e'] },
+      { stop: ['a', 'b', 'c', 'd'] },
+      ['/stop_sequences/4'],
+    ],
+    [
+      ...(['temperature and top_p', openAiChat.name, anthropic] as const),
+      { temperature: 0.5, top_p: 0.9 },
+      { temperature: 0.5, top_p: undefined },
+      ['/top_p'],
+    ],
+    [
+      ...(['temperature and the default of top_p', openAiChat.name, anthropic] as const),
+      { temperature: 0.5, top_p: 1 },
+      { temperature: 0.5, top_p: undefined },
+      [],
+    ],
+    [
+      ...(['the default of temperature and top_p', openAiChat.name, anthropic] as const),
+      { temperature: 1, top_p: 0.9 },
+      { temperature: undefined, top_p: 0.9 },
+      [],
+    ],
+    [
+      ...(['a low top_p and an effort', openAiChat.name, anthropic] as const),
+      { reasoning_effort: 'low', max_tokens: 9_000, top_p: 0.9 },
+      { thinking: { type: 'enabled', budget_tokens: 4_096 }, top_p: undefined },
+      ['/top_p'],
+    ],
+  ] as const)
+    it(`given ${given} when it is sent to ${target.protocol.name} then the provider takes it and what is left out is named`, async () => {
+      const body = { messages: hi, ...(from === anthropicMessages.name ? { max_tokens: 9 } : {}), ...members };
+      const { sent, ignored } = await sentTo(target, from, body, { thinking: 'budget' });
+      assert.deepEqual(Object.fromEntries(Object.keys(expected).map((name) => [name, sent[name]])), expected);
+      assert.deepEqual(ignored, named);
+    });
+});
+
+describe('files', () => {
+  const png = 'iVBORw0KGgoAAAANSUhEUg==';
+  const data = (text: string, type: string) => `data:${type};base64,${Buffer.from(text).toString('base64')}`;
+
+  it('given pictures in the forms that clients send when they are sent to Anthropic then it takes them', async () => {
+    const urls = [png, `data:image/jpg;base64,${png}`, `data:image/PNG;name=a;base64,${png}`, data('GIF89a', 'image')];
+    const content = urls.map((url) => ({ type: 'image_url', image_url: { url } }));
+    const { sent } = await sentTo(anthropic, openAiChat.name, { messages: [{ role: 'user', content }] });
+    const blocks = listOf(messagesIn(sent)[0]?.content);
+    assert.deepEqual(
+      blocks.map(({ source }) => isObject(source) && source.media_type),
+      ['image/png', 'image/png', 'image/png', 'image/gif'],
+    );
+  });
+
+  it('given plain texts as files when they are sent to another protocol then they are texts', async () => {
+    const files = [
+      data('# Notes', 'text/markdown'),
+      data('a,b', 'text/csv; charset=utf-8'),
+      data('{}', 'application/json'),
+      'data:,bare',
+      Buffer.from('no type').toString('base64'),
+    ];
+    const content = files.map((file) => ({ type: 'input_file', filename: 'notes', file_data: file }));
+    const body = { input: [{ role: 'user', content }] };
+    const texts = ['# Notes', 'a,b', '{}', 'bare', 'no type'];
+    const toAnthropic = listOf(messagesIn((await sentTo(anthropic, openAiResponses.name, body)).sent)[0]?.content);
+    assert.deepEqual(
+      toAnthropic.map(({ source }) => source),
+      texts.map((text) => ({ type: 'text', media_type: 'text/plain', data: text })),
+    );
+    const toChat = listOf(messagesIn((await sentTo(chat, openAiResponses.name, body)).sent)[0]?.content);
+    assert.deepEqual(
+      toChat,
+      texts.map((text) => ({ type: 'text', text })),
+    );
+  });
+});
+
+describe('the limit of tokens', () => {
+  for (const maxTokens of ['max_tokens', 'max_completion_tokens'] as const)
+    it(`given ${maxTokens} in the configuration when a chat is written then it has this member`, async () => {
+      const body = { input: 'hi', max_output_tokens: 50 };
+      const { sent } = await sentTo(chat, openAiResponses.name, body, { maxTokens });
+      const { max_tokens: old, max_completion_tokens: current } = sent;
+      assert.deepEqual([old, current], maxTokens === 'max_tokens' ? [50, undefined] : [undefined, 50]);
+    });
+});
