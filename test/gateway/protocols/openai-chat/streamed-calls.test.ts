@@ -85,7 +85,7 @@ describe('StreamedCalls', () => {
         );
       });
 
-      it('tells two calls of one tool apart that have no id, when the arguments of the first are whole', () => {
+      it('keeps two calls of one tool apart that have no id, when the arguments of the first are whole', () => {
         const [first, second] = ['{"path":"a"}', '{"path":"b"}'];
         assert.deepEqual(said(piece(first, { ...at, name: 'read' }), piece(second, { ...at, name: 'read' })), reads);
         const begin = piece('', { ...at, name: 'read' });
