@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { FakeProvider, json } from '#test/gateway/support/fake-provider.ts';
+import { chunk, done, FakeProvider, json, role, stop, words } from '#test/gateway/support/fake-provider.ts';
 import { type GatewayService, startGateway } from '#test/gateway/support/gateway-service.ts';
 import { eventsOf } from '#test/gateway/support/strict-messages.ts';
 import { isObject, listOf, parsedBody, sendEvents } from '#test/gateway/support/strict-provider.ts';
@@ -30,22 +30,26 @@ function suite(this: Mocha.Suite): void {
   this.timeout(120_000);
   let provider: FakeProvider;
   let full: FakeProvider;
+  let chats: FakeProvider;
   let service: GatewayService;
   let folder: string;
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'switchyard-claude-code-'));
     await writeFile(join(folder, 'hours.txt'), 'Open from nine to five.');
-    provider = await FakeProvider.start();
-    full = await FakeProvider.start();
+    await writeFile(join(folder, 'prices.txt'), 'Ten a ticket.');
+    [provider, full, chats] = await Promise.all([FakeProvider.start(), FakeProvider.start(), FakeProvider.start()]);
+    chats.answers((res, seen) => sendEvents(res, nextChunks(parsedBody(seen), folder)));
     provider.answers((res, seen) => sendEvents(res, eventsOf(nextMessage(parsedBody(seen), folder))));
     service = await startGateway({
       providers: {
         anthropic: { kind: 'anthropic', baseUrl: provider.baseUrl, apiKeyEnv: 'PROVIDER_KEY' },
         full: { kind: 'openai-compatible', baseUrl: full.baseUrl },
+        chats: { kind: 'openai-compatible', baseUrl: chats.baseUrl },
         sandbox: { kind: 'sandbox' },
       },
       models: {
+        local: { targets: [{ provider: 'chats', model: 'local-x' }] },
         claude: { targets: [{ provider: 'anthropic', model: 'claude-x' }] },
         full: { targets: [{ provider: 'full', model: 'm' }] },
         sandbox: { targets: [{ provider: 'sandbox', model: 'sandbox' }] },
@@ -54,8 +58,7 @@ function suite(this: Mocha.Suite): void {
   });
   after(async () => {
     await service.stop();
-    await provider.stop();
-    await full.stop();
+    await Promise.all([provider.stop(), full.stop(), chats.stop()]);
     await rm(folder, { recursive: true, force: true });
   });
 
@@ -73,6 +76,11 @@ function suite(this: Mocha.Suite): void {
     const { result, num_turns: turns } = await ask('claude', 'When is it open?');
     assert.deepEqual([turns, result], [2, 'The file says: Open from nine to five.']);
     assert.deepEqual(new Set(service.records.map(({ outcome }) => outcome)), new Set(['served']));
+  });
+
+  it('reads two files at the same time, on a provider of chats that sends both calls without an index', async () => {
+    const { result, num_turns: turns } = await ask('local', 'When is it open, and what does it cost?');
+    assert.deepEqual([turns, result], [3, 'The files say: Open from nine to five. Ten a ticket.']);
   });
 
   it('works with the lines of docs/clients.md', async () => {
@@ -142,4 +150,19 @@ function nextMessage(body: Readonly<Record<string, unknown>>, folder: string) {
     ...{ stop_reason: callsTool ? 'tool_use' : 'end_turn', stop_sequence: null },
     usage: { input_tokens: 10, output_tokens: 5 },
   };
+}
+
+/** Asks for both files in one answer, and then says what is in them. */
+function nextChunks(body: Readonly<Record<string, unknown>>, folder: string): ReadonlyArray<string> {
+  const results = listOf(body.messages).filter(({ role: said }) => said === 'tool');
+  const hasTools = listOf(body.tools).some(({ function: tool }) => isObject(tool) && tool.name === 'Read');
+  if (!hasTools || results.length > 0) {
+    const said = ['Open from nine to five.', 'Ten a ticket.'].filter((text) => JSON.stringify(results).includes(text));
+    return [role, ...words(`The files say: ${said.join(' ')}`), stop, done];
+  }
+  const calls = ['hours.txt', 'prices.txt'].map((name, place) => ({
+    ...{ id: `call_${place}`, type: 'function' },
+    function: { name: 'Read', arguments: JSON.stringify({ file_path: join(folder, name) }) },
+  }));
+  return [role, ...calls.map((call) => chunk({ tool_calls: [call] })), chunk({}, 'tool_calls'), done];
 }
