@@ -35,6 +35,8 @@ export type AnswerEvent =
   /** The mark after the last event. */
   | { readonly kind: 'end' }
   | { readonly kind: 'malformed' }
+  /** A part that cannot be translated. The answer may still pass as it comes. */
+  | { readonly kind: 'unreadable' }
   /** More than the gateway parses. */
   | { readonly kind: 'too-large' };
 

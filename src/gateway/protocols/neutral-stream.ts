@@ -119,7 +119,9 @@ export class TranslatedStream extends NeutralStream {
   }
 
   protected override *read(data: string | null): Iterable<AnswerEvent> {
-    for (const event of super.read(data)) yield* this.#order.take(event);
+    for (const event of super.read(data))
+      if (event.kind === 'unreadable') yield { kind: 'malformed' };
+      else yield* this.#order.take(event);
   }
 
   protected override take(event: AnswerEvent): void {

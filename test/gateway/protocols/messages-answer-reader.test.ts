@@ -141,9 +141,13 @@ describe('reading a stream of Messages', () => {
     assert.equal(new Set(ids).size, 3);
   });
 
-  it('is malformed, given a call without a name or a text that is none', () => {
-    assert.deepEqual(read(begin(0, tool(''))), [{ kind: 'malformed' }]);
-    assert.deepEqual(read(delta(0, { type: 'text_delta', text: 7 })), [{ kind: 'malformed' }]);
+  it('cannot be translated, given a call without a name, a text that is none, or a failure as its end', () => {
+    assert.deepEqual(read(begin(0, tool(''))), [{ kind: 'unreadable' }]);
+    assert.deepEqual(read(delta(0, { type: 'text_delta', text: 7 })), [{ kind: 'unreadable' }]);
+    assert.deepEqual(read(end('error', {})), [
+      { kind: 'unreadable' },
+      { kind: 'finished', reason: 'stop', stopSequence: null },
+    ]);
   });
 
   it('takes what a block begins with, and no empty signature', () => {

@@ -7,13 +7,14 @@ import type { Signature } from '#gateway/neutral/conversation.ts';
 import { isCount, providerErrorIn, usageIn } from '#gateway/neutral/provider-report.ts';
 import { argumentsTextOf } from '#gateway/protocols/arguments-text.ts';
 import { CallIds, nameOr } from '#gateway/protocols/call-ids.ts';
-import { failedAnswer, finishReasonOf } from '#gateway/protocols/finish-reasons.ts';
+import { finishReasonOf } from '#gateway/protocols/finish-reasons.ts';
 import { listOr, numberOr, textOr } from '#gateway/protocols/parsing.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { protocolName } from './thinking.ts';
 
 const tooLarge: ReadonlyArray<AnswerEvent> = [{ kind: 'too-large' }];
 const malformed: ReadonlyArray<AnswerEvent> = [{ kind: 'malformed' }];
+const unreadable: ReadonlyArray<AnswerEvent> = [{ kind: 'unreadable' }];
 const partStart: ReadonlyArray<AnswerEvent> = [{ kind: 'part-start' }];
 
 /** The counts that are kept of a report, which may have any other members. */
@@ -91,7 +92,7 @@ export class MessagesAnswerReader implements AnswerReader {
 
   #callStart(block: JsonObject, data: string): ReadonlyArray<AnswerEvent> {
     const name = nameOr(block.name);
-    if (name === null) return malformed;
+    if (name === null) return unreadable;
     if (this.#calls === maxToolCalls) return tooLarge;
     const call = { index: this.#calls, input: inputOf(block.input, data), hasArguments: false };
     this.#calls += 1;
@@ -104,7 +105,7 @@ export class MessagesAnswerReader implements AnswerReader {
     if (!isObject(delta)) return malformed;
     switch (delta.type) {
       case 'text_delta':
-        return typeof delta.text === 'string' ? [{ kind: 'text', text: delta.text }] : malformed;
+        return typeof delta.text === 'string' ? [{ kind: 'text', text: delta.text }] : unreadable;
       case 'thinking_delta':
         return [{ kind: 'reasoning', text: textOr(delta.thinking) ?? '' }];
       case 'signature_delta':
@@ -154,11 +155,11 @@ export class MessagesAnswerReader implements AnswerReader {
   #end({ delta, usage }: JsonObject): ReadonlyArray<AnswerEvent> {
     const reported = this.#report(usage);
     if (!isObject(delta) || typeof delta.stop_reason !== 'string') return reported;
-    const reason = finishReasonOf(delta.stop_reason, this.#calls > 0);
-    if (reason === 'failed') return [{ kind: 'error', error: failedAnswer }];
+    const said = finishReasonOf(delta.stop_reason, this.#calls > 0);
+    const [reason, failure] = said === 'failed' ? (['stop', unreadable] as const) : ([said, []] as const);
     const late = [...this.#openCalls.keys()].flatMap((block) => this.#endCall(block));
     if (reason !== 'length') late.push(...this.#endEmptyCall());
-    return [...late, ...reported, { kind: 'finished', reason, stopSequence: textOr(delta.stop_sequence) }];
+    return [...failure, ...late, ...reported, { kind: 'finished', reason, stopSequence: textOr(delta.stop_sequence) }];
   }
 
   #report(usage: Json | undefined): ReadonlyArray<AnswerEvent> {

@@ -16,6 +16,7 @@ import { StreamedCalls } from './streamed-calls.ts';
 export class ChatAnswerReader implements AnswerReader {
   readonly #calls = new StreamedCalls();
   #hasStarted = false;
+  #hasSaid = false;
   #id: string | null = null;
   #model: string | null = null;
 
@@ -31,12 +32,12 @@ export class ChatAnswerReader implements AnswerReader {
     if (!isObject(chunk)) return [{ kind: 'malformed' }];
     const error = providerErrorIn(chunk);
     if (error !== null) return [{ kind: 'error', error }];
-    return this.#events(withArgumentsAsText(data, chunk, 'delta'));
+    return this.#events(withArgumentsAsText(data, chunk));
   }
 
   #events(chunk: JsonObject): ReadonlyArray<AnswerEvent> {
     const choice = listOr(chunk.choices)[0];
-    const events = isObject(choice) ? this.#delta(choice.delta) : [];
+    const events = isObject(choice) ? this.#said(choice) : [];
     if (isObject(choice) && saysReason(choice.finish_reason)) events.push(this.#finish(choice.finish_reason));
     if (!this.#hasStarted) events.unshift(...this.#start(chunk, events.length > 0));
     const tokens = usageIn(chunk);
@@ -55,24 +56,30 @@ export class ChatAnswerReader implements AnswerReader {
     return this.#hasStarted ? [{ kind: 'started', id: this.#id, model: this.#model }] : [];
   }
 
-  #delta(delta: Json | undefined): AnswerEvent[] {
-    if (!isObject(delta)) return [];
-    const said = saidIn(delta);
-    return said === null ? [{ kind: 'malformed' }] : [...said, ...this.#calls.read(callsIn(delta))];
+  #said(choice: JsonObject): AnswerEvent[] {
+    const member = memberOf(choice);
+    const message = choice[member];
+    // Some providers repeat the whole message at the end of a stream.
+    if (!isObject(message) || (member === 'message' && this.#hasSaid)) return [];
+    const said = saidIn(message);
+    const events: AnswerEvent[] =
+      said === null ? [{ kind: 'unreadable' }] : [...said, ...this.#calls.read(callsIn(message))];
+    this.#hasSaid ||= events.length > 0;
+    return events;
   }
 
   #finish(said: Json | undefined): AnswerEvent {
     const reason = finishReasonOf(said, this.#calls.hasBegun);
     if (reason === 'failed') return { kind: 'error', error: failedAnswer };
     // A call that was cut off before its name is left out.
-    if (this.#calls.hasNameless && reason !== 'length') return { kind: 'malformed' };
+    if (this.#calls.hasNameless && reason !== 'length') return { kind: 'unreadable' };
     return { kind: 'finished', reason, stopSequence: null };
   }
 }
 
 /** Reads a whole chat answer; null if it cannot be read. */
 export function readChatAnswer(body: Buffer, parsed: JsonObject): Answer | null {
-  const value = withArgumentsAsText(body, parsed, 'message');
+  const value = withArgumentsAsText(body, parsed);
   const [choice] = listOr(value.choices);
   if (!isObject(choice) || !isObject(choice.message)) return null;
   const said = saidIn(choice.message);
@@ -118,11 +125,18 @@ function callsIn({ tool_calls: calls, function_call: legacy }: JsonObject): Read
 }
 
 /** The same answer, in which arguments of other types than text are kept byte for byte, such as objects of Ollama. */
-function withArgumentsAsText(json: string | Buffer, value: JsonObject, said: 'delta' | 'message'): JsonObject {
+function withArgumentsAsText(json: string | Buffer, value: JsonObject): JsonObject {
   const [choice] = listOr(value.choices);
-  const message = isObject(choice) ? choice[said] : undefined;
+  if (!isObject(choice)) return value;
+  const member = memberOf(choice);
+  const message = choice[member];
   if (!isObject(message) || !callsIn(message).some(hasValueAsArguments)) return value;
-  return parseAnswerKeepingText(typeof json === 'string' ? Buffer.from(json) : json, argumentPaths[said]) ?? value;
+  return parseAnswerKeepingText(typeof json === 'string' ? Buffer.from(json) : json, argumentPaths[member]) ?? value;
+}
+
+/** Where a choice has what it says. A provider that does not stream may send its whole answer as the one chunk of a stream. */
+function memberOf(choice: JsonObject): 'delta' | 'message' {
+  return isObject(choice.delta) ? 'delta' : 'message';
 }
 
 function hasValueAsArguments(call: JsonObject): boolean {

@@ -17,8 +17,9 @@ const reasoningMembers = ['reasoning_content', 'reasoning', 'thinking', 'reasoni
  * and a summary.
  */
 export function saidIn(message: JsonObject): ReadonlyArray<SaidPart> | null {
-  const { content, refusal } = message;
+  const { content, refusal, audio, images } = message;
   const parts: (SaidPart | null)[] = [];
+  if (isObject(audio) || (Array.isArray(images) && images.length > 0)) return null;
   const reasoning = reasoningOf(message);
   if (reasoning !== '') parts.push({ kind: 'reasoning', text: reasoning });
   if (typeof content === 'string') parts.push({ kind: 'text', text: content });

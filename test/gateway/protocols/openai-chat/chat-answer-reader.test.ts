@@ -90,6 +90,8 @@ const messages: ReadonlyArray<readonly [string, JsonObject, ReadonlyArray<readon
   ['an empty object', { content: {} }, null],
   ['an empty part', { content: [{ type: 'text', text: null }] }, []],
   ['a number', { content: 7 }, null],
+  ['pictures beside it', { content: null, images: [{ type: 'image_url' }] }, null],
+  ['audio beside it', { content: null, audio: { data: '' } }, null],
   ['a list of numbers', { content: [7] }, null],
 ];
 
@@ -99,7 +101,7 @@ describe('reading an answer of a provider of chats', () => {
       const events = streamed(chunk(message)).map((event) =>
         'text' in event ? [event.kind, event.text] : [event.kind],
       );
-      assert.deepEqual(events, parts ?? [['malformed']]);
+      assert.deepEqual(events, parts ?? [['unreadable']]);
     });
 
     it(`given ${what}, reads it from a whole answer`, () => {
@@ -190,7 +192,7 @@ describe('reading an answer of a provider of chats', () => {
 
   it('given a call without a name, refuses it unless the answer was cut off', () => {
     const call = { tool_calls: [{ index: 0, id: 'c1', function: { arguments: '{"a":1}' } }] };
-    assert.deepEqual(streamed(chunk(call), chunk({}, 'tool_calls')), [{ kind: 'malformed' }]);
+    assert.deepEqual(streamed(chunk(call), chunk({}, 'tool_calls')), [{ kind: 'unreadable' }]);
     assert.deepEqual(streamed(chunk(call), chunk({}, 'length')), [
       { kind: 'finished', reason: 'length', stopSequence: null },
     ]);
@@ -241,6 +243,15 @@ describe('reading an answer of a provider of chats', () => {
         streamed(chunk({ content: 'x' }, said), '[DONE]').map(({ kind }) => kind),
         ['text', 'end'],
       );
+  });
+
+  it('given a whole answer as the only chunk of a stream, reads it', () => {
+    const choices = [{ index: 0, message: { content: 'hello' }, finish_reason: 'stop' }];
+    assert.deepEqual(streamed({ ...common, choices }), [
+      { kind: 'text', text: 'hello' },
+      { kind: 'finished', reason: 'stop', stopSequence: null },
+    ]);
+    assert.deepEqual(streamed(chunk({ content: 'hello' }), { ...common, choices })[0], { kind: 'text', text: 'hello' });
   });
 
   const started = (...chunks: ReadonlyArray<JsonObject>) => {

@@ -235,28 +235,45 @@ describe('StreamedCalls', () => {
       ids: fc.constantFrom('first', 'each', 'none'),
       names: fc.constantFrom('first', 'each'),
       size: fc.integer({ min: 1, max: 7 }),
+      /** From which of the calls the next piece is, by their pieces that are left; empty for one call after the other. */
+      picks: fc.array(fc.nat(), { maxLength: 20 }),
     });
     fc.assert(
-      fc.property(fc.array(call, { minLength: 1, maxLength: 4 }), way, (asked, { index, ids, names, size }) => {
-        const pieces = asked.flatMap(({ name, value }, place) => {
-          const text = JSON.stringify(value);
-          const cuts = Array.from({ length: Math.ceil(text.length / size) }, (_, at) =>
-            text.slice(at * size, at * size + size),
-          );
-          return cuts.map((cut, at) =>
-            piece(cut, {
+      fc.property(fc.array(call, { minLength: 1, maxLength: 4 }), way, (asked, { index, ids, names, size, picks }) => {
+        const queues = asked.map(({ name, value }, place) =>
+          cut(JSON.stringify(value), size).map((text, at) => ({
+            place,
+            sent: piece(text, {
               ...(index === 'none' ? {} : { index: index === 'own' ? place : 0 }),
               ...(ids === 'each' || (ids === 'first' && at === 0) ? { id: `c${place}` } : {}),
               ...(names === 'each' || at === 0 ? { name } : {}),
             }),
-          );
-        });
+          })),
+        );
+        // Without one of both nobody can know to which call a piece belongs.
+        const canMix = index === 'own' || ids === 'each';
+        const pieces = mixed(queues, canMix ? picks : []);
+        const order = [...new Set(pieces.map(({ place }) => place))].map((place) => asked[place]);
         assert.deepEqual(
-          said(...pieces),
-          asked.map(({ name, value }) => [name, JSON.stringify(value)]),
+          said(...pieces.map(({ sent }) => sent)),
+          order.map((each) => [each?.name, JSON.stringify(each?.value)]),
         );
       }),
       { numRuns: 1_000 },
     );
   });
 });
+
+function cut(text: string, size: number): ReadonlyArray<string> {
+  return Array.from({ length: Math.ceil(text.length / size) }, (_, at) => text.slice(at * size, at * size + size));
+}
+
+/** Takes pieces from several queues, and what is left of them one after the other. */
+function mixed<Piece>(queues: ReadonlyArray<ReadonlyArray<Piece>>, picks: ReadonlyArray<number>): ReadonlyArray<Piece> {
+  const left = queues.map((queue) => [...queue]);
+  const taken = picks.flatMap((pick) => {
+    const open = left.filter(({ length }) => length > 0);
+    return open[pick % Math.max(1, open.length)]?.splice(0, 1) ?? [];
+  });
+  return [...taken, ...left.flat()];
+}
