@@ -1,3 +1,4 @@
+import type { CallOutcome } from '#gateway/relay/call-record.ts';
 import { isObject } from '#test/gateway/support/strict-provider.ts';
 import { type Act, type GotCall, type Outcome, parsedOrText, type SaidCall, statuses, tokens } from './exchange.ts';
 import { begun } from './perform.ts';
@@ -66,11 +67,18 @@ export function certainOutcome(
   };
 }
 
+/** How the record of a call ends. */
+export function recordedAs(outcome: Outcome): CallOutcome {
+  if (outcome.kind === 'answer') return 'served';
+  if (outcome.status === null) return 'broken-off';
+  return outcome.status === statuses.invalid ? 'refused' : 'failed';
+}
+
 /** What the last request must say to the provider. @param outcomes what the client got */
 export function expectedReading({ row, provider }: Cell, outcomes: ReadonlyArray<Outcome>): Reading {
-  const { system, content, tools, schema } = row.question;
+  const { content, ...asked } = row.question;
   const before = outcomes.slice(0, -1).flatMap((outcome) => returned(outcome, provider.getsThoughts));
-  return { system, parts: [...content, ...before], tools, schema };
+  return { ...asked, parts: [...content, ...before] };
 }
 
 /** What the client sends back of an answer, with the results of its calls. */

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
+import type { CallRecord } from '#gateway/relay/call-record.ts';
 import { FakeProvider } from '#test/gateway/support/fake-provider.ts';
 import { type GatewayService, startGateway } from '#test/gateway/support/gateway-service.ts';
+import { eventually } from '#test/support/run/eventually.ts';
 import { chatClient } from './clients/chat-client.ts';
 import type { MatrixClient } from './clients/matrix-client.ts';
 import { messagesClient } from './clients/messages-client.ts';
 import { responsesClient } from './clients/responses-client.ts';
-import { certainOutcome, expectedOutcome, expectedReading, losesThoughts } from './expected.ts';
-import { type Cell, play } from './play.ts';
+import { type Outcome, tokens } from './exchange.ts';
+import { certainOutcome, expectedOutcome, expectedReading, losesThoughts, recordedAs } from './expected.ts';
+import { type Cell, type Played, play } from './play.ts';
 import { chatProvider } from './providers/chat-provider.ts';
 import type { Manner, MatrixProvider } from './providers/matrix-provider.ts';
 import { messagesProvider } from './providers/messages-provider.ts';
@@ -39,7 +42,13 @@ describe('every client protocol at every provider protocol', function () {
           it(`gets ${row.what}, ${isStreamed ? 'streamed' : 'whole'}`, async () => {
             const cell = { row, client, provider, isStreamed };
             const at = running.get(provider) ?? assert.fail();
-            for (const manner of mannersOf(cell)) await check(cell, manner, at, service.url);
+            for (const manner of mannersOf(cell)) {
+              service.records.length = 0;
+              const played = await play(cell, manner, at, service.url);
+              check(cell, manner, played);
+              await eventually(() => service.records.length === played.outcomes.length, 'the records of all calls');
+              checkRecords(service.records, played.outcomes);
+            }
           });
     });
 });
@@ -75,9 +84,9 @@ function mannersOf({ row, client, provider }: Cell): ReadonlyArray<Manner> {
   return provider.manners.filter(({ fits, isForeign }) => fits(script) && !(isForeign && isNative));
 }
 
-async function check(cell: Cell, manner: Manner, at: FakeProvider, gatewayUrl: string): Promise<void> {
+function check(cell: Cell, manner: Manner, played: Played): void {
   const { row, client, provider } = cell;
-  const { outcomes, refusals, request, ignored, answerId } = await play(cell, manner, at, gatewayUrl);
+  const { outcomes, refusals, request, ignored, answerId } = played;
   const from = `from ${manner.name}`;
   assert.deepEqual(refusals, [], `${manner.name} takes the request`);
   assert.deepEqual(
@@ -92,4 +101,14 @@ async function check(cell: Cell, manner: Manner, at: FakeProvider, gatewayUrl: s
     losesThoughts(cell),
     `left out: ${ignored}`,
   );
+}
+
+function checkRecords(records: ReadonlyArray<CallRecord>, outcomes: ReadonlyArray<Outcome>): void {
+  assert.deepEqual(
+    records.map(({ outcome }) => outcome),
+    outcomes.map(recordedAs),
+  );
+  for (const { outcome, tokens: used } of records)
+    if (outcome === 'served')
+      assert.deepEqual([used?.input, used?.cachedInput, used?.output], [tokens.input, tokens.cached, tokens.output]);
 }

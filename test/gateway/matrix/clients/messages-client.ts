@@ -38,7 +38,7 @@ class MessagesConversation implements Conversation {
       system,
       ...(tools.length === 0 ? {} : { tools: tools.map(toolOf) }),
       ...(schema === null ? {} : { output_config: { format: { type: 'json_schema', schema: { ...schema } } } }),
-      ...(thinks ? { thinking: { type: 'enabled', budget_tokens: maxTokens / 2 } } : {}),
+      ...(thinks ? { thinking: { type: 'enabled', budget_tokens: 4_000 } } : {}),
     };
     return this.#send();
   }

@@ -26,6 +26,7 @@ export const chatProvider: MatrixProvider = {
       parts: messages.flatMap(partsOf),
       tools: listOf(body.tools).map(toolOf),
       schema: isObject(format) ? (format.schema as object) : null,
+      thinks: body.reasoning_effort === 'low',
     };
   },
   errorNames: { busy: 'rate_limit_exceeded', invalid: 'content_policy_violation' },

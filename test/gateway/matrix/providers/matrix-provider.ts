@@ -52,6 +52,7 @@ export interface Reading {
   readonly parts: ReadonlyArray<ReadPart>;
   readonly tools: ReadonlyArray<Tool>;
   readonly schema: object | null;
+  readonly thinks: boolean;
 }
 
 /** A part of a conversation. */

@@ -81,6 +81,7 @@ export const messagesProvider: MatrixProvider = {
         schema: schema as Tool['schema'],
       })),
       schema: isObject(format) ? (format.schema as object) : null,
+      thinks: isObject(body.thinking) && body.thinking.type === 'enabled',
     };
   },
   errorNames,

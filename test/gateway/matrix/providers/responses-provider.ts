@@ -47,6 +47,7 @@ export const responsesProvider: MatrixProvider = {
         schema: parameters as Tool['schema'],
       })),
       schema: isObject(format) ? (format.schema as object) : null,
+      thinks: isObject(body.reasoning) && body.reasoning.effort === 'low',
     };
   },
   errorNames: { busy: 'rate_limit_exceeded', invalid: 'content_policy_violation' },
