@@ -105,15 +105,26 @@ function tooLongIn(message: Json | undefined): ProviderError | null {
 }
 
 function withKnownCode(refused: ProviderRefusal): ProviderRefusal {
-  const { error } = refused;
-  const isTooLong = error !== null && classifyRefusal(refused) === 'context-length';
+  const { error, status } = refused;
+  if (error === null) return refused;
+  // No later try changes it, although older releases of llama.cpp call it an error of the server.
+  if (status === 500 && isContextLength(error)) return withKnownCode({ ...refused, status: 400, body: null });
+  const isTooLong = classifyRefusal(refused) === 'context-length';
   return isTooLong ? { ...refused, error: withContextLengthCode(error) } : refused;
 }
 
 /** The refusal for an error inside an answer of status 200. */
 export function refusalInBody(error: ProviderError): ProviderRefusal {
   const none = { body: null, retryAfterMs: null, shouldRetry: null, requestId: null };
-  return withKnownCode({ kind: 'refused', status: statusOf(error), error, ...none });
+  return withKnownCode({ kind: 'refused', status: statusOf(error), error: boundedError(error), ...none });
+}
+
+/** Maximum characters of a text of an error inside an answer, which may be as large as the answer. */
+const maxTextLength = 64 * 1024;
+
+function boundedError({ message, type, code, param }: ProviderError): ProviderError {
+  const bounded = (text: string | null) => text?.slice(0, maxTextLength) ?? null;
+  return { message: message.slice(0, maxTextLength), type: bounded(type), code: bounded(code), param: bounded(param) };
 }
 
 /** A refusal without the operator's secrets, because a provider may echo the headers of the request. */

@@ -1,3 +1,4 @@
+import { maxRefusalBytes } from '#gateway/attempt/attempt-failure.ts';
 import type { ForeignJson } from '#gateway/framing/foreign-json.ts';
 import type { Place } from '#gateway/framing/json-members.ts';
 import { applyEdits } from '#gateway/framing/splice.ts';
@@ -21,27 +22,30 @@ function isSaid(error: Json | undefined): boolean {
 
 /**
  * Redacts the errors inside of an answer. Every other byte stays. A large answer is read in turns.
- * @returns null for more errors than an answer may have
+ * @returns null for more errors, or larger ones, than an answer may have
  */
 export async function redactErrors(bytes: Buffer, redactor: SecretRedactor): Promise<Buffer | null> {
   const errors = new ErrorPlaces(bytes);
   const scanner = new JsonScanner(bytes, { maxValues: Number.POSITIVE_INFINITY }, errors);
   do if (bytes.length > largeBodyBytes) await heavyWork.take(1);
   while (!scanner.advance());
-  return errors.found.length > maxErrors ? null : withoutSecrets(bytes, errors, redactor);
+  return withoutSecrets(bytes, errors, redactor);
 }
 
-/** The same of an event. */
+/** The same of an event with a response. The one of an event with too large errors is left out. */
 export function redactEventErrors(data: string, redactor: SecretRedactor | null): string {
   if (redactor === null) return data;
   const bytes = Buffer.from(data);
   const errors = new ErrorPlaces(bytes);
   const scanner = new JsonScanner(bytes, { maxValues: Number.POSITIVE_INFINITY }, errors);
   while (!scanner.advance());
-  return withoutSecrets(bytes, errors, redactor).toString();
+  return withoutSecrets(bytes, errors, redactor)?.toString() ?? withoutResponse;
 }
 
-function withoutSecrets(bytes: Buffer, { found }: ErrorPlaces, redactor: SecretRedactor): Buffer {
+const withoutResponse = '{"type":"response.failed","response":null}';
+
+function withoutSecrets(bytes: Buffer, { found, size }: ErrorPlaces, redactor: SecretRedactor): Buffer | null {
+  if (found.length > maxErrors || size > maxRefusalBytes) return null;
   const edits = found.map(({ valueStart, end }) => ({
     start: valueStart,
     end,
@@ -57,6 +61,8 @@ const maxErrors = 1_000;
 class ErrorPlaces implements JsonListener {
   readonly maxLevel = 3;
   readonly found: Place[] = [];
+  /** The bytes of all. They are redacted in one turn of the event loop. */
+  size = 0;
   readonly #bytes: Buffer;
   /** The level of the error that is being read. */
   #level: number | null = null;
@@ -76,6 +82,7 @@ class ErrorPlaces implements JsonListener {
   end(level: number, end: number): void {
     if (level !== this.#level) return;
     this.#level = null;
-    this.found.push({ valueStart: this.#start, end });
+    this.size += end - this.#start;
+    if (this.found.length <= maxErrors) this.found.push({ valueStart: this.#start, end });
   }
 }

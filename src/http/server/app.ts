@@ -337,7 +337,7 @@ class HttpAdapter {
     if (routes.some((route) => this.#gatewayPaths.has(route))) context.plane = 'gateway';
     const isUnknown = allowedMethods.length === 0;
     context.onBothPlanes = isUnknown;
-    const other = isUnknown ? this.#findOtherRole(path) : null;
+    const other = isUnknown && !unservedPaths.has(path) ? this.#findOtherRole(path) : null;
     const failure = findGeminiPath(path) ?? other?.failure ?? (isUnknown ? this.#findWrongTurn(path) : null);
     if (failure?.code === 'unsupported-endpoint' || other?.plane === 'gateway') context.plane = 'gateway';
     if (context.plane === 'gateway' && isPathOfMessages(path)) context.errorForm = anthropicErrors;

@@ -148,6 +148,13 @@ describe('the operator’s account in an answer of a provider', () => {
     );
   });
 
+  it('is not in an error that is larger than a refusal: the answer is refused', async () => {
+    provider.answers(json({ ...failedResponse, error: { message: `${message} `.repeat(10_000) } }));
+    const answer = await ask('responses', 'responses');
+    assert.equal(answer.status, 502);
+    assert.ok(!answer.text.includes(uuid));
+  });
+
   it('is not in a response that fails in the background', async () => {
     const begun = { ...failedResponse, status: 'queued', error: null, output: [] };
     provider.answers(

@@ -95,6 +95,7 @@ describe('a request that is too long for the context of its model', () => {
     ['a list', json([{ error: { code: 400, message: openAis, status: 'INVALID_ARGUMENT' } }], 400)],
     ['a text as its error', json({ error: 'prompt too long; exceeded max context length by 4 tokens' }, 400)],
     ['a number as its code', json({ object: 'error', message: openAis, type: 'BadRequestError', code: 400 }, 400)],
+    ['status 500', json({ error: { message: openAis, type: 'server_error', code: 500 } }, 500)],
     ['status 413', json({ error: { message: openAis } }, 413)],
   ] as const)
     it(`is known in a refusal that is no error of OpenAI: ${name}`, async () => {
