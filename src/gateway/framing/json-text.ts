@@ -85,10 +85,11 @@ export function parseAnswerKeepingText(bytes: Buffer, paths: ReadonlyArray<PathP
   return isObject(value) ? value : null;
 }
 
-/** The JSON text of a value at one of the kept paths; null for a missing value. */
+/** The JSON text of a value at one of the kept paths; null for null and for a missing value. */
 export function keptText(value: Json | undefined): string | null {
   if (value === undefined || value === null) return null;
-  return value instanceof JsonText ? value.text : JSON.stringify(value);
+  if (!(value instanceof JsonText)) return JSON.stringify(value);
+  return value.text === 'null' ? null : value.text;
 }
 
 /** Parses a JSON text without the kept values, and puts each into its place. */

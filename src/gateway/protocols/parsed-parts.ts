@@ -1,3 +1,4 @@
+import { keptText } from '#gateway/framing/json-text.ts';
 import {
   type Conversation,
   type DocumentPart,
@@ -210,7 +211,7 @@ function schemaOutput(format: JsonObject, pointer: string, inside: string | null
   return {
     name: textAt(name, `${pointer}/name`) ?? 'answer',
     description: placedText(description, `${pointer}/description`),
-    schema: schemaIn(schema),
+    schema: keptText(schema),
     isStrict: typeof strict === 'boolean' ? strict : null,
     pointer,
   };

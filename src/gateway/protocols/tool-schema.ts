@@ -5,10 +5,10 @@ import { isObject, type Json } from '#shared/json/json.ts';
 /** What providers need in the schema of a tool's arguments: OpenAI both, Anthropic the type. */
 const wanted = { type: '"object"', properties: '{}' } as const;
 
-/** The JSON text of a schema, as the client sent it; null for a schema that says nothing: a missing one, null or `{}`. */
+/** The JSON text of a tool's schema, as the client sent it; null for one that says nothing: none, null or `{}`. */
 export function schemaIn(value: Json | undefined): string | null {
   const text = keptText(value);
-  return text === null || /^\s*(null|\{\s*\})\s*$/.test(text) ? null : text;
+  return text === null || /^\{\s*\}$/.test(text) ? null : text;
 }
 
 /** A schema of arguments, with the members that it lacks at its beginning. Every other byte is as it came. */

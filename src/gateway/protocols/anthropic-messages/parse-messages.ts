@@ -36,7 +36,6 @@ import {
 } from '#gateway/protocols/parsed-parts.ts';
 import { listAt, objectOr, orUnsupported, refuse, shown, stopsAt, textAt, textOr } from '#gateway/protocols/parsing.ts';
 import type { ParsedRequest } from '#gateway/protocols/protocol.ts';
-import { schemaIn } from '#gateway/protocols/tool-schema.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { effortOf, protocolName } from './thinking.ts';
 
@@ -206,7 +205,7 @@ class RequestParser {
     const { type, schema, ...others } = objectOr(format);
     if (type !== 'json_schema') return refuse(pointer, 'this form of an answer cannot be expressed for this target');
     this.#leftOut.addMembers(others, pointer);
-    return { name: 'answer', description: null, schema: schemaIn(schema), isStrict: true, pointer };
+    return { name: 'answer', description: null, schema: keptText(schema), isStrict: true, pointer };
   }
 
   #reasoning(thinking: Json | undefined, effort: string | null): Reasoning | null {
