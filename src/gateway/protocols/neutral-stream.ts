@@ -1,3 +1,4 @@
+import { maxSplitBytes } from '#gateway/framing/sse-splitter.ts';
 import {
   classifications,
   type EventClassification,
@@ -28,6 +29,9 @@ function isContent(event: AnswerEvent): boolean {
   return contentKinds.has(event.kind) && !('text' in event && event.text === '');
 }
 
+/** How often a part of an event is kept together: in what repeats it later, and in two events of the client. */
+const maxCopies = 3;
+
 /** Interprets the events of a stream in the neutral form, in which all protocols have one meaning. */
 export class NeutralStream implements StreamInterpreter {
   hasBegun = false;
@@ -36,6 +40,8 @@ export class NeutralStream implements StreamInterpreter {
   readonly #reader: AnswerReader;
   readonly #endMark: string;
   readonly #text: KeptText;
+  /** The bytes of large events so far. The budget of answers bounds them. */
+  #largeBytes = 0;
 
   /**
    * @param endMark what ends a finished stream that ended without its last event
@@ -65,8 +71,10 @@ export class NeutralStream implements StreamInterpreter {
 
   classify(data: string | null): EventClassification {
     let classification: EventClassification = noContent;
-    // A large event becomes large ones.
-    const maxBytes = maxKeptBytes + 3 * (data?.length ?? 0);
+    // A large event becomes large ones, and the end of its part repeats them.
+    const bytes = data?.length ?? 0;
+    const maxBytes = maxKeptBytes + maxCopies * (this.#largeBytes + bytes);
+    if (bytes > maxSplitBytes) this.#largeBytes += bytes;
     for (const event of this.read(data)) {
       this.take(event);
       if (event.kind === 'malformed') return malformed;
@@ -75,7 +83,8 @@ export class NeutralStream implements StreamInterpreter {
       if (event.kind === 'end') return end;
       if (isContent(event)) classification = content;
     }
-    return classification;
+    // What waits is no event yet.
+    return this.keptBytes > maxBytes ? tooLarge : classification;
   }
 
   protected read(data: string | null): Iterable<AnswerEvent> {

@@ -94,6 +94,63 @@ for (const { name, client, provider } of [openAiChat, anthropicMessages])
     });
   });
 
+describe('a stream with a large event', () => {
+  const large = 'x'.repeat(5 * 1024 * 1024);
+  const finish = JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] });
+  const given = JSON.stringify({ a: large });
+  const deltas = [
+    { content: large },
+    { reasoning_content: large },
+    { tool_calls: [{ index: 0, id: 'c', function: { name: 'patch', arguments: given } }] },
+  ];
+
+  for (const { name, client } of [openAiChat, anthropicMessages, openAiResponses])
+    it(`passes whole to a client of ${name}, whatever its end repeats`, async () => {
+      const request = await requestOf(client);
+      for (const delta of deltas) {
+        const stream = new TranslatedStream(
+          openAiChat.provider.createReader(),
+          request.createWriter(options),
+          rules,
+          false,
+        );
+        const data = JSON.stringify({ choices: [{ index: 0, delta }] });
+        const kinds = [data, finish].map((each) => [stream.classify(each).kind, stream.translated().length]);
+        assert.deepEqual(
+          kinds.map(([kind]) => kind),
+          ['content', 'content'],
+        );
+        assert.ok(Number(kinds[0]?.[1]) > large.length);
+        stream.finish();
+      }
+    });
+
+  it('does not pass all that is kept of a provider that never ends a call', async () => {
+    const request = await requestOf(anthropicMessages.client);
+    const stream = new TranslatedStream(
+      openAiChat.provider.createReader(),
+      request.createWriter(options),
+      rules,
+      false,
+    );
+    const call = (index: number, text: string) =>
+      JSON.stringify({
+        choices: [
+          {
+            index: 0,
+            delta: { tool_calls: [{ index, id: `c${index}`, function: { name: 'patch', arguments: text } }] },
+          },
+        ],
+      });
+    const piece = call(1, 'x'.repeat(64 * 1024));
+    assert.equal(stream.classify(call(0, '{')).kind, 'content');
+    let pieces = 0;
+    while (stream.classify(piece).kind === 'no-content') pieces += 1;
+    assert.equal(stream.classify(piece).kind, 'too-large');
+    assert.ok(pieces >= 60 && pieces <= 68, String(pieces));
+  });
+});
+
 describe('a stream with a delta for each of 200,000 tokens', () => {
   const pieces = 200_000;
   const started: AnswerEvent = { kind: 'started', id: 'x', model: 'm' };
