@@ -83,7 +83,7 @@ export class NeutralStream implements StreamInterpreter {
       if (event.kind === 'end') return end;
       if (isContent(event)) classification = content;
     }
-    // What waits is no event yet.
+    // What waits has become nothing for the client yet.
     return this.keptBytes > maxBytes ? tooLarge : classification;
   }
 

@@ -256,7 +256,7 @@ describe('calls of tools that are cut off', () => {
     let read = '';
     for await (const piece of answer.body ?? []) {
       read += Buffer.from(piece).toString();
-      // The second call has begun, with a piece of its arguments, before its provider goes on.
+      // The second call has begun, with a piece of its arguments, before its provider sends more.
       if (read.includes('"id":"c2"') && read.includes('{\\"pat')) resolve();
     }
     assert.match(read, /tool_use.*tool_use.*message_stop/s);
