@@ -33,8 +33,6 @@ type Waiting = Call | Texts | Exclude<OtherEvent, TextEvent>;
 const bytesPerPart = 256;
 
 const none: ReadonlyArray<AnswerEvent> = [];
-/** What an empty piece is. */
-const signOfLife: ReadonlyArray<AnswerEvent> = [{ kind: 'part-start' }];
 const malformed: ReadonlyArray<AnswerEvent> = [{ kind: 'malformed' }];
 
 /**
@@ -61,7 +59,7 @@ export class OrderedAnswer {
       case 'text':
       case 'refusal':
       case 'reasoning':
-        return event.text === '' ? signOfLife : this.#takeOther(event);
+        return event.text === '' ? none : this.#takeOther(event);
       case 'signature':
         return this.#takeOther(event);
       case 'part-end':
@@ -69,7 +67,7 @@ export class OrderedAnswer {
       case 'tool-call':
         return this.#begin(event);
       case 'arguments':
-        return event.text === '' ? signOfLife : this.#takeArguments(event);
+        return event.text === '' ? none : this.#takeArguments(event);
       case 'finished':
         return this.#finish(event);
       default:
