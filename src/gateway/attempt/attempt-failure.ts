@@ -11,7 +11,7 @@ import { isObject, type Json } from '#shared/json/json.ts';
 import { isContextLength, withContextLengthCode } from './context-length.ts';
 
 /** A limit that ran out: `firstContent`, … */
-export type TimeoutName = keyof Timeouts extends `${infer Name}Ms` ? Name : never;
+export type TimeoutName = Exclude<keyof Timeouts, 'earlyHeadMs'> extends `${infer Name}Ms` ? Name : never;
 
 const noBytes = Buffer.alloc(0);
 

@@ -11,7 +11,8 @@ import { text } from '#shared/codecs/text.ts';
 /** The longest wait of the gateway, in ms. A longer one is left to the client, with its length in the answer. */
 export const maxRetryAfterMs = 15_000;
 
-const milliseconds = integer(1, 24 * 60 * 60 * 1_000);
+const maxTimeoutMs = 24 * 60 * 60 * 1_000;
+const milliseconds = integer(1, maxTimeoutMs);
 
 /** A missing timeout is the provider's, or else that of `defaultTimeouts`. */
 const Timeouts = strictObject({
@@ -20,6 +21,7 @@ const Timeouts = strictObject({
   firstContentMs: optional(milliseconds),
   idleMs: optional(milliseconds),
   totalMs: optional(milliseconds),
+  earlyHeadMs: optional(integer(0, maxTimeoutMs)),
 });
 
 /** How long each phase of a call may take, in milliseconds. */
@@ -34,6 +36,8 @@ export interface Timeouts {
   readonly idleMs: number;
   /** From the caller's complete request to the end of the answer, including all attempts and waits. */
   readonly totalMs: number;
+  /** From the headers of a stream of text to the head that the client gets without content; 0 for never. */
+  readonly earlyHeadMs: number;
 }
 
 /** The timeouts of a configuration without its own. */
@@ -43,6 +47,7 @@ export const defaultTimeouts: Timeouts = {
   firstContentMs: 60_000,
   idleMs: 60_000,
   totalMs: 600_000,
+  earlyHeadMs: 5_000,
 };
 
 const providerKinds = ['openai-compatible', 'anthropic', 'elevenlabs', 'sandbox'] as const;

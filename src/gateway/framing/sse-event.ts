@@ -14,3 +14,11 @@ export function sseEvent(name: string, json: string): string {
 function inOneLine(json: string): string {
   return lineEnd.test(json) ? json.replaceAll(/[\r\n]/g, ' ') : json;
 }
+
+/** The comment that says nothing but that the connection works. */
+export const waitingComment = sseComment('waiting');
+
+/** Writes a comment, which clients do not see. @param text one line */
+export function sseComment(text: string): string {
+  return `: ${text}\n\n`;
+}

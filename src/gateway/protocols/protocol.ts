@@ -45,6 +45,8 @@ export interface ClientHalf {
   /** Reads and checks a body without parsing it; a large one in slices. */
   readonly read: (bytes: Buffer, maxValues: number) => ReadBody<TextRequest>;
   readonly errors: ErrorForm;
+  /** What a client gets in the silence of a stream. */
+  readonly signOfLife: string;
   /** Whether it has the arguments of a call as an object. In others they are a text. */
   readonly hasArgumentsAsObjects: boolean;
 }

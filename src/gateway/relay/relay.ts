@@ -75,8 +75,8 @@ class Relay {
   #errorCode: string | null = null;
   /** The gateway's own code of the failure that ended the call. */
   #reason: string | null = null;
-  /** The status of the failure that interrupted an answer; null without one. */
-  #brokenStatus: number | null = null;
+  /** The status of the failure of an answer whose head was sent before it; null without one. */
+  #failedStatus: number | null = null;
 
   constructor(call: RelayedCall, dependencies: RelayDependencies) {
     this.#call = call;
@@ -99,6 +99,7 @@ class Relay {
     } finally {
       this.#total.clear();
       this.#recorder.releaseProbe();
+      this.#call.responseHandler.close?.();
     }
   }
 
@@ -128,7 +129,8 @@ class Relay {
 
   async #isTakenOver(): Promise<boolean> {
     const { takeOver } = this.#call;
-    return takeOver === undefined || this.#failure === null ? false : takeOver(this.#failure);
+    if (takeOver === undefined || this.#failure === null || this.#call.responseHandler.hasHead === true) return false;
+    return takeOver(this.#failure);
   }
 
   /** The client has a part of the answer, so only a target that can continue it is called. */
@@ -152,7 +154,7 @@ class Relay {
     const { code, status } = errorResponseFor(failure, this.#call);
     this.#errorCode = code;
     this.#reason = failureReason(failure);
-    this.#brokenStatus = status;
+    this.#failedStatus = status;
     responseHandler.abort(failure);
     return 'broken-off';
   }
@@ -173,7 +175,17 @@ class Relay {
     const attempt: Attempt = new Attempt(this.#timeoutsOf(target), (status, headers, control) => {
       const observed = this.#recorder.closeCircuitOnContent(target, control);
       consumer = responseHandler.receive(
-        { status, headers, provider, servedFrom, servedBy, costHeader: costOfHead, translator, redactor },
+        {
+          status,
+          headers,
+          provider,
+          servedFrom,
+          servedBy,
+          earlyHeadMs: target.timeouts.earlyHeadMs,
+          costHeader: costOfHead,
+          translator,
+          redactor,
+        },
         observed,
       );
       return consumer;
@@ -306,17 +318,23 @@ class Relay {
 
   /** Writes to the client why there is no answer. */
   #refuse(failure: AttemptFailure | null): CallOutcome {
-    const { response } = this.#call;
+    const { response, responseHandler } = this.#call;
     if (response.isDisconnected) return 'client-gone';
     const error = failure === null ? noCapableProvider(this.#call) : this.#finalError(failure);
     this.#errorCode = error.code;
     this.#reason = failure === null ? error.code : failureReason(failure);
-    const servedBy = this.#target === null ? [] : this.#servedBy(this.#target);
-    const requestId = failure?.kind === 'refused' ? failure.requestId : null;
-    sendError(response, error, [...servedBy, ...providerRequestIdField(requestId)]);
+    if (failure !== null && responseHandler.hasHead === true) {
+      this.#failedStatus = error.status;
+      responseHandler.abort(failure);
+    } else this.#sendError(error, failure?.kind === 'refused' ? failure.requestId : null);
     // A provider that is busy to the end has failed: nothing is wrong with the request.
     const isBusy = failure !== null && isRefusedFor(failure, 'busy');
     return error.status < 500 && !isBusy ? 'refused' : 'failed';
+  }
+
+  #sendError(error: ErrorResponse, providerRequestId: string | null): void {
+    const servedBy = this.#target === null ? [] : this.#servedBy(this.#target);
+    sendError(this.#call.response, error, [...servedBy, ...providerRequestIdField(providerRequestId)]);
   }
 
   #finalError(failure: AttemptFailure): ErrorResponse {
@@ -327,7 +345,7 @@ class Relay {
   #report(outcome: CallOutcome): StreamReport {
     return {
       kind: 'relayed',
-      status: outcome === 'client-gone' ? clientGoneStatus : this.#brokenStatus,
+      status: outcome === 'client-gone' ? clientGoneStatus : this.#failedStatus,
       code: this.#errorCode,
       model: this.#call.route.name,
       target: this.#target?.id ?? null,

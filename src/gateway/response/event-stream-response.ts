@@ -22,7 +22,8 @@ import { maxWindowBytes } from '#gateway/transport/decompressed-stream.ts';
 import { contentOf, isEventStream } from '#gateway/transport/transport.ts';
 import { EventLoopBudget, heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
 import { runFor } from '#shared/async/fair-queue.ts';
-import { isObject } from '#shared/json/json.ts';
+import { isObject, type JsonObject } from '#shared/json/json.ts';
+import { ClientStream, type StreamHead } from './client-stream.ts';
 import { errorEvent, errorOf, type RefusedCall } from './error-response.ts';
 import { OpenLargeEvent } from './open-large-event.ts';
 import {
@@ -32,7 +33,6 @@ import {
   type PrepareAnswer,
   type ResponseHandler,
   type ResponseHead,
-  writePaced,
 } from './response-handler.ts';
 
 export interface EventStreamResponseOptions {
@@ -49,6 +49,10 @@ export interface EventStreamResponseOptions {
   readonly canContinue?: boolean;
   /** The bytes of the request that its first and last events repeat. Default: 0. */
   readonly repeatedBytes?: number;
+  /** What the client gets in silence. Missing if nothing is sent before the content, and in its gaps. */
+  readonly signOfLife?: string;
+  /** Makes the events of a stream that fails before its first content; null or missing if the form of errors has them. */
+  readonly failedStream?: (error: JsonObject) => string | null;
   /** Missing if nothing is to be done before the first event is sent. */
   readonly prepare?: PrepareAnswer;
   /** Missing if the last event is sent when it comes. */
@@ -85,6 +89,7 @@ const blankLine = Buffer.from('\n\n');
  */
 export class EventStreamResponse implements ResponseHandler {
   readonly options: EventStreamResponseOptions;
+  readonly client: ClientStream;
   hasBegun = false;
   /** Delivers the last event; null while it has not come. */
   lastEvent: (() => Promise<void>) | null = null;
@@ -92,12 +97,15 @@ export class EventStreamResponse implements ResponseHandler {
   readonly #texts: string[] = [];
   #interpreter: StreamInterpreter | null = null;
   #canContinue: boolean;
-  /** Whether the client has a part of an event. */
-  #isInsideEvent = false;
 
   constructor(options: EventStreamResponseOptions) {
     this.options = options;
     this.#canContinue = options.canContinue ?? false;
+    this.client = new ClientStream(options.response, options.isHeldWhole ? null : (options.signOfLife ?? null));
+  }
+
+  get hasHead(): boolean {
+    return this.client.hasHead;
   }
 
   get isAwaitingUsage(): boolean {
@@ -105,6 +113,7 @@ export class EventStreamResponse implements ResponseHandler {
   }
 
   receive(head: ResponseHead, attempt: AttemptControl): BodyConsumer {
+    this.client.isInsideEvent = false;
     if (isNamedJson(head)) return new JsonInsteadOfStream(head, attempt);
     const interpreter = head.translator?.interpret?.() ?? this.options.createInterpreter(head);
     this.#interpreter = interpreter;
@@ -132,25 +141,29 @@ export class EventStreamResponse implements ResponseHandler {
 
   /** Begins an event that passes in pieces. Its text is not kept, so no other target can continue it. */
   beginPieces(): void {
-    this.#isInsideEvent = true;
+    this.client.isInsideEvent = true;
     this.#canContinue = false;
   }
 
   endPieces(): void {
-    this.#isInsideEvent = false;
+    this.client.isInsideEvent = false;
   }
 
   abort(failure: AttemptFailure): void {
-    const { response, call } = this.options;
-    if (this.#isInsideEvent) response.write(blankLine);
-    response.write(this.#errorEventOf(failure) ?? errorEvent(failure, call));
-    response.end();
+    if (this.client.isInsideEvent) this.options.response.write(blankLine);
+    this.client.end(this.#errorEventOf(failure) ?? errorEvent(failure, this.options.call));
+  }
+
+  close(): void {
+    this.client.close();
   }
 
   /** The error's event after those that were sent; null if it does not depend on them. */
   #errorEventOf(failure: AttemptFailure): string | null {
+    const { call, failedStream } = this.options;
     try {
-      return this.#interpreter?.errorEvent?.(errorOf(failure, this.options.call)) ?? null;
+      const error = errorOf(failure, call);
+      return (this.hasBegun ? this.#interpreter?.errorEvent?.(error) : failedStream?.(error)) ?? null;
     } catch {
       return null;
     }
@@ -190,10 +203,9 @@ class JsonInsteadOfStream implements BodyConsumer {
 /** The stream of one attempt. */
 class StreamConsumer implements BodyConsumer {
   readonly #stream: EventStreamResponse;
-  readonly #response: ResponseSink;
-  readonly #status: number;
-  /** The headers of the answer that it begins. They are made with the provider's headers, before any content. */
-  readonly #headers: ReadonlyArray<string>;
+  readonly #client: ClientStream;
+  /** The head of the answer that it begins. It is made with the provider's headers, before any content. */
+  readonly #clientHead: StreamHead;
   readonly #head: ResponseHead;
   readonly #attempt: AttemptControl;
   readonly #interpreter: StreamInterpreter;
@@ -228,10 +240,10 @@ class StreamConsumer implements BodyConsumer {
   ) {
     const contentType = head.headers['content-type'] ?? '';
     this.#stream = stream;
-    this.#response = stream.options.response;
-    this.#status = head.status;
+    this.#client = stream.client;
     // A proxy that buffers responses would undo the streaming.
-    this.#headers = [...createResponseHeaders(head, contentType), 'X-Accel-Buffering', 'no'];
+    const headers = [...createResponseHeaders(head, contentType), 'X-Accel-Buffering', 'no'];
+    this.#clientHead = { status: head.status, headers, servedBy: head.servedBy };
     this.#head = head;
     this.#attempt = attempt;
     this.#interpreter = interpreter;
@@ -239,7 +251,10 @@ class StreamConsumer implements BodyConsumer {
     this.#isPrepared = stream.options.prepare === undefined;
     const windowBytes = maxWindowBytes(head.headers);
     this.#maxWindowBytes = windowBytes ?? 0;
-    if (isEventStream(head.headers) && windowBytes !== null) return;
+    if (isEventStream(head.headers) && windowBytes !== null) {
+      this.#client.awaitContent(this.#clientHead, head.earlyHeadMs);
+      return;
+    }
     this.#isOver = true;
     queueMicrotask(() => attempt.fail(malformed));
   }
@@ -268,6 +283,7 @@ class StreamConsumer implements BodyConsumer {
       if (!this.#isOver && this.#interpreter.isFinished) this.#complete('finish');
     } finally {
       this.#isOver = true;
+      this.#client.stopAwaiting();
       this.#stream.options.answerHold.resize(0);
     }
   }
@@ -464,6 +480,7 @@ class StreamConsumer implements BodyConsumer {
   #markContent(): void {
     if (this.#hasContent) return;
     this.#hasContent = true;
+    this.#client.stopAwaiting();
     this.#attempt.markContent();
   }
 
@@ -525,7 +542,7 @@ class StreamConsumer implements BodyConsumer {
 
   #write(bytes: Buffer): void {
     if (!this.#stream.hasBegun) this.#begin();
-    writePaced(this.#response, this.#withHeld(bytes), this.#attempt);
+    this.#client.write(this.#withHeld(bytes), this.#attempt);
   }
 
   #withHeld(bytes: Buffer): Buffer {
@@ -542,7 +559,8 @@ class StreamConsumer implements BodyConsumer {
     this.#stream.hasBegun = true;
     // The usage of an answer that is passed on as it arrives comes after its head.
     const reported = this.#stream.options.isHeldWhole ? this.reported() : nothingReported;
-    this.#response.start(this.#status, [...this.#headers, ...(this.#head.costHeader?.(reported) ?? [])]);
+    const { headers, ...others } = this.#clientHead;
+    this.#client.begin({ ...others, headers: [...headers, ...(this.#head.costHeader?.(reported) ?? [])] });
   }
 
   /** @param end `passed` if the provider's own end has passed; `finish` if the interpreter writes one */
@@ -567,9 +585,8 @@ class StreamConsumer implements BodyConsumer {
   #end(last: Buffer): void {
     if (!this.#stream.hasBegun) this.#begin();
     const rest = this.#withHeld(last);
-    if (rest.length > 0) this.#response.write(rest);
     this.#stream.options.answerHold.resize(0);
-    this.#response.end();
+    this.#client.end(rest);
   }
 
   #fail(failure: AttemptFailure): void {

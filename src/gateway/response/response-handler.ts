@@ -22,6 +22,8 @@ export interface ResponseHead {
   readonly servedFrom: { readonly model: string; readonly target: string };
   /** Headers that name the target to the client, names and values in turn. */
   readonly servedBy: ReadonlyArray<string>;
+  /** After which silence the client of a stream gets the head without content; 0 for never. */
+  readonly earlyHeadMs: number;
   /**
    * Returns the header with the call's cost, name and value in turn; empty if it is not known. Null if the target has no
    * price, or if the key may not read usage.
@@ -37,9 +39,11 @@ export interface ResponseHandler {
   readonly receive: (head: ResponseHead, attempt: AttemptControl) => BodyConsumer;
   /** Whether the client has received a part. Then the call cannot start again. */
   readonly hasBegun: boolean;
+  /** Whether the client has the head of an answer, with or without a part of it. Missing if they come together. */
+  readonly hasHead?: boolean;
   /** The text that the client has received; null if no other target may continue it. */
   readonly continuation: () => string | null;
-  /** Ends an answer that has begun, in a way that clients cannot mistake for a complete answer. */
+  /** Ends an answer whose head was sent, in a way that clients cannot mistake for a complete answer. */
   readonly abort: (failure: AttemptFailure) => void;
   /** Whether the whole answer has arrived except for its usage, which the provider may still send. */
   readonly isAwaitingUsage: boolean;
@@ -48,10 +52,12 @@ export interface ResponseHandler {
    * attempt has failed.
    */
   readonly deliver?: () => Promise<void>;
+  /** Called once, when the call has ended. */
+  readonly close?: () => void;
 }
 
 /**
- * Does what must be done before the client has any byte of an answer. If it rejects, the attempt fails.
+ * Does what must be done before the client has any byte of an answer but its head. If it rejects, the attempt fails.
  * @param first the first events of a stream, or the whole answer, as the client would get them
  * @param head of the provider's response
  * @returns why the client must not have it; null if it may

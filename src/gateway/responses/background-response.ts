@@ -153,7 +153,7 @@ class BackgroundRelay {
       createInterpreter: ({ redactor }) =>
         new RewrittenResponsesStream({
           storage: this.#storage,
-          isInBackground: true,
+          frame: null,
           redactErrors: (data) => redactEventErrors(data, redactor),
         }),
       isHeldWhole: false,

@@ -65,6 +65,7 @@ describe('Catalogue', () => {
       firstContentMs: 60_000,
       idleMs: 9,
       totalMs: 600_000,
+      earlyHeadMs: 5_000,
     });
   });
 

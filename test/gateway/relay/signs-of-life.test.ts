@@ -23,6 +23,8 @@ interface Script {
   /** The beginning of a part without content; null if the protocol has none. */
   readonly begin: string | null;
   readonly signs: Readonly<Record<string, string>>;
+  /** Those that only a part has. */
+  readonly signsOfPart: Readonly<Record<string, string>>;
   /** An answer that says `late`, after the opening and the beginning. */
   readonly rest: string;
 }
@@ -42,6 +44,7 @@ const scripts = {
     opening: role,
     begin: null,
     signs: { 'a comment': ': OPENROUTER PROCESSING\n\n', 'an empty delta': chunk({ content: '' }) },
+    signsOfPart: {},
     rest: [...words('late'), stop, done].join(''),
   },
   messages: {
@@ -50,6 +53,8 @@ const scripts = {
     signs: {
       'a ping': event('ping'),
       'an unknown event': event('thinking_progress', { percent: 1 }),
+    },
+    signsOfPart: {
       'an empty delta': event('content_block_delta', { index: 0, delta: { type: 'thinking_delta', thinking: '' } }),
     },
     rest: restOfMessage.join(''),
@@ -62,6 +67,8 @@ const scripts = {
     }),
     signs: {
       'a keepalive': event('keepalive', { sequence_number: 2 }),
+    },
+    signsOfPart: {
       'an empty delta': event('response.reasoning_summary_text.delta', { item_id: 'rs_1', delta: '' }),
     },
     rest: restOfResponse.join(''),
@@ -127,8 +134,8 @@ describe('Signs of life', () => {
   const fromBackup = { isLate: false, isFromBackup: true };
 
   for (const [client, provider] of pairs) {
-    const { opening, begin, signs, rest }: Script = scripts[provider];
-    for (const [what, sign] of Object.entries(signs)) {
+    const { opening, begin, signs, signsOfPart, rest }: Script = scripts[provider];
+    for (const [what, sign] of Object.entries(signs))
       it(`of a provider of ${provider} at ${client} keep it for three times the wait for content: ${what}`, async () => {
         primary.answers(signing(opening, sign, 3, rest));
         assert.deepEqual(await ask(client, provider), fromPrimary);
@@ -136,13 +143,13 @@ describe('Signs of life', () => {
         assert.deepEqual(await ask(client, provider), fromBackup);
       });
 
-      if (begin !== null)
+    if (begin !== null)
+      for (const [what, sign] of Object.entries({ ...signs, ...signsOfPart }))
         it(`of a provider of ${provider} at ${client} keep it once a part has begun: ${what}`, async () => {
           primary.answers(signing(opening + begin, sign, 8, rest));
           assert.deepEqual(await ask(client, provider), fromPrimary);
           primary.answers(signing(opening + begin, sign, 13, rest));
           assert.deepEqual(await ask(client, provider), fromBackup);
         });
-    }
   }
 });

@@ -39,6 +39,7 @@ interface Read {
   readonly status: string;
   readonly store: boolean;
   readonly previous_response_id: string | null;
+  readonly error?: { readonly code: string; readonly message: string } | null;
   readonly output: ReadonlyArray<{
     readonly id: string;
     readonly type: string;
@@ -1107,7 +1108,7 @@ describe('Responses', () => {
         ['an error', (res) => res.end(inside)],
       ];
       for (const [what, then] of after)
-        it(`end with an error event of the next number after the first content, and are not stored: ${what}`, async () => {
+        it(`fail with an event of the next number after the first content, and are not stored: ${what}`, async () => {
           if (what === 'stalled') service.configure(configuration({}, { timeouts }));
           primary().answers(async (res, seen) => {
             await stream(half, { after: 'stall' })(res, seen);
@@ -1116,12 +1117,14 @@ describe('Responses', () => {
           });
           const events = eventsIn((await send(streamed)).text);
           const last = events.at(-1);
-          assert.deepEqual([last?.type, last?.sequence_number], ['error', events.length - 1]);
+          assert.deepEqual([last?.type, last?.sequence_number], ['response.failed', events.length - 1]);
           assert.deepEqual(
             events.map(({ sequence_number: number }) => number),
             events.map((_, index) => index),
           );
-          assert.ok(typeof last?.message === 'string' && last.message !== '');
+          const { id, status, error: reported } = last?.response ?? assert.fail('there is no response');
+          assert.deepEqual([id, status], [events[0]?.response?.id, 'failed']);
+          assert.ok(typeof reported?.message === 'string' && reported.message !== '');
           assert.equal((await call('GET', `/${events[0]?.response?.id}`)).status, 404);
         });
     });
@@ -1133,7 +1136,7 @@ describe('Responses', () => {
       background: 'only a target with hostedTools makes a response in the background: its events pass as they come',
       annotation: 'the neutral form has no citations; those of a target of this protocol pass as they come',
       reasoning: 'reasoning of another protocol comes as a summary; the text of a target of this protocol passes',
-      failure: 'a failure is an error event, before which another target may have answered',
+      failure: 'a failure is the end of the response, because Codex ignores the event of an error',
     };
     /** Which answer has an event of a type, or why none of another protocol has. */
     const table: Readonly<Record<string, string>> = {
@@ -1141,9 +1144,9 @@ describe('Responses', () => {
       'response.in_progress': 'text',
       'response.completed': 'text',
       'response.incomplete': 'cut',
-      'response.failed': never.failure,
+      'response.failed': 'broken',
       'response.queued': never.background,
-      error: 'broken',
+      error: never.failure,
       'response.output_item.added': 'text',
       'response.output_item.done': 'text',
       'response.content_part.added': 'text',

@@ -10,6 +10,7 @@ export function headOf(contentType: string): ResponseHead {
     redactor: null,
     servedFrom: { model: 'fast', target: 'openai/gpt-x' },
     servedBy: [],
+    earlyHeadMs: 0,
     costHeader: null,
   };
 }

@@ -1,6 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
 import { anthropicErrors } from '#exchange/error-form.ts';
 import { continueRead } from '#gateway/framing/json-request.ts';
+import { sseEvent } from '#gateway/framing/sse-event.ts';
 import type { TextProtocol, TextRequest } from '#gateway/protocols/protocol.ts';
 import { MessagesAnswerReader, readMessagesAnswer } from './messages-answer-reader.ts';
 import { MessagesAnswerWriter, writeMessagesAnswer } from './messages-answer-writer.ts';
@@ -21,6 +22,7 @@ export const anthropicMessages: TextProtocol = {
     read: (bytes, maxValues) =>
       continueRead(readMessagesRequest(bytes, maxValues, true), (request) => E.right(textRequestOf(request))),
     errors: anthropicErrors,
+    signOfLife: sseEvent('ping', '{"type":"ping"}'),
     hasArgumentsAsObjects: true,
   },
   provider: { write: writeMessages, createReader: () => new MessagesAnswerReader(), readWhole: readMessagesAnswer },

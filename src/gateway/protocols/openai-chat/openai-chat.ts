@@ -3,6 +3,7 @@ import { openAiErrors } from '#exchange/error-form.ts';
 import type { ReasoningHint } from '#gateway/config/configuration.ts';
 import { continueRead } from '#gateway/framing/json-request.ts';
 import type { LongTexts } from '#gateway/framing/long-texts.ts';
+import { waitingComment } from '#gateway/framing/sse-event.ts';
 import type { StreamInterpreter } from '#gateway/framing/stream-interpreter.ts';
 import type { Answer } from '#gateway/neutral/answer.ts';
 import type { AnswerWriter } from '#gateway/neutral/answer-event.ts';
@@ -32,6 +33,7 @@ export const openAiChat: TextProtocol = {
     read: (bytes, maxValues) =>
       continueRead(readChatRequest(bytes, maxValues), (request) => E.right(new ChatTextRequest(request))),
     errors: openAiErrors,
+    signOfLife: waitingComment,
     hasArgumentsAsObjects: false,
   },
   provider: { write: writeChat, createReader: () => new ChatAnswerReader(), readWhole: readChatAnswer },

@@ -2,7 +2,8 @@ import * as E from 'fp-ts/lib/Either.js';
 import { openAiResponsesErrors } from '#exchange/error-form.ts';
 import { lastMember } from '#gateway/framing/json-members.ts';
 import { continueRead } from '#gateway/framing/json-request.ts';
-import type { ClientProtocol, ParsedRequest, TextRequest, WriterOptions } from '#gateway/protocols/protocol.ts';
+import { waitingComment } from '#gateway/framing/sse-event.ts';
+import type { ClientProtocol, ParsedRequest, TextRequest } from '#gateway/protocols/protocol.ts';
 import { newResponseId } from '#responses/response-ids.ts';
 import { type JsonObject, parsedJson } from '#shared/json/json.ts';
 import { pointerTo } from '#shared/json/json-pointer.ts';
@@ -24,6 +25,7 @@ export const openAiResponses: ClientProtocol = {
     read: (bytes, maxValues) =>
       continueRead(readResponsesRequest(bytes, maxValues), (request) => E.right(responsesTextRequest(request, null))),
     errors: openAiResponsesErrors,
+    signOfLife: waitingComment,
     hasArgumentsAsObjects: false,
   },
 };
@@ -53,7 +55,7 @@ export function responsesTextRequest(
   storage: StorageMembers | null,
   { containers, gone }: StoredParts = { containers: [], gone: [] },
 ): TextRequest {
-  const frameOf = ({ model }: WriterOptions): ResponseFrame => ({
+  const frameOf = (model: string): ResponseFrame => ({
     id: newResponseId(),
     model,
     createdAt: Math.floor(Date.now() / 1_000),
@@ -77,14 +79,18 @@ export function responsesTextRequest(
     },
     watch: ({ redactErrors }) =>
       storage === null
-        ? new ResponsesStream()
-        : new RewrittenResponsesStream({ storage, isInBackground: request.isInBackground, redactErrors }),
+        ? new ResponsesStream(() => frameOf(request.model))
+        : new RewrittenResponsesStream({
+            storage,
+            frame: request.isInBackground ? null : () => frameOf(request.model),
+            redactErrors,
+          }),
     parse: async (maxValues, longTexts) => {
       const parsed = await parseResponses(request, maxValues, longTexts);
       return E.isLeft(parsed) ? parsed : E.right(withGone(parsed.right, gone));
     },
-    createWriter: (options) => new ResponsesAnswerWriter(frameOf(options), options.freeTextTools),
-    writeWhole: (answer, options) => writeResponsesAnswer(frameOf(options), answer, options.freeTextTools),
+    createWriter: (options) => new ResponsesAnswerWriter(frameOf(options.model), options.freeTextTools),
+    writeWhole: (answer, options) => writeResponsesAnswer(frameOf(options.model), answer, options.freeTextTools),
   };
 }
 

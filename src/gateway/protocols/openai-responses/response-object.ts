@@ -75,6 +75,13 @@ export function responseObject(frame: ResponseFrame, end: ResponseEnd | null): J
   };
 }
 
+/** The response of a stream that has failed. @param error in OpenAI's form */
+export function failedResponse(frame: ResponseFrame, { error }: JsonObject): JsonObject {
+  const { code, type, message } = isObject(error) ? error : {};
+  const failure = { code: code ?? type ?? 'server_error', message: message ?? '' };
+  return { ...responseObject(frame, null), status: 'failed', error: failure };
+}
+
 const defaults = {
   instructions: null,
   max_output_tokens: null,

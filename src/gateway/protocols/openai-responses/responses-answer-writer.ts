@@ -15,7 +15,7 @@ import {
   type OutputPlace,
   ReasoningItem,
 } from './output-items.ts';
-import { incompleteReason, type ResponseFrame, responseObject } from './response-object.ts';
+import { failedResponse, incompleteReason, type ResponseFrame, responseObject } from './response-object.ts';
 
 /** Numbers the events of a stream without a gap, and writes them. */
 class EventFrames {
@@ -209,7 +209,8 @@ export class ResponsesAnswerWriter implements AnswerWriter {
   }
 
   readonly errorEvent = (error: JsonObject): string => {
-    this.#frames.emit('error', errorMembers(error));
+    this.#begin();
+    this.#frames.emit('response.failed', { response: failedResponse(this.#frame, error) });
     return this.#frames.take();
   };
 

@@ -7,8 +7,10 @@ import {
 } from '#gateway/framing/stream-interpreter.ts';
 import type { Tokens } from '#gateway/neutral/consumption.ts';
 import { providerErrorIn, usageIn } from '#gateway/neutral/provider-report.ts';
+import { numberOr, textOr } from '#gateway/protocols/parsing.ts';
 import type { Watched } from '#gateway/protocols/protocol.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
+import { failedResponse, type ResponseFrame, responseObject } from './response-object.ts';
 import { errorMembers, eventText } from './responses-answer-writer.ts';
 import { rewriteEvent, type StorageMembers } from './rewrite-response.ts';
 
@@ -22,8 +24,19 @@ export class ResponsesStream implements StreamInterpreter {
   /** No other target can continue it: the numbers of its events go on, and so do its items. */
   readonly text = null;
   readonly keptBytes: number = 0;
+  readonly #frame: (() => ResponseFrame) | null;
+  /** What the provider says of the response; null before that. */
+  #begun: Pick<ResponseFrame, 'id' | 'model' | 'createdAt'> | null = null;
   /** The number of the last event. */
   #sequence = -1;
+
+  /**
+   * @param frame makes the response in the event of a failure; null for a response in the background, which may succeed
+   *   although its stream fails
+   */
+  constructor(frame: (() => ResponseFrame) | null) {
+    this.#frame = frame;
+  }
 
   get canEnd(): boolean {
     return this.isFinished;
@@ -53,8 +66,19 @@ export class ResponsesStream implements StreamInterpreter {
     return isContent(event, event.type) ? 'content' : 'no-content';
   }
 
-  readonly errorEvent = (error: JsonObject): string =>
-    eventText({ type: 'error', ...errorMembers(error), sequence_number: this.#sequence + 1 });
+  /** Codex ignores the event `error`, so a failure is the end of the response. */
+  readonly errorEvent = (error: JsonObject): string => {
+    if (this.#frame === null) return this.#next('error', errorMembers(error));
+    const frame = { ...this.#frame(), ...this.#begun };
+    const created =
+      this.#begun === null ? this.#next('response.created', { response: responseObject(frame, null) }) : '';
+    return created + this.#next('response.failed', { response: failedResponse(frame, error) });
+  };
+
+  #next(type: string, members: JsonObject): string {
+    this.#sequence += 1;
+    return eventText({ type, ...members, sequence_number: this.#sequence });
+  }
 
   protected take(_type: string, _data: string, _classification: EventClassification): void {
     // It passes as it comes.
@@ -73,6 +97,9 @@ export class ResponsesStream implements StreamInterpreter {
 
   #classify(event: JsonObject, type: string): EventClassification {
     switch (type) {
+      case 'response.created':
+        this.#begun = begunIn(event);
+        return noContent;
       case 'response.completed':
       case 'response.incomplete':
         return this.endWith(event.response);
@@ -100,6 +127,11 @@ function isContent({ delta }: JsonObject, type: string): boolean {
   return contentTypes.has(type) || (type.endsWith('.delta') && delta !== '');
 }
 
+function begunIn({ response }: JsonObject): Pick<ResponseFrame, 'id' | 'model' | 'createdAt'> | null {
+  if (!isObject(response) || typeof response.id !== 'string') return null;
+  return { id: response.id, model: textOr(response.model) ?? '', createdAt: numberOr(response.created_at) ?? 0 };
+}
+
 /** The types of events that have an unfinished response. */
 const begunTypes = new Set(['response.created', 'response.queued', 'response.in_progress']);
 
@@ -110,8 +142,8 @@ const unnamed = { message: 'The provider reported an error without a message.', 
 
 export interface RewrittenStreamOptions extends Pick<Watched, 'redactErrors'> {
   readonly storage: StorageMembers;
-  /** Whether the response may wait long for its content, so that its first events do not. */
-  readonly isInBackground: boolean;
+  /** See `ResponsesStream`. A response in the background may wait long for its content, so its first events do not. */
+  readonly frame: (() => ResponseFrame) | null;
 }
 
 /** The same, with what its responses say of their storage replaced. */
@@ -121,14 +153,14 @@ export class RewrittenResponsesStream extends ResponsesStream {
   #last = '';
 
   constructor(options: RewrittenStreamOptions) {
-    super();
+    super(options.frame);
     this.#options = options;
   }
 
   override classify(data: string | null): EventClassification {
     const classification = super.classify(data);
     const isEvent = data !== null && data !== '';
-    return this.#options.isInBackground && isEvent && classification.kind === 'no-content' ? content : classification;
+    return this.#options.frame === null && isEvent && classification.kind === 'no-content' ? content : classification;
   }
 
   /** A response is rewritten, and the last one is stored. */
@@ -136,12 +168,12 @@ export class RewrittenResponsesStream extends ResponsesStream {
     const event = parseForeign(beginning);
     if (isObject(event) && responseTypes.has(event.type)) return null;
     const kind = super.peek(beginning);
-    return this.#options.isInBackground && kind !== null ? 'content' : kind;
+    return this.#options.frame === null && kind !== null ? 'content' : kind;
   }
 
   /** A failed response in the background is stored as it ended: the provider has answered what it was asked. */
   protected override classifyFailed(event: JsonObject): EventClassification {
-    return this.#options.isInBackground && isObject(event.response)
+    return this.#options.frame === null && isObject(event.response)
       ? this.endWith(event.response)
       : super.classifyFailed(event);
   }

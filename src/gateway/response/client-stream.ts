@@ -1,0 +1,126 @@
+import type { ResponseSink } from '#exchange/response-sink.ts';
+import type { AttemptControl } from '#gateway/attempt/body-consumer.ts';
+import { Deadline } from '#gateway/attempt/deadline.ts';
+import { sseComment } from '#gateway/framing/sse-event.ts';
+
+/** The head of a stream that a client gets. */
+export interface StreamHead {
+  readonly status: number;
+  /** Names and values in turn. */
+  readonly headers: ReadonlyArray<string>;
+  /** Those of the headers that name the target. */
+  readonly servedBy: ReadonlyArray<string>;
+}
+
+/** How long a client waits for a sign of life. Proxies end a connection that is silent for a minute. */
+const maxSilenceMs = 15_000;
+
+/**
+ * Writes a stream to its client. If the target that answers stays silent, the client gets the head without content, and
+ * in any longer silence a sign of life. Neither is a part of the answer, so another target can still serve the call.
+ */
+export class ClientStream {
+  readonly #response: ResponseSink;
+  readonly #signOfLife: string | null;
+  readonly #silence = new Deadline(() => this.#breakSilence());
+  /** The head that is sent if its target stays silent; null for none. */
+  #awaited: StreamHead | null = null;
+  /** The head that the client has; null before that. */
+  #sent: StreamHead | null = null;
+  #isClosed = false;
+  /** Whether the client has a part of an event, which nothing may interrupt. */
+  isInsideEvent = false;
+
+  /** @param signOfLife what the client gets in silence; null for nothing, and no head before the content */
+  constructor(response: ResponseSink, signOfLife: string | null) {
+    this.#response = response;
+    this.#signOfLife = signOfLife;
+  }
+
+  get hasHead(): boolean {
+    return this.#sent !== null;
+  }
+
+  /**
+   * Sends a head without content unless content comes in time.
+   * @param earlyHeadMs 0 for never
+   */
+  awaitContent(head: StreamHead, earlyHeadMs: number): void {
+    if (this.hasHead || earlyHeadMs === 0 || this.#signOfLife === null) return;
+    this.#awaited = head;
+    this.#silence.set(earlyHeadMs);
+  }
+
+  /** The target has content, or has failed. */
+  stopAwaiting(): void {
+    if (this.#awaited === null) return;
+    this.#awaited = null;
+    this.#silence.clear();
+  }
+
+  /** Begins the answer: with its head, or with a comment if the client has the head of another attempt. */
+  begin(head: StreamHead): void {
+    this.stopAwaiting();
+    if (this.#sent === null) this.#response.start(head.status, head.headers);
+    else if (commentOn(this.#sent) !== commentOn(head)) this.#response.write(commentOn(head));
+    this.#sent = head;
+  }
+
+  /** Writes a piece, and reads no more from the provider until the client has received it. */
+  write(piece: Buffer, attempt: AttemptControl): void {
+    if (this.#response.write(piece)) this.#awaitSilence();
+    else {
+      attempt.pause();
+      this.#awaitDrained(() => attempt.resume());
+    }
+  }
+
+  /** Writes the last piece. */
+  end(last: Buffer | string): void {
+    this.close();
+    if (last.length > 0) this.#response.write(last);
+    this.#response.end();
+  }
+
+  /** Sends no more signs of life. */
+  close(): void {
+    this.#isClosed = true;
+    this.#awaited = null;
+    this.#silence.clear();
+  }
+
+  #awaitSilence(): void {
+    if (this.#signOfLife !== null && !this.#isClosed) this.#silence.set(maxSilenceMs);
+  }
+
+  /** A client that reads nothing gets no signs of life, so they do not pile up. */
+  #awaitDrained(onDrained: () => void): void {
+    this.#silence.clear();
+    this.#response.onceDrained(() => {
+      this.#awaitSilence();
+      onDrained();
+    });
+  }
+
+  #breakSilence(): void {
+    const [head, signOfLife] = [this.#awaited, this.#signOfLife];
+    if (this.#response.isDisconnected || signOfLife === null) return;
+    try {
+      if (head !== null) this.begin(head);
+      if (this.isInsideEvent || this.#response.write(signOfLife)) this.#awaitSilence();
+      else this.#awaitDrained(() => undefined);
+    } catch {
+      // The head is sent with the content, and fails there.
+      this.close();
+    }
+  }
+}
+
+/** The comment that names a target, as its head does. */
+function commentOn({ servedBy }: StreamHead): string {
+  const named: Record<string, string> = { target: '', attempts: '', ignored: '' };
+  for (let at = 0; at < servedBy.length; at += 2)
+    named[(servedBy[at] ?? '').toLowerCase().replace('x-switchyard-', '')] = servedBy[at + 1] ?? '';
+  const members = Object.entries(named).map(([name, value]) => `${name}=${value}`);
+  return sseComment(`switchyard ${members.join(' ')}`);
+}
