@@ -48,15 +48,16 @@ function tokensIn(usage: Json | undefined): Tokens | null {
   const input = usage.prompt_tokens ?? usage.input_tokens;
   const output = usage.completion_tokens ?? usage.output_tokens ?? 0;
   if (!isCount(input) || !isCount(output)) return null;
-  // Anthropic counts cached tokens apart (https://docs.anthropic.com/en/api/messages#response-usage).
+  // Anthropic counts cached tokens apart (https://docs.anthropic.com/en/api/messages#response-usage). Proxies that speak as
+  // OpenAI report them under the same names, but in the sum.
   const cacheRead = countIn(usage.cache_read_input_tokens);
   const cacheWrite = countIn(usage.cache_creation_input_tokens);
   const cachedInput = cacheRead ?? cachedIn(usage);
   const reasoning = countInside(usage.completion_tokens_details ?? usage.output_tokens_details, 'reasoning_tokens');
-  // xAI counts reasoning apart (https://docs.x.ai/docs/guides/reasoning).
+  // xAI counts reasoning apart (https://docs.x.ai/docs/key-information/consumption-and-rate-limits).
   const isApart = reasoning !== null && usage.total_tokens === input + output + reasoning;
   return {
-    input: input + (cacheRead ?? 0) + (cacheWrite ?? 0),
+    input: usage.prompt_tokens === undefined ? input + (cacheRead ?? 0) + (cacheWrite ?? 0) : input,
     output: isApart ? output + reasoning : output,
     ...(cachedInput === null ? {} : { cachedInput }),
     ...(cacheWrite === null ? {} : { cacheWrite }),

@@ -20,6 +20,7 @@ describe('the usage in an answer', () => {
   const cached: ReadonlyArray<readonly [string, JsonObject]> = [
     ['OpenAI', { prompt_tokens_details: { cached_tokens: 6 } }],
     ['Moonshot', { cached_tokens: 6 }],
+    ['LiteLLM', { cache_read_input_tokens: 6 }],
     ['DeepSeek', { prompt_cache_hit_tokens: 6, prompt_cache_miss_tokens: 4 }],
   ];
   for (const [who, more] of cached)
