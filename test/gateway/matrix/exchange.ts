@@ -49,6 +49,8 @@ export const tokens = { input: 15, cached: 5, output: 7 };
 /** What a provider does with a request. */
 export type Act =
   | { readonly kind: 'says'; readonly said: Said }
+  /** Says it after a silence, which lasts until the client has its head. */
+  | { readonly kind: 'pauses'; readonly said: Said }
   /** Says what no client can take. */
   | { readonly kind: 'garbles'; readonly said: Said }
   /** Answers with this status. */

@@ -4,6 +4,7 @@ import { type Act, type GotCall, type Outcome, parsedOrText, type SaidCall, stat
 import { begun } from './perform.ts';
 import { type Cell, resultsOf } from './play.ts';
 import type { Reading, ReadPart } from './providers/matrix-provider.ts';
+import type { Row } from './rows.ts';
 
 /** What the client must get of what the provider does. */
 export function expectedOutcome(act: Act, { client, provider, isStreamed }: Cell): Outcome {
@@ -14,7 +15,8 @@ export function expectedOutcome(act: Act, { client, provider, isStreamed }: Cell
     text: isStreamed ? text : '',
   });
   switch (act.kind) {
-    case 'says': {
+    case 'says':
+    case 'pauses': {
       const { calls, ...said } = act.said;
       return { kind: 'answer', ...said, calls: calls.filter(isWhole).map(gotCall), tokens };
     }
@@ -53,7 +55,7 @@ export function certainOutcome(
   { client, provider, isStreamed }: Cell,
   hasIds: boolean,
 ): Outcome {
-  if (got.kind === 'error' || act?.kind !== 'says') return got;
+  if (got.kind === 'error' || act === undefined || !('said' in act)) return got;
   const { calls } = act.said;
   const unfinished = calls.filter((call) => !isWhole(call)).map(({ id }) => id);
   const mayBeThere = isStreamed || client.protocol === provider.protocol;
@@ -67,22 +69,35 @@ export function certainOutcome(
   };
 }
 
-/** How the record of a call ends. */
-export function recordedAs(outcome: Outcome): CallOutcome {
-  if (outcome.kind === 'answer') return 'served';
-  if (outcome.status === null) return 'broken-off';
-  return outcome.status === statuses.invalid ? 'refused' : 'failed';
+/** How the record of a call ends: with the status that would have been sent, if a head came before it. */
+export function recordedAs(act: Act, isStreamed: boolean): CallOutcome {
+  switch (act.kind) {
+    case 'says':
+    case 'pauses':
+      return 'served';
+    case 'garbles':
+    case 'breaks':
+      return isStreamed ? 'broken-off' : 'failed';
+    case 'refuses':
+    case 'fails':
+      if (act.kind === 'fails' && act.after === 'text') return 'broken-off';
+      return act.fault === 'invalid' ? 'refused' : 'failed';
+  }
 }
 
 /** What the last request must say to the provider. @param outcomes what the client got */
 export function expectedReading({ row, provider }: Cell, outcomes: ReadonlyArray<Outcome>): Reading {
   const { content, ...asked } = row.question;
-  const before = outcomes.slice(0, -1).flatMap((outcome) => returned(outcome, provider.getsThoughts));
+  const before = outcomes.slice(0, -1).flatMap((outcome) => returned(outcome, row, provider.getsThoughts));
   return { ...asked, parts: [...content, ...before] };
 }
 
 /** What the client sends back of an answer, with the results of its calls. */
-function returned(outcome: Outcome, getsThoughts: boolean): ReadonlyArray<ReadPart> {
+function returned(
+  outcome: Outcome,
+  { saidBeforeResults: said = '' }: Row,
+  getsThoughts: boolean,
+): ReadonlyArray<ReadPart> {
   if (outcome.kind !== 'answer') return [];
   const { thought, text, calls } = outcome;
   return [
@@ -90,6 +105,7 @@ function returned(outcome: Outcome, getsThoughts: boolean): ReadonlyArray<ReadPa
     ...(text === '' ? [] : [{ kind: 'said', text } as const]),
     ...calls.map((call) => ({ kind: 'call', ...call }) as const),
     ...Array.from(resultsOf(outcome), ([id, result]) => ({ kind: 'result', id, text: result }) as const),
+    ...(said === '' ? [] : [{ kind: 'text', text: said } as const]),
   ];
 }
 

@@ -7,9 +7,9 @@ import { chatClient } from './clients/chat-client.ts';
 import type { MatrixClient } from './clients/matrix-client.ts';
 import { messagesClient } from './clients/messages-client.ts';
 import { responsesClient } from './clients/responses-client.ts';
-import { type Outcome, tokens } from './exchange.ts';
+import { tokens } from './exchange.ts';
 import { certainOutcome, expectedOutcome, expectedReading, losesThoughts, recordedAs } from './expected.ts';
-import { type Cell, type Played, play } from './play.ts';
+import { type Cell, earlyHeadModel, type Played, play } from './play.ts';
 import { chatProvider } from './providers/chat-provider.ts';
 import type { Manner, MatrixProvider } from './providers/matrix-provider.ts';
 import { messagesProvider } from './providers/messages-provider.ts';
@@ -35,21 +35,17 @@ describe('every client protocol at every provider protocol', function () {
 
   for (const [client, provider] of pairs())
     describe(`a client of ${client.protocol} at a provider of ${provider.protocol}`, () => {
-      for (const row of rows)
-        for (const isStreamed of [false, true].filter(
-          (each) => row.fits?.({ client, provider, isStreamed: each }) !== false,
-        ))
-          it(`gets ${row.what}, ${isStreamed ? 'streamed' : 'whole'}`, async () => {
-            const cell = { row, client, provider, isStreamed };
-            const at = running.get(provider) ?? assert.fail();
-            for (const manner of mannersOf(cell)) {
-              service.records.length = 0;
-              const played = await play(cell, manner, at, service.url);
-              check(cell, manner, played);
-              await eventually(() => service.records.length === played.outcomes.length, 'the records of all calls');
-              checkRecords(service.records, played.outcomes);
-            }
-          });
+      for (const cell of cellsOf(client, provider))
+        it(`gets ${cell.row.what}, ${cell.isStreamed ? 'streamed' : 'whole'}`, async () => {
+          const at = running.get(provider) ?? assert.fail();
+          for (const manner of mannersOf(cell)) {
+            service.records.length = 0;
+            const played = await play(cell, manner, at, service.url);
+            check(cell, manner, played);
+            await eventually(() => service.records.length === played.outcomes.length, 'the records of all calls');
+            checkRecords(service.records, cell);
+          }
+        });
     });
 });
 
@@ -61,6 +57,12 @@ function pairs(): ReadonlyArray<readonly [MatrixClient, MatrixProvider]> {
   );
 }
 
+function cellsOf(client: MatrixClient, provider: MatrixProvider): ReadonlyArray<Cell> {
+  return rows
+    .flatMap((row) => [false, true].map((isStreamed) => ({ row, client, provider, isStreamed })))
+    .filter((cell) => cell.row.fits?.(cell) ?? true);
+}
+
 function configuration(running: ReadonlyMap<MatrixProvider, FakeProvider>): object {
   const all = [...running];
   return {
@@ -68,10 +70,13 @@ function configuration(running: ReadonlyMap<MatrixProvider, FakeProvider>): obje
       all.map(([{ protocol, entry }, { baseUrl }]) => [protocol, { ...entry, baseUrl, apiKeyEnv: 'PROVIDER_KEY' }]),
     ),
     models: Object.fromEntries(
-      all.map(([{ protocol, target }]) => [
-        protocol,
-        { targets: [{ provider: protocol, model: 'x', ...target }], retries: 0 },
-      ]),
+      all.flatMap(([provider]) => {
+        const model = { targets: [{ provider: provider.protocol, model: 'x', ...provider.target }], retries: 0 };
+        return [
+          [provider.protocol, model],
+          [earlyHeadModel(provider), { ...model, timeouts: { earlyHeadMs: 1 } }],
+        ];
+      }),
     ),
   };
 }
@@ -103,10 +108,10 @@ function check(cell: Cell, manner: Manner, played: Played): void {
   );
 }
 
-function checkRecords(records: ReadonlyArray<CallRecord>, outcomes: ReadonlyArray<Outcome>): void {
+function checkRecords(records: ReadonlyArray<CallRecord>, { row, isStreamed }: Cell): void {
   assert.deepEqual(
     records.map(({ outcome }) => outcome),
-    outcomes.map(recordedAs),
+    row.acts.map((act) => recordedAs(act, isStreamed)),
   );
   for (const { outcome, tokens: used } of records)
     if (outcome === 'served')

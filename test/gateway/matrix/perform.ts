@@ -42,6 +42,11 @@ async function performStreamed(
   switch (act.kind) {
     case 'says':
       return sendEvents(res, [...start, ...content, ...end]);
+    case 'pauses':
+      await write(res, start);
+      await clientHasHead;
+      res.end([...content, ...end].join(''));
+      return;
     case 'garbles':
       await write(res, [...start, ...content]);
       await clientHasHead;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { FakeProvider } from '#test/gateway/support/fake-provider.ts';
 import { type Body, isObject } from '#test/gateway/support/strict-provider.ts';
 import type { MatrixClient } from './clients/matrix-client.ts';
-import type { Answered, Outcome } from './exchange.ts';
+import type { Act, Answered, Outcome } from './exchange.ts';
 import { perform } from './perform.ts';
 import type { Manner, MatrixProvider } from './providers/matrix-provider.ts';
 import type { Row } from './rows.ts';
@@ -40,7 +40,7 @@ export async function play(cell: Cell, manner: Manner, at: FakeProvider, gateway
   at.answers(strict.behaviour);
   const conversation = client.begin({
     url: gatewayUrl,
-    model: provider.protocol,
+    model: row.acts.some(isSilent) ? earlyHeadModel(provider) : provider.protocol,
     isStreamed,
     fetch: async (...request) => {
       const answer = await fetch(...request);
@@ -53,11 +53,20 @@ export async function play(cell: Cell, manner: Manner, at: FakeProvider, gateway
   while (outcomes.length < row.acts.length) {
     const latest = outcomes.at(-1);
     if (latest?.kind !== 'answer') break;
-    outcomes.push(await conversation.giveResults(resultsOf(latest)));
+    outcomes.push(await conversation.giveResults(resultsOf(latest), row.saidBeforeResults ?? ''));
   }
   const request: unknown = JSON.parse(String(at.seen.at(-1)?.body));
   assert.ok(isObject(request));
   return { outcomes, refusals: strict.refusals, request, ignored, answerId: conversation.answerId };
+}
+
+function isSilent(act: Act): boolean {
+  return act.kind === 'pauses' || (act.kind === 'fails' && act.after === 'silence');
+}
+
+/** The name of a model whose clients get a head soon; that of the others is the protocol of their provider. */
+export function earlyHeadModel({ protocol }: MatrixProvider): string {
+  return `${protocol}-early-head`;
 }
 
 /** The result of each call. */

@@ -8,8 +8,10 @@ export interface Row {
   readonly question: Question;
   /** What the provider does with each request. */
   readonly acts: ReadonlyArray<Act>;
+  /** What the user says before the results of tools. Default: nothing. */
+  readonly saidBeforeResults?: string;
   /** Whether a cell can have it. Default: each. */
-  readonly fits?: (cell: Omit<Cell, 'row'>) => boolean;
+  readonly fits?: (cell: Cell) => boolean;
 }
 
 const hours: Tool = {
@@ -37,6 +39,11 @@ function saying(more: Partial<Said>): Act {
 
 const callOf = (id: string, name: string, given: unknown): SaidCall => ({ id, name, given: JSON.stringify(given) });
 
+/** Natively all passes as it came. */
+function isTranslated({ client, provider }: Cell): boolean {
+  return client.protocol !== provider.protocol;
+}
+
 /** The second one is cut off. */
 const cutCalls: ReadonlyArray<SaidCall> = [
   callOf('call_1', 'opening_hours', { day: 'Monday' }),
@@ -63,6 +70,18 @@ export const rows: ReadonlyArray<Row> = [
           callOf('call_1', 'opening_hours', { day: 'Monday' }),
           callOf('call_2', 'free_rooms', { from: '9', count: 2 }),
         ],
+      }),
+      saying({ text: 'Open ✓' }),
+    ],
+  },
+  {
+    what: 'an answer to the results of tools, which are next to their calls although the user says something before them',
+    question: asking({ tools: [hours, rooms] }),
+    saidBeforeResults: 'Be quick.',
+    fits: isTranslated,
+    acts: [
+      saying({
+        calls: [callOf('call_1', 'opening_hours', { day: 'Monday' }), callOf('call_2', 'free_rooms', { from: '9' })],
       }),
       saying({ text: 'Open ✓' }),
     ],
@@ -113,9 +132,8 @@ export const rows: ReadonlyArray<Row> = [
   {
     what: 'an error for a call whose arguments end too early',
     question: asking({ tools: [hours, rooms] }),
-    // A whole answer of Messages has the arguments as an object. Natively it all passes as it came.
-    fits: ({ client, provider, isStreamed }) =>
-      client.protocol !== provider.protocol && (isStreamed || provider.protocol !== 'anthropic-messages'),
+    // A whole answer of Messages has the arguments as an object.
+    fits: (cell) => isTranslated(cell) && (cell.isStreamed || cell.provider.protocol !== 'anthropic-messages'),
     acts: [{ kind: 'garbles', said: { thought: '', text: 'Let me look.', calls: cutCalls, reason: 'tool-calls' } }],
   },
   {
@@ -135,9 +153,20 @@ export const rows: ReadonlyArray<Row> = [
     acts: [{ kind: 'fails', after: 'nothing', fault: 'busy' }],
   },
   {
+    what: 'an error that comes in the stream after a silence in which its head is sent',
+    question: asking(),
+    fits: ({ isStreamed }) => isStreamed,
+    acts: [{ kind: 'fails', after: 'silence', fault: 'busy' }],
+  },
+  {
+    what: 'a text after a silence in which its head is sent',
+    question: asking(),
+    fits: ({ isStreamed }) => isStreamed,
+    acts: [{ kind: 'pauses', said: { thought: '', text: 'Monday 9–17 ✓', calls: [], reason: 'stop' } }],
+  },
+  {
     what: 'an error that comes in the stream after some text',
-    fits: ({ client, provider, isStreamed }) =>
-      isStreamed && !(client.protocol === 'openai-responses' && provider.protocol === 'anthropic-messages'),
+    fits: ({ isStreamed }) => isStreamed,
     question: asking(),
     acts: [{ kind: 'fails', after: 'text', fault: 'busy' }],
   },

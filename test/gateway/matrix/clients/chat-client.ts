@@ -46,7 +46,8 @@ class ChatConversation implements Conversation {
     return this.#send();
   }
 
-  giveResults(results: ReadonlyMap<string, string>): Promise<Outcome> {
+  giveResults(results: ReadonlyMap<string, string>, saidBefore: string): Promise<Outcome> {
+    if (saidBefore !== '') this.#messages.push({ role: 'user', content: saidBefore });
     for (const [id, content] of results) this.#messages.push({ role: 'tool', tool_call_id: id, content });
     return this.#send();
   }

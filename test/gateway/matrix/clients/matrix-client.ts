@@ -23,8 +23,12 @@ export interface ConversationOptions {
 /** A conversation, in which the client sends back what it got. */
 export interface Conversation {
   readonly ask: (question: Question) => Promise<Outcome>;
-  /** Answers the calls of the latest answer. @param results their results, by their ids */
-  readonly giveResults: (results: ReadonlyMap<string, string>) => Promise<Outcome>;
+  /**
+   * Answers the calls of the latest answer.
+   * @param results their results, by their ids
+   * @param saidBefore what the user says before them; empty for nothing
+   */
+  readonly giveResults: (results: ReadonlyMap<string, string>, saidBefore: string) => Promise<Outcome>;
   /** The id of the latest answer. */
   readonly answerId: string;
 }

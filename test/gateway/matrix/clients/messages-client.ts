@@ -43,12 +43,9 @@ class MessagesConversation implements Conversation {
     return this.#send();
   }
 
-  giveResults(results: ReadonlyMap<string, string>): Promise<Outcome> {
-    const content = Array.from(results, ([id, result]) => ({
-      type: 'tool_result' as const,
-      tool_use_id: id,
-      content: result,
-    }));
+  giveResults(results: ReadonlyMap<string, string>, saidBefore: string): Promise<Outcome> {
+    const content: Anthropic.ContentBlockParam[] = saidBefore === '' ? [] : [{ type: 'text', text: saidBefore }];
+    for (const [id, result] of results) content.push({ type: 'tool_result', tool_use_id: id, content: result });
     this.#messages.push({ role: 'user', content });
     return this.#send();
   }

@@ -38,7 +38,8 @@ class ResponsesConversation implements Conversation {
     return this.#send();
   }
 
-  giveResults(results: ReadonlyMap<string, string>): Promise<Outcome> {
+  giveResults(results: ReadonlyMap<string, string>, saidBefore: string): Promise<Outcome> {
+    if (saidBefore !== '') this.#input.push({ type: 'message', role: 'user', content: saidBefore });
     for (const [id, output] of results) this.#input.push({ type: 'function_call_output', call_id: id, output });
     return this.#send();
   }
@@ -55,7 +56,10 @@ class ResponsesConversation implements Conversation {
       });
       return this.#outcomeOf(await stream.finalResponse(), text);
     } catch (error) {
-      return failedWith(error, text);
+      const failed = failedWith(error, text);
+      // Codex ignores `event: error`, so a stream must end with `response.failed`, which is no error to the SDK.
+      if (failed.status === null) throw error;
+      return failed;
     }
   }
 
