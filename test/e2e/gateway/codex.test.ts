@@ -53,7 +53,7 @@ function suite(this: Mocha.Suite): void {
       providers: {
         openai: { kind: 'openai-compatible', baseUrl: openai.baseUrl, responses: true },
         chat: { kind: 'openai-compatible', baseUrl: chat.baseUrl },
-        fullChat: { kind: 'openai-compatible', baseUrl: full.baseUrl },
+        fullChat: { kind: 'openai-compatible', baseUrl: full.baseUrl, timeouts: { earlyHeadMs: 50 } },
         fullClaude: { kind: 'anthropic', baseUrl: full.baseUrl },
         sandbox: { kind: 'sandbox' },
       },
@@ -117,6 +117,16 @@ function suite(this: Mocha.Suite): void {
   const refusals: ReadonlyArray<readonly [string, string, Behaviour]> = [
     ['full-chat', 'in a refusal', json({ error: openAiError }, 400)],
     ['full-chat', 'in a stream', stream([`data: ${JSON.stringify({ error: openAiError })}\n\n`])],
+    [
+      'full-chat',
+      'after content',
+      stream([role, ...words('Once'), `data: ${JSON.stringify({ error: openAiError })}\n\n`]),
+    ],
+    [
+      'full-chat',
+      'after an early head',
+      stream([`data: ${JSON.stringify({ error: openAiError })}\n\n`], { beforeFirstMs: 500 }),
+    ],
     ['full-claude', 'in a refusal', json(anthropicError, 400)],
     ['full-claude', 'in a stream', stream([`event: error\ndata: ${JSON.stringify(anthropicError)}\n\n`])],
   ];
