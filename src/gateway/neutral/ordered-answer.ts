@@ -70,6 +70,8 @@ export class OrderedAnswer {
         return event.text === '' ? none : this.#takeArguments(event);
       case 'finished':
         return this.#finish(event);
+      case 'unreadable':
+        return malformed;
       default:
         return [event];
     }

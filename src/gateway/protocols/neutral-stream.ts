@@ -87,7 +87,7 @@ export class NeutralStream implements StreamInterpreter {
     return this.keptBytes > maxBytes ? tooLarge : classification;
   }
 
-  protected read(data: string | null): Iterable<AnswerEvent> {
+  protected read(data: string | null): ReadonlyArray<AnswerEvent> {
     return this.#reader.read(data);
   }
 
@@ -127,10 +127,12 @@ export class TranslatedStream extends NeutralStream {
     return super.keptBytes + this.#order.keptBytes + this.#writer.keptBytes + this.#writtenBytes;
   }
 
-  protected override *read(data: string | null): Iterable<AnswerEvent> {
-    for (const event of super.read(data))
-      if (event.kind === 'unreadable') yield { kind: 'malformed' };
-      else yield* this.#order.take(event);
+  /** Most events of a provider say one thing. */
+  protected override read(data: string | null): ReadonlyArray<AnswerEvent> {
+    const events = super.read(data);
+    const [first] = events;
+    if (first !== undefined && events.length === 1) return this.#order.take(first);
+    return events.flatMap((event) => this.#order.take(event));
   }
 
   protected override take(event: AnswerEvent): void {

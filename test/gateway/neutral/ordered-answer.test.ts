@@ -187,6 +187,10 @@ describe('an ordered answer', () => {
     assert.deepEqual(orderOf().take(given(0, '{}')), [malformed]);
   });
 
+  it('is malformed if a part of it is unreadable', () => {
+    assert.deepEqual(orderOf().take({ kind: 'unreadable' }), [malformed]);
+  });
+
   it('reads 100,000 pieces of calls that wait for each other without reading any twice', () => {
     const order = orderOf();
     const calls = 500;
