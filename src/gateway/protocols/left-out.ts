@@ -2,9 +2,12 @@ import type { Tuned } from '#gateway/neutral/conversation.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { pointerTo } from '#shared/json/json-pointer.ts';
 
+/** Maximum number of pointers that are kept: an answer names only a few. */
+const maxPointers = 10_000;
+
 /**
- * What a translated request leaves out of what only offers or tunes. A parser takes the members that it reads out of an
- * object and gives the others here, so that none vanishes unsaid.
+ * What a translated request leaves out of what only offers or tunes. A parser reads the members of each object here, so
+ * that none of the others vanishes unsaid.
  */
 export class LeftOut {
   readonly #pointers = new Set<string>();
@@ -14,7 +17,7 @@ export class LeftOut {
   }
 
   add(pointer: string): void {
-    this.#pointers.add(pointer);
+    if (this.#pointers.size < maxPointers) this.#pointers.add(pointer);
   }
 
   /** Adds a value that is not read, if it says something. */
@@ -23,12 +26,22 @@ export class LeftOut {
   }
 
   /**
-   * Adds the members of an object that nobody reads, if they say something.
+   * Reads members of an object, and adds those of the others that say something. Nothing is copied: a client decides how
+   * many members an object has.
    * @param pointer the object's
    */
-  addMembers(others: JsonObject, pointer: string): void {
-    for (const [name, value] of Object.entries(others))
-      if (!isDefault(name, value)) this.addValue(value, pointer + pointerTo([name]));
+  read<Name extends string>(
+    object: JsonObject,
+    pointer: string,
+    names: ReadonlyArray<Name>,
+  ): { readonly [Each in Name]: Json | undefined } {
+    const read: ReadonlyArray<string> = names;
+    for (const name of Object.keys(object)) {
+      if (this.#pointers.size >= maxPointers) break;
+      const value = object[name];
+      if (!read.includes(name) && !isDefault(name, value)) this.addValue(value, pointer + pointerTo([name]));
+    }
+    return object as { readonly [Each in Name]: Json | undefined };
   }
 
   /** An object that tunes the answer, or an empty one; anything else is left out. */
@@ -41,6 +54,13 @@ export class LeftOut {
   /** A number that tunes the answer; anything else is left out. */
   numberAt(value: Json | undefined, pointer: string): Tuned | null {
     if (typeof value === 'number') return { value, pointer };
+    this.addValue(value, pointer);
+    return null;
+  }
+
+  /** True or false; anything else is left out. */
+  flagAt(value: Json | undefined, pointer: string): boolean | null {
+    if (typeof value === 'boolean') return value;
     this.addValue(value, pointer);
     return null;
   }

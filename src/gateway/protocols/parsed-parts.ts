@@ -18,7 +18,7 @@ import { plainTextIn } from '#gateway/neutral/source.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { freeTextSchema } from './free-text.ts';
 import type { LeftOut } from './left-out.ts';
-import { kindOf, refuse, textAt } from './parsing.ts';
+import { kindOf, objectOr, refuse, textAt } from './parsing.ts';
 import { schemaIn } from './tool-schema.ts';
 
 /** What a message or a result of a tool may have in it. */
@@ -64,14 +64,19 @@ export function contentParts<ReadPart>(
   });
 }
 
-/** Reads a part of one type from its other members; null if these are not what the type needs. */
-export type PartReader = (members: JsonObject, pointer: string, leftOut: LeftOut) => ContentPart | null;
+/** Reads a part of one type; null if it does not have what the type needs. */
+export type PartReader = (part: JsonObject, pointer: string, leftOut: LeftOut) => ContentPart | null;
 
-/** Reads a part that is a text from its members but for the type; null without one. */
-export function textPart({ text, ...others }: JsonObject, pointer: string, leftOut: LeftOut): TextPart | null {
-  if (typeof text !== 'string') return null;
-  leftOut.addMembers(others, pointer);
-  return { kind: 'text', text, pointer };
+/** Reads a part that is a text; null without one. */
+export function textPart(part: JsonObject, pointer: string, leftOut: LeftOut): TextPart | null {
+  const { text } = leftOut.read(part, pointer, ['type', 'text']);
+  return typeof text === 'string' ? { kind: 'text', text, pointer } : null;
+}
+
+/** Reads what a model said instead of an answer; null if it is not a text. */
+export function refusalPart(part: JsonObject, pointer: string, leftOut: LeftOut): TextPart | null {
+  const { refusal } = leftOut.read(part, pointer, ['type', 'refusal']);
+  return typeof refusal === 'string' ? { kind: 'text', text: refusal, pointer } : null;
 }
 
 /** A text with its place; null without one. */
@@ -122,30 +127,37 @@ export function toolResultPart(
 
 /**
  * Reads the declaration of a function.
- * @param declared without its schema
- * @param schema of its arguments
+ * @param schemaName the member with the schema of its arguments
  */
 export function functionTool(
-  { type, name, description, strict, ...others }: JsonObject,
-  schema: Json | undefined,
+  declared: JsonObject,
+  schemaName: 'parameters' | 'input_schema',
   pointer: string,
   leftOut: LeftOut,
 ): Tool {
-  leftOut.addMembers(others, pointer);
-  if (typeof name !== 'string') return refuse(`${pointer}/name`, 'must be the name of a tool');
+  const read = leftOut.read(declared, pointer, ['type', 'name', 'description', 'strict', schemaName]);
+  const { name, description, strict, [schemaName]: schema } = read;
   return {
-    name,
-    description: textAt(description, `${pointer}/description`),
+    ...describedTool(name, description, pointer),
     schema: schemaIn(schema),
-    isStrict: typeof strict === 'boolean' ? strict : null,
+    isStrict: leftOut.flagAt(strict, `${pointer}/strict`),
     isFreeText: false,
-    pointer,
   };
 }
 
 /** A tool that takes a text. No other protocol has a grammar (`format`) for one. */
 export function freeTextTool(declared: JsonObject, pointer: string, leftOut: LeftOut): Tool {
-  return { ...functionTool(declared, null, pointer, leftOut), schema: freeTextSchema, isFreeText: true };
+  const { name, description } = leftOut.read(declared, pointer, ['type', 'name', 'description']);
+  return { ...describedTool(name, description, pointer), schema: freeTextSchema, isStrict: null, isFreeText: true };
+}
+
+function describedTool(
+  name: Json | undefined,
+  description: Json | undefined,
+  pointer: string,
+): Pick<Tool, 'name' | 'description' | 'pointer'> {
+  if (typeof name !== 'string') return refuse(`${pointer}/name`, 'must be the name of a tool');
+  return { name, description: textAt(description, `${pointer}/description`), pointer };
 }
 
 /**
@@ -189,9 +201,9 @@ export function openAiOutput(
   leftOut: LeftOut,
 ): OutputForm | null {
   if (format === undefined || format === null) return null;
-  const { type, ...others } = isObject(format) ? format : {};
-  if (type === 'json_schema') return schemaOutput(others, pointer, described, leftOut);
-  leftOut.addMembers(others, pointer);
+  const form = objectOr(format);
+  if (form.type === 'json_schema') return schemaOutput(form, pointer, described, leftOut);
+  const { type } = leftOut.read(form, pointer, ['type']);
   if (type === 'text') return null;
   if (type === 'json_object') return { name: 'json', description: null, schema: null, isStrict: null, pointer };
   return refuse(pointer, unknownForm);
@@ -201,18 +213,17 @@ const unknownForm = 'this form of an answer is unknown';
 
 function schemaOutput(format: JsonObject, pointer: string, inside: string | null, leftOut: LeftOut): OutputForm {
   if (inside !== null) {
-    const { [inside]: described, ...others } = format;
-    leftOut.addMembers(others, pointer);
+    const { [inside]: described } = leftOut.read(format, pointer, ['type', inside]);
     if (!isObject(described)) return refuse(pointer, unknownForm);
     return { ...schemaOutput(described, `${pointer}/${inside}`, null, leftOut), pointer };
   }
-  const { name, description, schema, strict, ...others } = format;
-  leftOut.addMembers(others, pointer);
+  const read = leftOut.read(format, pointer, ['type', 'name', 'description', 'schema', 'strict']);
+  const { name, description, schema, strict } = read;
   return {
     name: textAt(name, `${pointer}/name`) ?? 'answer',
     description: placedText(description, `${pointer}/description`),
     schema: keptText(schema),
-    isStrict: typeof strict === 'boolean' ? strict : null,
+    isStrict: leftOut.flagAt(strict, `${pointer}/strict`),
     pointer,
   };
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { LeftOut } from '#gateway/protocols/left-out.ts';
 import { completion, FakeProvider, json } from '#test/gateway/support/fake-provider.ts';
 import { type GatewayService, post, startGateway } from '#test/gateway/support/gateway-service.ts';
 
@@ -498,6 +499,12 @@ describe('a translated request', () => {
     });
     assert.equal(answer.status, 200, answer.text);
     assert.equal(answer.headers.get('x-switchyard-ignored'), null);
+  });
+
+  it('remembers a bounded number of members, however many an object has', () => {
+    const leftOut = new LeftOut();
+    leftOut.read(Object.fromEntries(Array.from({ length: 50_000 }, (_, at) => [`member_${at}`, 1])), '', []);
+    assert.equal(leftOut.pointers.length, 10_000);
   });
 
   it('names at most 20 members, however many it leaves out', async () => {

@@ -11,6 +11,7 @@ import {
   type Part,
   type Reasoning,
   type ReasoningPart,
+  type Signature,
   type TextPart,
   type Tool,
   type ToolCallPart,
@@ -29,6 +30,7 @@ import {
   forcedTool,
   functionTool,
   onlyTexts,
+  type PartReader,
   placedText,
   textPart,
   toolCallPart,
@@ -46,6 +48,23 @@ const keptTexts = [
   ['output_config', 'format', 'schema'],
   ['output_format', 'schema'],
 ];
+
+const requestMembers = [
+  'model',
+  'messages',
+  'system',
+  'max_tokens',
+  'stop_sequences',
+  'stream',
+  'temperature',
+  'top_p',
+  'top_k',
+  'tools',
+  'tool_choice',
+  'thinking',
+  'output_config',
+  'output_format',
+] as const;
 
 /**
  * Parses a request of Messages to the neutral form.
@@ -66,38 +85,35 @@ class RequestParser {
   readonly #leftOut = new LeftOut();
 
   parse(body: JsonObject): ParsedRequest {
-    const { model, messages, system, tools: declared, tool_choice: choice, stream, ...asked } = body;
-    const { thinking, output_config: config, output_format: oldFormat, ...tuning } = asked;
-    const { max_tokens: maxTokens, stop_sequences: stops, temperature, top_p: topP, top_k: topK, ...others } = tuning;
-    this.#leftOut.addMembers(others, '');
-    const tools = listAt(declared, '/tools').flatMap((tool, index) => this.#tool(tool, `/tools/${index}`));
-    const { effort, format, ...rest } = this.#leftOut.objectAt(config, '/output_config');
-    this.#leftOut.addMembers(rest, '/output_config');
+    const leftOut = this.#leftOut;
+    const asked = leftOut.read(body, '', requestMembers);
+    const tools = listAt(asked.tools, '/tools').flatMap((tool, index) => this.#tool(tool, `/tools/${index}`));
+    const config = leftOut.objectAt(asked.output_config, '/output_config');
+    const { effort, format } = leftOut.read(config, '/output_config', ['effort', 'format']);
     const conversation: Conversation = {
-      system: this.#texts(system, '/system'),
+      system: this.#texts(asked.system, '/system'),
       turns: joinTurns(
-        listAt(messages, '/messages').flatMap((message, index) => this.#turn(message, `/messages/${index}`)),
+        listAt(asked.messages, '/messages').flatMap((message, index) => this.#turn(message, `/messages/${index}`)),
       ),
       tools,
-      toolChoice: this.#toolChoice(choice, tools),
-      allowsParallelCalls: objectOr(choice).disable_parallel_tool_use !== true,
-      maxTokens: this.#leftOut.numberAt(maxTokens, '/max_tokens')?.value ?? null,
-      temperature: this.#leftOut.numberAt(temperature, '/temperature'),
-      topP: this.#leftOut.numberAt(topP, '/top_p'),
-      topK: this.#leftOut.numberAt(topK, '/top_k'),
-      stopSequences: stopsAt(stops, '/stop_sequences'),
-      output: this.#output(format, '/output_config/format') ?? this.#output(oldFormat, '/output_format'),
-      reasoning: this.#reasoning(thinking, this.#leftOut.textAt(effort, '/output_config/effort')),
-      isStreamed: stream === true,
+      ...this.#toolChoice(asked.tool_choice, tools),
+      maxTokens: leftOut.numberAt(asked.max_tokens, '/max_tokens')?.value ?? null,
+      temperature: leftOut.numberAt(asked.temperature, '/temperature'),
+      topP: leftOut.numberAt(asked.top_p, '/top_p'),
+      topK: leftOut.numberAt(asked.top_k, '/top_k'),
+      stopSequences: stopsAt(asked.stop_sequences, '/stop_sequences'),
+      output: this.#output(format, '/output_config/format') ?? this.#output(asked.output_format, '/output_format'),
+      reasoning: this.#reasoning(asked.thinking, leftOut.textAt(effort, '/output_config/effort')),
+      isStreamed: asked.stream === true,
     };
-    return { conversation, ignored: this.#leftOut.pointers };
+    if (format !== undefined && format !== null) leftOut.addValue(asked.output_format, '/output_format');
+    return { conversation, ignored: leftOut.pointers };
   }
 
   #turn(message: Json, pointer: string): ReadonlyArray<Turn> {
     if (!isObject(message)) return [];
-    const { role, content, ...others } = message;
+    const { role, content } = this.#leftOut.read(message, pointer, ['role', 'content']);
     const place = `${pointer}/content`;
-    this.#leftOut.addMembers(others, pointer);
     if (role === 'system') return [{ role, parts: this.#texts(content, place) }];
     if (role !== 'user' && role !== 'assistant')
       return refuse(`${pointer}/role`, `the role ${shown(role)} cannot be expressed for this target`);
@@ -111,57 +127,59 @@ class RequestParser {
       case 'tool_result':
         return this.#result(block, pointer);
       case 'thinking':
-      case 'redacted_thinking':
         return this.#thought(block, pointer);
+      case 'redacted_thinking':
+        return this.#hiddenThought(block, pointer);
       default:
         return this.#contentPart(block, pointer);
     }
   }
 
-  #call({ type, id, name, input, ...others }: JsonObject, pointer: string): ToolCallPart {
-    this.#leftOut.addMembers(others, pointer);
+  #call(block: JsonObject, pointer: string): ToolCallPart {
+    const { id, name, input } = this.#leftOut.read(block, pointer, ['type', 'id', 'name', 'input']);
     const given = keptText(input) ?? '{}';
     return toolCallPart({ id: textAt(id, `${pointer}/id`), name: textAt(name, `${pointer}/name`), given }, pointer);
   }
 
-  #result({ type, tool_use_id: id, content, is_error, ...others }: JsonObject, pointer: string): ToolResultPart {
-    this.#leftOut.addMembers(others, pointer);
-    const parts = contentParts(content, `${pointer}/content`, (block, at) => this.#contentPart(block, at));
-    return { ...toolResultPart(textAt(id, `${pointer}/tool_use_id`), parts, pointer), isError: is_error === true };
+  #result(block: JsonObject, pointer: string): ToolResultPart {
+    const read = this.#leftOut.read(block, pointer, ['type', 'tool_use_id', 'content', 'is_error']);
+    const parts = contentParts(read.content, `${pointer}/content`, (each, at) => this.#contentPart(each, at));
+    const isError = this.#leftOut.flagAt(read.is_error, `${pointer}/is_error`) ?? false;
+    return { ...toolResultPart(textAt(read.tool_use_id, `${pointer}/tool_use_id`), parts, pointer), isError };
   }
 
-  #thought({ type, thinking, signature, data, ...others }: JsonObject, pointer: string): ReasoningPart {
-    this.#leftOut.addMembers(others, pointer);
-    const isRedacted = type === 'redacted_thinking';
-    const value = textOr(isRedacted ? data : signature);
-    const text = isRedacted ? '' : (textAt(thinking, `${pointer}/thinking`) ?? '');
-    const own = value === null || value === '' ? null : { of: protocolName, value, isRedacted };
-    return { kind: 'reasoning', text, signature: own, pointer };
+  #thought(block: JsonObject, pointer: string): ReasoningPart {
+    const { thinking, signature } = this.#leftOut.read(block, pointer, ['type', 'thinking', 'signature']);
+    const text = textAt(thinking, `${pointer}/thinking`) ?? '';
+    return { kind: 'reasoning', text, signature: signatureOf(textOr(signature), false), pointer };
   }
 
-  #contentPart({ type, ...members }: JsonObject, pointer: string): ContentPart {
-    const read =
-      type === 'text'
-        ? textPart(members, pointer, this.#leftOut)
-        : type === 'image'
-          ? this.#image(members, pointer)
-          : type === 'document'
-            ? this.#document(members, pointer)
-            : null;
-    return read ?? refuse(pointer, `a block of the type ${shown(type)} cannot be expressed for this target`);
+  #hiddenThought(block: JsonObject, pointer: string): ReasoningPart {
+    const { data } = this.#leftOut.read(block, pointer, ['type', 'data']);
+    return { kind: 'reasoning', text: '', signature: signatureOf(textOr(data), true), pointer };
   }
 
-  #image({ source, ...others }: JsonObject, pointer: string): ImagePart | null {
+  #contentPart(block: JsonObject, pointer: string): ContentPart {
+    const read = this.#readerOf(block.type)?.(block, pointer, this.#leftOut) ?? null;
+    return read ?? refuse(pointer, `a block of the type ${shown(block.type)} cannot be expressed for this target`);
+  }
+
+  #readerOf(type: Json | undefined): PartReader | null {
+    if (type === 'text') return textPart;
+    if (type === 'image') return (block, pointer) => this.#image(block, pointer);
+    return type === 'document' ? (block, pointer) => this.#document(block, pointer) : null;
+  }
+
+  #image(block: JsonObject, pointer: string): ImagePart | null {
+    const { source } = this.#leftOut.read(block, pointer, ['type', 'source']);
     const read = this.#source(source, `${pointer}/source`);
-    if (read === null || read.kind === 'text') return null;
-    this.#leftOut.addMembers(others, pointer);
-    return { kind: 'image', source: read, detail: null, pointer };
+    return read === null || read.kind === 'text' ? null : { kind: 'image', source: read, detail: null, pointer };
   }
 
-  #document({ source, title, ...others }: JsonObject, pointer: string): ContentPart | null {
+  #document(block: JsonObject, pointer: string): ContentPart | null {
+    const { source, title } = this.#leftOut.read(block, pointer, ['type', 'source', 'title']);
     const read = this.#source(source, `${pointer}/source`);
     if (read === null) return null;
-    this.#leftOut.addMembers(others, pointer);
     const name = placedText(title, `${pointer}/title`);
     return read.kind === 'text'
       ? { kind: 'document', source: read, name, pointer }
@@ -169,9 +187,10 @@ class RequestParser {
   }
 
   #source(source: Json | undefined, pointer: string): DocumentPart['source'] | null {
-    const { type, media_type: mediaType, data, url, ...others } = objectOr(source);
-    this.#leftOut.addMembers(others, pointer);
-    if (type === 'url' && typeof url === 'string') return { kind: 'url', url };
+    const { type, media_type: mediaType, data, url } = objectOr(source);
+    const own = type === 'url' ? (['url'] as const) : (['data', 'media_type'] as const);
+    this.#leftOut.read(objectOr(source), pointer, ['type', ...own]);
+    if (type === 'url') return typeof url === 'string' ? { kind: 'url', url } : null;
     if (typeof data !== 'string') return null;
     if (type === 'text') return { kind: 'text', text: data };
     return type === 'base64' && typeof mediaType === 'string' ? base64Source(mediaType, data) : null;
@@ -183,42 +202,53 @@ class RequestParser {
 
   #tool(tool: Json, pointer: string): ReadonlyArray<Tool> {
     if (!isObject(tool) || isForeignTool(tool)) return refuse(pointer, toolForm);
-    const { type, input_schema: schema, ...declared } = tool;
+    const { type } = tool;
     if (type === undefined || type === null || type === 'custom')
-      return [functionTool(declared, schema, pointer, this.#leftOut)];
+      return [functionTool(tool, 'input_schema', pointer, this.#leftOut)];
     // A tool of another type runs at Anthropic.
     this.#leftOut.add(pointer);
     return [];
   }
 
-  #toolChoice(choice: Json | undefined, tools: ReadonlyArray<Tool>): ToolChoice | null {
-    if (choice === undefined || choice === null) return null;
-    const { type, name, disable_parallel_tool_use, ...others } = objectOr(choice);
-    this.#leftOut.addMembers(others, '/tool_choice');
-    if (type === 'auto' || type === 'none') return { kind: type };
-    return type === 'any' ? anyTool(tools) : forcedTool(type === 'tool' ? name : undefined, tools);
+  #toolChoice(
+    choice: Json | undefined,
+    tools: ReadonlyArray<Tool>,
+  ): Pick<Conversation, 'toolChoice' | 'allowsParallelCalls'> {
+    const pointer = '/tool_choice';
+    if (choice === undefined || choice === null) return { toolChoice: null, allowsParallelCalls: true };
+    const read = this.#leftOut.read(objectOr(choice), pointer, ['type', 'name', 'disable_parallel_tool_use']);
+    const isSingle = this.#leftOut.flagAt(read.disable_parallel_tool_use, `${pointer}/disable_parallel_tool_use`);
+    return { toolChoice: toolChoiceOf(read.type, read.name, tools), allowsParallelCalls: isSingle !== true };
   }
 
   /** Anthropic's answers always fit their schema. */
   #output(format: Json | undefined, pointer: string): OutputForm | null {
     if (format === undefined || format === null) return null;
-    const { type, schema, ...others } = objectOr(format);
+    const { type, schema } = this.#leftOut.read(objectOr(format), pointer, ['type', 'schema']);
     if (type !== 'json_schema') return refuse(pointer, 'this form of an answer cannot be expressed for this target');
-    this.#leftOut.addMembers(others, pointer);
     return { name: 'answer', description: null, schema: keptText(schema), isStrict: true, pointer };
   }
 
   #reasoning(thinking: Json | undefined, effort: string | null): Reasoning | null {
     const pointer = '/thinking';
-    const { type, budget_tokens: asked, ...others } = this.#leftOut.objectAt(thinking, pointer);
-    this.#leftOut.addMembers(others, pointer);
+    const asked = this.#leftOut.objectAt(thinking, pointer);
+    const { type, budget_tokens: budget } = this.#leftOut.read(asked, pointer, ['type', 'budget_tokens']);
     if (type === undefined || type === 'disabled')
       return effort === null
         ? null
         : { effort: effortOf(effort), budgetTokens: null, pointer: '/output_config/effort' };
-    const budgetTokens = this.#leftOut.numberAt(asked, `${pointer}/budget_tokens`)?.value ?? null;
+    const budgetTokens = this.#leftOut.numberAt(budget, `${pointer}/budget_tokens`)?.value ?? null;
     return { effort: effortOf(effort ?? budgetTokens ?? 'medium'), budgetTokens, pointer };
   }
+}
+
+function toolChoiceOf(type: Json | undefined, name: Json | undefined, tools: ReadonlyArray<Tool>): ToolChoice {
+  if (type === 'auto' || type === 'none') return { kind: type };
+  return type === 'any' ? anyTool(tools) : forcedTool(type === 'tool' ? name : undefined, tools);
+}
+
+function signatureOf(value: string | null, isRedacted: boolean): Signature | null {
+  return value === null || value === '' ? null : { of: protocolName, value, isRedacted };
 }
 
 const toolForm = 'a tool of Messages is {"name": …, "description": …, "input_schema": …}';

@@ -9,6 +9,7 @@ import type {
   ReasoningPart,
   Tool,
   ToolCallPart,
+  ToolResultPart,
   Turn,
   Unsupported,
 } from '#gateway/neutral/conversation.ts';
@@ -27,6 +28,7 @@ import {
   openAiToolChoice,
   type PartReader,
   placedText,
+  refusalPart,
   TurnCollector,
   textPart,
   toolCallPart,
@@ -53,6 +55,24 @@ const keptTexts = [
   ['response_format', 'json_schema', 'schema'],
 ];
 
+/** The members that are parsed, and those that only say how the answer is sent. */
+const requestMembers = [
+  'model',
+  'messages',
+  'max_tokens',
+  'max_completion_tokens',
+  'temperature',
+  'top_p',
+  'stop',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'response_format',
+  'reasoning_effort',
+  'stream',
+  'stream_options',
+] as const;
+
 /** Arguments of tools are JSON, or become a part of it. */
 const jsonInTexts = [
   ['messages', '*', 'tool_calls', '*', 'function', 'arguments'],
@@ -77,33 +97,33 @@ export async function parseChat(
 function parsedOf(body: JsonObject): ParsedRequest {
   refuseDemands(body);
   const leftOut = new LeftOut();
-  const { model, messages, tools: declared, tool_choice: choice, parallel_tool_calls: parallel, ...asked } = body;
-  const { response_format: format, reasoning_effort: effort, stream, stream_options: streaming, ...tuning } = asked;
-  const { max_completion_tokens: limit, max_tokens: oldLimit, temperature, top_p: topP, stop, ...others } = tuning;
-  const { reasoning, ...rest } = others;
-  leftOut.addMembers(model === 'auto' ? rest : others, '');
+  const asked = leftOut.read(body, '', body.model === 'auto' ? [...requestMembers, 'reasoning'] : requestMembers);
   // Whether the client gets the usage of a stream does not concern the target.
-  const { include_usage, ...otherStreaming } = leftOut.objectAt(streaming, '/stream_options');
-  leftOut.addMembers(otherStreaming, '/stream_options');
-  const tools = listAt(declared, '/tools').flatMap((tool, index) => toolOf(tool, `/tools/${index}`, leftOut));
+  leftOut.read(leftOut.objectAt(asked.stream_options, '/stream_options'), '/stream_options', ['include_usage']);
+  const tools = listAt(asked.tools, '/tools').flatMap((tool, index) => toolOf(tool, `/tools/${index}`, leftOut));
   const conversation: Conversation = {
-    ...conversationOf(listAt(messages, '/messages'), leftOut),
+    ...conversationOf(listAt(asked.messages, '/messages'), leftOut),
     tools,
-    toolChoice: openAiToolChoice(choice, tools, (each) => forcedName(each, leftOut)),
-    allowsParallelCalls: parallel !== false,
-    maxTokens:
-      leftOut.numberAt(limit, '/max_completion_tokens')?.value ??
-      leftOut.numberAt(oldLimit, '/max_tokens')?.value ??
-      null,
-    temperature: leftOut.numberAt(temperature, '/temperature'),
-    topP: leftOut.numberAt(topP, '/top_p'),
+    toolChoice: openAiToolChoice(asked.tool_choice, tools, (each) => forcedName(each, leftOut)),
+    allowsParallelCalls: leftOut.flagAt(asked.parallel_tool_calls, '/parallel_tool_calls') ?? true,
+    maxTokens: maxTokensOf(asked.max_completion_tokens, asked.max_tokens, leftOut),
+    temperature: leftOut.numberAt(asked.temperature, '/temperature'),
+    topP: leftOut.numberAt(asked.top_p, '/top_p'),
     topK: null,
-    stopSequences: stopsAt(stop, '/stop'),
-    output: openAiOutput(format, '/response_format', 'json_schema', leftOut),
-    reasoning: reasoningOf(effort, leftOut),
-    isStreamed: stream === true,
+    stopSequences: stopsAt(asked.stop, '/stop'),
+    output: openAiOutput(asked.response_format, '/response_format', 'json_schema', leftOut),
+    reasoning: reasoningOf(asked.reasoning_effort, leftOut),
+    isStreamed: asked.stream === true,
   };
   return { conversation, ignored: leftOut.pointers };
+}
+
+/** The newer name counts, and the older one is left out where it says something else. */
+function maxTokensOf(limit: Json | undefined, oldLimit: Json | undefined, leftOut: LeftOut): number | null {
+  const { value = null } = leftOut.numberAt(limit, '/max_completion_tokens') ?? {};
+  if (value === null) return leftOut.numberAt(oldLimit, '/max_tokens')?.value ?? null;
+  if (value !== oldLimit) leftOut.addValue(oldLimit, '/max_tokens');
+  return value;
 }
 
 /** Members that demand what the neutral form does not have. */
@@ -129,14 +149,13 @@ const toolForm =
 
 function toolOf(tool: Json, pointer: string, leftOut: LeftOut): ReadonlyArray<Tool> {
   if (!isObject(tool)) return refuse(pointer, toolForm);
-  const { type, function: named, custom, ...others } = tool;
+  const { type, function: named, custom } = tool;
   if (isObject(named) && (type === 'function' || type === undefined)) {
-    const { parameters, ...declared } = named;
-    leftOut.addMembers(others, pointer);
-    return [functionTool(declared, parameters, `${pointer}/function`, leftOut)];
+    leftOut.read(tool, pointer, ['type', 'function']);
+    return [functionTool(named, 'parameters', `${pointer}/function`, leftOut)];
   }
   if (isObject(custom) && type === 'custom') {
-    leftOut.addMembers(others, pointer);
+    leftOut.read(tool, pointer, ['type', 'custom']);
     return [freeTextTool(custom, `${pointer}/custom`, leftOut)];
   }
   if (typeof type !== 'string' || type === 'function' || type === 'custom') return refuse(pointer, toolForm);
@@ -144,13 +163,10 @@ function toolOf(tool: Json, pointer: string, leftOut: LeftOut): ReadonlyArray<To
   return [];
 }
 
-function forcedName({ type, function: named, custom, ...others }: JsonObject, leftOut: LeftOut): Json | undefined {
-  leftOut.addMembers(others, '/tool_choice');
-  const chosen = named ?? custom;
-  if (!isObject(chosen)) return undefined;
-  const { name, ...rest } = chosen;
-  leftOut.addMembers(rest, named === undefined ? '/tool_choice/custom' : '/tool_choice/function');
-  return name;
+function forcedName(choice: JsonObject, leftOut: LeftOut): Json | undefined {
+  const kind = isObject(choice.function) ? 'function' : 'custom';
+  const { [kind]: chosen } = leftOut.read(choice, '/tool_choice', ['type', kind]);
+  return leftOut.read(objectOr(chosen), `/tool_choice/${kind}`, ['name']).name;
 }
 
 function conversationOf(messages: ReadonlyArray<Json>, leftOut: LeftOut): Pick<Conversation, 'system' | 'turns'> {
@@ -160,69 +176,84 @@ function conversationOf(messages: ReadonlyArray<Json>, leftOut: LeftOut): Pick<C
   return turns.collected;
 }
 
-function turnOf({ role, content, ...others }: JsonObject, pointer: string, leftOut: LeftOut): Turn {
-  const place = `${pointer}/content`;
+function turnOf(message: JsonObject, pointer: string, leftOut: LeftOut): Turn {
+  const { role } = message;
   switch (role) {
     case 'system':
     case 'developer':
-      leftOut.addMembers(others, pointer);
-      return { role: 'system', parts: partsOf(content, place, leftOut) };
+      return { role: 'system', parts: messageParts(message, pointer, leftOut) };
     case 'user':
-      leftOut.addMembers(others, pointer);
-      return { role, parts: partsOf(content, place, leftOut) };
+      return { role, parts: messageParts(message, pointer, leftOut) };
     case 'assistant':
-      return { role, parts: assistantParts({ content, ...others }, pointer, leftOut) };
-    case 'tool': {
-      const { tool_call_id: id, ...rest } = others;
-      leftOut.addMembers(rest, pointer);
-      const parts = onlyTexts(partsOf(content, place, leftOut));
-      return { role: 'user', parts: [toolResultPart(textAt(id, `${pointer}/tool_call_id`), parts, pointer)] };
-    }
+      return { role, parts: assistantParts(message, pointer, leftOut) };
+    case 'tool':
+      return { role: 'user', parts: [resultPart(message, pointer, leftOut)] };
     default:
       return refuse(`${pointer}/role`, `the role ${shown(role)} cannot be expressed for this target`);
   }
+}
+
+function messageParts(message: JsonObject, pointer: string, leftOut: LeftOut): ReadonlyArray<ContentPart> {
+  const { content } = leftOut.read(message, pointer, ['role', 'content']);
+  return partsOf(content, `${pointer}/content`, leftOut);
+}
+
+function resultPart(message: JsonObject, pointer: string, leftOut: LeftOut): ToolResultPart {
+  const { content, tool_call_id: id } = leftOut.read(message, pointer, ['role', 'content', 'tool_call_id']);
+  const parts = onlyTexts(partsOf(content, `${pointer}/content`, leftOut));
+  return toolResultPart(textAt(id, `${pointer}/tool_call_id`), parts, pointer);
 }
 
 function partsOf(content: Json | undefined, pointer: string, leftOut: LeftOut): ReadonlyArray<ContentPart> {
   return contentParts(content, pointer, (part, place) => partOf(part, place, leftOut));
 }
 
-function partOf({ type, ...members }: JsonObject, pointer: string, leftOut: LeftOut): ContentPart {
-  const read = partReaders.get(type ?? null)?.(members, pointer, leftOut) ?? null;
-  return read ?? refuse(pointer, `a part of the type ${shown(type)} cannot be expressed for this target`);
+function partOf(part: JsonObject, pointer: string, leftOut: LeftOut): ContentPart {
+  const read = partReaders.get(part.type ?? null)?.(part, pointer, leftOut) ?? null;
+  return read ?? refuse(pointer, `a part of the type ${shown(part.type)} cannot be expressed for this target`);
 }
 
 const partReaders: ReadonlyMap<Json, PartReader> = new Map<Json, PartReader>([
   ['text', textPart],
   ['image_url', imagePart],
   ['file', inlineFile],
+  ['refusal', refusalPart],
 ]);
 
-function imagePart({ image_url: image, ...others }: JsonObject, pointer: string, leftOut: LeftOut): ImagePart | null {
-  const { url, detail, ...rest } = objectOr(typeof image === 'string' ? { url: image } : image);
+function imagePart(part: JsonObject, pointer: string, leftOut: LeftOut): ImagePart | null {
+  const { image_url: image } = leftOut.read(part, pointer, ['type', 'image_url']);
+  const described = objectOr(typeof image === 'string' ? { url: image } : image);
+  const { url, detail } = leftOut.read(described, `${pointer}/image_url`, ['url', 'detail']);
   if (typeof url !== 'string') return null;
-  leftOut.addMembers(others, pointer);
-  leftOut.addMembers(rest, `${pointer}/image_url`);
   return { kind: 'image', source: sourceOf(url), detail: imageDetail(detail, `${pointer}/image_url/detail`), pointer };
 }
 
-function inlineFile({ file, ...others }: JsonObject, pointer: string, leftOut: LeftOut): ContentPart | null {
-  const { file_data: data, filename, ...rest } = objectOr(file);
+function inlineFile(part: JsonObject, pointer: string, leftOut: LeftOut): ContentPart | null {
+  const { file } = leftOut.read(part, pointer, ['type', 'file']);
+  const { file_data: data, filename } = leftOut.read(objectOr(file), `${pointer}/file`, ['file_data', 'filename']);
   if (typeof data !== 'string') return null;
-  leftOut.addMembers(others, pointer);
-  leftOut.addMembers(rest, `${pointer}/file`);
   return filePart(sourceOf(data), placedText(filename, `${pointer}/file/filename`), pointer, leftOut);
 }
 
+const assistantMembers = [
+  'role',
+  'content',
+  'refusal',
+  'tool_calls',
+  'function_call',
+  'reasoning_content',
+  'reasoning_details',
+] as const;
+
 function assistantParts(message: JsonObject, pointer: string, leftOut: LeftOut): ReadonlyArray<Part> {
-  const { content, refusal, tool_calls: calls, function_call: oldCall, ...members } = message;
-  const { reasoning_content: thought, reasoning_details: details, ...others } = members;
-  leftOut.addMembers(others, pointer);
-  if (!saysNothing(oldCall)) refuse(`${pointer}/function_call`, 'cannot be expressed for this target: send tool_calls');
+  const read = leftOut.read(message, pointer, assistantMembers);
+  const { content, refusal, tool_calls: calls, reasoning_content: thought, reasoning_details: details } = read;
+  if (!saysNothing(read.function_call))
+    refuse(`${pointer}/function_call`, 'cannot be expressed for this target: send tool_calls');
   const refused = placedText(refusal, `${pointer}/refusal`);
   return [
     ...reasoningParts(thought, details, pointer, leftOut),
-    ...contentParts(content, `${pointer}/content`, (part, place) => assistantPart(part, place, leftOut)),
+    ...partsOf(content, `${pointer}/content`, leftOut),
     ...(refused === null ? [] : [{ kind: 'text', text: refused.value, pointer: refused.pointer } as const]),
     ...listAt(calls, `${pointer}/tool_calls`).map((call, index) =>
       callOf(call, `${pointer}/tool_calls/${index}`, leftOut),
@@ -230,32 +261,28 @@ function assistantParts(message: JsonObject, pointer: string, leftOut: LeftOut):
   ];
 }
 
-function assistantPart(part: JsonObject, pointer: string, leftOut: LeftOut): Part {
-  if (part.type !== 'refusal' || typeof part.refusal !== 'string') return partOf(part, pointer, leftOut);
-  const { type, refusal: text, ...others } = part;
-  leftOut.addMembers(others, pointer);
-  return { kind: 'text', text: part.refusal, pointer };
+function callOf(call: Json, pointer: string, leftOut: LeftOut): ToolCallPart {
+  const { function: named, custom } = objectOr(call);
+  if (!isObject(call) || !(isObject(named) || isObject(custom)))
+    return refuse(pointer, 'this call of a tool cannot be expressed for this target');
+  const kind = isObject(named) ? 'function' : 'custom';
+  const { id, [kind]: called } = leftOut.read(call, pointer, ['id', 'type', kind]);
+  const { name, given } = calledIn(objectOr(called), kind, `${pointer}/${kind}`, leftOut);
+  return toolCallPart({ id: textAt(id, `${pointer}/id`), name, given }, pointer);
 }
 
-function callOf(call: Json, pointer: string, leftOut: LeftOut): ToolCallPart {
-  const { id: callId, type, function: named, custom, ...others } = objectOr(call);
-  leftOut.addMembers(others, pointer);
-  const id = textAt(callId, `${pointer}/id`);
-  if (isObject(named)) {
-    const { name, arguments: given, ...rest } = named;
-    const place = `${pointer}/function`;
-    leftOut.addMembers(rest, place);
-    const members = { id, name: textAt(name, `${place}/name`), given: textAt(given, `${place}/arguments`) };
-    return toolCallPart(members, pointer);
-  }
-  if (isObject(custom)) {
-    const { name, input, ...rest } = custom;
-    const place = `${pointer}/custom`;
-    leftOut.addMembers(rest, place);
-    const given = freeTextArguments(textAt(input, `${place}/input`) ?? '');
-    return toolCallPart({ id, name: textAt(name, `${place}/name`), given }, pointer);
-  }
-  return refuse(pointer, 'this call of a tool cannot be expressed for this target');
+/** The name of a called tool, and its arguments. */
+function calledIn(
+  called: JsonObject,
+  kind: 'function' | 'custom',
+  pointer: string,
+  leftOut: LeftOut,
+): { readonly name: string | null; readonly given: string | null } {
+  const from = kind === 'function' ? 'arguments' : 'input';
+  const read = leftOut.read(called, pointer, ['name', from]);
+  const name = textAt(read.name, `${pointer}/name`);
+  const given = textAt(read[from], `${pointer}/${from}`);
+  return { name, given: kind === 'function' ? given : freeTextArguments(given ?? '') };
 }
 
 /** The details that the gateway gave this client, or else the text of the reasoning. */
@@ -274,13 +301,13 @@ function reasoningParts(
 }
 
 function detailOf(detail: Json, pointer: string, leftOut: LeftOut): ReadonlyArray<ReasoningPart> {
-  const { type, index, provider, text, signature, data, ...others } = objectOr(detail);
+  const { provider, text, signature, data } = objectOr(detail);
   const value = textOr(signature) ?? textOr(data);
   if (typeof provider !== 'string' || value === null) {
     leftOut.add(pointer);
     return [];
   }
-  leftOut.addMembers(others, pointer);
+  leftOut.read(objectOr(detail), pointer, ['type', 'index', 'provider', 'text', 'signature', 'data']);
   const isRedacted = typeof data === 'string';
   return [{ kind: 'reasoning', text: textOr(text) ?? '', signature: { of: provider, value, isRedacted }, pointer }];
 }

@@ -31,6 +31,7 @@ import {
   openAiToolChoice,
   type PartReader,
   placedText,
+  refusalPart,
   TurnCollector,
   textPart,
   toolCallPart,
@@ -65,6 +66,26 @@ const jsonInTexts = [
   ['input', '*', 'input'],
 ];
 
+/** The members that are parsed, and those that the gateway itself answers. */
+const requestMembers = [
+  'model',
+  'input',
+  'instructions',
+  'max_output_tokens',
+  'temperature',
+  'top_p',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'text',
+  'reasoning',
+  'stream',
+  'stream_options',
+  'store',
+  'previous_response_id',
+  'metadata',
+] as const;
+
 /** The provider's own name of its opaque reasoning, which no other protocol reads. */
 const foreignReasoning = 'openai-responses';
 
@@ -85,42 +106,38 @@ export async function parseResponses(
   });
   if (E.isLeft(body)) return body;
   const items = before === null ? [] : await before.parse();
-  return orUnsupported(() => parsedOf(before === null ? body.right : withItems(body.right, items)));
+  return orUnsupported(() => parsedOf(body.right, withItems(body.right, items)));
 }
 
-function withItems(body: JsonObject, items: ReadonlyArray<JsonObject>): JsonObject {
-  const { input } = body;
+function withItems({ input }: JsonObject, items: ReadonlyArray<JsonObject>): Json | undefined {
+  if (items.length === 0) return input;
   const own = typeof input === 'string' ? [{ type: 'message', role: 'user', content: input }] : listOr(input);
-  return { ...body, input: [...items, ...own] };
+  return [...items, ...own];
 }
 
-function parsedOf(body: JsonObject): ParsedRequest {
+/** @param input with the items before it */
+function parsedOf(body: JsonObject, input: Json | undefined): ParsedRequest {
   if (body.background === true) refuse(noBackground.pointer, noBackground.message);
   const leftOut = new LeftOut();
-  const { model, input, instructions, tools: declared, tool_choice: choice, stream, ...kept } = body;
-  // The gateway itself answers these.
-  const { store, previous_response_id, metadata, ...asked } = kept;
-  const { parallel_tool_calls: parallel, text, reasoning, stream_options: streaming, ...tuning } = asked;
-  const { max_output_tokens: maxTokens, temperature, top_p: topP, ...others } = tuning;
-  leftOut.addMembers(others, '');
-  leftOut.addMembers(leftOut.objectAt(streaming, '/stream_options'), '/stream_options');
-  const all = listAt(declared, '/tools').flatMap((tool, index) => toolOf(tool, `/tools/${index}`, leftOut));
-  const tools = allowedTools(choice, all, leftOut);
+  const asked = leftOut.read(body, '', requestMembers);
+  leftOut.read(leftOut.objectAt(asked.stream_options, '/stream_options'), '/stream_options', []);
+  const all = listAt(asked.tools, '/tools').flatMap((tool, index) => toolOf(tool, `/tools/${index}`, leftOut));
+  const tools = allowedTools(asked.tool_choice, all, leftOut);
   const { system, turns } = conversationOf(input, leftOut);
   const conversation: Conversation = {
-    system: [...instructionsIn(instructions), ...system],
+    system: [...instructionsIn(asked.instructions), ...system],
     turns,
     tools,
-    toolChoice: toolChoiceOf(choice, tools, leftOut),
-    allowsParallelCalls: parallel !== false,
-    maxTokens: leftOut.numberAt(maxTokens, '/max_output_tokens')?.value ?? null,
-    temperature: leftOut.numberAt(temperature, '/temperature'),
-    topP: leftOut.numberAt(topP, '/top_p'),
+    toolChoice: toolChoiceOf(asked.tool_choice, tools, leftOut),
+    allowsParallelCalls: leftOut.flagAt(asked.parallel_tool_calls, '/parallel_tool_calls') ?? true,
+    maxTokens: leftOut.numberAt(asked.max_output_tokens, '/max_output_tokens')?.value ?? null,
+    temperature: leftOut.numberAt(asked.temperature, '/temperature'),
+    topP: leftOut.numberAt(asked.top_p, '/top_p'),
     topK: null,
     stopSequences: [],
-    output: outputOf(text, leftOut),
-    reasoning: reasoningOf(reasoning, leftOut),
-    isStreamed: stream === true,
+    output: outputOf(asked.text, leftOut),
+    reasoning: reasoningOf(asked.reasoning, leftOut),
+    isStreamed: asked.stream === true,
   };
   return { conversation, ignored: leftOut.pointers };
 }
@@ -131,16 +148,14 @@ function instructionsIn(instructions: Json | undefined): ReadonlyArray<TextPart>
 }
 
 function reasoningOf(reasoning: Json | undefined, leftOut: LeftOut): Conversation['reasoning'] {
-  const { effort: said, ...others } = leftOut.objectAt(reasoning, '/reasoning');
-  leftOut.addMembers(others, '/reasoning');
+  const { effort: said } = leftOut.read(leftOut.objectAt(reasoning, '/reasoning'), '/reasoning', ['effort']);
   const pointer = '/reasoning/effort';
   const effort = leftOut.textAt(said, pointer);
   return effort === null ? null : { effort: effortNamed(effort), budgetTokens: null, pointer };
 }
 
 function outputOf(text: Json | undefined, leftOut: LeftOut): OutputForm | null {
-  const { format, ...others } = leftOut.objectAt(text, '/text');
-  leftOut.addMembers(others, '/text');
+  const { format } = leftOut.read(leftOut.objectAt(text, '/text'), '/text', ['format']);
   return openAiOutput(format, '/text/format', null, leftOut);
 }
 
@@ -148,9 +163,8 @@ const toolForm = 'a tool of Responses is {"type": "function", "name": …, "desc
 
 function toolOf(tool: Json, pointer: string, leftOut: LeftOut): ReadonlyArray<Tool> {
   if (!isObject(tool) || isForeignTool(tool)) return refuse(pointer, toolForm);
-  const { type, parameters, ...declared } = tool;
-  if (type === 'function') return [functionTool(declared, parameters, pointer, leftOut)];
-  if (type === 'custom') return [freeTextTool(tool, pointer, leftOut)];
+  if (tool.type === 'function') return [functionTool(tool, 'parameters', pointer, leftOut)];
+  if (tool.type === 'custom') return [freeTextTool(tool, pointer, leftOut)];
   // A tool of another type runs at OpenAI.
   leftOut.add(pointer);
   return [];
@@ -169,9 +183,8 @@ function allowedTools(choice: Json | undefined, tools: ReadonlyArray<Tool>, left
   const declared = new Set<Json | undefined>(tools.map(({ name }) => name));
   const allowed = new Set<Json | undefined>();
   for (const [index, tool] of listAt(choice.tools, '/tool_choice/tools').entries()) {
-    const { type, name, ...others } = objectOr(tool);
     const pointer = `/tool_choice/tools/${index}`;
-    leftOut.addMembers(others, pointer);
+    const { name } = leftOut.read(objectOr(tool), pointer, ['type', 'name']);
     if (declared.has(name)) allowed.add(name);
     else leftOut.add(pointer);
   }
@@ -180,13 +193,10 @@ function allowedTools(choice: Json | undefined, tools: ReadonlyArray<Tool>, left
 
 /** @param tools those that the choice allows */
 function toolChoiceOf(choice: Json | undefined, tools: ReadonlyArray<Tool>, leftOut: LeftOut): ToolChoice | null {
-  const { type, name, ...others } = objectOr(choice);
-  if (type !== 'allowed_tools') {
-    leftOut.addMembers(others, '/tool_choice');
-    return openAiToolChoice(choice, tools, () => name);
-  }
-  const { mode, tools: allowed, ...rest } = others;
-  leftOut.addMembers(rest, '/tool_choice');
+  const pointer = '/tool_choice';
+  if (objectOr(choice).type !== 'allowed_tools')
+    return openAiToolChoice(choice, tools, (each) => leftOut.read(each, pointer, ['type', 'name']).name);
+  const { mode } = leftOut.read(objectOr(choice), pointer, ['type', 'mode', 'tools']);
   return mode === 'required' ? anyTool(tools) : { kind: 'auto' };
 }
 
@@ -198,8 +208,7 @@ function conversationOf(input: Json | undefined, leftOut: LeftOut): Pick<Convers
   return turns.collected;
 }
 
-/** An id only names an item, here. */
-function turnOf({ id, ...item }: JsonObject, pointer: string, leftOut: LeftOut): Turn {
+function turnOf(item: JsonObject, pointer: string, leftOut: LeftOut): Turn {
   switch (item.type ?? 'message') {
     case 'message':
       return messageTurn(item, pointer, leftOut);
@@ -217,8 +226,11 @@ function turnOf({ id, ...item }: JsonObject, pointer: string, leftOut: LeftOut):
   }
 }
 
-function messageTurn({ type, role, content, ...others }: JsonObject, pointer: string, leftOut: LeftOut): Turn {
-  leftOut.addMembers(others, pointer);
+/** What says which item it is, for the gateway alone. */
+const itemMembers = ['type', 'id'] as const;
+
+function messageTurn(item: JsonObject, pointer: string, leftOut: LeftOut): Turn {
+  const { role, content } = leftOut.read(item, pointer, [...itemMembers, 'role', 'content']);
   const parts = partsOf(content, `${pointer}/content`, leftOut);
   if (role === 'user') return { role, parts };
   if (role === 'assistant') return { role, parts: onlyTexts(parts) };
@@ -227,32 +239,35 @@ function messageTurn({ type, role, content, ...others }: JsonObject, pointer: st
 }
 
 function functionCallPart(item: JsonObject, pointer: string, leftOut: LeftOut): ToolCallPart {
-  const { arguments: given, ...call } = item;
-  return callPart(call, textAt(given, `${pointer}/arguments`), pointer, leftOut);
+  const read = leftOut.read(item, pointer, [...itemMembers, 'call_id', 'name', 'arguments']);
+  return callPart(read, textAt(read.arguments, `${pointer}/arguments`), pointer);
 }
 
-function customCallPart({ input, ...call }: JsonObject, pointer: string, leftOut: LeftOut): ToolCallPart {
-  return callPart(call, freeTextArguments(textAt(input, `${pointer}/input`) ?? ''), pointer, leftOut);
+function customCallPart(item: JsonObject, pointer: string, leftOut: LeftOut): ToolCallPart {
+  const read = leftOut.read(item, pointer, [...itemMembers, 'call_id', 'name', 'input']);
+  return callPart(read, freeTextArguments(textAt(read.input, `${pointer}/input`) ?? ''), pointer);
 }
 
-function callPart(call: JsonObject, given: string | null, pointer: string, leftOut: LeftOut): ToolCallPart {
-  const { type, call_id: id, name, ...others } = call;
-  leftOut.addMembers(others, pointer);
+type NamedCall = Readonly<Record<'call_id' | 'name', Json | undefined>>;
+
+function callPart({ call_id: id, name }: NamedCall, given: string | null, pointer: string): ToolCallPart {
   return toolCallPart({ id: textAt(id, `${pointer}/call_id`), name: textAt(name, `${pointer}/name`), given }, pointer);
 }
 
 function resultPart(item: JsonObject, pointer: string, leftOut: LeftOut): ToolResultPart {
-  const { type, call_id: id, output, ...others } = item;
-  leftOut.addMembers(others, pointer);
+  const { call_id: id, output } = leftOut.read(item, pointer, [...itemMembers, 'call_id', 'output']);
   return toolResultPart(textAt(id, `${pointer}/call_id`), partsOf(output, `${pointer}/output`, leftOut), pointer);
 }
 
 /** The opaque part of a provider's own is none that another protocol reads. */
 function reasoningPart(item: JsonObject, pointer: string, leftOut: LeftOut): ReasoningPart {
-  const { type, summary, content, encrypted_content: encrypted, ...others } = item;
-  leftOut.addMembers(others, pointer);
-  const text = [...listOr(content), ...listOr(summary)]
-    .flatMap((part) => (isObject(part) && typeof part.text === 'string' ? [part.text] : []))
+  const read = leftOut.read(item, pointer, [...itemMembers, 'summary', 'content', 'encrypted_content']);
+  const { summary, content, encrypted_content: encrypted } = read;
+  const text = [
+    ...contentParts(content, `${pointer}/content`, (part, place) => textPart(part, place, leftOut)),
+    ...contentParts(summary, `${pointer}/summary`, (part, place) => textPart(part, place, leftOut)),
+  ]
+    .flatMap((part) => part?.text ?? [])
     .join('\n\n');
   const value = textOr(encrypted);
   if (value === null || value === '') return { kind: 'reasoning', text, signature: null, pointer };
@@ -264,42 +279,31 @@ function partsOf(content: Json | undefined, pointer: string, leftOut: LeftOut): 
   return contentParts(content, pointer, (part, place) => partOf(part, place, leftOut));
 }
 
-function partOf({ type, ...members }: JsonObject, pointer: string, leftOut: LeftOut): ContentPart {
-  const read = partReaders.get(type ?? null)?.(members, pointer, leftOut) ?? null;
-  return read ?? refuse(pointer, `a part of the type ${shown(type)} cannot be expressed for this target`);
+function partOf(part: JsonObject, pointer: string, leftOut: LeftOut): ContentPart {
+  const read = partReaders.get(part.type ?? null)?.(part, pointer, leftOut) ?? null;
+  return read ?? refuse(pointer, `a part of the type ${shown(part.type)} cannot be expressed for this target`);
 }
 
 const partReaders: ReadonlyMap<Json, PartReader> = new Map<Json, PartReader>([
   ['text', textPart],
   ['input_text', textPart],
   ['output_text', textPart],
-  [
-    'refusal',
-    ({ refusal, ...others }, pointer, leftOut) => textPart({ ...others, text: refusal ?? null }, pointer, leftOut),
-  ],
+  ['refusal', refusalPart],
   ['input_image', imagePart],
   ['input_file', inlineFile],
 ]);
 
-function imagePart(
-  { image_url: url, detail, ...others }: JsonObject,
-  pointer: string,
-  leftOut: LeftOut,
-): ImagePart | null {
+function imagePart(part: JsonObject, pointer: string, leftOut: LeftOut): ImagePart | null {
+  const { image_url: url, detail } = leftOut.read(part, pointer, ['type', 'image_url', 'detail']);
   if (typeof url !== 'string') return null;
-  leftOut.addMembers(others, pointer);
   return { kind: 'image', source: sourceOf(url), detail: imageDetail(detail, `${pointer}/detail`), pointer };
 }
 
-function inlineFile(
-  { file_data: data, ...members }: JsonObject,
-  pointer: string,
-  leftOut: LeftOut,
-): ContentPart | null {
-  const { file_url: url, filename, ...others } = members;
+function inlineFile(part: JsonObject, pointer: string, leftOut: LeftOut): ContentPart | null {
+  const read = leftOut.read(part, pointer, ['type', 'file_data', 'file_url', 'filename']);
+  const { file_data: data, file_url: url, filename } = read;
   const source = textOr(data) ?? textOr(url);
   if (source === null) return null;
-  leftOut.addMembers(others, pointer);
   if (typeof data === 'string') leftOut.addValue(url, `${pointer}/file_url`);
   return filePart(sourceOf(source), placedText(filename, `${pointer}/filename`), pointer, leftOut);
 }
