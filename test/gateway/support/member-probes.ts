@@ -132,7 +132,7 @@ export class MemberProbes {
       const usual = shape.oneOf.find((each) => isLiteral(each) && usualValues.has((each as { is: Json }).is));
       return this.#least(usual ?? shape.oneOf.find((each) => each !== 'null') ?? 'null', name, depth);
     }
-    if (!('list' in shape)) return {};
+    if (!('list' in shape)) return name === 'schema' ? { type: 'object' } : {};
     return name === 'content' ? [this.#least(shape.list, name, depth + 1)] : [];
   }
 }

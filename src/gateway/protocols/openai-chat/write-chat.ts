@@ -53,7 +53,7 @@ function requestOf(conversation: Conversation, target: TargetModel): WrittenRequ
     tools: tools.length === 0 ? undefined : tools.map(toolOf),
     tool_choice: tools.length === 0 ? undefined : toolChoiceOf(conversation.toolChoice),
     parallel_tool_calls: tools.length > 0 && !conversation.allowsParallelCalls ? false : undefined,
-    response_format: output === null ? undefined : formatOf(output),
+    response_format: output === null ? undefined : formatOf(output, ignored),
     reasoning_effort: reasoning !== null && target.reasoning ? reasoning.effort : undefined,
     ...(conversation.isStreamed ? { stream: true, stream_options: { include_usage: true } } : {}),
   });
@@ -78,8 +78,12 @@ function toolChoiceOf(choice: ToolChoice | null): WritableJson | undefined {
   return choice.kind === 'any' ? 'required' : choice.kind;
 }
 
-function formatOf({ name, description, schema, isStrict }: OutputForm): WritableJson {
-  if (schema === null) return { type: 'json_object' };
+/** Any JSON has no description. */
+function formatOf({ name, description, schema, isStrict }: OutputForm, ignored: Set<string>): WritableJson {
+  if (schema === null) {
+    if (description !== null) ignored.add(description.pointer);
+    return { type: 'json_object' };
+  }
   const described = { name, description: description?.value, schema: new JsonText(schema) };
   return { type: 'json_schema', json_schema: { ...described, strict: isStrict ?? undefined } };
 }
