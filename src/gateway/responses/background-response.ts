@@ -3,6 +3,7 @@ import { failure } from '#domain/shared/failure.ts';
 import { answersFull } from '#exchange/byte-budget.ts';
 import type { AttemptFailure } from '#gateway/attempt/attempt-failure.ts';
 import type { CallResult, GatewayCall } from '#gateway/gateway-call.ts';
+import { openAiResponses } from '#gateway/protocols/openai-responses/openai-responses.ts';
 import { RewrittenResponsesStream } from '#gateway/protocols/openai-responses/responses-stream.ts';
 import { lastDataIn, responseIn, rewriteResponse } from '#gateway/protocols/openai-responses/rewrite-response.ts';
 import type { CallRecord } from '#gateway/relay/call-record.ts';
@@ -157,6 +158,7 @@ class BackgroundRelay {
           redactErrors: (data) => redactEventErrors(data, redactor),
         }),
       isHeldWhole: false,
+      signOfLife: openAiResponses.client.signOfLife,
       repeatedBytes: this.#turn.outline.bytes,
       finish: this.#storeStream,
     });
