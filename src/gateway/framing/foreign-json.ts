@@ -102,13 +102,17 @@ export function withoutByteOrderMark(bytes: Buffer): Buffer {
 /**
  * Parses JSON that a provider has written, in one turn of the event loop. Every text of a provider that becomes values
  * passes here, or in `parseForeignInTurns`. Never throws.
- * @param json at most about 1 MiB, which an event or an error may have
+ * @param json of about 1 MiB, or a large event in a turn of its own
  */
 export function parseForeign(json: string | Buffer, maxValues = maxForeignValues): ForeignJson {
   // A value takes two characters with its comma, and so does a level.
   if (json.length > 2 * Math.min(maxJsonLevels, maxValues)) {
     const scan = new ForeignJsonScan(maxValues);
-    scan.feed(typeof json === 'string' ? Buffer.from(json) : json);
+    // The bytes of a large text are never in memory as a whole.
+    for (let at = 0; at < json.length && !scan.isTooLarge; at += sliceBytes) {
+      const slice = json.slice(at, at + sliceBytes);
+      scan.feed(typeof slice === 'string' ? Buffer.from(slice) : slice);
+    }
     if (scan.isTooLarge) return tooLargeJson;
   }
   // Inside a stream no mark is allowed, and clients would not take it.

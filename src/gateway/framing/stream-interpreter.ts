@@ -64,6 +64,10 @@ export interface StreamInterpreter {
    * provider. Missing if the events pass as they come.
    */
   readonly translated?: () => string;
+  /** Whether a large event has become more than was written so far. */
+  readonly hasMore?: boolean;
+  /** Classifies the next part of that event. */
+  readonly classifyMore?: () => EventClassification;
   /** Makes the event that reports an error inside the stream, if it depends on the events before. */
   readonly errorEvent?: ((error: JsonObject) => string) | undefined;
 }

@@ -9,6 +9,7 @@ import type { AnswerEvent, AnswerReader, AnswerWriter } from '#gateway/neutral/a
 import type { ArgumentRules } from '#gateway/neutral/call-arguments.ts';
 import type { Tokens } from '#gateway/neutral/consumption.ts';
 import { OrderedAnswer } from '#gateway/neutral/ordered-answer.ts';
+import { isLongText, textPieces } from '#gateway/neutral/text-pieces.ts';
 import { KeptText } from './kept-text.ts';
 
 const { noContent, content, end, malformed, tooLarge } = classifications;
@@ -29,6 +30,11 @@ function isContent(event: AnswerEvent): boolean {
   return contentKinds.has(event.kind) && !('text' in event && event.text === '');
 }
 
+/** Whether nothing of an event is read after what is classified so. */
+function isLast({ kind }: EventClassification): boolean {
+  return kind !== 'content' && kind !== 'no-content';
+}
+
 /** How often a part of an event is kept together: in what repeats it later, and in two events of the client. */
 const maxCopies = 3;
 
@@ -42,6 +48,8 @@ export class NeutralStream implements StreamInterpreter {
   readonly #text: KeptText;
   /** The bytes of large events so far. The budget of answers bounds them. */
   #largeBytes = 0;
+  /** Maximum bytes that may be kept after the latest event. */
+  #maxBytes = maxKeptBytes;
 
   /**
    * @param endMark what ends a finished stream that ended without its last event
@@ -70,21 +78,45 @@ export class NeutralStream implements StreamInterpreter {
   }
 
   classify(data: string | null): EventClassification {
-    let classification: EventClassification = noContent;
     // A large event becomes large ones, and the end of its part repeats them.
     const bytes = data?.length ?? 0;
-    const maxBytes = maxKeptBytes + maxCopies * (this.#largeBytes + bytes);
-    if (bytes > maxSplitBytes) this.#largeBytes += bytes;
-    for (const event of this.read(data)) {
-      this.take(event);
-      if (event.kind === 'malformed') return malformed;
-      if (event.kind === 'too-large' || this.keptBytes > maxBytes) return tooLarge;
-      if (event.kind === 'error') return event;
-      if (event.kind === 'end') return end;
-      if (isContent(event)) classification = content;
+    const isLarge = bytes > maxSplitBytes;
+    this.#maxBytes = maxKeptBytes + maxCopies * (this.#largeBytes + bytes);
+    if (isLarge) this.#largeBytes += bytes;
+    return isLarge ? this.classifyLarge(this.readLarge(data)) : this.classifyAll(this.read(data));
+  }
+
+  /** Reads a large event, whose long texts may come in pieces. */
+  protected readLarge(data: string | null): Iterable<AnswerEvent> {
+    return this.read(data);
+  }
+
+  protected classifyLarge(events: Iterable<AnswerEvent>): EventClassification {
+    return this.classifyAll(events);
+  }
+
+  protected classifyAll(events: Iterable<AnswerEvent>): EventClassification {
+    let classification: EventClassification = noContent;
+    for (const event of events) {
+      const taken = this.classifyEvent(event);
+      if (isLast(taken)) return taken;
+      if (taken === content) classification = content;
     }
     // What waits has become nothing for the client yet.
-    return this.keptBytes > maxBytes ? tooLarge : classification;
+    return this.keepsTooMuch ? tooLarge : classification;
+  }
+
+  protected classifyEvent(event: AnswerEvent): EventClassification {
+    this.take(event);
+    if (event.kind === 'malformed') return malformed;
+    if (event.kind === 'too-large' || this.keepsTooMuch) return tooLarge;
+    if (event.kind === 'error') return event;
+    if (event.kind === 'end') return end;
+    return isContent(event) ? content : noContent;
+  }
+
+  protected get keepsTooMuch(): boolean {
+    return this.keptBytes > this.#maxBytes;
   }
 
   protected read(data: string | null): ReadonlyArray<AnswerEvent> {
@@ -100,17 +132,46 @@ export class NeutralStream implements StreamInterpreter {
   }
 }
 
+/** Maximum bytes that are written of a large event in one turn of the event loop, but for the last piece. */
+const maxPartBytes = 128 * 1024;
+
 /** Writes the events of a stream for a client of another protocol. */
 export class TranslatedStream extends NeutralStream {
   readonly #order: OrderedAnswer;
   readonly #writer: AnswerWriter;
   #written: string[] = [];
   #writtenBytes = 0;
+  /** The rest of a large event; null for none. */
+  #rest: Iterator<AnswerEvent> | null = null;
 
   constructor(reader: AnswerReader, writer: AnswerWriter, rules: ArgumentRules, keepsText: boolean) {
     super(reader, '', keepsText);
     this.#order = new OrderedAnswer(rules);
     this.#writer = writer;
+  }
+
+  protected override classifyLarge(events: Iterable<AnswerEvent>): EventClassification {
+    this.#rest = events[Symbol.iterator]();
+    return this.classifyMore();
+  }
+
+  get hasMore(): boolean {
+    return this.#rest !== null;
+  }
+
+  classifyMore(): EventClassification {
+    const rest = this.#rest;
+    this.#rest = null;
+    let classification: EventClassification = noContent;
+    for (let next = rest?.next(); next?.done === false; next = rest?.next()) {
+      const taken = this.classifyEvent(next.value);
+      if (isLast(taken)) return taken;
+      if (taken === content) classification = content;
+      if (this.#writtenBytes < maxPartBytes) continue;
+      this.#rest = rest;
+      return classification;
+    }
+    return this.keepsTooMuch ? tooLarge : classification;
   }
 
   /** The events for the client since the last call. */
@@ -135,6 +196,12 @@ export class TranslatedStream extends NeutralStream {
     return events.flatMap((event) => this.#order.take(event));
   }
 
+  protected override *readLarge(data: string | null): Iterable<AnswerEvent> {
+    for (const event of super.read(data))
+      if (isLongText(event)) for (const piece of textPieces(event)) yield* this.#order.take(piece);
+      else yield* this.#order.take(event);
+  }
+
   protected override take(event: AnswerEvent): void {
     super.take(event);
     const written = this.#writer.write(event);
@@ -144,7 +211,12 @@ export class TranslatedStream extends NeutralStream {
   }
 
   override finish(): string {
-    return this.translated() + this.#writer.end();
+    let rest = this.translated();
+    while (this.hasMore) {
+      this.classifyMore();
+      rest += this.translated();
+    }
+    return rest + this.#writer.end();
   }
 
   /** See `AnswerWriter.errorEvent`. */

@@ -67,7 +67,7 @@ export class ClientStream {
   }
 
   /** Writes a piece, and reads no more from the provider until the client has received it. */
-  write(piece: Buffer, attempt: AttemptControl): void {
+  write(piece: Buffer, attempt: Pick<AttemptControl, 'pause' | 'resume'>): void {
     if (this.#response.write(piece)) this.#awaitSilence();
     else {
       attempt.pause();

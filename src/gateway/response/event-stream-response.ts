@@ -212,6 +212,9 @@ class StreamConsumer implements BodyConsumer {
   readonly #splitter = new SseSplitter();
   /** The large event that has begun; null for none. */
   #large: OpenLargeEvent | null = null;
+  /** Whether the client is slower than what was written. */
+  #isBehind = false;
+  #whenDrained: (() => void) | null = null;
   /** The bytes of large events that are held: they have a limit of their own. */
   #heldLargeBytes = 0;
   readonly #maxWindowBytes: number;
@@ -349,7 +352,7 @@ class StreamConsumer implements BodyConsumer {
     try {
       this.#read(false);
       this.#writeFirst();
-      if (this.#isOver) return;
+      if (this.#isOver || this.#isWaiting) return;
       // More may arrive while reading resumes.
       if (this.#hasEnded) this.#finish();
       else if (this.#preparing === null || this.#isPrepared) this.#attempt.resume();
@@ -360,10 +363,12 @@ class StreamConsumer implements BodyConsumer {
 
   /** @param canWait whether a large event that was held waits for a turn of its own */
   #read(canWait: boolean): void {
+    if (this.#interpreter.hasMore === true && !this.#isOver) this.#passMore();
+    if (this.#interpreter.hasMore === true) return;
     let bytes = this.#takeArrived();
     while (!this.#isOver) {
       if (this.#large !== null) bytes = this.#readLarge(this.#large, bytes, canWait);
-      if (bytes.length === 0 || this.#isOver || this.#isWaiting) return;
+      if (bytes.length === 0 || this.#isOver) return;
       this.#pass(this.#splitter.push(bytes));
       if (this.#isOver || !this.#splitter.isOverflown) return;
       bytes = this.#openLarge();
@@ -397,13 +402,14 @@ class StreamConsumer implements BodyConsumer {
     const rest = large.isComplete ? bytes : this.#takeLarge(large, bytes);
     if (this.#isOver || !large.isComplete) return noBytes;
     if (canWait && large.isHeld) {
-      if (rest.length > 0) this.#arrived.unshift(rest);
       this.#attempt.pause();
       this.#waitFor(() => heavyWork.take(1));
-      return noBytes;
+    } else {
+      this.#endLarge(large, noBytes);
+      if (this.#interpreter.hasMore !== true) return rest;
     }
-    this.#endLarge(large, noBytes);
-    return rest;
+    if (rest.length > 0) this.#arrived.unshift(rest);
+    return noBytes;
   }
 
   #takeLarge(large: OpenLargeEvent, bytes: Buffer): Buffer {
@@ -441,7 +447,28 @@ class StreamConsumer implements BodyConsumer {
       this.#count(this.#heldBytes + this.#interpreter.keptBytes);
       const bytes = missing.length === 0 ? batch.bytes : Buffer.concat([batch.bytes, missing]);
       this.#pass({ bytes, events: batch.events.map((event) => ({ ...event, end: bytes.length })) });
-    } else this.#pass(batch);
+    } else {
+      this.#pass(batch);
+      this.#waitForMore();
+    }
+  }
+
+  /** The rest of what a large event became is written in turns, as fast as the client takes it. */
+  #waitForMore(): void {
+    if (this.#isOver || this.#interpreter.hasMore !== true) return;
+    this.#attempt.pause();
+    this.#waitFor(async () => {
+      if (this.#isBehind) await new Promise<void>((resolve) => (this.#whenDrained = resolve));
+      await heavyWork.take(1);
+    });
+  }
+
+  #passMore(): void {
+    const { translated, classifyMore } = this.#interpreter;
+    if (translated === undefined || classifyMore === undefined) return;
+    if (this.#takeTranslated(classifyMore.call(this.#interpreter), translated)) this.#sendTranslated(translated);
+    if (!this.#isOver) this.#count(this.#heldBytes + this.#interpreter.keptBytes);
+    this.#waitForMore();
   }
 
   #pass(batch: SseBatch): void {
@@ -465,14 +492,23 @@ class StreamConsumer implements BodyConsumer {
     let hasData = false;
     for (const { data } of events) {
       hasData ||= data !== null;
-      const event = this.#interpreter.classify(data);
-      if (event.kind === 'content') this.#markContent();
-      else if (event.kind !== 'no-content' && event.kind !== 'gateway-only') {
-        this.#send(Buffer.from(translated()));
-        this.#conclude(event, noBytes);
-        return;
-      }
+      if (!this.#takeTranslated(this.#interpreter.classify(data), translated)) return;
     }
+    this.#sendTranslated(translated, hasData);
+  }
+
+  /** @returns whether more events may follow */
+  #takeTranslated(event: EventClassification, translated: () => string): boolean {
+    if (event.kind === 'content') this.#markContent();
+    else if (event.kind !== 'no-content' && event.kind !== 'gateway-only') {
+      this.#send(Buffer.from(translated()));
+      this.#conclude(event, noBytes);
+      return false;
+    }
+    return true;
+  }
+
+  #sendTranslated(translated: () => string, hasData = true): void {
     this.#send(Buffer.from(translated()));
     if (hasData && this.#interpreter.isFinished && !this.#isOver) this.#attempt.markEnding();
   }
@@ -542,8 +578,22 @@ class StreamConsumer implements BodyConsumer {
 
   #write(bytes: Buffer): void {
     if (!this.#stream.hasBegun) this.#begin();
-    this.#client.write(this.#withHeld(bytes), this.#attempt);
+    this.#client.write(this.#withHeld(bytes), this.#pace);
   }
+
+  /** What follows from how fast the client is. */
+  readonly #pace: Pick<AttemptControl, 'pause' | 'resume'> = {
+    pause: () => {
+      this.#isBehind = true;
+      this.#attempt.pause();
+    },
+    resume: () => {
+      this.#isBehind = false;
+      this.#attempt.resume();
+      this.#whenDrained?.();
+      this.#whenDrained = null;
+    },
+  };
 
   #withHeld(bytes: Buffer): Buffer {
     if (this.#held.length === 0) return bytes;

@@ -39,7 +39,7 @@ const nested = (levels: number): Json => {
 
 const oddValues: ReadonlyArray<Json> = [
   ...[null, true, false, 0, -1, 1.5, 1e308, Number.MAX_SAFE_INTEGER + 2, '', ' ', '[DONE]', 'tool_calls'],
-  ...['\ud800', '\u0000', '\n\ndata: x', '</script>', 'x'.repeat(2_000), 'é'.repeat(70_000)],
+  ...['\ud800', '\u0000', '\n\ndata: x', '</script>', 'x'.repeat(2_000), 'é'.repeat(70_000), 'é"'.repeat(400_000)],
   ...[[], {}, [null], [[]], { type: null }, { error: 'no' }, { error: { message: 1 } }, nested(200), nested(300)],
   Array.from({ length: 3_000 }, () => ({})),
 ];
