@@ -57,6 +57,8 @@ export interface StreamInterpreter {
   readonly tokens: Tokens | null;
   /** The bytes of what it keeps of the stream. */
   readonly keptBytes: number;
+  /** Maximum of them: large events add theirs. Missing for `maxKeptBytes`. */
+  readonly maxKeptBytes?: number;
   /** The text so far if it is the whole content; else null. */
   readonly text: string | null;
   /**

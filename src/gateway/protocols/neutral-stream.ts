@@ -48,8 +48,8 @@ export class NeutralStream implements StreamInterpreter {
   readonly #text: KeptText;
   /** The bytes of large events so far. The budget of answers bounds them. */
   #largeBytes = 0;
-  /** Maximum bytes that may be kept after the latest event. */
-  #maxBytes = maxKeptBytes;
+  /** After the latest event. */
+  maxKeptBytes = maxKeptBytes;
 
   /**
    * @param endMark what ends a finished stream that ended without its last event
@@ -81,7 +81,7 @@ export class NeutralStream implements StreamInterpreter {
     // A large event becomes large ones, and the end of its part repeats them.
     const bytes = data?.length ?? 0;
     const isLarge = bytes > maxSplitBytes;
-    this.#maxBytes = maxKeptBytes + maxCopies * (this.#largeBytes + bytes);
+    this.maxKeptBytes = maxKeptBytes + maxCopies * (this.#largeBytes + bytes);
     if (isLarge) this.#largeBytes += bytes;
     return isLarge ? this.classifyLarge(this.readLarge(data)) : this.classifyAll(this.read(data));
   }
@@ -116,7 +116,7 @@ export class NeutralStream implements StreamInterpreter {
   }
 
   protected get keepsTooMuch(): boolean {
-    return this.keptBytes > this.#maxBytes;
+    return this.keptBytes > this.maxKeptBytes;
   }
 
   protected read(data: string | null): ReadonlyArray<AnswerEvent> {

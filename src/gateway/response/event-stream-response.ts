@@ -484,7 +484,7 @@ class StreamConsumer implements BodyConsumer {
     const { answerHold } = this.#stream.options;
     const bytes = held + this.#windowBytes + (this.#large?.keptBytes ?? 0);
     if (bytes <= answerHold.bytes) answerHold.resize(bytes);
-    else if (this.#interpreter.keptBytes > maxKeptBytes) this.#fail(tooLarge);
+    else if (this.#interpreter.keptBytes > (this.#interpreter.maxKeptBytes ?? maxKeptBytes)) this.#fail(tooLarge);
     else if (!answerHold.takeBegun(bytes - answerHold.bytes)) this.#fail(noRoom);
   }
 

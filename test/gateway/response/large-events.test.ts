@@ -252,6 +252,15 @@ describe('A large event of a stream', () => {
     }
   });
 
+  it('is translated where the end of the answer repeats more than is kept of small events', async () => {
+    const text = large.repeat(4);
+    provider.answers(stream([role, chunk({ content: text }), stop, done]));
+    const answer = await post(service, '/v1/responses', { ...response, model: 'alone' });
+    assert.ok(textIn(answer.text) === text);
+    assert.match(answer.text.slice(-200_000), /response\.completed|"usage"/);
+    assert.doesNotMatch(answer.text, /response\.failed|event: error/);
+  });
+
   it('is translated when it came compressed', async () => {
     const sent = gzipSync([role, chunk({ content: large }), stop, done].join(''));
     provider.answers(bytes(sent, { 'content-type': 'text/event-stream', 'content-encoding': 'gzip' }));
