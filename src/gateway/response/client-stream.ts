@@ -28,6 +28,8 @@ export class ClientStream {
   /** The head that the client has; null before that. */
   #sent: StreamHead | null = null;
   #isClosed = false;
+  /** Whether the client has a part of an answer, or gets it now. */
+  hasBegun = false;
   /** Whether the client has a part of an event, which nothing may interrupt. */
   isInsideEvent = false;
 
@@ -60,6 +62,11 @@ export class ClientStream {
 
   /** Begins the answer: with its head, or with a comment if the client has the head of another attempt. */
   begin(head: StreamHead): void {
+    this.hasBegun = true;
+    this.#sendHead(head);
+  }
+
+  #sendHead(head: StreamHead): void {
     this.stopAwaiting();
     if (this.#sent === null) this.#response.start(head.status, head.headers);
     else if (commentOn(this.#sent) !== commentOn(head)) this.#response.write(commentOn(head));
@@ -106,7 +113,7 @@ export class ClientStream {
     const [head, signOfLife] = [this.#awaited, this.#signOfLife];
     if (this.#response.isDisconnected || signOfLife === null) return;
     try {
-      if (head !== null) this.begin(head);
+      if (head !== null) this.#sendHead(head);
       if (this.isInsideEvent || this.#response.write(signOfLife)) this.#awaitSilence();
       else this.#awaitDrained(() => undefined);
     } catch {

@@ -6,7 +6,8 @@ import { MemoryResponse } from '#exchange/response-sink.ts';
 import { type AttemptFailure, tooLarge } from '#gateway/attempt/attempt-failure.ts';
 import type { AttemptControl } from '#gateway/attempt/body-consumer.ts';
 import { classifications, type StreamInterpreter } from '#gateway/framing/stream-interpreter.ts';
-import { EventStreamResponse, type EventStreamResponseOptions } from '#gateway/response/event-stream-response.ts';
+import { EventStreamResponse } from '#gateway/response/event-stream-response.ts';
+import type { EventStreamResponseOptions } from '#gateway/response/shared-stream.ts';
 import { headOf } from '#test/gateway/support/response-head.ts';
 
 const head = headOf('text/event-stream');

@@ -1,0 +1,30 @@
+import type { AttemptControl } from '#gateway/attempt/body-consumer.ts';
+
+/** How fast the client takes an answer: its provider is read no faster. */
+export class ClientPace implements Pick<AttemptControl, 'pause' | 'resume'> {
+  readonly #attempt: AttemptControl;
+  /** Whether the client is slower than what was written. */
+  #isBehind = false;
+  #whenDrained: (() => void) | null = null;
+
+  constructor(attempt: AttemptControl) {
+    this.#attempt = attempt;
+  }
+
+  readonly pause = (): void => {
+    this.#isBehind = true;
+    this.#attempt.pause();
+  };
+
+  readonly resume = (): void => {
+    this.#isBehind = false;
+    this.#attempt.resume();
+    this.#whenDrained?.();
+    this.#whenDrained = null;
+  };
+
+  /** Resolves when the client has received what was written. */
+  async drained(): Promise<void> {
+    if (this.#isBehind) await new Promise<void>((resolve) => (this.#whenDrained = resolve));
+  }
+}

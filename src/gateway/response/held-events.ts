@@ -1,0 +1,105 @@
+import type { ByteReservation } from '#exchange/byte-budget.ts';
+import { type AttemptFailure, noRoom, tooLarge } from '#gateway/attempt/attempt-failure.ts';
+import { maxKeptBytes, type StreamInterpreter } from '#gateway/framing/stream-interpreter.ts';
+import type { EventStreamResponseOptions } from './shared-stream.ts';
+
+/** Maximum bytes that are held before the first content, in addition to what repeats the request. */
+const maxHeldBytes = 1024 * 1024;
+const maxWholeBytes = 16 * 1024 * 1024;
+
+/** The events that repeat a request before the first content: `response.created`, `queued` and `in_progress`. */
+const repeatingEvents = 3;
+/** A provider may write a character of the request as an escape, which takes up to three times its bytes. */
+const escapedBytes = 3;
+/** Maximum bytes of the repetition in one event. */
+const maxRepeatedBytes = 8 * 1024 * 1024;
+
+const noBytes = Buffer.alloc(0);
+
+/**
+ * The events of one attempt that the client does not have yet. They count in the budget of answers, with all else that
+ * the attempt keeps of its stream.
+ */
+export class HeldEvents {
+  readonly #answerHold: ByteReservation;
+  readonly #interpreter: StreamInterpreter;
+  /** Maximum bytes of small events; large ones have a limit of their own. */
+  readonly #maxSmallBytes: number;
+  readonly #maxWindowBytes: number;
+  #pieces: Buffer[] = [];
+  #bytes = 0;
+  #largeBytes = 0;
+  /** What the decompression of the stream keeps of it. */
+  #windowBytes = 0;
+  /** What the large event keeps that has begun. */
+  openBytes = 0;
+
+  /** @param maxWindowBytes that the decompression of the stream keeps */
+  constructor(options: EventStreamResponseOptions, interpreter: StreamInterpreter, maxWindowBytes: number) {
+    const { isHeldWhole, repeatedBytes = 0 } = options;
+    this.#answerHold = options.answerHold;
+    this.#interpreter = interpreter;
+    this.#maxSmallBytes = (isHeldWhole ? maxWholeBytes : maxHeldBytes) + maxRepeatedBefore(repeatedBytes);
+    this.#maxWindowBytes = maxWindowBytes;
+  }
+
+  get isEmpty(): boolean {
+    return this.#pieces.length === 0;
+  }
+
+  /** All of them in order. */
+  get all(): Buffer {
+    return Buffer.concat(this.#pieces);
+  }
+
+  /**
+   * Holds more of them.
+   * @param isBounded whether their limit counts
+   * @returns why they cannot be held; null if they can
+   */
+  add(bytes: Buffer, isBounded: boolean): AttemptFailure | null {
+    this.#pieces.push(bytes);
+    this.#bytes += bytes.length;
+    if (isBounded && this.#bytes > this.#maxSmallBytes + this.#largeBytes) return tooLarge;
+    return this.#answerHold.takeBegun(bytes.length) ? null : noRoom;
+  }
+
+  /** Makes room for a large event, which was counted while it came. */
+  extendFor(largeBytes: number): void {
+    this.#largeBytes += largeBytes;
+  }
+
+  /** The decompression of the stream has given this many bytes. */
+  extendWindow(bytes: number): void {
+    this.#windowBytes = Math.min(this.#maxWindowBytes, this.#windowBytes + bytes);
+  }
+
+  /** Returns them with what follows them, and holds nothing. */
+  takeWith(next: Buffer): Buffer {
+    const [first = noBytes] = this.#pieces;
+    const isAlone = this.#pieces.length === 1 && next.length === 0;
+    const all = isAlone ? first : Buffer.concat([...this.#pieces, next]);
+    this.#pieces = [];
+    this.#bytes = 0;
+    return all;
+  }
+
+  /**
+   * Counts what is held, and what is kept of the stream.
+   * @param keptBytes what the interpreter keeps, or what its end takes
+   * @returns why there is no room for it; null if there is
+   */
+  count(keptBytes: number): AttemptFailure | null {
+    const bytes = this.#bytes + keptBytes + this.#windowBytes + this.openBytes;
+    const more = bytes - this.#answerHold.bytes;
+    if (more <= 0) this.#answerHold.resize(bytes);
+    else if (this.#interpreter.keptBytes > (this.#interpreter.maxKeptBytes ?? maxKeptBytes)) return tooLarge;
+    else if (!this.#answerHold.takeBegun(more)) return noRoom;
+    return null;
+  }
+}
+
+/** Maximum bytes that repeat the request before the first content. The gateway's own events may be longer. */
+function maxRepeatedBefore(repeatedBytes: number): number {
+  return repeatingEvents * Math.max(Math.min(maxRepeatedBytes, escapedBytes * repeatedBytes), repeatedBytes);
+}

@@ -1,0 +1,55 @@
+import type { SseBatch } from '#gateway/framing/sse-splitter.ts';
+import type { StreamInterpreter } from '#gateway/framing/stream-interpreter.ts';
+import { type EventPassage, failureOf, type LastEvent } from './event-passage.ts';
+import type { StreamAnswer } from './stream-answer.ts';
+
+const noBytes = Buffer.alloc(0);
+
+/** Passes events as they come. */
+export class NativePassage implements EventPassage {
+  readonly held = 'holds-bytes';
+  readonly hasMore = false;
+  readonly #answer: StreamAnswer;
+  readonly #interpreter: StreamInterpreter;
+
+  constructor(answer: StreamAnswer, interpreter: StreamInterpreter) {
+    this.#answer = answer;
+    this.#interpreter = interpreter;
+  }
+
+  pass({ bytes, events }: SseBatch): void {
+    /** The start of the bytes of this batch that are not written yet. */
+    let from = 0;
+    let hasData = false;
+    for (const { start, end, data } of events) {
+      hasData ||= data !== null;
+      const event = this.#interpreter.classify(data);
+      if (event.kind === 'content' && !this.#answer.hasContent) {
+        this.#answer.markContent();
+        // The first attempt has already sent the events before the content.
+        if (this.#answer.isContinuation) from = start;
+      } else if (event.kind === 'gateway-only') {
+        this.#answer.send(bytes.subarray(from, start));
+        from = end;
+      } else if (event.kind !== 'no-content' && event.kind !== 'content') {
+        this.#answer.send(bytes.subarray(from, start));
+        this.#conclude(event, bytes.subarray(start, end));
+        return;
+      }
+    }
+    this.#answer.send(from === 0 ? bytes : bytes.subarray(from));
+    if (hasData) this.#answer.markEnding();
+  }
+
+  note(batch: SseBatch): void {
+    this.pass(batch);
+  }
+
+  #conclude(event: LastEvent, bytes: Buffer): void {
+    const failure = failureOf(event, this.#interpreter.canEnd);
+    if (failure === null) {
+      this.#answer.send(bytes);
+      this.#answer.complete(noBytes);
+    } else this.#answer.fail(failure);
+  }
+}

@@ -1,0 +1,192 @@
+import { type AttemptFailure, malformed, unreadable } from '#gateway/attempt/attempt-failure.ts';
+import type { AttemptControl } from '#gateway/attempt/body-consumer.ts';
+import type { StreamInterpreter } from '#gateway/framing/stream-interpreter.ts';
+import { nothingReported, type ReportedConsumption } from '#gateway/neutral/consumption.ts';
+import { ClientPace } from './client-pace.ts';
+import type { StreamHead } from './client-stream.ts';
+import { HeldEvents } from './held-events.ts';
+import { createResponseHeaders, type ResponseHead } from './response-handler.ts';
+import type { SharedStream } from './shared-stream.ts';
+
+const noBytes = Buffer.alloc(0);
+
+/** How often the end of a translated answer repeats what was kept of it. */
+const maxRepetitions = 5;
+
+/** The answer of one attempt: held until it may begin, then written as fast as the client takes it. */
+export class StreamAnswer {
+  readonly held: HeldEvents;
+  readonly pace: ClientPace;
+  /** Whether it continues the answer of another attempt. */
+  readonly isContinuation: boolean;
+  readonly #stream: SharedStream;
+  readonly #head: ResponseHead;
+  /** It is made with the provider's headers, before any content. */
+  readonly #clientHead: StreamHead;
+  readonly #attempt: AttemptControl;
+  readonly #interpreter: StreamInterpreter;
+  hasContent = false;
+  /** Settles when the answer may begin; null before its first event, and if nothing is to be done for it. */
+  #preparing: Promise<void> | null = null;
+  #isPrepared: boolean;
+  isOver = false;
+
+  /** @param maxWindowBytes that the decompression of the stream keeps */
+  constructor(
+    stream: SharedStream,
+    head: ResponseHead,
+    attempt: AttemptControl,
+    interpreter: StreamInterpreter,
+    maxWindowBytes: number,
+  ) {
+    this.held = new HeldEvents(stream.options, interpreter, maxWindowBytes);
+    this.pace = new ClientPace(attempt);
+    this.isContinuation = stream.client.hasBegun;
+    this.#stream = stream;
+    this.#head = head;
+    this.#clientHead = clientHeadOf(head);
+    this.#attempt = attempt;
+    this.#interpreter = interpreter;
+    this.#isPrepared = stream.options.prepare === undefined;
+  }
+
+  get isPreparing(): boolean {
+    return this.#preparing !== null && !this.#isPrepared;
+  }
+
+  get reported(): ReportedConsumption {
+    return { tokens: this.#interpreter.tokens, audioSeconds: null };
+  }
+
+  /** If the target stays silent, its client gets the head without content. */
+  awaitContent(): void {
+    this.#stream.client.awaitContent(this.#clientHead, this.#head.earlyHeadMs);
+  }
+
+  /** Refuses what is not a stream, as soon as the attempt has its consumer. */
+  refuse(): void {
+    this.isOver = true;
+    queueMicrotask(() => this.#attempt.fail(malformed));
+  }
+
+  markContent(): void {
+    if (this.hasContent) return;
+    this.hasContent = true;
+    this.#stream.client.stopAwaiting();
+    this.#attempt.markContent();
+  }
+
+  /** Reports that only the usage may still come, if that is so. */
+  markEnding(): void {
+    if (this.#interpreter.isFinished && !this.isOver) this.#attempt.markEnding();
+  }
+
+  send(bytes: Buffer): void {
+    if (bytes.length === 0 || this.isOver) return;
+    if (this.hasContent && this.#stream.client.hasBegun) this.#write(bytes);
+    else if (!this.isContinuation)
+      this.#failIf(this.held.add(bytes, this.#stream.options.isHeldWhole || !this.hasContent));
+  }
+
+  /** @param keptBytes what the interpreter keeps, or what its end takes */
+  count(keptBytes = this.#interpreter.keptBytes): void {
+    if (!this.isOver) this.#failIf(this.held.count(keptBytes));
+  }
+
+  /**
+   * The first content waits for the end of its turn. If a failure came with it, another target can still answer.
+   * @returns settles when what must be done before is done: then it is called again; null if this call began nothing
+   */
+  writeFirst(): Promise<void> | null {
+    if (!this.hasContent || this.held.isEmpty || this.isOver || this.#stream.options.isHeldWhole) return null;
+    if (this.#isPrepared) this.#write(noBytes);
+    else if (this.#preparing === null) {
+      this.#preparing = this.#prepare();
+      return this.#preparing;
+    }
+    return null;
+  }
+
+  /** Completes it with the end that the interpreter writes. */
+  finish(): void {
+    const { keptBytes } = this.#interpreter;
+    if (keptBytes > 0) this.count(maxRepetitions * keptBytes);
+    if (!this.isOver) this.complete(Buffer.from(this.#interpreter.finish()));
+  }
+
+  complete(last: Buffer): void {
+    const { finish } = this.#stream.options;
+    if (finish !== undefined) this.count(last.length);
+    if (this.isOver) return;
+    this.isOver = true;
+    if (finish === undefined) this.#end(last);
+    else
+      this.#stream.lastEvent = async () => {
+        await this.#preparing;
+        this.#end(await finish(last, this.#head));
+      };
+    this.#attempt.complete();
+  }
+
+  fail(failure: AttemptFailure): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.#attempt.fail(failure);
+  }
+
+  /** Gives up what the client does not have. */
+  abort(): void {
+    this.isOver = true;
+    this.#stream.client.stopAwaiting();
+    this.#stream.options.answerHold.resize(0);
+  }
+
+  async #prepare(): Promise<void> {
+    this.#attempt.pause();
+    try {
+      const failure = await this.#stream.options.prepare?.(this.held.all, this.#head);
+      this.#isPrepared = true;
+      if (failure !== undefined && failure !== null) return this.fail(failure);
+    } catch (error) {
+      return this.fail(unreadable(error));
+    }
+    this.#attempt.resume();
+  }
+
+  #write(bytes: Buffer): void {
+    if (!this.#stream.client.hasBegun) this.#begin();
+    this.#stream.client.write(this.#withHeld(bytes), this.pace);
+  }
+
+  #begin(): void {
+    // The usage of an answer that is passed on as it arrives comes after its head.
+    const reported = this.#stream.options.isHeldWhole ? this.reported : nothingReported;
+    const { headers, ...others } = this.#clientHead;
+    this.#stream.client.begin({ ...others, headers: [...headers, ...(this.#head.costHeader?.(reported) ?? [])] });
+  }
+
+  #end(last: Buffer): void {
+    if (!this.#stream.client.hasBegun) this.#begin();
+    const rest = this.#withHeld(last);
+    this.#stream.options.answerHold.resize(0);
+    this.#stream.client.end(rest);
+  }
+
+  #withHeld(bytes: Buffer): Buffer {
+    if (this.held.isEmpty) return bytes;
+    const all = this.held.takeWith(bytes);
+    this.count();
+    return all;
+  }
+
+  #failIf(failure: AttemptFailure | null): void {
+    if (failure !== null) this.fail(failure);
+  }
+}
+
+function clientHeadOf(head: ResponseHead): StreamHead {
+  const contentType = head.headers['content-type'] ?? '';
+  // A proxy that buffers responses would undo the streaming.
+  const headers = [...createResponseHeaders(head, contentType), 'X-Accel-Buffering', 'no'];
+  return { status: head.status, headers, servedBy: head.servedBy };
+}
