@@ -1,12 +1,16 @@
-import * as E from 'fp-ts/lib/Either.js';
-import {
-  joinTurns,
-  type Part,
-  type ToolCallPart,
-  type ToolResultPart,
-  type Turn,
-  type Unsupported,
-} from './conversation.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { joinTurns, type Part, type ToolCallPart, type ToolResultPart, type Turn } from './conversation.ts';
+
+/**
+ * Puts results of tools where providers need them: directly after the turn with their calls, in the order of the calls,
+ * and before all that stood between (https://docs.anthropic.com/en/docs/agents-and-tools/tool-use/implement-tool-use,
+ * https://platform.openai.com/docs/guides/function-calling). Each id is then that of one call, and several results of
+ * one call are one. A call without a result and a result without a call stay where they are. The cost is linear.
+ */
+export function pairCalls(turns: ReadonlyArray<Turn>): ReadonlyArray<Turn> {
+  const pairs = new Pairs(turns);
+  return joinTurns(turns.flatMap((turn) => pairs.placed(turn)));
+}
 
 /** A call with an id that no other call has, and the results that belong to it. */
 interface PairedCall {
@@ -14,77 +18,81 @@ interface PairedCall {
   readonly results: ToolResultPart[];
 }
 
-/**
- * Puts results of tools where providers need them: directly after the turn with their calls, in the order of the calls,
- * and before all that stood between (https://docs.anthropic.com/en/docs/agents-and-tools/tool-use/implement-tool-use,
- * https://platform.openai.com/docs/guides/function-calling). Each id is then that of one call, and several results of
- * one call are one. The cost is linear.
- * @returns the place of a call without a result, or of a result without a call, which every provider refuses
- */
-export function pairCalls(turns: ReadonlyArray<Turn>): E.Either<Unsupported, ReadonlyArray<Turn>> {
-  const parts = turns.flatMap((turn) => turn.parts);
-  const paired = pairedCalls(parts);
-  const lonely = giveResults(parts, paired) ?? [...paired.values()].find(({ results }) => results.length === 0)?.call;
-  return lonely === undefined
-    ? E.right(joinTurns(turns.flatMap((turn) => placed(turn, paired))))
-    : E.left(alone(lonely));
-}
+/** The calls of a conversation with their results. */
+class Pairs {
+  readonly #byCall = new Map<ToolCallPart, PairedCall>();
+  readonly #byId = new Map<string, CallsOfId>();
 
-function pairedCalls(parts: ReadonlyArray<Part>): ReadonlyMap<ToolCallPart, PairedCall> {
-  const ids = new UniqueIds();
-  const calls = parts.filter((part) => part.kind === 'tool-call');
-  return new Map(calls.map((call) => [call, { call: { ...call, id: ids.next(call.id) }, results: [] }]));
-}
-
-/**
- * Gives each result to its call. Calls may have the same id, because some providers count theirs from 0 in each answer:
- * the first result of an id then belongs to its first call.
- * @returns a result without a call
- */
-function giveResults(
-  parts: ReadonlyArray<Part>,
-  paired: ReadonlyMap<ToolCallPart, PairedCall>,
-): ToolResultPart | undefined {
-  const pairsById = Map.groupBy(paired, ([{ id }]) => id);
-  const given = new Map<string, number>();
-  for (const part of parts) {
-    if (part.kind !== 'tool-result') continue;
-    const ofId = pairsById.get(part.callId) ?? [];
-    const count = given.get(part.callId) ?? 0;
-    const [, pair] = ofId[Math.min(count, ofId.length - 1)] ?? [];
-    if (pair === undefined) return part;
-    pair.results.push(part);
-    given.set(part.callId, count + 1);
+  constructor(turns: ReadonlyArray<Turn>) {
+    const ids = new UniqueIds();
+    for (const [index, { parts }] of turns.entries())
+      for (const part of parts)
+        if (part.kind === 'tool-call') this.#add({ ...part, id: ids.next(part.id) }, part, index);
+    for (const [index, { parts }] of turns.entries())
+      for (const part of parts) if (part.kind === 'tool-result') this.#byId.get(part.callId)?.give(part, index);
   }
-  return undefined;
+
+  #add(call: ToolCallPart, asSent: ToolCallPart, turn: number): void {
+    const pair = { call, results: [] };
+    this.#byCall.set(asSent, pair);
+    const ofId = this.#byId.get(asSent.id) ?? new CallsOfId();
+    this.#byId.set(asSent.id, ofId);
+    ofId.add(pair, turn);
+  }
+
+  /** A turn without the results that have a call, and after it those of its calls. */
+  placed({ role, parts }: Turn): ReadonlyArray<Turn> {
+    const results: ToolResultPart[] = [];
+    const said = parts.flatMap((part): ReadonlyArray<Part> => {
+      if (part.kind === 'tool-result') return this.#byId.has(part.callId) ? [] : [part];
+      const pair = part.kind === 'tool-call' ? this.#byCall.get(part) : undefined;
+      if (pair === undefined) return [part];
+      results.push(...joinedResult(pair));
+      return [pair.call];
+    });
+    const turn = { role, parts: said };
+    return results.length === 0 ? (said.length === 0 ? [] : [turn]) : [turn, { role: 'user', parts: results }];
+  }
 }
 
-/** A turn without results, and after it those of its calls. */
-function placed({ role, parts }: Turn, paired: ReadonlyMap<ToolCallPart, PairedCall>): ReadonlyArray<Turn> {
-  const results: ToolResultPart[] = [];
-  const said = parts.flatMap((part): ReadonlyArray<Part> => {
-    if (part.kind === 'tool-result') return [];
-    const pair = part.kind === 'tool-call' ? paired.get(part) : undefined;
-    if (pair === undefined) return [part];
-    results.push(joinedResult(pair));
-    return [pair.call];
-  });
-  const turn = { role, parts: said };
-  return results.length === 0 ? (said.length === 0 ? [] : [turn]) : [turn, { role: 'user', parts: results }];
+/** The calls of one id, by their turns: some providers count their calls from 0 in each answer. */
+class CallsOfId {
+  readonly #turns: { readonly index: number; readonly pairs: PairedCall[]; given: number }[] = [];
+  #latest = 0;
+
+  add(pair: PairedCall, index: number): void {
+    const last = this.#turns.at(-1);
+    if (last?.index === index) last.pairs.push(pair);
+    else this.#turns.push({ index, pairs: [pair], given: 0 });
+  }
+
+  /**
+   * Gives a result to the latest call before it, or to the first one after it. Of several calls in one turn each gets one.
+   * Results come in the order of the conversation. One that comes again is left out.
+   */
+  give(result: ToolResultPart, index: number): void {
+    while ((this.#turns[this.#latest + 1]?.index ?? index) < index) this.#latest += 1;
+    const turn = this.#turns[this.#latest] as { readonly pairs: PairedCall[]; given: number };
+    const { results } = turn.pairs[Math.min(turn.given, turn.pairs.length - 1)] as PairedCall;
+    turn.given += 1;
+    const before = results.at(-1);
+    if (before === undefined || !isSame(before, result)) results.push(result);
+  }
 }
 
-function joinedResult({ call, results }: PairedCall): ToolResultPart {
-  const [first] = results as [ToolResultPart];
+function isSame(one: ToolResultPart, other: ToolResultPart): boolean {
+  return one.isError === other.isError && isDeepStrictEqual(one.parts.map(contentOf), other.parts.map(contentOf));
+}
+
+function contentOf(part: ToolResultPart['parts'][number]): unknown {
+  return part.kind === 'text' ? part.text : part.source;
+}
+
+function joinedResult({ call, results }: PairedCall): ReadonlyArray<ToolResultPart> {
+  const [first] = results;
+  if (first === undefined) return [];
   const parts = results.flatMap((result) => result.parts);
-  return { ...first, callId: call.id, isError: results.some(({ isError }) => isError), parts };
-}
-
-function alone({ kind, pointer }: ToolCallPart | ToolResultPart): Unsupported {
-  const message =
-    kind === 'tool-call'
-      ? 'this call of a tool has no result in the conversation: send one, or leave the call out'
-      : 'this result of a tool has no call in the conversation: send the call, or leave the result out';
-  return { pointer, message };
+  return [{ ...first, callId: call.id, isError: results.some(({ isError }) => isError), parts }];
 }
 
 /** Gives ids that come again, and empty ones, a number. */

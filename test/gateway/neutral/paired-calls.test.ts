@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import * as E from 'fp-ts/lib/Either.js';
 import { joinTurns, type Part, type Turn } from '#gateway/neutral/conversation.ts';
 import { pairCalls } from '#gateway/neutral/paired-calls.ts';
 
@@ -28,10 +27,7 @@ function shownPart(part: Part): string {
   return part.kind === 'text' ? part.text : part.kind;
 }
 
-const paired = (...turns: ReadonlyArray<Turn>): ReadonlyArray<string> => {
-  const found = pairCalls(joinTurns(turns));
-  return E.isRight(found) ? found.right.map(shown) : [found.left.pointer];
-};
+const paired = (...turns: ReadonlyArray<Turn>): ReadonlyArray<string> => pairCalls(joinTurns(turns)).map(shown);
 
 describe('pairCalls', () => {
   it('given a text of the user between a call and its result then the result comes first', () => {
@@ -126,11 +122,43 @@ describe('pairCalls', () => {
     ]);
   });
 
-  it('given a call without a result, or a result without a call, then its place is returned', () => {
-    assert.deepEqual(paired(said('assistant', call('a')), said('user', text('hi'))), ['/call-a']);
-    assert.deepEqual(paired(said('user', result('a'), text('hi'))), ['/result-a']);
-    const twice = said('assistant', call('a', '/first'), call('a', '/second'));
-    assert.deepEqual(paired(twice, said('user', result('a'))), ['/second']);
+  it('given a result twice then it comes once, and goes to no later call of its id', () => {
+    const turns = [
+      said('assistant', call('a')),
+      said('user', result('a', 'one'), result('a', 'one')),
+      said('assistant', call('a')),
+      said('user', result('a', 'two')),
+    ];
+    assert.deepEqual(paired(...turns), [
+      'assistant: call a',
+      'user: result a: one',
+      'assistant: call a_2',
+      'user: result a_2: two',
+    ]);
+  });
+
+  it('given a call without a result, and then one of its id with a result, then the first stays without', () => {
+    const turns = [
+      said('assistant', call('a')),
+      said('user', text('stop')),
+      said('assistant', call('a')),
+      said('user', result('a')),
+    ];
+    assert.deepEqual(paired(...turns), [
+      'assistant: call a',
+      'user: stop',
+      'assistant: call a_2',
+      'user: result a_2: a',
+    ]);
+  });
+
+  it('given a call without a result, or a result without a call, then it stays where it is', () => {
+    assert.deepEqual(paired(said('assistant', call('a')), said('user', text('hi'))), ['assistant: call a', 'user: hi']);
+    assert.deepEqual(paired(said('user', text('hi'), result('a'), text('go'))), ['user: hi, result a: a, go']);
+    assert.deepEqual(paired(said('assistant', call('a'), call('b')), said('user', text('hi'), result('b'))), [
+      'assistant: call a, call b',
+      'user: result b: b, hi',
+    ]);
   });
 
   it('given any order of calls, results and texts then providers take it and every part is there once', () => {
@@ -147,15 +175,14 @@ describe('pairCalls', () => {
     fc.assert(
       fc.property(turns, (given) => {
         const found = pairCalls(joinTurns(given));
-        assert.ok(E.isRight(found));
         const order = (all: ReadonlyArray<Turn>) => all.flatMap(({ role, parts }) => parts.map((part) => [role, part]));
         const kept = (all: ReadonlyArray<Turn>) => order(all).map((each) => JSON.stringify(each));
-        assert.deepEqual(kept(found.right).toSorted(), kept(given).toSorted());
+        assert.deepEqual(kept(found).toSorted(), kept(given).toSorted());
         const isSaid = (each: string) => !each.includes('"tool-result"');
-        assert.deepEqual(kept(found.right).filter(isSaid), kept(given).filter(isSaid));
-        for (const [index, { parts }] of found.right.entries()) {
+        assert.deepEqual(kept(found).filter(isSaid), kept(given).filter(isSaid));
+        for (const [index, { parts }] of found.entries()) {
           const called = parts.flatMap((part) => (part.kind === 'tool-call' ? [part.id] : []));
-          const next: ReadonlyArray<Part> = found.right[index + 1]?.parts.slice(0, called.length) ?? [];
+          const next: ReadonlyArray<Part> = found[index + 1]?.parts.slice(0, called.length) ?? [];
           assert.deepEqual(
             next.map((part) => (part.kind === 'tool-result' ? part.callId : null)),
             called,
@@ -172,7 +199,7 @@ describe('pairCalls', () => {
       ...Array.from({ length: count }, () => said('assistant', call('a'))),
       ...Array.from({ length: count }, () => said('user', result('a'))),
     ];
-    const [calls, results] = E.getOrElse(() => [] as ReadonlyArray<Turn>)(pairCalls(joinTurns(turns)));
+    const [calls, results] = pairCalls(joinTurns(turns));
     assert.deepEqual([calls?.parts.length, results?.parts.length], [count, count]);
   }).timeout(5_000);
 });

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import * as E from 'fp-ts/lib/Either.js';
+import type * as E from 'fp-ts/lib/Either.js';
 import { JsonText, type WritableJson, writeJson } from '#gateway/framing/json-text.ts';
 import {
   type Conversation,
@@ -30,9 +30,7 @@ const tooManyValues = `the arguments of all calls have more than ${maxTranslated
 
 /** Writes a request of Messages (https://docs.anthropic.com/en/api/messages). */
 export function writeMessages(conversation: Conversation, model: TargetModel): E.Either<Unsupported, WrittenRequest> {
-  return E.chain((turns: ReadonlyArray<Turn>) =>
-    orUnsupported(() => new RequestWriter({ ...conversation, turns }, model).write()),
-  )(pairCalls(conversation.turns));
+  return orUnsupported(() => new RequestWriter(conversation, model).write());
 }
 
 const anyObject = { type: 'object', properties: {} };
@@ -55,7 +53,7 @@ class RequestWriter {
 
   constructor(conversation: Conversation, target: TargetModel) {
     this.#conversation = conversation;
-    this.#turns = turnsWithTexts(conversation.turns);
+    this.#turns = turnsWithTexts(pairCalls(conversation.turns));
     this.#target = target;
   }
 
@@ -90,16 +88,18 @@ class RequestWriter {
     };
   }
 
+  /** Anthropic refuses a result of a tool after anything else in its message. */
   #messages(): ReadonlyArray<Message> {
-    const messages: Array<{ readonly role: string; readonly content: WritableJson[] }> = [];
+    const messages: { readonly role: string; readonly results: WritableJson[]; readonly others: WritableJson[] }[] = [];
     for (const [index, { role, parts }] of this.#turns.entries()) {
       const isContinued = role === 'assistant' && index === this.#turns.length - 1;
-      const content = (isContinued ? withoutBlankEnd(parts) : parts).flatMap((part) => this.#block(part));
       const last = messages.at(-1);
-      if (last?.role === role) last.content.push(...content);
-      else if (content.length > 0) messages.push({ role, content });
+      const message = last?.role === role ? last : { role, results: [], others: [] };
+      for (const part of isContinued ? withoutBlankEnd(parts) : parts)
+        (part.kind === 'tool-result' ? message.results : message.others).push(...this.#block(part));
+      if (message !== last && message.results.length + message.others.length > 0) messages.push(message);
     }
-    return messages;
+    return messages.map(({ role, results, others }) => ({ role, content: [...results, ...others] }));
   }
 
   /** Of tools with the same name the last counts. A conversation with calls needs the tools that they call. */

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import * as E from 'fp-ts/lib/Either.js';
+import type * as E from 'fp-ts/lib/Either.js';
 import { JsonText, type WritableJson, writeJson } from '#gateway/framing/json-text.ts';
 import type {
   Conversation,
@@ -30,21 +30,19 @@ type Message = Readonly<Record<string, WritableJson | undefined>>;
  * because a message of a tool holds texts alone.
  */
 export function writeChat(conversation: Conversation, model: TargetModel): E.Either<Unsupported, WrittenRequest> {
-  return E.chain((turns: ReadonlyArray<Turn>) => orUnsupported(() => requestOf({ ...conversation, turns }, model)))(
-    pairCalls(conversation.turns),
-  );
+  return orUnsupported(() => requestOf(conversation, model));
 }
 
 function requestOf(conversation: Conversation, target: TargetModel): WrittenRequest {
   const ignored = new Set<string>();
-  const { system, turns, tools, temperature, topP, topK, output, reasoning } = conversation;
+  const { system, tools, temperature, topP, topK, output, reasoning } = conversation;
   if (topK !== null) ignored.add(topK.pointer);
   if (reasoning !== null && !target.reasoning && reasoning.effort !== 'none') ignored.add(reasoning.pointer);
   const body = writeJson({
     model: target.model,
     messages: [
       ...messagesOf({ role: 'system', parts: system }, ignored),
-      ...turns.flatMap((turn) => messagesOf(turn, ignored)),
+      ...pairCalls(conversation.turns).flatMap((turn) => messagesOf(turn, ignored)),
     ],
     [target.maxTokens]: conversation.maxTokens ?? undefined,
     temperature: temperature?.value,
@@ -140,12 +138,25 @@ function isBlank(text: string): boolean {
   return text.trim() === '';
 }
 
-/** Results come first, as the turn has them. A message of blank texts alone is left out, which Moonshot refuses. */
+/** Results stay before what the user says after them. A message of blank texts alone is left out, which Moonshot refuses. */
 function userMessages(parts: ReadonlyArray<Part>, ignored: Set<string>): ReadonlyArray<Message> {
-  const results = parts.flatMap((part) => (part.kind === 'tool-result' ? [resultOf(part, ignored)] : []));
-  const said = parts.flatMap(saidIn).filter((part) => part.kind !== 'text' || part.text !== '');
-  const isSilent = said.every((part) => part.kind === 'text' && isBlank(part.text));
-  return isSilent ? results : [...results, { role: 'user', content: contentOf(said, ignored) }];
+  return runsOf(parts).flatMap((run) => {
+    const results = run.flatMap((part) => (part.kind === 'tool-result' ? [resultOf(part, ignored)] : []));
+    const said = run.flatMap(saidIn).filter((part) => part.kind !== 'text' || part.text !== '');
+    const isSilent = said.every((part) => part.kind === 'text' && isBlank(part.text));
+    return isSilent ? results : [...results, { role: 'user', content: contentOf(said, ignored) }];
+  });
+}
+
+/** Runs of results and what the user says after them: a result without a call may come later. */
+function runsOf(parts: ReadonlyArray<Part>): ReadonlyArray<ReadonlyArray<Part>> {
+  const runs: Part[][] = [];
+  for (const part of parts) {
+    const run = runs.at(-1);
+    if (run === undefined || (part.kind === 'tool-result' && run.at(-1)?.kind !== 'tool-result')) runs.push([part]);
+    else run.push(part);
+  }
+  return runs;
 }
 
 function saidIn(part: Part): ReadonlyArray<TextPart | ImagePart | DocumentPart> {
