@@ -125,6 +125,9 @@ export function toolResultPart(
   return { kind: 'tool-result', callId: callId ?? '', isError: false, parts, pointer };
 }
 
+/** The members in which the protocols have the schema of a tool's arguments; the last is of MCP. */
+const schemaNames = ['parameters', 'input_schema', 'inputSchema'] as const;
+
 /**
  * Reads the declaration of a function.
  * @param schemaName the member with the schema of its arguments
@@ -136,10 +139,13 @@ export function functionTool(
   leftOut: LeftOut,
 ): Tool {
   const read = leftOut.read(declared, pointer, ['type', 'name', 'description', 'strict', schemaName]);
-  const { name, description, strict, [schemaName]: schema } = read;
+  const { name, description, strict } = read;
+  const schema = schemaIn(read[schemaName]);
+  if (schema === null) refuseSchema(declared, pointer, `is "${schemaName}" in this protocol`);
+  else if (!schema.startsWith('{')) refuse(`${pointer}/${schemaName}`, 'must be a JSON Schema, which is an object');
   return {
     ...describedTool(name, description, pointer),
-    schema: schemaIn(schema),
+    schema,
     isStrict: leftOut.flagAt(strict, `${pointer}/strict`),
     isFreeText: false,
   };
@@ -148,7 +154,14 @@ export function functionTool(
 /** A tool that takes a text. No other protocol has a grammar (`format`) for one. */
 export function freeTextTool(declared: JsonObject, pointer: string, leftOut: LeftOut): Tool {
   const { name, description } = leftOut.read(declared, pointer, ['type', 'name', 'description']);
+  refuseSchema(declared, pointer, 'a custom tool takes a text, and has no schema: declare a function');
   return { ...describedTool(name, description, pointer), schema: freeTextSchema, isStrict: null, isFreeText: true };
+}
+
+/** Refuses a schema that would be lost: without it, a model would make up the arguments. */
+function refuseSchema(declared: JsonObject, pointer: string, message: string): void {
+  const name = schemaNames.find((each) => schemaIn(declared[each]) !== null);
+  if (name !== undefined) refuse(`${pointer}/${name}`, message);
 }
 
 function describedTool(

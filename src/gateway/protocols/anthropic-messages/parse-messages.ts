@@ -254,6 +254,6 @@ function signatureOf(value: string | null, isRedacted: boolean): Signature | nul
 const toolForm = 'a tool of Messages is {"name": …, "description": …, "input_schema": …}';
 
 /** Whether a tool is declared as OpenAI's are: without this, its schema would be lost. */
-function isForeignTool({ type, function: inside, custom, parameters }: JsonObject): boolean {
-  return type === 'function' || isObject(inside) || isObject(custom) || isObject(parameters);
+function isForeignTool({ type, function: inside, custom }: JsonObject): boolean {
+  return type === 'function' || isObject(inside) || isObject(custom);
 }

@@ -171,10 +171,9 @@ function toolOf(tool: Json, pointer: string, leftOut: LeftOut): ReadonlyArray<To
 }
 
 /** Whether a tool is declared as in chat completions or Messages: without this, its name and schema would be lost. */
-function isForeignTool({ type, function: inside, custom, input_schema: schema }: JsonObject): boolean {
+function isForeignTool({ type, function: inside, custom }: JsonObject): boolean {
   if (typeof type !== 'string') return true;
-  const isOwn = type === 'function' || type === 'custom';
-  return isOwn && (isObject(inside) || isObject(custom) || isObject(schema));
+  return (type === 'function' && isObject(inside)) || (type === 'custom' && isObject(custom));
 }
 
 /** The tools that a choice allows: all without one. An allowed tool that the target does not get is left out. */
