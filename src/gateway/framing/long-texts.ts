@@ -9,10 +9,13 @@ const minBytes = 64 * 1024;
 /** How many bytes of a long text stay, because a reader looks at its beginning: `data:image/png;base64,`. */
 const keptBytes = 256;
 
-/** Files of a type that may be a plain text, which another form needs decoded. Maximum bytes of all of them together. */
-const maxFileBytes = 8 * 1024 * 1024;
+/** Files of a type that may be a plain text, which another form needs decoded. */
 const textFile = /^"data:(?!(image|audio|video)\\?\/|application\\?\/pdf)/i;
-const lookedAtBytes = 64;
+/** Base64 in lines, which another form needs without them. */
+const brokenBase64 = /^"(data:[^,"]{0,100},)?(\\[rn])*([A-Za-z0-9+/_-]|\\\/){60,}\\[rn]/i;
+const lookedAtBytes = keptBytes;
+/** Maximum bytes of these together. */
+const maxFileBytes = 8 * 1024 * 1024;
 
 const quote = 0x22;
 const backslash = 0x5c;
@@ -53,8 +56,9 @@ export class LongTexts {
   }
 
   #stays(valueStart: number, end: number): boolean {
-    const isTextFile = textFile.test(this.#bytes.toString('latin1', valueStart, valueStart + lookedAtBytes));
-    if (!isTextFile || end - valueStart > this.#fileBytesLeft) return false;
+    const beginning = this.#bytes.toString('latin1', valueStart, valueStart + lookedAtBytes);
+    const isReadWhole = textFile.test(beginning) || brokenBase64.test(beginning);
+    if (!isReadWhole || end - valueStart > this.#fileBytesLeft) return false;
     this.#fileBytesLeft -= end - valueStart;
     return true;
   }

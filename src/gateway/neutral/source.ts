@@ -5,8 +5,10 @@ import type { Source } from './conversation.ts';
 type Base64Source = Extract<Source, { readonly kind: 'base64' }>;
 
 const dataUrl = /^data:([^,;]*)((?:;[^,;]*)*),/i;
-/** The address of something has a colon or a dot, which Base64 has not. */
-const bareBase64 = /^[A-Za-z0-9+/_-]+={0,2}\s*$/;
+/** Base64, which may come in lines. Most addresses have a colon or a dot, but the id of a file has none. */
+const bareBase64 = /^[A-Za-z0-9+/=_\r\n-]+$/;
+/** Other Base64 without `data:` is shorter than any picture. */
+const minBareCharacters = 60;
 
 /** Only the beginning of a URL is looked at: its data may be long, or be taken out until the request is written. */
 const maxHeadCharacters = 200;
@@ -14,12 +16,23 @@ const maxHeadCharacters = 200;
 /** The source that a client names: a `data:` URL, Base64 alone as some clients send it, or an address. */
 export function sourceOf(url: string): Source {
   const beginning = url.slice(0, maxHeadCharacters);
-  const [head, mediaType, parameters] = dataUrl.exec(beginning) ?? [];
-  if (head === undefined) return bareBase64.test(beginning) ? base64Source(null, url) : { kind: 'url', url };
+  const isBytes = typeAt(beginning) !== null || url.length >= minBareCharacters;
+  return dataUrlSource(url) ?? (isBytes && bareBase64.test(beginning) ? base64Source(null, url) : { kind: 'url', url });
+}
+
+/** The source in a member for the data of a file: Base64 alone may be short there. */
+export function fileSourceOf(data: string): Source {
+  return bareBase64.test(data.slice(0, maxHeadCharacters)) ? base64Source(null, data) : sourceOf(data);
+}
+
+/** Null for anything but a `data:` URL with bytes or a text. */
+function dataUrlSource(url: string): Source | null {
+  const [head, mediaType, parameters] = dataUrl.exec(url.slice(0, maxHeadCharacters)) ?? [];
+  if (head === undefined) return null;
   const data = url.slice(head.length);
   if (/;\s*base64\s*$/i.test(parameters ?? '')) return base64Source(mediaType ?? null, data);
   const text = /^(text\/.*)?$/i.test(mediaType ?? '') ? unescapedOr(data) : null;
-  return text === null ? { kind: 'url', url } : base64Source('text/plain', Buffer.from(text).toString('base64'));
+  return text === null ? null : base64Source('text/plain', Buffer.from(text).toString('base64'));
 }
 
 /** The URL of a source. */
@@ -29,13 +42,18 @@ export function urlOf(source: Source): string {
 
 /**
  * Bytes in Base64. What they begin with decides their type: OpenAI does not look at what a client says, and Anthropic
- * refuses a picture whose type is another (https://docs.anthropic.com/en/docs/build-with-claude/vision).
+ * refuses a picture whose type is another (https://docs.anthropic.com/en/docs/build-with-claude/vision). Some encoders
+ * make lines, which not every provider takes.
  * @param said the type that the client says; null if it says none
  */
 export function base64Source(said: string | null, data: string): Base64Source {
-  const beginning = data.slice(0, maxHeadCharacters);
-  const found = beginnings.find(([pattern]) => pattern.test(beginning))?.[1];
-  return { kind: 'base64', mediaType: found ?? mediaTypeOf(said ?? ''), data };
+  const unbroken = data.replace(/\s+/g, '');
+  return { kind: 'base64', mediaType: typeAt(unbroken) ?? mediaTypeOf(said ?? ''), data: unbroken };
+}
+
+/** The type of the bytes whose Base64 begins so; null if it is not known. */
+function typeAt(beginning: string): string | null {
+  return beginnings.find(([pattern]) => pattern.test(beginning))?.[1] ?? null;
 }
 
 /** What the Base64 of some types begins with. */
@@ -64,7 +82,7 @@ function mediaTypeOf(said: string): string {
 }
 
 const textType = /^(text\/|application\/([a-z0-9.-]+\+)?(json|xml|yaml|x-yaml|toml|javascript|sql|x-ndjson|x-sh)$)/;
-const wholeBase64 = /^[A-Za-z0-9+/_-]*={0,2}\s*$/;
+const wholeBase64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
 
 /**
  * The plain text in some bytes: providers take PDFs and pictures as bytes, and any other document as a text.

@@ -63,6 +63,22 @@ describe('LongTexts', () => {
     assert.equal(Object.values(JSON.parse(after)).join('').length, 3 * file(0).length - 3 + 170_000 + 8 * 1024 * 1024);
   });
 
+  it('leaves Base64 in lines whole, whose line breaks are taken out', async () => {
+    const lines = `${'A'.repeat(76)}\\n`.repeat(1_000);
+    const members = {
+      bare: lines,
+      url: `data:image\\/png;base64,${lines}`,
+      other: `${'A'.repeat(40)}\\n`.repeat(2_000),
+    };
+    const { parsed } = await throughMarks(
+      `{${Object.entries(members)
+        .map(([name, text]) => `"${name}":"${text}"`)
+        .join()}}`,
+    );
+    const isWhole = Object.keys(members).map((name) => String(parsed[name]).length > 400);
+    assert.deepEqual(isWhole, [true, true, false]);
+  });
+
   it('leaves marks alone that a client made up', async () => {
     const body = `{"a":"<00:7> ${'x'.repeat(70_000)}","b":"<00:0>"}`;
     assert.equal((await throughMarks(body)).after, body);

@@ -13,7 +13,7 @@ import type {
   Turn,
   Unsupported,
 } from '#gateway/neutral/conversation.ts';
-import { sourceOf } from '#gateway/neutral/source.ts';
+import { fileSourceOf, sourceOf } from '#gateway/neutral/source.ts';
 import { freeTextArguments } from '#gateway/protocols/free-text.ts';
 import { LeftOut, saysNothing } from '#gateway/protocols/left-out.ts';
 import {
@@ -232,7 +232,7 @@ function inlineFile(part: JsonObject, pointer: string, leftOut: LeftOut): Conten
   const { file } = leftOut.read(part, pointer, ['type', 'file']);
   const { file_data: data, filename } = leftOut.read(objectOr(file), `${pointer}/file`, ['file_data', 'filename']);
   if (typeof data !== 'string') return null;
-  return filePart(sourceOf(data), placedText(filename, `${pointer}/file/filename`), pointer, leftOut);
+  return filePart(fileSourceOf(data), placedText(filename, `${pointer}/file/filename`), pointer, leftOut);
 }
 
 const assistantMembers = [

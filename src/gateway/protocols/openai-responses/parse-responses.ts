@@ -15,7 +15,7 @@ import type {
   Turn,
   Unsupported,
 } from '#gateway/neutral/conversation.ts';
-import { sourceOf } from '#gateway/neutral/source.ts';
+import { fileSourceOf, sourceOf } from '#gateway/neutral/source.ts';
 import { freeTextArguments } from '#gateway/protocols/free-text.ts';
 import { LeftOut } from '#gateway/protocols/left-out.ts';
 import {
@@ -301,8 +301,10 @@ function imagePart(part: JsonObject, pointer: string, leftOut: LeftOut): ImagePa
 function inlineFile(part: JsonObject, pointer: string, leftOut: LeftOut): ContentPart | null {
   const read = leftOut.read(part, pointer, ['type', 'file_data', 'file_url', 'filename']);
   const { file_data: data, file_url: url, filename } = read;
-  const source = textOr(data) ?? textOr(url);
-  if (source === null) return null;
-  if (typeof data === 'string') leftOut.addValue(url, `${pointer}/file_url`);
-  return filePart(sourceOf(source), placedText(filename, `${pointer}/filename`), pointer, leftOut);
+  const name = placedText(filename, `${pointer}/filename`);
+  if (typeof data === 'string') {
+    leftOut.addValue(url, `${pointer}/file_url`);
+    return filePart(fileSourceOf(data), name, pointer, leftOut);
+  }
+  return typeof url === 'string' ? filePart(sourceOf(url), name, pointer, leftOut) : null;
 }
