@@ -5,10 +5,13 @@
 
 const uuid = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
 
+/** An id is not the end of a longer word. What comes before it may be an escaped character. */
+const beginning = '(?:(?<![a-z0-9_-])|(?<=\\\\[nrt]|\\\\u[0-9a-f]{4}|%[0-9a-f]{2}))';
+
 /** Ids whose form names an account. */
 const ownForms = [
   // OpenAI (https://platform.openai.com/docs/api-reference/authentication), Moonshot, Groq
-  '(?:org-|proj_)[a-z0-9_-]+',
+  `${beginning}(?:org-|proj_)[a-z0-9_-]+`,
   '(?<![a-z0-9_-])(?:org_|proj-|ak-)[a-z0-9]{16,64}(?![a-z0-9_-])',
   // OpenAI’s users and masked keys
   '(?<![a-z0-9_-])user-[a-z0-9]{20,64}(?![a-z0-9_-])',
@@ -40,7 +43,8 @@ const fillers = 'id|uuid|guid|number|name|with|is|s';
 const idsOfForms = [
   uuid,
   '[0-9a-f]{24,64}',
-  '(?:org|proj|team|acct|acc|ws|tenant|user|account)[_-][a-z0-9_-]{4,100}',
+  // A name of a tool may begin like one.
+  '(?:org|proj|team|acct|acc|ws|tenant|user|account)[_-](?=[a-z_-]{0,99}\\d|[a-z0-9_-]{16})[a-z0-9_-]{4,100}',
   '\\d{9,20}',
   '[a-z0-9._%+-]{1,64}@[a-z0-9-]{1,63}\\.[a-z0-9.-]{2,63}',
 ];
@@ -61,7 +65,7 @@ const userId = /^user_[a-z0-9]{20,64}$/i;
 
 /** Whether a member of an error holds the id of an account. */
 export function isAccountMember(name: string, value: string): boolean {
-  return (name === 'user_id' && userId.test(value)) || isNamed(name, value);
+  return value !== '' && ((name === 'user_id' && userId.test(value)) || isNamed(name, value));
 }
 
 function isNamed(name: string, value: string): boolean {

@@ -31,7 +31,7 @@ export function withContextLength(body: Buffer, errors: ErrorForm): Buffer {
 /** On Responses a code is always a text: Codex does not read the number that llama.cpp and vLLM send. */
 function codeEdits(body: Buffer, error: Members, errors: ErrorForm): ReadonlyArray<Edit> {
   const code = scalarMember(body, error, 'code') ?? null;
-  const isMissing = code === null || (errors === openAiResponsesErrors && typeof code === 'number');
+  const isMissing = code === null || code === '' || (errors === openAiResponsesErrors && typeof code === 'number');
   return isMissing ? editsOf(error, { replace: { code: asciiJson(contextLengthCode) }, add: ['code'] }) : [];
 }
 

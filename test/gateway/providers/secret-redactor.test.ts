@@ -71,6 +71,16 @@ describe('SecretRedactor', () => {
     });
   });
 
+  it('leaves empty members as they are', () => {
+    const body = Buffer.from('{"error":{"message":"Invalid value","type":"","param":"","code":"","organization":""}}');
+    assert.equal(redactor.redactBody(body), body);
+  });
+
+  it('finds an organization after an escaped character', () => {
+    for (const before of ['\\n', '%22', '\\u0022'])
+      assert.equal(redactor.redact(`${before}org-AbC_12`), `${before}[redacted]`);
+  });
+
   it('finds a short value only as a whole word', () => {
     const short = new SecretRedactor(['eu1']);
     assert.equal(short.redact('eu1 neu1 "eu1" eu12'), '[redacted] neu1 "[redacted]" eu12');

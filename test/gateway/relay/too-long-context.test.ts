@@ -65,6 +65,10 @@ describe('a request that is too long for the context of its model', () => {
       `{ "error":{"message":"caf\\u00e9: ${openAis}","param" : null, "code": "${code}","odd":1.0},"also":[ ] }`,
     ],
     [`{"error" : { "message":"${openAis}"}}`, `{"error" : {"code":"${code}", "message":"${openAis}"}}`],
+    [
+      `{"error": { "message":"${openAis}","param":"","code" : ""}}`,
+      `{"error": { "message":"${openAis}","param":"","code" : "${code}"}}`,
+    ],
   ] as const)
     it(`changes nothing but the code: ${body.slice(0, 40)}`, async () => {
       provider.answers(withBytes(body));

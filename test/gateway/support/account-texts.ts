@@ -108,6 +108,8 @@ export const ownTexts: ReadonlyArray<string> = [
   'user_2abcdefghijklmnopqrstuvwx is no valid name of a user',
   "Invalid value for 'user': 'user-7'",
   'Unknown tool org_chart_lookup. Did you mean organization_lookup or project-plan?',
+  'The model `deepcogito/cyborg-7b` does not exist.',
+  "Invalid 'tools[3].function.name': 'project_user-profile_get' is too long.",
   'Cannot read /home/me/projects/switchyard/src/accounts/list.ts at accounts/42/edit',
   'This request would exceed the rate limit for your organization of 1000000 input tokens per minute.',
   "This model's maximum context length is 128000 tokens for organization 5 of 10",
