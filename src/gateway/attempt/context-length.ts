@@ -7,7 +7,7 @@ const otherNames = /^(?:exceed_context_size_error|model_context_window_exceeded|
 /** A provider may repeat the request in its error. What the error says comes first. */
 const maxReadLength = 4_000;
 
-const limit = '(?:context|prompt|input|sequence)[ _](?:length|window|size|limit)';
+const limit = '(?:(?:context|prompt|input|sequence)[ _](?:length|window|limit)|(?:context|prompt)[ _]size)';
 
 /**
  * What providers say when a request is longer than the context of a model. `test/gateway/attempt/context-length.test.ts`
@@ -18,16 +18,19 @@ const tooLong = new RegExp(
     `max(?:imum)? (?:model )?${limit}`,
     `exceed(?:s|ed|ing)? ${limit}`,
     `(?:exceed(?:s|ed|ing)?|(?:longer|greater|larger) than) (?:(?:the|this|its|your|available|max|maximum|allowed|model|model's) )+${limit}`,
-    `${limit} (?:has been |was |is )?(?:exceed|overflow|only |of only )`,
+    `${limit} (?:has been |was |is )?(?:exceed|overflow|(?:of )?only \\d)`,
     'configured context size is',
-    '(?:prompt|input|context|conversation) (?:is )?too long',
+    // Not too long to be something else.
+    '(?:prompt|input|context|conversation) (?:is )?too long(?! to | for (?!(?:\\S+ ){0,3}(?:model|context)))',
+    'prompt \\((?:total )?length \\d+\\) is (?:too long|longer than)',
     'prompt exceeds max length',
     'prompt 超长',
     'reduce the length of (?:the|your) (?:messages|prompt|input|conversation)',
     'exceeded model token limit',
-    '(?:prompt|input) token count (?:of |\\()?\\d+\\)? exceeds',
+    '(?:prompt|input) token count (?:of |is |\\()?\\d+\\)? (?:exceeds|but model only supports)',
     '(?:prompt|input) token count exceeds',
-    'input tokens? exceed',
+    'input tokens? (?:\\d+ )?(?:cannot )?exceed',
+    'exceeds? (?:the )?n_ctx',
     'input length (?:of )?\\(?\\d+(?: tokens)?\\)? exceeds',
     '`inputs` (?:must have less than|tokens \\+ `max_new_tokens` must be)',
     'range of input length should be',
@@ -39,7 +42,7 @@ const tooLong = new RegExp(
 );
 
 /** Limits of an account, which pass with time. */
-const passing = /rate.?limit|quota|throttl|per (?:minute|day|hour)|\btp[md]\b|please wait/i;
+const passing = /rate.?limit|per (?:minute|day|hour)|\btp[md]\b/i;
 
 /** Whether a provider says that a request is longer than the context of its model. */
 export function isContextLength({ code, type, message }: ProviderError): boolean {

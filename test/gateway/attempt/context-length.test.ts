@@ -21,6 +21,10 @@ describe('too long a context', () => {
     "Unknown parameter: 'context_window'.",
     'messages.0.content.0.text: string too long. Expected a string with maximum length 1048576',
     'Invalid value: the length of the tool name is too long',
+    'Image input size exceeds limit',
+    'Your prompt is too long to be an image caption',
+    'The context window only supports text input',
+    'Invalid value for context_length: context length of only digits',
   ])
     it(`is not: ${text.slice(0, 60)}`, () => assert.ok(!isContextLength(errorOf(text)), text));
 

@@ -100,13 +100,17 @@ describe('a request that is too long for the context of its model', () => {
     ['a text as its error', json({ error: 'prompt too long; exceeded max context length by 4 tokens' }, 400)],
     ['a number as its code', json({ object: 'error', message: openAis, type: 'BadRequestError', code: 400 }, 400)],
     ['status 500', json({ error: { message: openAis, type: 'server_error', code: 500 } }, 500)],
+    [
+      'a detail of status 500',
+      json({ detail: 'The decoder prompt (length 2061) is longer than the maximum model length of 2048.' }, 500),
+    ],
     ['status 413', json({ error: { message: openAis } }, 413)],
   ] as const)
     it(`is known in a refusal that is no error of OpenAI: ${name}`, async () => {
       provider.answers(sent);
       const { error } = (await clients.chat('chat')).json() as { error: { code: string; message: string } };
       assert.equal(error.code, code);
-      assert.match(error.message, /^(?:Input is too long|Your input|prompt too long)/);
+      assert.match(error.message, /^(?:Input is too long|Your input|prompt too long|The decoder prompt)/);
     });
 
   it('is known in what OpenRouter says that another provider said', async () => {

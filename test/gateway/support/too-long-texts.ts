@@ -101,4 +101,15 @@ export const tooLongTexts: ReadonlyArray<readonly [string, string]> = [
   ['Zhipu', 'Prompt 超长'],
   ['DashScope', '<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 202745]'],
   ['Databricks', "The request exceeded the model's maximum context length."],
+  [
+    'Gemini on Vertex',
+    'Unable to submit request because the input token count is 1251952 but model only supports up to 1048576. Reduce the input token count and try again.',
+  ],
+  ['vLLM', 'The decoder prompt (length 2061) is longer than the maximum model length of 2048.'],
+  ['watsonx', 'the number of input tokens 5000 cannot exceed the total tokens limit 4096 for this model'],
+  ['llama-cpp-python', 'prompt tokens (5000) exceeds n_ctx (4096)'],
+  [
+    'a proxy',
+    "This model's maximum context length is 200000 tokens. Please shorten the messages, or request a quota increase.",
+  ],
 ];
