@@ -24,11 +24,11 @@ export function anthropicErrorType(status: number): string {
 export const promptTooLong = 'prompt is too long: ';
 
 /** Claude Code asks again with fewer tokens for the answer when it reads these numbers. */
-const exactTexts = /prompt is too long|input length and `max_tokens` exceed context limit: \d+ \+ \d+ > \d+/i;
+const tokensOfAnswer = /input length and `max_tokens` exceed context limit: \d+ \+ \d+ > \d+/;
 
 /** Whether clients of Anthropic understand a text that says that a prompt is too long. */
 export function saysPromptTooLong(message: string): boolean {
-  return exactTexts.test(message);
+  return message.startsWith(promptTooLong) || tokensOfAnswer.test(message);
 }
 
 /** Makes an error in the form that clients of Anthropic read. */

@@ -86,12 +86,16 @@ export function errorOf(failed: AttemptFailure, { errors, requestId }: RefusedCa
     : errors.ofFailure(failureOf(failed), requestId, 'body');
 }
 
-/** A provider's 4xx keeps its status and body. A body without an error is wrapped in one. */
+/**
+ * A provider's 4xx keeps its status and body. A body without an error is wrapped in one. An error of too long a context
+ * that is written here has the status of OpenAI and Anthropic: Claude Code takes 413 for too large a body.
+ */
 function forwardedErrorResponse(refused: ProviderRefusal, { errors, requestId }: RefusedCall): ErrorResponse {
-  const { status, error, retryAfterMs, shouldRetry } = refused;
+  const { error, retryAfterMs, shouldRetry } = refused;
   // It is logged, so it must be a name.
   const code = error?.code ?? '';
   const own = ownBodyOf(refused, errors);
+  const status = own === null && isRefusedFor(refused, 'context-length') ? 400 : refused.status;
   return {
     status,
     body: own ?? JSON.stringify(errors.ofProvider(errorObjectOf(refused), status, requestId)),

@@ -140,6 +140,32 @@ describe('a request that is too long for the context of its model', () => {
       }
     });
 
+  for (const message of ['Prompt is too long', 'The prompt is too long: 140000, model maximum context length: 131071'])
+    it(`begins with them although it has nearly the same: ${message.slice(0, 30)}`, async () => {
+      for (const [model, sent] of [
+        ['anthropic', anthropicError(message)],
+        ['chat', { error: { message } }],
+      ] as const) {
+        provider.answers(json(sent, 400));
+        const { error } = (await clients.messages(model)).json() as { error: { message: string } };
+        assert.equal(error.message, `prompt is too long: ${message}`);
+      }
+    });
+
+  it('has status 400 where the gateway writes it, because Claude Code takes 413 for too large a body', async () => {
+    for (const sent of [
+      json({ error: { message: openAis } }, 413),
+      bytes(openAis, { 'content-type': 'text/plain' }, 413),
+    ]) {
+      provider.answers(sent);
+      for (const stream of [false, true]) {
+        const answer = await clients.messages('chat', { stream });
+        const { error } = answer.json() as { error: { type: string } };
+        assert.deepEqual([answer.status, error.type], [400, 'invalid_request_error']);
+      }
+    }
+  });
+
   for (const message of [anthropics, tokensOfAnswer])
     it(`keeps each byte of Anthropic’s own refusal on Messages: ${message.slice(0, 40)}`, async () => {
       const body = JSON.stringify(anthropicError(message), null, 1);
