@@ -26,6 +26,13 @@ export function providerErrorIn(value: JsonObject): ProviderError | null {
   return null;
 }
 
+/** OpenRouter reports errors in a choice too (https://openrouter.ai/docs/api-reference/errors). Null for none. */
+export function errorOfChoices({ choices }: JsonObject): ProviderError | null {
+  if (!Array.isArray(choices)) return null;
+  for (const choice of choices) if (isObject(choice) && isObject(choice.error)) return errorOf(choice.error);
+  return null;
+}
+
 /**
  * The tokens that a whole answer or a chunk of one reports, wherever a provider has them: Groq in `x_groq`, Moonshot in the
  * choice (https://platform.moonshot.ai/docs/api/chat). Null for none.

@@ -1,12 +1,21 @@
 import type { ByteReservation } from '#exchange/byte-budget.ts';
 import type { ResponseSink } from '#exchange/response-sink.ts';
-import { type AttemptFailure, malformed, noRoom, refusalInBody, unfinished } from '#gateway/attempt/attempt-failure.ts';
+import {
+  type AttemptFailure,
+  malformed,
+  noRoom,
+  refusalInBody,
+  tooLarge,
+  unfinished,
+  unreadable,
+} from '#gateway/attempt/attempt-failure.ts';
 import type { AttemptControl, BodyConsumer } from '#gateway/attempt/body-consumer.ts';
 import { GatheredBytes } from '#gateway/framing/gathered-bytes.ts';
 import { JsonMemberReader } from '#gateway/framing/json-member-reader.ts';
 import { nothingReported, type ReportedConsumption } from '#gateway/neutral/consumption.ts';
 import { providerErrorIn, usageIn } from '#gateway/neutral/provider-report.ts';
 import type { JsonObject } from '#shared/json/json.ts';
+import { redactErrors } from './errors-inside.ts';
 import {
   copyHeader,
   createResponseHeaders,
@@ -47,6 +56,12 @@ export class PartlyHeldResponse implements ResponseHandler {
     const held = new GatheredBytes();
     const reader = new JsonMemberReader(['usage', 'error'], [requiredMember]);
     const isEncoded = (head.headers['content-encoding'] ?? 'identity') !== 'identity';
+    let isOver = false;
+    const settle = (failure: AttemptFailure | null) => {
+      answerHold.resize(0);
+      if (failure === null) attempt.complete();
+      else attempt.fail(failure);
+    };
     return {
       reported: () => reportedIn(reader),
       onData: (chunk) => {
@@ -58,14 +73,18 @@ export class PartlyHeldResponse implements ResponseHandler {
         else if (!answerHold.takeBegun(chunk.length)) attempt.fail(noRoom);
       },
       onEnd: () => {
-        const failure = this.hasBegun
-          ? this.#end(isEncoded ? null : reader)
-          : this.#deliver(head, held, reader, isEncoded);
-        answerHold.resize(0);
-        if (failure === null) attempt.complete();
-        else attempt.fail(failure);
+        if (this.hasBegun) return settle(this.#end(isEncoded ? null : reader));
+        attempt.pause();
+        void this.#read(head, held, reader, isEncoded)
+          .then((answer) => {
+            if (!isOver) settle(this.#deliver(head, answer, reader));
+          })
+          .catch((error: unknown) => settle(unreadable(error)));
       },
-      onAbort: () => answerHold.resize(0),
+      onAbort: () => {
+        isOver = true;
+        answerHold.resize(0);
+      },
     };
   }
 
@@ -99,23 +118,29 @@ export class PartlyHeldResponse implements ResponseHandler {
     return null;
   }
 
-  #deliver(
+  /** Returns what the client gets, or why it gets nothing. */
+  async #read(
     head: ResponseHead,
     held: GatheredBytes,
     reader: JsonMemberReader,
     isEncoded: boolean,
-  ): AttemptFailure | null {
-    const { response, requiredMember } = this.#options;
+  ): Promise<Buffer | AttemptFailure> {
     const body = heldContent(head, held.bytes);
     if (body === null) return malformed;
     if (isEncoded) reader.feed(body);
     if (reader.state !== 'complete') return body.length === 0 ? unfinished : malformed;
-    if (!reader.has(requiredMember)) {
+    if (!reader.has(this.#options.requiredMember)) {
       const error = providerErrorIn({ error: reader.value('error') } as JsonObject);
       return error === null ? malformed : refusalInBody(error);
     }
+    const { redactor } = head;
+    return redactor === null || !reader.has('error') ? body : ((await redactErrors(body, redactor)) ?? tooLarge);
+  }
+
+  #deliver(head: ResponseHead, answer: Buffer | AttemptFailure, reader: JsonMemberReader): AttemptFailure | null {
+    if (!Buffer.isBuffer(answer)) return answer;
     this.hasBegun = true;
-    response.send(head.status, createResponseHeaders(head, jsonTypeOf(head), reportedIn(reader)), body);
+    this.#options.response.send(head.status, createResponseHeaders(head, jsonTypeOf(head), reportedIn(reader)), answer);
     return null;
   }
 }

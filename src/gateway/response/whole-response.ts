@@ -13,7 +13,13 @@ import { HeldBody } from '#gateway/attempt/held-body.ts';
 import { type ForeignJson, parseForeignInTurns, tooLargeJson } from '#gateway/framing/foreign-json.ts';
 import { readLargeJsonMembers } from '#gateway/framing/large-json-members.ts';
 import { nothingReported, type ReportedConsumption } from '#gateway/neutral/consumption.ts';
-import { audioSecondsIn, providerErrorIn, reportMembers, usageIn } from '#gateway/neutral/provider-report.ts';
+import {
+  audioSecondsIn,
+  errorOfChoices,
+  providerErrorIn,
+  reportMembers,
+  usageIn,
+} from '#gateway/neutral/provider-report.ts';
 import type { TranslatedBody } from '#gateway/providers/provider.ts';
 import { isPlain } from '#gateway/transport/transport.ts';
 import { heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
@@ -173,6 +179,8 @@ class HeldAnswer implements BodyConsumer {
     if (failure !== null) return failure;
     const translate = this.#head.translator?.translate;
     if (translate === undefined) return { contentType: this.#contentType, body };
+    const error = errorOfChoices(value as JsonObject);
+    if (error !== null) return refusalInBody(error);
     return body.length > maxTranslatedBytes ? tooLarge : (translate(body, value as JsonObject) ?? malformed);
   }
 

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { gzipSync } from 'node:zlib';
 import {
   type Behaviour,
+  bytes,
   chunk,
   done,
   FakeProvider,
@@ -67,6 +69,7 @@ describe('the operator’s account in an answer of a provider', () => {
   const ask = (client: string, model: string, more: object = {}) => {
     if (client === 'chat') return post(service, '/v1/chat/completions', { model, messages, ...more });
     if (client === 'responses') return post(service, '/v1/responses', { model, input: 'hi', store: false, ...more });
+    if (client === 'embeddings') return post(service, '/v1/embeddings', { model, input: 'hi' });
     return post(service, '/v1/messages', { model, messages, max_tokens: 9, ...more });
   };
 
@@ -113,6 +116,7 @@ describe('the operator’s account in an answer of a provider', () => {
     ['chat', 'chat', 'after its content', [role, ...words('Once'), chatError]],
     ['chat', 'chat', 'in a choice', [role, ...words('Once'), ofChoice, done]],
     ['messages', 'chat', 'after its content', [role, ...words('Once'), chatError]],
+    ['messages', 'chat', 'in a choice', [role, ...words('Once'), ofChoice, done]],
     ['responses', 'responses', 'before its content', [failed]],
     ['responses', 'responses', 'after its content', [delta, failed]],
   ] as const)
@@ -130,7 +134,19 @@ describe('the operator’s account in an answer of a provider', () => {
     ['chat', 'chat', 'alone', json(openAiError, 200, named)],
     ['messages', 'anthropic', 'alone', json(anthropicError, 200, named)],
     ['chat', 'chat', 'of a choice', choiceThatFailed],
+    ['messages', 'chat', 'of a choice', choiceThatFailed],
     ['responses', 'responses', 'of a response', json(failedResponse, 200, named)],
+    ['embeddings', 'chat', 'of a list', json({ object: 'list', data: [], ...openAiError }, 200, named)],
+    [
+      'embeddings',
+      'chat',
+      'of a compressed list',
+      bytes(gzipSync(JSON.stringify({ object: 'list', data: [], ...openAiError })), {
+        ...named,
+        'content-type': 'application/json',
+        'content-encoding': 'gzip',
+      }),
+    ],
   ] as const)
     it(`is not in an error in a body of status 200, ${name}: ${client} on ${model}`, async () => {
       provider.answers(answered);

@@ -3,7 +3,7 @@ import { parseAnswerKeepingText } from '#gateway/framing/json-text.ts';
 import type { PathPattern } from '#gateway/framing/path-tree.ts';
 import type { Answer, AnswerPart } from '#gateway/neutral/answer.ts';
 import type { AnswerEvent, AnswerReader } from '#gateway/neutral/answer-event.ts';
-import { providerErrorIn, usageIn } from '#gateway/neutral/provider-report.ts';
+import { errorOfChoices, providerErrorIn, usageIn } from '#gateway/neutral/provider-report.ts';
 import { argumentsTextOf } from '#gateway/protocols/arguments-text.ts';
 import { CallIds, nameOr } from '#gateway/protocols/call-ids.ts';
 import { failedAnswer, finishReasonOf, saysReason } from '#gateway/protocols/finish-reasons.ts';
@@ -30,7 +30,7 @@ export class ChatAnswerReader implements AnswerReader {
     const chunk = parseForeign(data);
     if (chunk === tooLargeJson) return [{ kind: 'too-large' }];
     if (!isObject(chunk)) return [{ kind: 'malformed' }];
-    const error = providerErrorIn(chunk);
+    const error = providerErrorIn(chunk) ?? errorOfChoices(chunk);
     if (error !== null) return [{ kind: 'error', error }];
     return this.#events(withArgumentsAsText(data, chunk));
   }

@@ -1,6 +1,6 @@
 import { parseForeign, tooLargeJson } from '#gateway/framing/foreign-json.ts';
 import type { Tokens } from '#gateway/neutral/consumption.ts';
-import { type ProviderError, providerErrorIn, usageIn } from '#gateway/neutral/provider-report.ts';
+import { errorOfChoices, type ProviderError, providerErrorIn, usageIn } from '#gateway/neutral/provider-report.ts';
 import { saysReason } from '#gateway/protocols/finish-reasons.ts';
 import { KeptText } from '#gateway/protocols/kept-text.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
@@ -51,13 +51,6 @@ export function readChatEvent(data: string | null): ChatEvent {
   const { choices } = value;
   if (choices !== undefined && choices !== null && !Array.isArray(choices)) return malformed;
   return chunkOf(value, (choices ?? []) as ReadonlyArray<Json>);
-}
-
-/** OpenRouter reports errors in a choice too (https://openrouter.ai/docs/api-reference/errors). */
-function errorOfChoices({ choices }: JsonObject): ProviderError | null {
-  if (!Array.isArray(choices)) return null;
-  for (const choice of choices) if (isObject(choice) && isObject(choice.error)) return providerErrorIn(choice);
-  return null;
 }
 
 function chunkOf(value: JsonObject, choices: ReadonlyArray<Json>): ChatEvent {
