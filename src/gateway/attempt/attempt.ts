@@ -55,7 +55,8 @@ const abandoned: AttemptOutcome = { kind: 'abandoned' };
  * ```
  *
  * - `*` or `firstContent`, whichever is shorter: both count from `onSent`.
- * - `markAlive` restarts `firstContent`. Until a part has begun, that ends at `firstPart`, counted from `onSent`.
+ * - `markAlive` restarts `firstContent`. Until a part has begun, that ends at `firstPart`, counted from `onSent`, pauses
+ *   included.
  * - The body of a refusal has `idle` in all; data does not extend it.
  * - `pause` and `resume` lead from `starting`, `streaming` or `ending` to the same state without a timeout, and back.
  * - `readUsageOnly` (the client has left) leads to `ending`, where nothing can pause or extend the wait any more.
@@ -211,7 +212,7 @@ export class Attempt implements UpstreamListener, AttemptControl {
     if (this.#isSettled) return;
     this.#isSettled = true;
     this.#clearTimeout();
-    // Closing at once would lose the connection, which can be reused when the response ends.
+    // Closing immediately would lose the connection, which can be reused when the response ends.
     if (!this.#hasEnded) this.#deadline.set(lingerMs);
     if (this.#isPaused) this.#call?.resume();
     this.#settle({ kind: 'completed' });
@@ -237,14 +238,15 @@ export class Attempt implements UpstreamListener, AttemptControl {
     this.#isPaused = false;
     if (this.#contentAt === null) this.#awaitContent();
     else this.#setTimeout('idle', this.#silenceMs());
-    this.#call?.resume();
+    if (!this.#isSettled) this.#call?.resume();
   }
 
-  /** Restarts the wait for the first content. */
+  /** Restarts the wait for the first content, unless no part has begun in the time for that. */
   #awaitContent(): void {
     const { firstContentMs, firstPartMs } = this.#timeouts;
     const left = this.#hasBegun ? firstContentMs : this.#sentAt + firstPartMs - performance.now();
-    this.#setTimeout('firstContent', Math.max(1, Math.min(firstContentMs, left)));
+    if (left <= 0) this.fail({ kind: 'limit', limit: 'firstContent' });
+    else this.#setTimeout('firstContent', Math.min(firstContentMs, left));
   }
 
   #takeRefusal(refusal: PartialRefusal, chunk: Buffer): void {
@@ -269,7 +271,7 @@ export class Attempt implements UpstreamListener, AttemptControl {
     if (this.#isSettled) return;
     this.#isSettled = true;
     this.#clearTimeout();
-    // Has no effect on a response that has ended; any other is closed at once.
+    // Has no effect on a response that has ended; any other is closed immediately.
     this.#call?.abort();
     this.#settle(outcome);
   }

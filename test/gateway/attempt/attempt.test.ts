@@ -133,6 +133,35 @@ describe('Attempt', () => {
       assert.deepEqual(await attempt.outcome, outOfTime);
     });
 
+    it('ends three times the wait on time, however fast the signs of life come', async () => {
+      const { attempt, control, isOver } = await begin();
+      let isSending = true;
+      const send = () => {
+        control.markAlive(false);
+        if (isSending) setImmediate(send);
+      };
+      send();
+      for (let seconds = 10; seconds < 170; seconds += 40) await time.pass(40_000);
+      assert.equal(isOver(), false);
+      await time.pass(10_001);
+      isSending = false;
+      assert.equal(isOver(), true);
+      assert.deepEqual(await attempt.outcome, outOfTime);
+    });
+
+    it('ends three times the wait on time, also if the target was not read for a while', async () => {
+      const { attempt, control, isOver } = await begin();
+      control.markAlive(false);
+      control.pause();
+      await time.pass(170_001);
+      assert.equal(isOver(), false);
+      control.resume();
+      control.pause();
+      await time.pass(0);
+      assert.equal(isOver(), true);
+      assert.deepEqual(await attempt.outcome, outOfTime);
+    });
+
     it('takes no sign of life for content once the content has come', async () => {
       const { attempt, control, isOver } = await begin();
       control.markContent();
