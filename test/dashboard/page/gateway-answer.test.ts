@@ -123,6 +123,14 @@ describe('playground of the dashboard', () => {
     assert.equal(nextAnswer(answer, notStored, 9).id, null);
     const failed = '{"type":"error","message":"The provider left.","code":"provider_reset","sequence_number":4}';
     assert.throws(() => nextAnswer(answer, failed, 9), /The provider left/);
+    const error = { message: 'The connection broke.', code: 'provider_reset' };
+    const failedAs = (reported: object | null) =>
+      JSON.stringify({ type: 'response.failed', response: { ...response, status: 'failed', error: reported } });
+    assert.throws(
+      () => nextAnswer(answer, failedAs(error), 9),
+      new ApiError({ status: 200, code: error.code, detail: error.message }),
+    );
+    assert.throws(() => nextAnswer(answer, failedAs(null), 9), /The answer ended too early/);
   });
 
   it('sends the hint only with the model auto, and shows the same call for a shell', () => {

@@ -67,11 +67,17 @@ interface Chunk {
     readonly store?: boolean;
     readonly model?: string;
     readonly usage?: { readonly output_tokens?: number } | null;
+    readonly error?: ReportedError | null;
   };
   readonly choices?: ReadonlyArray<{ readonly delta?: { readonly content?: string | null } }>;
   readonly usage?: { readonly completion_tokens?: number; readonly output_tokens?: number } | null;
-  readonly error?: { readonly message?: string; readonly code?: string };
+  readonly error?: ReportedError;
   readonly code?: string | null;
+}
+
+interface ReportedError {
+  readonly message?: string | undefined;
+  readonly code?: string | null | undefined;
 }
 
 const paths: Readonly<Record<Protocol, string>> = {
@@ -132,14 +138,19 @@ export function nextAnswer(answer: ChatAnswer, data: string, ms: number): ChatAn
   };
 }
 
-function throwIfFailed({ type, error, message, code }: Chunk): void {
-  const failed = type === 'error' && typeof message === 'string' ? { message, code } : error;
+function throwIfFailed(chunk: Chunk): void {
+  const failed = errorIn(chunk);
   if (failed === undefined) return;
   throw new ApiError({
     status: 200,
     code: failed.code ?? 'stream-failed',
     detail: failed.message ?? 'The answer ended too early.',
   });
+}
+
+function errorIn({ type, error, message, code, response }: Chunk): ReportedError | undefined {
+  if (type === 'response.failed') return response?.error ?? {};
+  return type === 'error' && typeof message === 'string' ? { message, code } : error;
 }
 
 function contentIn({ choices, delta, type }: Chunk): string {
