@@ -77,6 +77,7 @@ export class EventStreamConsumer implements BodyConsumer {
   readonly #flush = (): void => {
     try {
       this.#take();
+      this.#markAlive();
       this.#writeFirst();
     } catch (error) {
       this.#answer.fail(unreadable(error));
@@ -87,6 +88,7 @@ export class EventStreamConsumer implements BodyConsumer {
   #continue(): void {
     try {
       this.#read(false);
+      this.#markAlive();
       this.#writeFirst();
       if (this.#answer.isOver || this.#arrived.isWaiting) return;
       // More may arrive while reading resumes.
@@ -95,6 +97,11 @@ export class EventStreamConsumer implements BodyConsumer {
     } catch (error) {
       this.#answer.fail(unreadable(error));
     }
+  }
+
+  /** Whatever arrives proves that the target works, also a line of an event or a piece of a large one. */
+  #markAlive(): void {
+    if (!this.#answer.hasContent && !this.#answer.isOver) this.#attempt.markAlive(this.#interpreter.hasBegun);
   }
 
   #writeFirst(): void {
@@ -156,7 +163,6 @@ export class EventStreamConsumer implements BodyConsumer {
 
   #pass(batch: SseBatch): void {
     this.#passage.pass(batch);
-    if (batch.events.length > 0 && !this.#answer.hasContent) this.#attempt.markAlive(this.#interpreter.hasBegun);
     this.#answer.count();
   }
 

@@ -43,7 +43,11 @@ const scripts = {
   chat: {
     opening: role,
     begin: null,
-    signs: { 'a comment': ': OPENROUTER PROCESSING\n\n', 'an empty delta': chunk({ content: '' }) },
+    signs: {
+      'a comment': ': OPENROUTER PROCESSING\n\n',
+      'a line without the end of its event': ': keep-alive\n',
+      'an empty delta': chunk({ content: '' }),
+    },
     signsOfPart: {},
     rest: [...words('late'), stop, done].join(''),
   },

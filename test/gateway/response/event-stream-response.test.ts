@@ -35,12 +35,14 @@ describe('EventStreamResponse', () => {
   let hold: ByteReservation;
   let sent: MemoryResponse;
   let settled: Array<AttemptFailure | null>;
+  let signsOfLife: number;
 
   beforeEach(() => {
     budget = new ByteBudget(defaultAnswerByteLimits);
     hold = budget.hold('project1');
     sent = new MemoryResponse(64 * mebibyte, new ByteBudget(defaultAnswerByteLimits).hold('project1'));
     settled = [];
+    signsOfLife = 0;
   });
 
   const receive = (interprets: Partial<StreamInterpreter>, more: Partial<EventStreamResponseOptions> = {}) => {
@@ -55,7 +57,7 @@ describe('EventStreamResponse', () => {
       ...more,
     });
     const control: AttemptControl = {
-      markAlive: ignore,
+      markAlive: () => void (signsOfLife += 1),
       markContent: ignore,
       markEnding: ignore,
       pause: ignore,
@@ -142,6 +144,17 @@ describe('EventStreamResponse', () => {
     for (let turn = 0; turn < 10 && settled.length === 0; turn += 1) await nextTurn();
     assert.deepEqual([seen, settled, budget.bytes], [[mebibyte / 2, 4, 3], [null], 0]);
     assert.equal(sent.body.length, mebibyte / 2 + 8 + 12 + 11);
+  });
+
+  it('takes each piece for a sign of life before the content, also one of a large event', async () => {
+    const { consumer } = receive({ classify: () => classifications.noContent, isFinished: false });
+    const counted: number[] = [];
+    for (const piece of ['data:', ' {"a":', ` "${'x'.repeat(2 * mebibyte)}`, 'x', '"}', '\n\n']) {
+      consumer.onData(Buffer.from(piece));
+      await nextTurn();
+      counted.push(signsOfLife);
+    }
+    assert.ok(counted.every((signs, at) => signs > (counted[at - 1] ?? 0)), counted.join());
   });
 
   it('ends a stream whose first events repeat more than the request', async () => {
