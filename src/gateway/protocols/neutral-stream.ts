@@ -35,8 +35,8 @@ function isLast({ kind }: EventClassification): boolean {
   return kind !== 'content' && kind !== 'no-content';
 }
 
-/** How often a part of an event is kept together: in what repeats it later, and in two events of the client. */
-const maxCopies = 3;
+/** How often a text is kept together: by the writer of Responses, and in the three events that end its item. */
+const maxCopies = 4;
 
 /** Interprets the events of a stream in the neutral form, in which all protocols have one meaning. */
 export class NeutralStream implements StreamInterpreter {

@@ -32,6 +32,8 @@ export class EventStreamConsumer implements BodyConsumer {
   readonly #answer: StreamAnswer;
   /** Whether the provider's response ended while events waited. */
   #hasEnded = false;
+  /** Whether nothing may wait any more. */
+  #isAborted = false;
 
   constructor(stream: SharedStream, head: ResponseHead, attempt: AttemptControl, interpreter: StreamInterpreter) {
     const windowBytes = maxWindowBytes(head.headers);
@@ -65,8 +67,10 @@ export class EventStreamConsumer implements BodyConsumer {
   }
 
   onAbort(): void {
+    this.#isAborted = true;
     try {
-      this.#read(false);
+      do this.#read(false);
+      while (this.#passage.hasMore && !this.#answer.isOver);
       // The answer is complete, so the end of the connection does not matter.
       if (!this.#answer.isOver && this.#interpreter.isFinished) this.#answer.finish();
     } finally {
@@ -113,7 +117,8 @@ export class EventStreamConsumer implements BodyConsumer {
     if (this.#large === null) this.#pass(this.#splitter.finish());
     else this.#endLarge(this.#large, blankLine);
     if (this.#answer.isOver) return;
-    if (this.#interpreter.isFinished) this.#answer.finish();
+    if (this.#arrived.isWaiting) this.#hasEnded = true;
+    else if (this.#interpreter.isFinished) this.#answer.finish();
     else this.#answer.fail(unfinished);
   }
 
@@ -174,7 +179,7 @@ export class EventStreamConsumer implements BodyConsumer {
 
   /** The rest of what a large event became is written in turns, as fast as the client takes it. */
   #waitForMore(): void {
-    if (this.#answer.isOver || !this.#passage.hasMore) return;
+    if (this.#isAborted || this.#answer.isOver || !this.#passage.hasMore) return;
     this.#attempt.pause();
     this.#arrived.waitFor(async () => {
       await this.#answer.pace.drained();

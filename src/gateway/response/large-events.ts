@@ -8,6 +8,9 @@ import { OpenLargeEvent } from './open-large-event.ts';
 import type { SharedStream } from './shared-stream.ts';
 import type { StreamAnswer } from './stream-answer.ts';
 
+/** How often a held answer repeats a translated event: three events of Responses do at the end of its item. */
+const maxCopies = 4;
+
 /** Takes the large events of a stream, one after the other. */
 export class LargeEvents {
   readonly #stream: SharedStream;
@@ -31,7 +34,7 @@ export class LargeEvents {
     }
     const kind = this.#interpreter.peek?.(outline) ?? null;
     if (kind === 'content') this.#answer.markContent();
-    const passes = kind !== null && this.#answer.hasContent;
+    const passes = kind !== null && this.#answer.hasContent && !this.#stream.options.isHeldWhole;
     if (passes) this.#stream.beginPieces();
     return new OpenLargeEvent(passes ? 'passes' : this.#passage.held, this.#stream.options.answerHold.maxProjectBytes);
   }
@@ -39,7 +42,7 @@ export class LargeEvents {
   /** Takes the next piece of an event. @returns the bytes after the event */
   take(large: OpenLargeEvent, bytes: Buffer): Buffer {
     if (large.isComplete) return bytes;
-    if (large.isHeld && !this.#canHold(large, bytes.length)) return bytes;
+    if (large.isHeld && !this.#canHold(bytes.length)) return bytes;
     const length = large.take(bytes);
     this.#answer.held.openBytes = large.keptBytes;
     if (!large.isHeld) this.#answer.send(bytes.subarray(0, length));
@@ -56,7 +59,10 @@ export class LargeEvents {
   end(large: OpenLargeEvent, missing: Buffer): SseBatch | null {
     const { batch, way } = large;
     this.#answer.held.openBytes = 0;
-    if (way === 'holds-data') return batch;
+    if (way === 'holds-data') {
+      this.#answer.held.extendFor(maxCopies * large.heldBytes);
+      return batch;
+    }
     if (way === 'passes') {
       this.#answer.send(missing);
       this.#stream.endPieces();
@@ -70,11 +76,11 @@ export class LargeEvents {
   }
 
   /** Counts what is about to be held of an event. */
-  #canHold({ heldBytes }: OpenLargeEvent, bytes: number): boolean {
+  #canHold(bytes: number): boolean {
     const { answerHold } = this.#stream.options;
     const shortage = answerHold.take(bytes);
     if (shortage === null) return true;
-    if (shortage === 'project' && heldBytes + bytes > answerHold.maxProjectBytes)
+    if (shortage === 'project' && answerHold.bytes + bytes > answerHold.maxProjectBytes)
       this.#answer.fail(tooLargeEvent(answerHold.maxProjectBytes));
     else this.#answer.fail({ kind: 'here', failure: answerShortageFailure(shortage) });
     return false;

@@ -76,7 +76,7 @@ describe('A large event of a stream', () => {
 
   before(async () => {
     [provider, backup] = await Promise.all([FakeProvider.start(), FakeProvider.start()]);
-    answers = new ByteBudget({ ...defaultAnswerByteLimits, maxBytesPerProject: 8 * mebibyte });
+    answers = new ByteBudget({ ...defaultAnswerByteLimits, maxBytesPerProject: 24 * mebibyte });
     const target = (name: string) => ({ targets: [{ provider: name, model: 'x', maxOutputTokens: 100 }], retries: 0 });
     service = await startGateway(
       {
@@ -261,6 +261,48 @@ describe('A large event of a stream', () => {
     assert.doesNotMatch(answer.text, /response\.failed|event: error/);
   });
 
+  it('is translated where another item of its answer follows', async () => {
+    const text = large.repeat(4);
+    const call = { index: 0, id: 'call_1', function: { name: 'look', arguments: '{}' } };
+    provider.answers(stream([role, chunk({ content: text }), chunk({ tool_calls: [call] }), stop, done]));
+    const answer = await post(service, '/v1/responses', { ...response, model: 'alone' });
+    assert.ok(textIn(answer.text) === text);
+    assert.match(answer.text.slice(-10_000), /"name":"look".*event: response\.completed|"usage"/s);
+    assert.doesNotMatch(answer.text, /response\.failed/);
+  });
+
+  const ends: Readonly<Record<string, Behaviour>> = {
+    'its stream ends before its blank line': stream([role, chunk({ content: large }, 'stop').trimEnd()]),
+    'its connection breaks after it': async (res) => {
+      res.writeHead(200, { 'content-type': 'text/event-stream' });
+      await new Promise((resolve) => res.write(role + chunk({ content: large.repeat(6) }, 'stop'), resolve));
+      res.destroy();
+    },
+  };
+  for (const [what, behaviour] of Object.entries(ends))
+    it(`is translated whole if it finishes its answer and ${what}`, async () => {
+      provider.answers(behaviour);
+      const answer = await post(service, '/v1/messages', { ...message, model: 'alone' });
+      assert.equal(answer.status, 200, answer.text.slice(0, 300));
+      assert.equal(textIn(answer.text).length % large.length, 0);
+      assert.match(answer.text.slice(-1_000), /message_stop/);
+      assert.doesNotMatch(answer.text.slice(-1_000), /event: error/);
+    });
+
+  for (const [path, body] of [
+    ['/v1/chat/completions', chat],
+    ['/v1/messages', message],
+    ['/v1/responses', response],
+  ] as const)
+    it(`is held up to the project’s bound where its stream is held whole: ${path}`, async () => {
+      const text = large.repeat(13);
+      provider.answers(stream([role, chunk({ content: text }), stop, done]));
+      const answer = await post(service, path, { ...body, model: 'whole' });
+      assert.equal(answer.headers.get('x-switchyard-target'), 'openai/x', answer.text.slice(0, 300));
+      assert.ok(answer.text.length > text.length);
+      assert.doesNotMatch(answer.text, /event: error|response\.failed/);
+    });
+
   it('is translated when it came compressed', async () => {
     const sent = gzipSync([role, chunk({ content: large }), stop, done].join(''));
     provider.answers(bytes(sent, { 'content-type': 'text/event-stream', 'content-encoding': 'gzip' }));
@@ -269,9 +311,9 @@ describe('A large event of a stream', () => {
   });
 
   it('that must be held ends the answer where it is larger than a project’s bound, which the error names', async () => {
-    provider.answers(stream([role, chunk({ content: large.repeat(7) }), stop, done]));
+    provider.answers(stream([role, chunk({ content: large.repeat(18) }), stop, done]));
     const answer = await post(service, '/v1/messages', { ...message, model: 'alone' });
     assert.equal(answer.status, 502);
-    assert.match(answer.text, /8388608 bytes.*MAX_ANSWER_BYTES_IN_FLIGHT_PER_PROJECT/);
+    assert.match(answer.text, /25165824 bytes.*MAX_ANSWER_BYTES_IN_FLIGHT_PER_PROJECT/);
   });
 });
