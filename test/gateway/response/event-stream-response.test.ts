@@ -57,7 +57,9 @@ describe('EventStreamResponse', () => {
       ...more,
     });
     const control: AttemptControl = {
-      markAlive: () => void (signsOfLife += 1),
+      markAlive: () => {
+        signsOfLife += 1;
+      },
       markContent: ignore,
       markEnding: ignore,
       pause: ignore,
@@ -154,7 +156,10 @@ describe('EventStreamResponse', () => {
       await nextTurn();
       counted.push(signsOfLife);
     }
-    assert.ok(counted.every((signs, at) => signs > (counted[at - 1] ?? 0)), counted.join());
+    assert.ok(
+      counted.every((signs, at) => signs > (counted[at - 1] ?? 0)),
+      counted.join(),
+    );
   });
 
   it('ends a stream whose first events repeat more than the request', async () => {
