@@ -116,15 +116,14 @@ export class OrderedAnswer {
   #takeArguments(event: Arguments): ReadonlyArray<AnswerEvent> {
     const call = this.#calls.get(event.index);
     if (call === undefined) return malformed;
+    // Spaces after the end say nothing. Anything else would be lost.
+    if (call.waiting === null && call !== this.#open) return event.text.trim() === '' ? none : malformed;
     call.given.add(event.text);
     if (call.waiting !== null) {
       this.keptBytes += call.waiting.add(event.text);
       return none;
     }
-    if (call === this.#open)
-      return this.#waiting.length > 0 && call.given.isWholeObject ? [event, ...this.#passOn(call)] : [event];
-    // Spaces after the object say nothing. Anything else would be lost.
-    return call.given.isWholeObject ? none : malformed;
+    return this.#waiting.length > 0 && call.given.isWholeObject ? [event, ...this.#passOn(call)] : [event];
   }
 
   #endCall(index: number): ReadonlyArray<AnswerEvent> {

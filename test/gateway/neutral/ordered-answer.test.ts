@@ -185,6 +185,9 @@ describe('an ordered answer', () => {
     assert.deepEqual(order.take(given(0, ' \n')), []);
     assert.deepEqual(order.take(given(0, '{}')), [malformed]);
     assert.deepEqual(orderOf().take(given(0, '{}')), [malformed]);
+    const empty = orderOf();
+    passed(empty, call(0), ended(0), text('a'));
+    assert.deepEqual(empty.take(given(0, '{"y":2}')), [malformed]);
   });
 
   it('is malformed if a part of it is unreadable', () => {

@@ -134,6 +134,45 @@ describe('reading a stream of Messages', () => {
     ]);
   });
 
+  it('gives a piece to its call, given that it comes after the end of the block', () => {
+    const late = [begin(0, tool('f')), stop(0), json(0, '{"y":'), json(0, '2}')];
+    assert.deepEqual(read(...late, end('tool_use', {})).slice(1, 4), [
+      { kind: 'arguments', index: 0, text: '{"y":' },
+      { kind: 'arguments', index: 0, text: '2}' },
+      { kind: 'part-end', index: 0 },
+    ]);
+    assert.deepEqual(callsIn(read(begin(0, tool('f')), stop(0), begin(1, tool('g')), json(0, '{"y":2}'))), [
+      ['f', '{"y":2}'],
+      ['g', ''],
+    ]);
+  });
+
+  it('gives a piece to its call, given that it comes before the beginning of the block', () => {
+    assert.deepEqual(callsIn(read(json(0, '{"y":'), begin(0, tool('f')), json(0, '2}'), stop(0))), [['f', '{"y":2}']]);
+    assert.deepEqual(callsIn(read(json(undefined, '{"y":'), begin(undefined, tool('f')), json(undefined, '2}'))), [
+      ['f', '{"y":2}'],
+    ]);
+    const other = begin(0, { type: 'server_tool_use', id: 's', name: 'web_search', input: {} });
+    assert.deepEqual(read(json(0, '{"y":'), other, json(0, '2}'), end('end_turn', {})), [
+      { kind: 'part-start' },
+      { kind: 'finished', reason: 'stop', stopSequence: null },
+    ]);
+  });
+
+  it('cannot be translated, given a piece of a call whose block never begins', () => {
+    const kinds = (...events: ReadonlyArray<JsonObject>) => read(...events).map(({ kind }) => kind);
+    assert.deepEqual(kinds(json(7, '{"y":2}'), end('tool_use', {})), ['unreadable', 'finished']);
+    assert.deepEqual(kinds(json(7, '{"y":'), end('max_tokens', {})), ['finished']);
+  });
+
+  it('counts the pieces that wait for the beginnings of their blocks', () => {
+    const reader = new MessagesAnswerReader();
+    for (let index = 0; index < 100; index += 1) reader.read(JSON.stringify(json(index, 'a'.repeat(1_000))));
+    assert.ok(reader.keptBytes >= 100_000, String(reader.keptBytes));
+    for (let index = 0; index < 100; index += 1) reader.read(JSON.stringify(begin(index, { type: 'text' })));
+    assert.ok(reader.keptBytes < 20_000, String(reader.keptBytes));
+  });
+
   it('gives each call an id of its own, given empty and equal ones', () => {
     const events = read(...['', 'x', 'x'].flatMap((id, index) => [begin(index, tool('f', {}, id)), stop(index)]));
     const ids = events.flatMap((event) => (event.kind === 'tool-call' ? [event.id] : []));

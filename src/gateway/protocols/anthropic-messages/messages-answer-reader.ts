@@ -1,9 +1,9 @@
 import { parseForeign, tooLargeJson } from '#gateway/framing/foreign-json.ts';
 import { parseAnswerKeepingText } from '#gateway/framing/json-text.ts';
-import { keptBytesOf } from '#gateway/framing/stream-interpreter.ts';
 import type { Answer, AnswerPart } from '#gateway/neutral/answer.ts';
 import { type AnswerEvent, type AnswerReader, maxToolCalls } from '#gateway/neutral/answer-event.ts';
 import type { Signature } from '#gateway/neutral/conversation.ts';
+import { GatheredText } from '#gateway/neutral/gathered-text.ts';
 import { isCount, providerErrorIn, usageIn } from '#gateway/neutral/provider-report.ts';
 import { argumentsTextOf } from '#gateway/protocols/arguments-text.ts';
 import { CallIds, nameOr } from '#gateway/protocols/call-ids.ts';
@@ -26,31 +26,36 @@ const reportedCounts = [
 ] as const;
 
 /** A block of the stream that is a call of a tool. */
-interface OpenCall {
+interface Call {
   readonly index: number;
   /** The arguments in the beginning of the block, which count if no others come; empty without any. */
-  readonly input: string;
+  input: string;
   hasArguments: boolean;
 }
+
+/** The bytes that each block takes in addition to its texts. */
+const bytesPerBlock = 64;
 
 /**
  * Reads a stream of Messages (https://docs.anthropic.com/en/docs/build-with-claude/streaming). New types of events may
  * be added any time, so an unknown one says nothing.
  */
 export class MessagesAnswerReader implements AnswerReader {
-  /** By the index of their blocks. */
-  readonly #openCalls = new Map<number, OpenCall>();
+  /** By the index of their blocks; null for a block of another kind. Pieces of a call may come after its end. */
+  readonly #blocks = new Map<number, Call | null>();
+  /** The arguments that came before the beginnings of their blocks. */
+  readonly #early = new Map<number, GatheredText>();
   readonly #ids = new CallIds();
   #calls = 0;
   #latest = -1;
-  #inputBytes = 0;
+  #textBytes = 0;
   /** The index of the latest call, if its block has ended without any arguments: they may have been cut off. */
   #emptyCall: number | null = null;
   /** The counts of the first event; the last one does not repeat them all. */
   readonly #usage: Record<string, Json> = {};
 
   get keptBytes(): number {
-    return this.#ids.keptBytes + this.#inputBytes;
+    return this.#ids.keptBytes + this.#textBytes + (this.#blocks.size + this.#early.size) * bytesPerBlock;
   }
 
   read(data: string | null): ReadonlyArray<AnswerEvent> {
@@ -86,19 +91,22 @@ export class MessagesAnswerReader implements AnswerReader {
     if (!isObject(block)) return malformed;
     this.#latest = numberOr(index) ?? this.#latest + 1;
     const before = [...this.#endEmptyCall(), ...this.#endCall(this.#latest)];
-    const begun = block.type === 'tool_use' ? this.#callStart(block, data) : beginningOf(block);
+    const early = this.#earlyArguments(this.#latest);
+    this.#blocks.set(this.#latest, null);
+    const begun = block.type === 'tool_use' ? this.#callStart(block, early, data) : beginningOf(block);
     return [...before, ...(begun.length === 0 ? partStart : begun)];
   }
 
-  #callStart(block: JsonObject, data: string): ReadonlyArray<AnswerEvent> {
+  #callStart(block: JsonObject, early: string, data: string): ReadonlyArray<AnswerEvent> {
     const name = nameOr(block.name);
     if (name === null) return unreadable;
     if (this.#calls === maxToolCalls) return tooLarge;
     const call = { index: this.#calls, input: inputOf(block.input, data), hasArguments: false };
     this.#calls += 1;
-    this.#inputBytes += keptBytesOf(call.input);
-    this.#openCalls.set(this.#latest, call);
-    return [{ kind: 'tool-call', index: call.index, id: this.#ids.give(nameOr(block.id)), name }];
+    this.#textBytes += call.input.length;
+    this.#blocks.set(this.#latest, call);
+    const begun: AnswerEvent = { kind: 'tool-call', index: call.index, id: this.#ids.give(nameOr(block.id)), name };
+    return [begun, ...argumentsOf(call, early)];
   }
 
   #delta({ index, delta }: JsonObject): ReadonlyArray<AnswerEvent> {
@@ -111,25 +119,41 @@ export class MessagesAnswerReader implements AnswerReader {
       case 'signature_delta':
         return signatureOf(delta.signature, false);
       case 'input_json_delta':
-        return this.#arguments(this.#callAt(index), argumentsTextOf(delta.partial_json));
+        return this.#arguments(this.#placeOf(index), argumentsTextOf(delta.partial_json));
       default:
         return [];
     }
   }
 
-  #arguments(call: OpenCall | null, text: string): ReadonlyArray<AnswerEvent> {
-    if (call === null || text === '') return [];
-    call.hasArguments = true;
-    return [{ kind: 'arguments', index: call.index, text }];
+  /** Pieces for a block of another kind, such as a tool that the provider runs, say nothing to the client. */
+  #arguments(place: number, text: string): ReadonlyArray<AnswerEvent> {
+    const call = this.#blocks.get(place);
+    if (call === undefined && text !== '') this.#keepEarly(place, text);
+    return call ? argumentsOf(call, text) : [];
   }
 
-  #callAt(index: Json | undefined): OpenCall | null {
-    return this.#openCalls.get(numberOr(index) ?? this.#latest) ?? null;
+  #keepEarly(place: number, text: string): void {
+    const early = this.#early.get(place) ?? new GatheredText();
+    this.#early.set(place, early);
+    this.#textBytes += early.add(text);
+  }
+
+  #earlyArguments(place: number): string {
+    const early = this.#early.get(place);
+    this.#early.delete(place);
+    this.#textBytes -= early?.bytes ?? 0;
+    return early?.text ?? '';
+  }
+
+  /** The place of the block to which a piece belongs. */
+  #placeOf(index: Json | undefined): number {
+    return numberOr(index) ?? Math.max(this.#latest, 0);
   }
 
   #blockStop({ index }: JsonObject): ReadonlyArray<AnswerEvent> {
-    const call = this.#callAt(index);
-    const late = this.#endCall(numberOr(index) ?? this.#latest);
+    const place = this.#placeOf(index);
+    const late = this.#endCall(place);
+    const call = this.#blocks.get(place) ?? null;
     if (call !== null && !call.hasArguments) {
       this.#emptyCall = call.index;
       return late;
@@ -138,12 +162,13 @@ export class MessagesAnswerReader implements AnswerReader {
   }
 
   /** Returns the arguments of a call of which no piece has come. */
-  #endCall(block: number): ReadonlyArray<AnswerEvent> {
-    const call = this.#openCalls.get(block);
-    if (call === undefined) return [];
-    this.#openCalls.delete(block);
-    this.#inputBytes -= keptBytesOf(call.input);
-    return call.hasArguments ? [] : this.#arguments(call, call.input);
+  #endCall(place: number): ReadonlyArray<AnswerEvent> {
+    const call = this.#blocks.get(place) ?? null;
+    if (call === null || call.input === '') return [];
+    const { input, hasArguments } = call;
+    this.#textBytes -= input.length;
+    call.input = '';
+    return hasArguments ? [] : argumentsOf(call, input);
   }
 
   #endEmptyCall(): ReadonlyArray<AnswerEvent> {
@@ -157,7 +182,8 @@ export class MessagesAnswerReader implements AnswerReader {
     if (!isObject(delta) || typeof delta.stop_reason !== 'string') return reported;
     const said = finishReasonOf(delta.stop_reason, this.#calls > 0);
     const [reason, failure] = said === 'failed' ? (['stop', unreadable] as const) : ([said, []] as const);
-    const late = [...this.#openCalls.keys()].flatMap((block) => this.#endCall(block));
+    const late = [...this.#blocks.keys()].flatMap((place) => this.#endCall(place));
+    if (this.#early.size > 0 && reason !== 'length') late.push(...unreadable);
     if (reason !== 'length') late.push(...this.#endEmptyCall());
     return [...failure, ...late, ...reported, { kind: 'finished', reason, stopSequence: textOr(delta.stop_sequence) }];
   }
@@ -168,6 +194,12 @@ export class MessagesAnswerReader implements AnswerReader {
     const tokens = usageIn({ usage: this.#usage });
     return tokens === null ? [] : [{ kind: 'usage', tokens }];
   }
+}
+
+function argumentsOf(call: Call, text: string): ReadonlyArray<AnswerEvent> {
+  if (text === '') return [];
+  call.hasArguments = true;
+  return [{ kind: 'arguments', index: call.index, text }];
 }
 
 /** What a block says in its beginning: usually nothing, but all of hidden reasoning. */
