@@ -5,9 +5,9 @@ import type { Json } from '#shared/json/json.ts';
 /**
  * Why a provider says that its answer ended, in lower case: of OpenAI, of Anthropic
  * (https://docs.anthropic.com/en/api/handling-stop-reasons), of Mistral (`model_length`), of Gemini
- * (https://ai.google.dev/api/generate-content#FinishReason), of Hugging Face (`eos_token`), of Bedrock, and of Zhipu
- * (`sensitive`). A `failed` answer did not end by itself; DeepSeek has a reason of its own for that
- * (https://api-docs.deepseek.com/api/create-chat-completion).
+ * (https://ai.google.dev/api/generate-content#FinishReason), of Cohere (https://docs.cohere.com/reference/chat), of Hugging
+ * Face (`eos_token`), of Bedrock, and of Zhipu (`sensitive`). A `failed` answer did not end by itself; DeepSeek has a
+ * reason of its own for that (https://api-docs.deepseek.com/api/create-chat-completion).
  */
 const reasons: Readonly<Record<string, FinishReason | 'failed'>> = {
   stop_sequence: 'stop-sequence',
@@ -18,6 +18,7 @@ const reasons: Readonly<Record<string, FinishReason | 'failed'>> = {
   max_output_tokens: 'length',
   max_completion_tokens: 'length',
   model_context_window_exceeded: 'length',
+  error_limit: 'length',
   tool_calls: 'tool-calls',
   tool_call: 'tool-calls',
   tool_use: 'tool-calls',
@@ -32,11 +33,18 @@ const reasons: Readonly<Record<string, FinishReason | 'failed'>> = {
   blocklist: 'filtered',
   prohibited_content: 'filtered',
   spii: 'filtered',
+  image_safety: 'filtered',
+  image_prohibited_content: 'filtered',
+  image_recitation: 'filtered',
+  error_toxic: 'filtered',
   error: 'failed',
   network_error: 'failed',
   insufficient_system_resource: 'failed',
   malformed_function_call: 'failed',
-  function_call_filter_malformed_function_call: 'failed',
+  unexpected_tool_call: 'failed',
+  too_many_tool_calls: 'failed',
+  malformed_response: 'failed',
+  function_call_filter: 'failed',
 };
 
 /** The error of an answer whose reason is `failed`. */
@@ -59,6 +67,8 @@ export function saysReason(said: Json | undefined): boolean {
  */
 export function finishReasonOf(said: Json | undefined, hasCalls: boolean): FinishReason | 'failed' {
   const name = saysReason(said) ? String(said).slice(0, maxReasonLength).toLowerCase() : '';
-  const reason = reasons[name.replaceAll(/[^a-z]+/g, '_')] ?? 'stop';
+  // Gemini adds its own reason to that of OpenAI: `content_filter: RECITATION`.
+  const [general = ''] = name.split(':', 1);
+  const reason = reasons[general.replaceAll(/[^a-z]+/g, '_')] ?? 'stop';
   return reason === 'stop' || reason === 'tool-calls' ? (hasCalls ? 'tool-calls' : 'stop') : reason;
 }

@@ -81,9 +81,12 @@ export class ChatAnswerReader implements AnswerReader {
 export function readChatAnswer(body: Buffer, parsed: JsonObject): Answer | null {
   const value = withArgumentsAsText(body, parsed);
   const [choice] = listOr(value.choices);
-  if (!isObject(choice) || !isObject(choice.message)) return null;
-  const said = saidIn(choice.message);
-  const calls = callsIn(choice.message);
+  if (!isObject(choice)) return null;
+  // Gemini sends a filtered answer without a message.
+  const message = choice.message ?? (saysReason(choice.finish_reason) ? {} : null);
+  if (!isObject(message)) return null;
+  const said = saidIn(message);
+  const calls = callsIn(message);
   const reason = finishReasonOf(choice.finish_reason, calls.length > 0);
   if (said === null || reason === 'failed') return null;
   const ids = new CallIds();

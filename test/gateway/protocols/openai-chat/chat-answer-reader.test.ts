@@ -211,9 +211,10 @@ describe('reading an answer of a provider of chats', () => {
     ...['length', 'max_tokens', 'MAX_TOKENS', 'model_length', 'max-tokens'].map(
       (said) => [said, called, 'length'] as const,
     ),
-    ...['content_filter', 'content-filter', 'SAFETY', 'sensitive', 'refusal'].map(
-      (said) => [said, { content: 'x' }, 'filtered'] as const,
-    ),
+    ...[
+      ...['content_filter', 'content-filter', 'SAFETY', 'sensitive', 'refusal', 'IMAGE_SAFETY', 'ERROR_TOXIC'],
+      ...['content_filter: PROHIBITED_CONTENT', 'content_filter: RECITATION'],
+    ].map((said) => [said, { content: 'x' }, 'filtered'] as const),
   ];
   for (const [said, message, reason] of reasons)
     it(`given an answer ${'tool_calls' in message ? 'with a call ' : ''}that ends with ${JSON.stringify(said)}, says ${reason}`, () => {
@@ -231,10 +232,24 @@ describe('reading an answer of a provider of chats', () => {
       'network_error',
       'insufficient_system_resource',
       'function_call_filter: MALFORMED_FUNCTION_CALL',
+      'function_call_filter: UNEXPECTED_TOOL_CALL',
+      'UNEXPECTED_TOOL_CALL',
     ]) {
       assert.equal(streamed(chunk({ content: 'x' }), chunk({}, said)).at(-1)?.kind, 'error', said);
       assert.equal(whole({ content: 'x' }, said), null, said);
     }
+  });
+
+  it('given a choice without a message, reads an empty answer if it says why it ended', () => {
+    const wholeOf = (choice: JsonObject) => {
+      const value = { ...common, choices: [{ index: 0, ...choice }] };
+      return readChatAnswer(Buffer.from(JSON.stringify(value)), value);
+    };
+    const { parts, reason } = wholeOf({ finish_reason: 'content_filter: PROHIBITED_CONTENT' }) ?? {};
+    assert.deepEqual([parts, reason], [[], 'filtered']);
+    assert.deepEqual(wholeOf({ finish_reason: 'stop', message: null })?.parts, []);
+    for (const other of [{}, { finish_reason: null }, { finish_reason: 'stop', message: 'x' }])
+      assert.equal(wholeOf(other), null, JSON.stringify(other));
   });
 
   it('given a finish reason that says nothing in each chunk, does not end the answer', () => {
