@@ -64,6 +64,16 @@ export type Source =
   | { readonly kind: 'base64'; readonly mediaType: string; readonly data: string }
   | { readonly kind: 'url'; readonly url: string };
 
+/** Whether a text is empty or of spaces alone, which some providers refuse. */
+export function isBlank(text: string): boolean {
+  return text.trim() === '';
+}
+
+/** Whether a part is a blank text. */
+export function isBlankText(part: Part): boolean {
+  return part.kind === 'text' && isBlank(part.text);
+}
+
 /** An image. */
 export interface ImagePart extends Placed {
   readonly kind: 'image';

@@ -50,8 +50,8 @@ class Pairs {
       results.push(...joinedResult(pair));
       return [pair.call];
     });
-    const turn = { role, parts: said };
-    return results.length === 0 ? (said.length === 0 ? [] : [turn]) : [turn, { role: 'user', parts: results }];
+    const turn = parts.length > 0 && said.length === 0 ? [] : [{ role, parts: said }];
+    return results.length === 0 ? turn : [...turn, { role: 'user', parts: results }];
   }
 }
 

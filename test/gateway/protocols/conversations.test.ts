@@ -101,7 +101,7 @@ function turnsOf(
   return [
     { role: 'user', parts: asked },
     { role: 'assistant', parts: [...(answer === null ? [] : [answer]), ...called] },
-    { role: 'user', parts: results },
+    ...(results.length === 0 ? [] : [{ role: 'user' as const, parts: results }]),
   ];
 }
 

@@ -178,17 +178,42 @@ describe('blank texts', () => {
   });
 
   it('given an answer that ends with a space when Anthropic continues it then it ends without', async () => {
-    for (const last of [[], [blank]]) {
-      const messages = [...hi, { role: 'assistant', content: 'It is \n' }, ...last];
-      const { sent } = await sentTo(anthropic, openAiChat.name, { messages });
-      assert.deepEqual(messagesIn(sent).at(-1)?.content, [{ type: 'text', text: 'It is' }]);
-    }
+    const messages = [...hi, { role: 'assistant', content: 'It is \n' }];
+    const { sent } = await sentTo(anthropic, openAiChat.name, { messages });
+    assert.deepEqual(messagesIn(sent).at(-1)?.content, [{ type: 'text', text: 'It is' }]);
   });
 
-  it('given messages of blank texts alone when they are sent to a chat then they are left out', async () => {
-    const input = [...hi, { role: 'assistant', content: ' ' }, blank, { role: 'developer', content: '' }];
+  const ok = { role: 'assistant', content: 'ok' };
+  for (const [what, content] of [
+    ['a blank text', ' '],
+    ['no part', []],
+    [
+      'blank parts',
+      [
+        { type: 'text', text: '' },
+        { type: 'text', text: '\n' },
+      ],
+    ],
+  ] as const)
+    it(`given a message of the user with ${what} then it is not left out`, async () => {
+      for (const before of [[], [...hi, ok]]) {
+        const messages = [...before, { role: 'user', content }];
+        const toAnthropic = await sentTo(anthropic, openAiChat.name, { messages });
+        assert.deepEqual(messagesIn(toAnthropic.sent).at(-1), { role: 'user', content: [{ type: 'text', text: '.' }] });
+        const toChat = await sentTo(chat, openAiChat.name, { messages });
+        assert.deepEqual([toChat.sent.messages, toChat.ignored], [messages, []]);
+      }
+    });
+
+  it('given blank messages of others than the user when they are sent to a chat then they are left out', async () => {
+    const input = [...hi, { role: 'assistant', content: ' ' }, { role: 'developer', content: '' }];
     const { sent } = await sentTo(chat, openAiResponses.name, { input });
     assert.deepEqual(sent.messages, hi);
+  });
+
+  it('given a blank text next to the result of a tool when it is sent to a chat then it is left out', async () => {
+    const { sent } = await sentTo(chat, openAiChat.name, { messages: [...hi, called('a'), tool('a'), blank] });
+    assert.deepEqual(sent.messages, [...hi, called('a'), tool('a')]);
   });
 });
 
@@ -204,7 +229,7 @@ describe('messages', () => {
   });
 
   it('given texts of the system alone when they are sent to Anthropic then they are the user’s', async () => {
-    const { sent } = await sentTo(anthropic, openAiResponses.name, { instructions: 'Say hi.', input: '' });
+    const { sent } = await sentTo(anthropic, openAiResponses.name, { instructions: 'Say hi.', input: [] });
     assert.deepEqual(
       [sent.system, sent.messages],
       [undefined, [{ role: 'user', content: [{ type: 'text', text: 'Say hi.' }] }]],

@@ -5,6 +5,8 @@ import {
   type Conversation,
   type DocumentPart,
   type ImagePart,
+  isBlank,
+  isBlankText,
   joinTurns,
   type Part,
   type Source,
@@ -37,14 +39,15 @@ const anyObject = { type: 'object', properties: {} };
 
 type Message = { readonly role: string; readonly content: ReadonlyArray<WritableJson> };
 
-/** What the user says before an assistant that speaks first, as on a phone. */
-const openingMessage: Message = { role: 'user', content: [{ type: 'text', text: '.' }] };
+/** What a user says who says nothing: a blank text, or before an assistant that speaks first, as on a phone. */
+const nothing: TextPart = { kind: 'text', text: '.', pointer: '' };
+const openingMessage: Message = { role: 'user', content: [textBlock(nothing)] };
 
 type Members = Readonly<Record<string, WritableJson | undefined>>;
 
 class RequestWriter {
   readonly #conversation: Conversation;
-  /** Those of the user and the assistant, in turn, without blank texts. */
+  /** Those of the user and the assistant, in turn, without blank texts next to others. */
   readonly #turns: ReadonlyArray<Turn>;
   readonly #target: TargetModel;
   readonly #ignored = new Set<string>();
@@ -77,7 +80,7 @@ class RequestWriter {
   /** Anthropic needs a message, and the user's first. What only the system says becomes the user's. */
   #said(): Members {
     const { system, turns } = this.#conversation;
-    const systemBlocks = [...system, ...systemTextsIn(turns)].filter(hasText).map(textBlock);
+    const systemBlocks = [...system, ...systemTextsIn(turns)].filter((part) => !isBlankText(part)).map(textBlock);
     const messages = this.#messages();
     if (messages.length === 0 && systemBlocks.length > 0)
       return { messages: [{ role: 'user', content: systemBlocks }] };
@@ -209,7 +212,7 @@ class RequestWriter {
   }
 
   #content(part: TextPart | ImagePart | DocumentPart): ReadonlyArray<WritableJson> {
-    if (part.kind === 'text') return hasText(part) ? [textBlock(part)] : [];
+    if (part.kind === 'text') return isBlankText(part) ? [] : [textBlock(part)];
     if (part.kind === 'image') {
       if (part.detail !== null) this.#ignored.add(part.detail.pointer);
       return [{ type: 'image', source: sourceOf(part.source) }];
@@ -232,7 +235,7 @@ class RequestWriter {
 
   /** Arguments are JSON inside of a text, so no scan of the request has counted their values. */
   #call({ id, name, arguments: given, pointer }: ToolCallPart): WritableJson {
-    const text = given.trim() === '' ? '{}' : given;
+    const text = isBlank(given) ? '{}' : given;
     const scanner = new JsonScanner(Buffer.from(text), { maxValues: this.#valuesLeft });
     while (!scanner.advance());
     this.#valuesLeft -= scanner.values;
@@ -252,21 +255,15 @@ function isOwn(signature: { readonly of: string } | null): boolean {
   return signature?.of === protocolName;
 }
 
-/** Anthropic refuses a text of spaces alone. */
-function hasText({ text }: TextPart): boolean {
-  return !isBlank(text);
-}
-
-function isBlank(text: string): boolean {
-  return text.trim() === '';
-}
-
+/** The turns of the user and the assistant. The user's stay, or Anthropic would continue what the assistant said before. */
 function turnsWithTexts(turns: ReadonlyArray<Turn>): ReadonlyArray<Turn> {
-  const said = turns.flatMap(({ role, parts }) => {
-    const kept = parts.filter((part) => part.kind !== 'text' || hasText(part));
-    return role === 'system' || kept.length === 0 ? [] : [{ role, parts: kept }];
+  const said = turns.filter(
+    ({ role, parts }) => role === 'user' || (role === 'assistant' && !parts.every(isBlankText)),
+  );
+  return joinTurns(said).map(({ role, parts }) => {
+    const kept = parts.filter((part) => !isBlankText(part));
+    return { role, parts: kept.length === 0 ? [nothing] : kept };
   });
-  return joinTurns(said);
 }
 
 /** Anthropic continues the last message of the assistant, which must not end with a space. */

@@ -1,19 +1,21 @@
 import { hash } from 'node:crypto';
 import type * as E from 'fp-ts/lib/Either.js';
 import { JsonText, type WritableJson, writeJson } from '#gateway/framing/json-text.ts';
-import type {
-  Conversation,
-  DocumentPart,
-  ImagePart,
-  OutputForm,
-  Part,
-  TextPart,
-  Tool,
-  ToolCallPart,
-  ToolChoice,
-  ToolResultPart,
-  Turn,
-  Unsupported,
+import {
+  type Conversation,
+  type DocumentPart,
+  type ImagePart,
+  isBlank,
+  isBlankText,
+  type OutputForm,
+  type Part,
+  type TextPart,
+  type Tool,
+  type ToolCallPart,
+  type ToolChoice,
+  type ToolResultPart,
+  type Turn,
+  type Unsupported,
 } from '#gateway/neutral/conversation.ts';
 import { pairCalls } from '#gateway/neutral/paired-calls.ts';
 import { urlOf } from '#gateway/neutral/source.ts';
@@ -134,17 +136,16 @@ function callIdFor(id: string): string {
   return id.length > maxIdCharacters ? `call_${hash('sha256', id).slice(0, 24)}` : id;
 }
 
-function isBlank(text: string): boolean {
-  return text.trim() === '';
-}
-
-/** Results stay before what the user says after them. A message of blank texts alone is left out, which Moonshot refuses. */
+/**
+ * Results stay before what the user says after them. A blank text next to others is left out, which Moonshot refuses; one
+ * alone passes as it came.
+ */
 function userMessages(parts: ReadonlyArray<Part>, ignored: Set<string>): ReadonlyArray<Message> {
+  if (parts.every(isBlankText)) return [{ role: 'user', content: contentOf(parts.flatMap(saidIn), ignored) }];
   return runsOf(parts).flatMap((run) => {
     const results = run.flatMap((part) => (part.kind === 'tool-result' ? [resultOf(part, ignored)] : []));
     const said = run.flatMap(saidIn).filter((part) => part.kind !== 'text' || part.text !== '');
-    const isSilent = said.every((part) => part.kind === 'text' && isBlank(part.text));
-    return isSilent ? results : [...results, { role: 'user', content: contentOf(said, ignored) }];
+    return said.every(isBlankText) ? results : [...results, { role: 'user', content: contentOf(said, ignored) }];
   });
 }
 
