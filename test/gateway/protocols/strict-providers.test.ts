@@ -91,7 +91,6 @@ const wrongMessages: ReadonlyArray<object> = [
   { messages: [...hi, { role: 'assistant', content: 'Hello ' }] },
   { messages: [...hi, toolUse, ...answered, toolUse, ...answered], tools: toolOf({}) },
   { messages: [...hi, toolUse, ...user(...blocks(answered), ...blocks(answered))], tools: toolOf({}) },
-  { temperature: 0.5, top_p: 0.5 },
   { system: [{ type: 'text', text: ' ' }] },
   { messages: user({ type: 'image_url' }) },
   { messages: user({ type: 'image' }) },

@@ -272,20 +272,26 @@ describe('tuning', () => {
     [
       ...(['temperature and top_p', openAiChat.name, anthropic] as const),
       { temperature: 0.5, top_p: 0.9 },
-      { temperature: 0.5, top_p: undefined },
-      ['/top_p'],
-    ],
-    [
-      ...(['temperature and the default of top_p', openAiChat.name, anthropic] as const),
-      { temperature: 0.5, top_p: 1 },
-      { temperature: 0.5, top_p: undefined },
+      { temperature: 0.5, top_p: 0.9 },
       [],
     ],
     [
-      ...(['the default of temperature and top_p', openAiChat.name, anthropic] as const),
+      ...(['a temperature above 1 and top_p', openAiChat.name, anthropic] as const),
+      { temperature: 1.5, top_p: 0.9 },
       { temperature: 1, top_p: 0.9 },
-      { temperature: undefined, top_p: 0.9 },
+      ['/temperature'],
+    ],
+    [
+      ...(['the temperature 1 and an effort', openAiChat.name, anthropic] as const),
+      { reasoning_effort: 'low', max_tokens: 9_000, temperature: 1 },
+      { thinking: { type: 'enabled', budget_tokens: 4_096 }, temperature: undefined },
       [],
+    ],
+    [
+      ...(['another temperature and an effort', openAiChat.name, anthropic] as const),
+      { reasoning_effort: 'low', max_tokens: 9_000, temperature: 0.5 },
+      { thinking: { type: 'enabled', budget_tokens: 4_096 }, temperature: undefined },
+      ['/temperature'],
     ],
     [
       ...(['a low top_p and an effort', openAiChat.name, anthropic] as const),

@@ -178,9 +178,6 @@ export const messagesRules: ReadonlyArray<Rule> = [
   ),
   rule(api, ({ temperature }) => (between(temperature, 0, 1) ? null : 'temperature: range 0..1')),
   rule(api, ({ top_p: value }) => (between(value, 0, 1) ? null : 'top_p: range 0..1')),
-  rule(api, ({ temperature, top_p: topP }) =>
-    temperature === undefined || topP === undefined ? null : '`temperature` and `top_p` cannot both be specified',
-  ),
   rule(api, ({ stop_sequences: value }) =>
     value === undefined || (Array.isArray(value) && value.every((each) => isText(each) && each.trim() !== ''))
       ? null

@@ -11,27 +11,23 @@ interface Sampling {
 const minThinkingTopP = 0.95;
 
 /**
- * The sampling that Anthropic takes (https://docs.anthropic.com/en/api/messages). Temperature goes up to 1. Models since
- * Claude 4.1 refuse temperature and `top_p` together.
+ * The sampling that Anthropic takes (https://docs.anthropic.com/en/api/messages). Temperature goes up to 1. Some models
+ * refuse temperature and `top_p` together, and judge that themselves.
  * @param ignored gets the places of what is left out or changed
  */
 export function samplingOf({ temperature, topP, topK }: Conversation, thinks: boolean, ignored: Set<string>): Sampling {
   if (thinks) return thinkingSampling({ temperature, topP, topK }, ignored);
-  const tuned = { temperature: temperature === null ? undefined : Math.min(1, temperature.value), top_k: topK?.value };
   if (temperature !== null && temperature.value > 1) ignored.add(temperature.pointer);
-  if (temperature === null || topP === null) return { ...tuned, top_p: topP?.value };
-  // What is the default says nothing, so the other one is meant.
-  if (temperature.value === 1) return { top_k: topK?.value, top_p: topP.value };
-  if (topP.value !== 1) ignored.add(topP.pointer);
-  return tuned;
+  const cooled = temperature === null ? undefined : Math.min(1, temperature.value);
+  return { temperature: cooled, top_p: topP?.value, top_k: topK?.value };
 }
 
-/** See https://docs.anthropic.com/en/docs/build-with-claude/extended-thinking. */
+/** A model that thinks takes only the temperature 1, which is its default (https://docs.anthropic.com/en/docs/build-with-claude/extended-thinking). */
 function thinkingSampling(
   { temperature, topP, topK }: Pick<Conversation, 'temperature' | 'topP' | 'topK'>,
   ignored: Set<string>,
 ): Sampling {
-  if (temperature !== null) ignored.add(temperature.pointer);
+  if (temperature !== null && temperature.value !== 1) ignored.add(temperature.pointer);
   if (topK !== null) ignored.add(topK.pointer);
   if (topP === null || topP.value >= minThinkingTopP) return { top_p: topP?.value };
   ignored.add(topP.pointer);
