@@ -80,7 +80,7 @@ export function saysNothing(value: Json | undefined): boolean {
     value === null ||
     value === false ||
     value === '' ||
-    (Array.isArray(value) && value.length === 0)
+    (typeof value === 'object' && Object.keys(value).length === 0)
   );
 }
 

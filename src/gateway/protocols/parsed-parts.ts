@@ -5,6 +5,7 @@ import {
   type ImagePart,
   joinTurns,
   type OutputForm,
+  type Part,
   type PlacedValue,
   type Source,
   type TextPart,
@@ -32,12 +33,17 @@ export class TurnCollector {
   add({ role, parts }: Turn): void {
     const isFirst = this.#turns.length === 0;
     if (role === 'system' && isFirst) this.#system.push(...onlyTexts(parts));
-    else this.#turns.push({ role, parts: role === 'system' ? onlyTexts(parts) : parts });
+    else this.#turns.push({ role, parts: role === 'system' ? onlyTexts(parts) : parts.filter(saysSomething) });
   }
 
   get collected(): Pick<Conversation, 'system' | 'turns'> {
     return { system: this.#system, turns: joinTurns(this.#turns) };
   }
+}
+
+/** Whether a part says something: clients send back hidden reasoning that has neither a text nor a signature. */
+export function saysSomething(part: Part): boolean {
+  return part.kind !== 'reasoning' || part.text !== '' || part.signature !== null;
 }
 
 /** The texts of a content that may have nothing else. */

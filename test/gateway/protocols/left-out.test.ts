@@ -46,7 +46,7 @@ const named: ReadonlyArray<readonly [string, Endpoint, Target, object, string]> 
       ],
       [
         'a mark of a cache on a tool',
-        { tools: [{ type: 'function', function: { name: 't' }, cache_control: {} }] },
+        { tools: [{ type: 'function', function: { name: 't' }, cache_control: { type: 'ephemeral' } }] },
         '/tools/*/cache_control',
       ],
       [
@@ -128,7 +128,10 @@ const named: ReadonlyArray<readonly [string, Endpoint, Target, object, string]> 
               role: 'assistant',
               content: [{ type: 'tool_use', id: 'a', name: 't', input: {}, caller: { type: 'x' } }],
             },
-            { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: 'ok', cache_control: {} }] },
+            {
+              role: 'user',
+              content: [{ type: 'tool_result', tool_use_id: 'a', content: 'ok', cache_control: { type: 'ephemeral' } }],
+            },
           ],
         },
         '/messages/*/content/*/caller, /messages/*/content/*/cache_control',
@@ -563,6 +566,54 @@ describe('a translated request', () => {
     assert.equal(answer.status, 200, answer.text);
     assert.equal(answer.headers.get('x-switchyard-ignored'), null);
   });
+
+  for (const [what, endpoint, body] of [
+    ['empty objects on chat', 'chat', chat({ metadata: {}, logit_bias: {}, audio: {} })],
+    ['empty objects on messages', 'messages', messages({ metadata: {}, context_management: {} })],
+    ['empty objects on responses', 'responses', responses({ client_metadata: {}, prompt: {} })],
+    [
+      'the index of a call, which streams have',
+      'chat',
+      chat({
+        messages: [
+          ...hi,
+          {
+            role: 'assistant',
+            tool_calls: [{ index: 0, id: 'a', type: 'function', function: { name: 't', arguments: '{}' } }],
+          },
+          { role: 'tool', tool_call_id: 'a', content: 'ok' },
+        ],
+      }),
+    ],
+    [
+      'reasoning without text or signature',
+      'responses',
+      responses({ input: [...hi, { type: 'reasoning', summary: [] }, ...hi] }),
+    ],
+    [
+      'thinking without text or signature',
+      'messages',
+      messages({
+        messages: [
+          ...hi,
+          {
+            role: 'assistant',
+            content: [
+              { type: 'thinking', thinking: '', signature: '' },
+              { type: 'text', text: 'a' },
+            ],
+          },
+          ...hi,
+        ],
+      }),
+    ],
+  ] as const)
+    it(`says nothing of ${what}, as it says nothing`, async () => {
+      const target = endpoint === 'messages' ? 'chat' : 'claude';
+      const answer = await send(endpoint, target, body, { prefer: 'handling=strict' });
+      assert.equal(answer.status, 200, answer.text);
+      assert.equal(answer.headers.get('x-switchyard-ignored'), null);
+    });
 
   it('remembers a bounded number of members, however many an object has', () => {
     const leftOut = new LeftOut();

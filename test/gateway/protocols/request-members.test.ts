@@ -99,14 +99,19 @@ const translations: ReadonlyArray<Translation> = [
       '/messages/*/content/*/context',
       '/messages/*/content/*/cache_control',
       '/tools/*/defer_loading',
-      '/metadata',
+      '/metadata/user_id',
     ],
     carried: ['/tools/*/strict', '/messages/*/content/*/title', '/tool_choice/disable_parallel_tool_use'],
   },
   {
     client: { ...messages, protocol: 'anthropic-messages-beta' },
     target: 'chat',
-    named: ['/messages/*/output_config', '/context_management', '/mcp_servers', '/output_config/task_budget'],
+    named: [
+      '/messages/*/output_config/effort',
+      '/context_management/edits',
+      '/mcp_servers',
+      '/output_config/task_budget',
+    ],
     carried: ['/output_config/format', '/system'],
   },
   {

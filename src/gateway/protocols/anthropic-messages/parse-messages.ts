@@ -32,6 +32,7 @@ import {
   onlyTexts,
   type PartReader,
   placedText,
+  saysSomething,
   textPart,
   toolCallPart,
   toolResultPart,
@@ -117,7 +118,8 @@ class RequestParser {
     if (role === 'system') return [{ role, parts: this.#texts(content, place) }];
     if (role !== 'user' && role !== 'assistant')
       return refuse(`${pointer}/role`, `the role ${shown(role)} cannot be expressed for this target`);
-    return [{ role, parts: contentParts(content, place, (block, at) => this.#part(block, at)) }];
+    const parts: ReadonlyArray<Part> = contentParts(content, place, (block, at) => this.#part(block, at));
+    return [{ role, parts: parts.filter(saysSomething) }];
   }
 
   #part(block: JsonObject, pointer: string): Part {

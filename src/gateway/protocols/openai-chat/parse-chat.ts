@@ -266,7 +266,8 @@ function callOf(call: Json, pointer: string, leftOut: LeftOut): ToolCallPart {
   if (!isObject(call) || !(isObject(named) || isObject(custom)))
     return refuse(pointer, 'this call of a tool cannot be expressed for this target');
   const kind = isObject(named) ? 'function' : 'custom';
-  const { id, [kind]: called } = leftOut.read(call, pointer, ['id', 'type', kind]);
+  // The pieces of a streamed call have an index, and some clients send it back.
+  const { id, [kind]: called } = leftOut.read(call, pointer, ['id', 'type', 'index', kind]);
   const { name, given } = calledIn(objectOr(called), kind, `${pointer}/${kind}`, leftOut);
   return toolCallPart({ id: textAt(id, `${pointer}/id`), name, given }, pointer);
 }
