@@ -1,21 +1,31 @@
 import { maxJsonLevels } from '#shared/json/json-scanner.ts';
 import { pastPlainText } from '#shared/json/json-tokens.ts';
+import { parseForeign } from './foreign-json.ts';
 
 /** A longer text is cut. Types, ids, reasons and counts are shorter. */
 const maxTextBytes = 1024;
-const cutText = Buffer.from('...');
+/** What stands for a longer text. */
+export const cutText = '...';
 
 /** Maximum bytes of an outline. */
 const maxOutlineBytes = 4 * 1024 * 1024;
 /** The bytes that it has room for at first. */
 const firstBytes = 4 * 1024;
 
+/** Where an event has the error of a provider: in itself, in its response or in a choice. */
+const errorPaths: ReadonlySet<string> = new Set(['error', 'response.error', 'choices..error']);
+const namesOfPaths: ReadonlySet<string> = new Set(['error', 'response', 'choices']);
+const maxErrorLevel = 3;
+
+const space = 0x20;
 const quote = 0x22;
 const comma = 0x2c;
 const colon = 0x3a;
 const openBracket = 0x5b;
 const backslash = 0x5c;
 const closeBracket = 0x5d;
+/** The first letter of null. */
+const letterN = 0x6e;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
@@ -38,6 +48,13 @@ export class JsonOutline {
   #textStart = 0;
   /** Whether the next text of the innermost object is a name. */
   #isNameNext = false;
+  /** The name of the first levels that is being read, if it is in the path of an error. */
+  readonly #path: string[] = [];
+  /** Where the last name ends. */
+  #nameEnd = 0;
+  #isErrorNext = false;
+  /** Whether the error of a provider has begun in it. */
+  hasError = false;
   /** Whether it has more bytes or levels than it may have. The rest is not read then. */
   isTooLarge = false;
 
@@ -71,18 +88,33 @@ export class JsonOutline {
 
   #readStructure(byte: number): void {
     this.#put(byte);
+    if (this.#isErrorNext && byte > space) {
+      this.hasError ||= byte !== letterN;
+      this.#isErrorNext = false;
+    }
     if (byte === quote) {
       this.#isInText = true;
       this.#textStart = this.#length;
     } else if (byte === openBrace || byte === openBracket) this.#open(byte === openBrace ? closeBrace : closeBracket);
     else if (byte === closeBrace || byte === closeBracket) this.#close();
     else if (byte === comma) this.#isNameNext = this.#closers.at(-1) === closeBrace;
-    else if (byte === colon) this.#isNameNext = false;
+    else if (byte === colon) this.#endName();
+  }
+
+  #endName(): void {
+    this.#isNameNext = false;
+    const level = this.#closers.length;
+    if (level === 0 || level > maxErrorLevel) return;
+    const text = this.#bytes.toString('utf8', this.#textStart, this.#nameEnd);
+    const name = text.includes('\\') ? String(parseForeign(`"${text}"`)) : text;
+    this.#path[level - 1] = namesOfPaths.has(name) ? name : '';
+    this.#isErrorNext = errorPaths.has(this.#path.slice(0, level).join('.'));
   }
 
   #open(closer: number): void {
     if (this.#closers.length === maxJsonLevels) this.isTooLarge = true;
     this.#closers.push(closer);
+    if (this.#closers.length <= maxErrorLevel) this.#path[this.#closers.length - 1] = '';
     this.#closableLength = this.#length;
     this.#isNameNext = closer === closeBrace;
   }
@@ -126,12 +158,13 @@ export class JsonOutline {
     this.#isCut = true;
     this.#length = this.#textStart;
     this.#makeRoomFor(cutText.length);
-    this.#length += cutText.copy(this.#bytes, this.#length);
+    this.#length += this.#bytes.write(cutText, this.#length);
     this.#putQuote();
   }
 
   /** Ends a text, which is closable if it is a value. */
   #putQuote(): void {
+    if (this.#isNameNext) this.#nameEnd = this.#length;
     this.#put(quote);
     if (!this.#isNameNext) this.#closableLength = this.#length;
   }

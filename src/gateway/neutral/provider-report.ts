@@ -29,7 +29,10 @@ export function providerErrorIn(value: JsonObject): ProviderError | null {
 /** OpenRouter reports errors in a choice too (https://openrouter.ai/docs/api-reference/errors). Null for none. */
 export function errorOfChoices({ choices }: JsonObject): ProviderError | null {
   if (!Array.isArray(choices)) return null;
-  for (const choice of choices) if (isObject(choice) && isObject(choice.error)) return errorOf(choice.error);
+  for (const choice of choices) {
+    const { error } = isObject(choice) ? choice : {};
+    if (isObject(error) || (typeof error === 'string' && error !== '')) return providerErrorIn({ error });
+  }
   return null;
 }
 

@@ -1,5 +1,5 @@
 import { answerShortageFailure } from '#exchange/byte-budget.ts';
-import { tooLarge, tooLargeEvent } from '#gateway/attempt/attempt-failure.ts';
+import { malformed, tooLarge, tooLargeEvent } from '#gateway/attempt/attempt-failure.ts';
 import { outlineOf } from '#gateway/framing/large-event.ts';
 import type { SseBatch } from '#gateway/framing/sse-splitter.ts';
 import type { StreamInterpreter } from '#gateway/framing/stream-interpreter.ts';
@@ -45,7 +45,7 @@ export class LargeEvents {
     if (large.isHeld && !this.#canHold(bytes.length)) return bytes;
     const length = large.take(bytes);
     this.#answer.held.openBytes = large.keptBytes;
-    if (!large.isHeld) this.#answer.send(bytes.subarray(0, length));
+    if (!large.isHeld && !large.isCut) this.#answer.send(bytes.subarray(0, length));
     if (large.isTooLarge) this.#answer.fail(tooLarge);
     this.#answer.count();
     return bytes.subarray(length);
@@ -64,15 +64,26 @@ export class LargeEvents {
       return batch;
     }
     if (way === 'passes') {
-      this.#answer.send(missing);
-      this.#stream.endPieces();
-      this.#passage.note(batch);
+      if (large.isCut) this.#endCut(batch);
+      else this.#endPassed(batch, missing);
       return null;
     }
     this.#answer.held.extendFor(batch.bytes.length);
     this.#answer.count();
     const bytes = missing.length === 0 ? batch.bytes : Buffer.concat([batch.bytes, missing]);
     return { bytes, events: batch.events.map((event) => ({ ...event, end: bytes.length })) };
+  }
+
+  #endPassed(batch: SseBatch, missing: Buffer): void {
+    this.#answer.send(missing);
+    this.#stream.endPieces();
+    this.#passage.note(batch);
+  }
+
+  /** Its error ends the stream. The client has a part of the event. */
+  #endCut(batch: SseBatch): void {
+    this.#passage.note(batch);
+    this.#answer.fail(malformed);
   }
 
   /** Counts what is about to be held of an event. */

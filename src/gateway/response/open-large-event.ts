@@ -32,6 +32,11 @@ export class OpenLargeEvent {
     return this.way !== 'passes';
   }
 
+  /** Whether no more of it passes, because an error has begun in it whose secrets are not removed. */
+  get isCut(): boolean {
+    return !this.isHeld && this.#event.outline.hasError;
+  }
+
   /** The bytes that it takes. */
   get keptBytes(): number {
     return this.heldBytes + this.#event.outline.bytes;

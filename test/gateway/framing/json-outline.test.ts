@@ -80,4 +80,21 @@ describe('JsonOutline', () => {
     assert.equal(outlineOf(Buffer.from('['.repeat(300))).isTooLarge, true);
     assert.equal(outlineOf(Buffer.from(`[${'1234567,'.repeat(600_000)}`)).isTooLarge, true);
   });
+
+  for (const [json, hasError] of [
+    ['{"a":1,"error":{"message":"x"}}', true],
+    ['{"a":1,"error" : "x"}', true],
+    ['{"\\u0065rror":{}}', true],
+    ['{"response":{"a":[],"error":{}}}', true],
+    ['{"choices":[{"a":1},{"delta":{"b":1},"error":{}}]}', true],
+    ['{"a":1,"error" : null,"b":{"error":{}}}', false],
+    ['{"response":{"error":null},"item":{"error":"x"}}', false],
+    ['{"choices":[{"error":null,"delta":{"error":{}}}],"a":"error"}', false],
+    ['{"a":"error","b":["error","error"],"errors":1}', false],
+  ] as const)
+    it(`${hasError ? 'has' : 'has no'} error: ${json}`, () => {
+      const bytes = Buffer.from(json);
+      assert.equal(outlineOf(bytes).hasError, hasError);
+      assert.equal(outlineOf(bytes, [...bytes.keys()]).hasError, hasError);
+    });
 });

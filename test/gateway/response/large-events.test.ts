@@ -107,6 +107,20 @@ describe('A large event of a stream', () => {
 
   const passes: Readonly<Record<string, readonly [string, object, ReadonlyArray<string>]>> = {
     'a picture in a chat': ['/v1/chat/completions', chat, [role, images, stop, done]],
+    'a chat without an error, which says so': [
+      '/v1/chat/completions',
+      chat,
+      [role, images.replace(/\}\n\n$/, ', "error" : null,"o":{"error":"x"}}\n\n'), stop, done],
+    ],
+    'a call of a hosted tool that has failed': [
+      '/v1/responses',
+      response,
+      [
+        created,
+        event({ type: 'response.output_item.done', ...{ output_index: 0, item: { ...image, error: 'x' } } }),
+        completed,
+      ],
+    ],
     'a text in a chat whose stream is held whole': [
       '/v1/chat/completions',
       { ...chat, model: 'whole' },
