@@ -4,7 +4,7 @@ import { parseForeign } from './foreign-json.ts';
 
 /** A longer text is cut. Types, ids, reasons and counts are shorter. */
 const maxTextBytes = 1024;
-/** What stands for a longer text. */
+/** The place of a longer text has this. */
 export const cutText = '...';
 
 /** Maximum bytes of an outline. */

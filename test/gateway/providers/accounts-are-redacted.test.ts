@@ -102,7 +102,20 @@ describe('the operator’s account in an answer of a provider', () => {
     '"finish_reason"',
     `"error":${JSON.stringify(openAiError.error)},"finish_reason"`,
   );
+  const errorText = JSON.stringify(openAiError.error);
+  const largeText = 'x'.repeat(1_400_000);
+  const largeChunk = (member: string) =>
+    chunk({ content: largeText })
+      .replace('"object"', '"o"')
+      .replace(/\}\n\n$/, `,${member}}\n\n`);
+  const largeChoice = (member: string) =>
+    chunk({ content: largeText }).replace('"finish_reason"', `${member},"finish_reason"`);
   const failed = eventOf({ type: 'response.failed', ...{ sequence_number: 2, response: failedResponse } });
+  const ofIncomplete = (instructions = '', metadata = '') =>
+    eventOf({
+      type: 'response.incomplete',
+      ...{ sequence_number: 2, response: { instructions, ...failedResponse, status: 'incomplete', metadata } },
+    });
   const delta = eventOf({
     type: 'response.output_text.delta',
     ...{ sequence_number: 1, item_id: 'msg_1', output_index: 0, content_index: 0, delta: 'Once' },
@@ -115,10 +128,21 @@ describe('the operator’s account in an answer of a provider', () => {
     ['chat', 'chat', 'before its content', [chatError]],
     ['chat', 'chat', 'after its content', [role, ...words('Once'), chatError]],
     ['chat', 'chat', 'in a choice', [role, ...words('Once'), ofChoice, done]],
+    ['chat', 'chat', 'after its large content', [role, ...words('Once'), largeChunk(`"error":${errorText}`)]],
+    [
+      'chat',
+      'chat',
+      'after its large content',
+      [role, ...words('Once'), largeChunk(`"error":${JSON.stringify(message)}`)],
+    ],
+    ['chat', 'chat', 'in a choice of large content', [role, ...words('Once'), largeChoice(`"error":${errorText}`)]],
     ['messages', 'chat', 'after its content', [role, ...words('Once'), chatError]],
     ['messages', 'chat', 'in a choice', [role, ...words('Once'), ofChoice, done]],
     ['responses', 'responses', 'before its content', [failed]],
     ['responses', 'responses', 'after its content', [delta, failed]],
+    ['responses', 'responses', 'after its content', [delta, ofIncomplete()]],
+    ['responses', 'responses', 'after its content', [delta, ofIncomplete('x'.repeat(1_400_000))]],
+    ['responses', 'responses', 'after its content', [delta, ofIncomplete('', 'x'.repeat(1_400_000))]],
   ] as const)
     it(`is not in an error inside of a stream, ${name}: ${client} on ${model}`, async () => {
       provider.answers(stream(pieces, { gapMs: 30, headers: named }));

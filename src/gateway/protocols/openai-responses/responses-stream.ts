@@ -1,4 +1,5 @@
 import { parseForeign, tooLargeJson } from '#gateway/framing/foreign-json.ts';
+import { cutText } from '#gateway/framing/json-outline.ts';
 import { sseEvent } from '#gateway/framing/sse-event.ts';
 import {
   classifications,
@@ -27,6 +28,8 @@ export class ResponsesStream implements StreamInterpreter {
   readonly #frame: (() => ResponseFrame) | null;
   /** What the provider says of the response; null before that. */
   #begun: Pick<ResponseFrame, 'id' | 'model' | 'createdAt'> | null = null;
+  /** What the provider says of the response that has failed. */
+  #failed: JsonObject = {};
   /** The number of the last event. */
   #sequence = -1;
 
@@ -51,11 +54,11 @@ export class ResponsesStream implements StreamInterpreter {
     const event = parseForeign(data);
     if (event === tooLargeJson) return tooLarge;
     if (!isObject(event) || typeof event.type !== 'string') return malformed;
-    const classification = this.#classify(event, event.type);
+    const classification = hasError(event) ? this.classifyFailed(event, data) : this.#classify(event, event.type, data);
     // An error is not passed on, so its number is free.
     if (typeof event.sequence_number === 'number' && classification.kind !== 'error')
       this.#sequence = event.sequence_number;
-    this.take(event.type, data, classification);
+    this.take(event, data, classification);
     return classification;
   }
 
@@ -63,6 +66,7 @@ export class ResponsesStream implements StreamInterpreter {
   peek(beginning: string): 'content' | 'no-content' | null {
     const event = parseForeign(beginning);
     if (!isObject(event) || typeof event.type !== 'string' || failedTypes.has(event.type)) return null;
+    if (hasError(event)) return null;
     return isContent(event, event.type) ? 'content' : 'no-content';
   }
 
@@ -72,7 +76,7 @@ export class ResponsesStream implements StreamInterpreter {
     const frame = { ...this.#frame(), ...this.#begun };
     const created =
       this.#begun === null ? this.#next('response.created', { response: responseObject(frame, null) }) : '';
-    return created + this.#next('response.failed', { response: failedResponse(frame, error) });
+    return created + this.#next('response.failed', { response: { ...failedResponse(frame, error), ...this.#failed } });
   };
 
   #next(type: string, members: JsonObject): string {
@@ -80,11 +84,15 @@ export class ResponsesStream implements StreamInterpreter {
     return eventText({ type, ...members, sequence_number: this.#sequence });
   }
 
-  protected take(_type: string, _data: string, _classification: EventClassification): void {
+  protected take(_event: JsonObject, _data: string, _classification: EventClassification): void {
     // It passes as it comes.
   }
 
-  protected classifyFailed({ response }: JsonObject): EventClassification {
+  protected classifyFailed({ response }: JsonObject, data: string): EventClassification {
+    if (isObject(response)) {
+      this.tokens = usageIn(response);
+      this.#failed = saidOfFailed(response, data);
+    }
     return { kind: 'error', error: (isObject(response) && providerErrorIn(response)) || unnamed };
   }
 
@@ -95,7 +103,7 @@ export class ResponsesStream implements StreamInterpreter {
     return end;
   }
 
-  #classify(event: JsonObject, type: string): EventClassification {
+  #classify(event: JsonObject, type: string, data: string): EventClassification {
     switch (type) {
       case 'response.created':
         this.#begun = begunIn(event);
@@ -106,7 +114,7 @@ export class ResponsesStream implements StreamInterpreter {
       case 'error':
         return { kind: 'error', error: providerErrorIn(event) ?? unnamed };
       case 'response.failed':
-        return this.classifyFailed(event);
+        return this.classifyFailed(event, data);
       case 'response.output_item.added':
         this.hasBegun = true;
         return noContent;
@@ -118,6 +126,19 @@ export class ResponsesStream implements StreamInterpreter {
 
 /** The types of events that have an error, which may still be answered by another target. */
 const failedTypes = new Set(['error', 'response.failed']);
+
+/** Whether the response in an event has an error. */
+function hasError({ response }: JsonObject): boolean {
+  return isObject(response) && response.error !== undefined && response.error !== null;
+}
+
+/** What an answer repeats of a response that has failed. Its id is that of its first event; the gateway says the others. */
+function saidOfFailed(response: JsonObject, data: string): JsonObject {
+  // Of a large event only the outline is read.
+  if (data.includes(`"${cutText}"`)) return { usage: response.usage ?? null };
+  const { id: _id, error: _error, status: _status, store: _store, previous_response_id: _previous, ...said } = response;
+  return said;
+}
 
 /** The types of events that are content, with or without a piece of it. */
 const contentTypes = new Set(['response.output_item.done', 'response.image_generation_call.partial_image']);
@@ -172,10 +193,10 @@ export class RewrittenResponsesStream extends ResponsesStream {
   }
 
   /** A failed response in the background is stored as it ended: the provider has answered what it was asked. */
-  protected override classifyFailed(event: JsonObject): EventClassification {
+  protected override classifyFailed(event: JsonObject, data: string): EventClassification {
     return this.#options.frame === null && isObject(event.response)
       ? this.endWith(event.response)
-      : super.classifyFailed(event);
+      : super.classifyFailed(event, data);
   }
 
   /** The events for the client since the last call, but for the last one of the stream. */
@@ -190,10 +211,11 @@ export class RewrittenResponsesStream extends ResponsesStream {
     return this.#last;
   }
 
-  protected override take(type: string, data: string, { kind }: EventClassification): void {
+  protected override take(event: JsonObject, data: string, { kind }: EventClassification): void {
+    const type = String(event.type);
     const hasResponse = kind === 'end' || begunTypes.has(type);
     const { storage, redactErrors } = this.#options;
-    const clean = type === 'response.failed' ? redactErrors(data) : data;
+    const clean = hasError(event) ? redactErrors(data) : data;
     const text = sseEvent(type, hasResponse ? rewriteEvent(clean, storage) : clean);
     if (kind === 'end') this.#last = text;
     else if (kind !== 'error') this.#written.push(text);
