@@ -1,4 +1,3 @@
-import { keptText } from '#gateway/framing/json-text.ts';
 import {
   type Conversation,
   type DocumentPart,
@@ -241,7 +240,7 @@ function schemaOutput(format: JsonObject, pointer: string, inside: string | null
   return {
     name: textAt(name, `${pointer}/name`) ?? 'answer',
     description: placedText(description, `${pointer}/description`),
-    schema: keptText(schema),
+    schema: schemaIn(schema),
     isStrict: leftOut.flagAt(strict, `${pointer}/strict`),
     pointer,
   };

@@ -247,6 +247,43 @@ describe('tools', () => {
       assert.ok(JSON.stringify(sent.tools).includes('"properties":{"a":{}}'));
     });
 
+  it('given schemas whose members are null when they are sent to a provider then the members count as missing', async () => {
+    const schemas = [
+      { type: 'object', properties: null },
+      { type: null },
+      { type: null, required: null, properties: { a: { const: null } } },
+      { properties: null, required: null, additionalProperties: false },
+    ];
+    const tools = schemas.map((parameters, index) => ({ type: 'function', name: `t${index}`, parameters }));
+    const toAnthropic = await sentTo(anthropic, openAiResponses.name, { input: 'hi', tools });
+    assert.deepEqual(
+      listOf(toAnthropic.sent.tools).map(({ input_schema: schema }) => schema),
+      [
+        { type: 'object', properties: {} },
+        { type: 'object' },
+        { type: 'object', properties: { a: { const: null } } },
+        { type: 'object', properties: {}, additionalProperties: false },
+      ],
+    );
+    const toChat = await sentTo(chat, openAiResponses.name, { input: 'hi', tools });
+    assert.deepEqual(
+      listOf(toChat.sent.tools).map(({ function: declared }) => isObject(declared) && declared.parameters),
+      [
+        { type: 'object', properties: {} },
+        { type: 'object', properties: {} },
+        { type: 'object', properties: { a: { const: null } } },
+        { type: 'object', properties: {}, additionalProperties: false },
+      ],
+    );
+  });
+
+  for (const schema of [{}, null])
+    it(`given the schema ${JSON.stringify(schema)} for an answer when it is sent to a provider then any JSON is asked for`, async () => {
+      const body = { input: 'hi', text: { format: { type: 'json_schema', name: 'n', schema } } };
+      assert.equal((await sentTo(anthropic, openAiResponses.name, body)).refused, '/text/format');
+      assert.deepEqual((await sentTo(chat, openAiResponses.name, body)).sent.response_format, { type: 'json_object' });
+    });
+
   it('given a name twice when it is sent to Anthropic then the last tool counts and the other is named', async () => {
     const { sent, ignored } = await sentTo(anthropic, openAiChat.name, {
       messages: hi,

@@ -39,6 +39,7 @@ import {
 } from '#gateway/protocols/parsed-parts.ts';
 import { listAt, objectOr, orUnsupported, refuse, shown, stopsAt, textAt, textOr } from '#gateway/protocols/parsing.ts';
 import type { ParsedRequest } from '#gateway/protocols/protocol.ts';
+import { schemaIn } from '#gateway/protocols/tool-schema.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { effortOf, protocolName } from './thinking.ts';
 
@@ -228,7 +229,7 @@ class RequestParser {
     if (format === undefined || format === null) return null;
     const { type, schema } = this.#leftOut.read(objectOr(format), pointer, ['type', 'schema']);
     if (type !== 'json_schema') return refuse(pointer, 'this form of an answer cannot be expressed for this target');
-    return { name: 'answer', description: null, schema: keptText(schema), isStrict: true, pointer };
+    return { name: 'answer', description: null, schema: schemaIn(schema), isStrict: true, pointer };
   }
 
   #reasoning(thinking: Json | undefined, effort: string | null): Reasoning | null {
