@@ -31,7 +31,7 @@ export interface Target {
   readonly prefill: boolean;
   /** Whether its vectors can be compared with those of the first target. */
   readonly interchangeable: boolean;
-  /** The most tokens of an answer; null if the configuration does not say. */
+  /** Maximum tokens of an answer; null if the configuration does not say. */
   readonly maxOutputTokens: number | null;
   /** The member for that limit in a translated chat. */
   readonly maxTokens: MaxTokensMember;

@@ -111,7 +111,7 @@ const Price = strictObject({
 
 /** What a model takes, beyond what its provider's protocol says. */
 const modelTraits = {
-  /** The most tokens of an answer: used where a provider needs a limit and the client gives none. */
+  /** Maximum tokens of an answer: used where a provider needs a limit and the client gives none. */
   maxOutputTokens: optional(integer(1, 100_000_000)),
   /** The member for the limit of tokens, if it differs from the model's or the provider's. */
   maxTokens: optional(maxTokensMember),

@@ -10,7 +10,7 @@ export interface Conversation {
   readonly toolChoice: ToolChoice | null;
   /** False if the model may call only one tool at a time. */
   readonly allowsParallelCalls: boolean;
-  /** The most tokens of the answer; null for the target's default. */
+  /** Maximum tokens of the answer; null for the target's default. */
   readonly maxTokens: number | null;
   readonly temperature: Tuned | null;
   readonly topP: Tuned | null;
@@ -152,7 +152,7 @@ export interface OutputForm extends Placed {
 /** How much a model should think before it answers. */
 export interface Reasoning extends Placed {
   readonly effort: Effort;
-  /** The most tokens of thinking; null if the client names only an effort. */
+  /** Maximum tokens of thinking; null if the client names only an effort. */
   readonly budgetTokens: number | null;
 }
 

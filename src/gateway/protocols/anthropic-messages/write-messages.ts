@@ -215,11 +215,11 @@ class RequestWriter {
     if (part.kind === 'text') return isBlankText(part) ? [] : [textBlock(part)];
     if (part.kind === 'image') {
       if (part.detail !== null) this.#ignored.add(part.detail.pointer);
-      return [{ type: 'image', source: sourceOf(part.source) }];
+      return [{ type: 'image', source: writtenSource(part.source) }];
     }
     const { source, name } = part;
     const written =
-      source.kind === 'text' ? { type: 'text', media_type: 'text/plain', data: source.text } : sourceOf(source);
+      source.kind === 'text' ? { type: 'text', media_type: 'text/plain', data: source.text } : writtenSource(source);
     return [{ type: 'document', source: written, title: name?.value }];
   }
 
@@ -283,7 +283,7 @@ function callIdFor(id: string): string {
   return callId.test(id) ? id : `toolu_${hash('sha256', id).slice(0, 24)}`;
 }
 
-function sourceOf(source: Source): WritableJson {
+function writtenSource(source: Source): WritableJson {
   return source.kind === 'url'
     ? { type: 'url', url: source.url }
     : { type: 'base64', media_type: source.mediaType, data: source.data };
