@@ -27,7 +27,7 @@ const tooLong = new RegExp(
     'prompt 超长',
     'reduce the length of (?:the|your) (?:messages|prompt|input|conversation)',
     'exceeded model token limit',
-    '(?:prompt|input) token count (?:of |is |\\()?\\d+\\)? (?:exceeds|but model only supports)',
+    '(?:prompt|input) token count (?:of |is |\\()?\\d+\\)? (?:exceeds|but (?:the )?model only supports)',
     '(?:prompt|input) token count exceeds',
     'input tokens? (?:\\d+ )?(?:cannot )?exceed',
     'exceeds? (?:the )?n_ctx',
@@ -42,7 +42,7 @@ const tooLong = new RegExp(
 );
 
 /** Limits of an account, which pass with time. */
-const passing = /rate.?limit|per (?:minute|day|hour)|\btp[md]\b/i;
+const passing = /rate.?limit|tokens? per (?:minute|day|hour)|\btp[md]\b/i;
 
 /** Whether a provider says that a request is longer than the context of its model. */
 export function isContextLength({ code, type, message }: ProviderError): boolean {

@@ -105,9 +105,14 @@ export const tooLongTexts: ReadonlyArray<readonly [string, string]> = [
     'Gemini on Vertex',
     'Unable to submit request because the input token count is 1251952 but model only supports up to 1048576. Reduce the input token count and try again.',
   ],
+  [
+    'Gemini on Vertex',
+    'Unable to submit request because the input token count is 1223456 but the model only supports up to 1048576.',
+  ],
   ['vLLM', 'The decoder prompt (length 2061) is longer than the maximum model length of 2048.'],
   ['watsonx', 'the number of input tokens 5000 cannot exceed the total tokens limit 4096 for this model'],
   ['llama-cpp-python', 'prompt tokens (5000) exceeds n_ctx (4096)'],
+  ['a proxy', 'Your input exceeds the context window of this model (a limit per request, billed per hour).'],
   [
     'a proxy',
     "This model's maximum context length is 200000 tokens. Please shorten the messages, or request a quota increase.",
