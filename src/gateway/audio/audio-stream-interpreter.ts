@@ -8,7 +8,7 @@ import type { Tokens } from '#gateway/neutral/consumption.ts';
 import { providerErrorIn, usageIn } from '#gateway/neutral/provider-report.ts';
 import { isObject } from '#shared/json/json.ts';
 
-const { noContent, content, end, malformed, tooLarge } = classifications;
+const { empty, content, end, malformed, tooLarge } = classifications;
 
 /** A stream of speech or transcription events. The event whose type ends in `.done` finishes it. */
 export class AudioStreamInterpreter implements StreamInterpreter {
@@ -33,7 +33,7 @@ export class AudioStreamInterpreter implements StreamInterpreter {
   }
 
   classify(data: string | null): EventClassification {
-    if (data === null || data === '') return noContent;
+    if (data === null || data === '') return empty;
     if (data.trim() === '[DONE]') return end;
     const event = parseForeign(data);
     if (event === tooLargeJson) return tooLarge;

@@ -4,7 +4,9 @@ import type { JsonObject } from '#shared/json/json.ts';
 
 /** How the stream that passes an event on handles it. */
 export type EventClassification =
-  /** No content, but a sign of life: a ping, a comment, an event of an unknown type, the beginning of an answer. */
+  /** Nothing but a sign of life: a ping, a comment, an empty piece. It may come any number of times before the content. */
+  | { readonly kind: 'empty' }
+  /** No content, but more than a sign of life: the beginning of an answer or of a part, an event of an unknown type. */
   | { readonly kind: 'no-content' }
   | { readonly kind: 'content' }
   /** Removed, because only the gateway requested it. */
@@ -18,6 +20,7 @@ export type EventClassification =
 
 /** The classifications that say nothing more than their kind. Most events have one of them, so each is made once. */
 export const classifications = {
+  empty: { kind: 'empty' },
   noContent: { kind: 'no-content' },
   content: { kind: 'content' },
   gatewayOnly: { kind: 'gateway-only' },

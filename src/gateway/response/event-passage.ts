@@ -23,7 +23,7 @@ export interface EventPassage {
 }
 
 /** An event that ends a stream. */
-export type LastEvent = Exclude<EventClassification, { kind: 'no-content' | 'content' | 'gateway-only' }>;
+export type LastEvent = Exclude<EventClassification, { kind: 'empty' | 'no-content' | 'content' | 'gateway-only' }>;
 
 /** Returns what an event that ends a stream makes of it; null if the stream is complete. */
 export function failureOf(event: LastEvent, canEnd: boolean): AttemptFailure | null {

@@ -1,5 +1,6 @@
 import type { ByteReservation } from '#exchange/byte-budget.ts';
 import { type AttemptFailure, noRoom, tooLarge } from '#gateway/attempt/attempt-failure.ts';
+import { GatheredBytes } from '#gateway/framing/gathered-bytes.ts';
 import { maxKeptBytes, type StreamInterpreter } from '#gateway/framing/stream-interpreter.ts';
 import type { EventStreamResponseOptions } from './shared-stream.ts';
 
@@ -14,8 +15,6 @@ const escapedBytes = 3;
 /** Maximum bytes of the repetition in one event. */
 const maxRepeatedBytes = 8 * 1024 * 1024;
 
-const noBytes = Buffer.alloc(0);
-
 /**
  * The events of one attempt that the client does not have yet. They count in the budget of answers, with all else that
  * the attempt keeps of its stream.
@@ -26,8 +25,7 @@ export class HeldEvents {
   /** Maximum bytes of small events; large ones have a limit of their own. */
   readonly #maxSmallBytes: number;
   readonly #maxWindowBytes: number;
-  #pieces: Buffer[] = [];
-  #bytes = 0;
+  readonly #events = new GatheredBytes();
   #largeBytes = 0;
   /** What the decompression of the stream keeps of it. */
   #windowBytes = 0;
@@ -44,12 +42,12 @@ export class HeldEvents {
   }
 
   get isEmpty(): boolean {
-    return this.#pieces.length === 0;
+    return this.#events.length === 0;
   }
 
   /** All of them in order. */
   get all(): Buffer {
-    return Buffer.concat(this.#pieces);
+    return this.#events.bytes;
   }
 
   /**
@@ -58,9 +56,8 @@ export class HeldEvents {
    * @returns why they cannot be held; null if they can
    */
   add(bytes: Buffer, isBounded: boolean): AttemptFailure | null {
-    this.#pieces.push(bytes);
-    this.#bytes += bytes.length;
-    if (isBounded && this.#bytes > this.#maxSmallBytes + this.#largeBytes) return tooLarge;
+    this.#events.add(bytes);
+    if (isBounded && this.#events.length > this.#maxSmallBytes + this.#largeBytes) return tooLarge;
     return this.#answerHold.takeBegun(bytes.length) ? null : noRoom;
   }
 
@@ -76,11 +73,9 @@ export class HeldEvents {
 
   /** Returns them with what follows them, and holds nothing. */
   takeWith(next: Buffer): Buffer {
-    const [first = noBytes] = this.#pieces;
-    const isAlone = this.#pieces.length === 1 && next.length === 0;
-    const all = isAlone ? first : Buffer.concat([...this.#pieces, next]);
-    this.#pieces = [];
-    this.#bytes = 0;
+    if (next.length > 0) this.#events.add(next);
+    const all = this.#events.bytes;
+    this.#events.take();
     return all;
   }
 
@@ -90,7 +85,7 @@ export class HeldEvents {
    * @returns why there is no room for it; null if there is
    */
   count(keptBytes: number): AttemptFailure | null {
-    const bytes = this.#bytes + keptBytes + this.#windowBytes + this.openBytes;
+    const bytes = this.#events.length + keptBytes + this.#windowBytes + this.openBytes;
     const more = bytes - this.#answerHold.bytes;
     if (more <= 0) this.#answerHold.resize(bytes);
     else if (this.#interpreter.keptBytes > (this.#interpreter.maxKeptBytes ?? maxKeptBytes)) return tooLarge;

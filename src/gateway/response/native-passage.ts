@@ -3,6 +3,9 @@ import type { StreamInterpreter } from '#gateway/framing/stream-interpreter.ts';
 import { type EventPassage, failureOf, type LastEvent } from './event-passage.ts';
 import type { StreamAnswer } from './stream-answer.ts';
 
+/** Maximum bytes of events that say nothing and are held before the content. They may come for minutes, and fast. */
+const maxEmptyBytes = 16 * 1024;
+
 const noBytes = Buffer.alloc(0);
 
 /** Passes events as they come. */
@@ -11,6 +14,7 @@ export class NativePassage implements EventPassage {
   readonly hasMore = false;
   readonly #answer: StreamAnswer;
   readonly #interpreter: StreamInterpreter;
+  #emptyBytes = 0;
 
   constructor(answer: StreamAnswer, interpreter: StreamInterpreter) {
     this.#answer = answer;
@@ -28,10 +32,10 @@ export class NativePassage implements EventPassage {
         this.#answer.markContent();
         // The first attempt has already sent the events before the content.
         if (this.#answer.isContinuation) from = start;
-      } else if (event.kind === 'gateway-only') {
+      } else if (event.kind === 'gateway-only' || (event.kind === 'empty' && this.#isSurplus(end - start))) {
         this.#answer.send(bytes.subarray(from, start));
         from = end;
-      } else if (event.kind !== 'no-content' && event.kind !== 'content') {
+      } else if (event.kind !== 'empty' && event.kind !== 'no-content' && event.kind !== 'content') {
         this.#answer.send(bytes.subarray(from, start));
         this.#conclude(event, bytes.subarray(start, end));
         return;
@@ -39,6 +43,13 @@ export class NativePassage implements EventPassage {
     }
     this.#answer.send(from === 0 ? bytes : bytes.subarray(from));
     if (hasData) this.#answer.markEnding();
+  }
+
+  /** Whether an event that says nothing is left out before the content, because enough of them are held. */
+  #isSurplus(bytes: number): boolean {
+    if (this.#answer.hasContent) return false;
+    this.#emptyBytes += bytes;
+    return this.#emptyBytes > maxEmptyBytes;
   }
 
   note(batch: SseBatch): void {

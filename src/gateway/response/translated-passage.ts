@@ -52,13 +52,18 @@ export class TranslatedPassage implements EventPassage {
 
   /** @returns whether more events may follow */
   #take(event: EventClassification): boolean {
-    if (event.kind === 'no-content' || event.kind === 'gateway-only') return true;
-    if (event.kind !== 'content') {
-      this.#conclude(event);
-      return false;
+    switch (event.kind) {
+      case 'content':
+        this.#answer.markContent();
+        return true;
+      case 'empty':
+      case 'no-content':
+      case 'gateway-only':
+        return true;
+      default:
+        this.#conclude(event);
+        return false;
     }
-    this.#answer.markContent();
-    return true;
   }
 
   #send(): void {

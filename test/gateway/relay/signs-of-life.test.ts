@@ -16,6 +16,8 @@ import { movedTime } from '#test/gateway/support/moved-time.ts';
 import { eventsOf } from '#test/gateway/support/strict-messages.ts';
 import { eventsOfResponse, openAiResponse, outputMessage } from '#test/gateway/support/strict-responses.ts';
 
+const eventStream = { 'content-type': 'text/event-stream' };
+
 /** What a provider of a protocol sends. */
 interface Script {
   /** Before any part of the answer. */
@@ -121,7 +123,7 @@ describe('Signs of life', () => {
   const signing =
     (first: string, sign: string, times: number, rest: string): Behaviour =>
     async (res) => {
-      res.writeHead(200, { 'content-type': 'text/event-stream' }).write(first);
+      res.writeHead(200, eventStream).write(first);
       for (let sent = 0; sent < times && !res.destroyed; sent += 1) {
         res.write(sign);
         await time.pass(50_000);
@@ -146,6 +148,16 @@ describe('Signs of life', () => {
         primary.answers(signing(opening, sign, 5, rest));
         assert.deepEqual(await ask(client, provider), fromBackup);
       });
+
+    for (const [what, sign] of Object.entries({ ...signs, ...signsOfPart }))
+      if (what !== 'an unknown event')
+        it(`of a provider of ${provider} at ${client} may come any number of times: ${what}`, async () => {
+          const first = opening + (begin ?? '');
+          for (const flood of [first + sign.repeat(40_000), sign.repeat(40_000) + first]) {
+            primary.answers((res) => void res.writeHead(200, eventStream).end(`${flood}${rest}`));
+            assert.deepEqual(await ask(client, provider), fromPrimary);
+          }
+        });
 
     if (begin !== null)
       for (const [what, sign] of Object.entries({ ...signs, ...signsOfPart }))

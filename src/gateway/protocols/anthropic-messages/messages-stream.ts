@@ -1,4 +1,5 @@
 import { parseForeign } from '#gateway/framing/foreign-json.ts';
+import { classifications, type EventClassification } from '#gateway/framing/stream-interpreter.ts';
 import { NeutralStream } from '#gateway/protocols/neutral-stream.ts';
 import { isObject } from '#shared/json/json.ts';
 import { MessagesAnswerReader } from './messages-answer-reader.ts';
@@ -18,8 +19,22 @@ export class MessagesStream extends NeutralStream {
     super(new MessagesAnswerReader(), endMark, keepsText);
   }
 
+  override classify(data: string | null): EventClassification {
+    const classification = super.classify(data);
+    return classification.kind === 'no-content' && saysNothing(data) ? classifications.empty : classification;
+  }
+
   peek(beginning: string): 'content' | 'no-content' | null {
     const event = parseForeign(beginning);
     return isObject(event) ? (kinds.get(event.type) ?? null) : null;
   }
+}
+
+/** Whether an event without content is a ping, or an empty piece of a text or of thinking. */
+function saysNothing(data: string | null): boolean {
+  if (data === null) return true;
+  const event = parseForeign(data);
+  if (!isObject(event)) return data === '';
+  const { type, delta } = event;
+  return type === 'ping' || (isObject(delta) && (delta.thinking ?? delta.text) === '');
 }

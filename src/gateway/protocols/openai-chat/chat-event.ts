@@ -117,6 +117,11 @@ export class ChatProgress {
     if (chunk.tokens !== null) this.tokens = chunk.tokens;
   }
 
+  /** Whether all of these choices have begun. */
+  hasSeen(choices: ReadonlyArray<number>): boolean {
+    return this.#seen.size > 0 && choices.every((index) => this.#seen.has(index));
+  }
+
   #takeText(text: string | null): void {
     if (text === null) this.#text.drop();
     else this.#text.add(text);

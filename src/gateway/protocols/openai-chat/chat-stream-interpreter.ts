@@ -4,10 +4,10 @@ import {
   type StreamInterpreter,
 } from '#gateway/framing/stream-interpreter.ts';
 import type { Tokens } from '#gateway/neutral/consumption.ts';
-import { ChatProgress, readChatEvent } from './chat-event.ts';
+import { type ChatChunk, ChatProgress, readChatEvent } from './chat-event.ts';
 import { ChatEventReader } from './chat-event-reader.ts';
 
-const { noContent, content, gatewayOnly, end, malformed, tooLarge } = classifications;
+const { empty, noContent, content, gatewayOnly, end, malformed, tooLarge } = classifications;
 
 /** A chat stream: finished when every choice has its `finish_reason`. */
 export class ChatStreamInterpreter implements StreamInterpreter {
@@ -28,7 +28,7 @@ export class ChatStreamInterpreter implements StreamInterpreter {
     const event = this.#reader.read(data);
     switch (event.kind) {
       case 'empty':
-        return noContent;
+        return empty;
       case 'done':
         return end;
       case 'malformed':
@@ -38,11 +38,17 @@ export class ChatStreamInterpreter implements StreamInterpreter {
       case 'error':
         return event;
       case 'chunk':
-        this.#progress.add(event);
-        if (this.#progress.isOverflown) return tooLarge;
-        if (event.isUsageOnly && this.#takesUsageOut) return gatewayOnly;
-        return event.hasContent ? content : noContent;
+        return this.#classifyChunk(event);
     }
+  }
+
+  #classifyChunk(chunk: ChatChunk): EventClassification {
+    const isFirst = !chunk.hasContent && !this.#progress.hasSeen(chunk.choices);
+    this.#progress.add(chunk);
+    if (this.#progress.isOverflown) return tooLarge;
+    if (chunk.isUsageOnly && this.#takesUsageOut) return gatewayOnly;
+    if (chunk.hasContent) return content;
+    return isFirst ? noContent : empty;
   }
 
   peek(beginning: string): 'content' | null {

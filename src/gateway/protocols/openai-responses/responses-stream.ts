@@ -15,7 +15,7 @@ import { failedResponse, type ResponseFrame, responseObject } from './response-o
 import { errorMembers, eventText } from './responses-answer-writer.ts';
 import { rewriteEvent, type StorageMembers } from './rewrite-response.ts';
 
-const { noContent, content, end, malformed, tooLarge } = classifications;
+const { empty, noContent, content, end, malformed, tooLarge } = classifications;
 
 /** Interprets a stream of Responses that passes as it comes. */
 export class ResponsesStream implements StreamInterpreter {
@@ -50,7 +50,7 @@ export class ResponsesStream implements StreamInterpreter {
   }
 
   classify(data: string | null): EventClassification {
-    if (data === null || data === '') return noContent;
+    if (data === null || data === '') return empty;
     const event = parseForeign(data);
     if (event === tooLargeJson) return tooLarge;
     if (!isObject(event) || typeof event.type !== 'string') return malformed;
@@ -119,7 +119,8 @@ export class ResponsesStream implements StreamInterpreter {
         this.hasBegun = true;
         return noContent;
       default:
-        return isContent(event, type) ? content : noContent;
+        if (isContent(event, type)) return content;
+        return type === 'keepalive' || type.endsWith('.delta') ? empty : noContent;
     }
   }
 }
@@ -172,6 +173,7 @@ export class RewrittenResponsesStream extends ResponsesStream {
   readonly #options: RewrittenStreamOptions;
   #written: string[] = [];
   #last = '';
+  #hasContent = false;
 
   constructor(options: RewrittenStreamOptions) {
     super(options.frame);
@@ -180,8 +182,9 @@ export class RewrittenResponsesStream extends ResponsesStream {
 
   override classify(data: string | null): EventClassification {
     const classification = super.classify(data);
-    const isEvent = data !== null && data !== '';
-    return this.#options.frame === null && isEvent && classification.kind === 'no-content' ? content : classification;
+    const isBegun = this.#options.frame === null && classification.kind === 'no-content';
+    this.#hasContent ||= isBegun || classification.kind === 'content';
+    return isBegun ? content : classification;
   }
 
   /** A response is rewritten, and the last one is stored. */
@@ -212,6 +215,8 @@ export class RewrittenResponsesStream extends ResponsesStream {
   }
 
   protected override take(event: JsonObject, data: string, { kind }: EventClassification): void {
+    // What says nothing is not held: it may come for minutes, and fast.
+    if (kind === 'empty' && !this.#hasContent) return;
     const type = String(event.type);
     const hasResponse = kind === 'end' || begunTypes.has(type);
     const { storage, redactErrors } = this.#options;
