@@ -62,7 +62,7 @@ export const tooLarge: AttemptFailure = { kind: 'broken', how: 'too-large' };
 /** An answer with an event that must be held, and is larger than that. */
 export function tooLargeEvent(maxBytes: number): AttemptFailure {
   const limit = `${maxBytes} bytes, which the answers of a project may take (MAX_ANSWER_BYTES_IN_FLIGHT_PER_PROJECT)`;
-  const detail = `An event of the provider’s stream has more than ${limit}. Ask for less at a time, or for an answer that is not streamed.`;
+  const detail = `An event of the provider’s stream has more than ${limit}. Ask for less at a time.`;
   return { kind: 'broken', how: 'too-large', detail };
 }
 

@@ -29,7 +29,7 @@ export class LargeEvent {
   /** Whether its blank line has come, but for a line feed that may follow. */
   #isComplete = false;
 
-  /** @param listener takes its data; null for nobody */
+  /** @param listener takes its data; null if they are not needed */
   constructor(listener: DataListener | null = null) {
     this.#listener = listener;
   }

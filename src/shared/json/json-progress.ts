@@ -30,8 +30,10 @@ const isSpace = byteTable(' \t\r\n');
 
 const quote = 0x22;
 const backslash = 0x5c;
-const escaped = /^(?:["\\/bfnrt]|u[\da-fA-F]{4})$/;
-const escapedBegins = /^(?:u[\da-fA-F]{0,3})?$/;
+const unicode = 0x75;
+const isEscapable = byteTable('"\\/bfnrtu');
+const isHexDigit = byteTable('0123456789abcdefABCDEF');
+const hexDigits = 4;
 
 /**
  * Reads a JSON text (RFC 8259) that comes in pieces of any length, and keeps nothing of it. It accepts what `JSON.parse`
@@ -43,8 +45,10 @@ export class JsonProgress {
   #expect: Expect = Expect.value;
   #isInString = false;
   #isName = false;
-  /** The escape in a string so far, without its backslash; null outside of one. */
-  #escape: string | null = null;
+  /** Whether a backslash in a string has come, and not what it escapes. */
+  #isEscaping = false;
+  /** The digits that an escape of a string still needs. */
+  #digitsLeft = 0;
   /** The number or literal so far; empty outside of one. */
   #word = '';
   #hasBegun = false;
@@ -64,7 +68,8 @@ export class JsonProgress {
   add(piece: string): void {
     let at = 0;
     while (at < piece.length && !this.#isFaulty) {
-      if (this.#escape !== null) at = this.#readEscape(piece, at, this.#escape);
+      if (this.#isEscaping) at = this.#readEscape(piece, at);
+      else if (this.#digitsLeft > 0) at = this.#readDigit(piece, at);
       else if (this.#isInString) at = this.#readString(piece, at);
       else at = this.#readToken(piece, at);
     }
@@ -78,7 +83,7 @@ export class JsonProgress {
         return at + 1;
       }
       if (code === backslash) {
-        this.#escape = '';
+        this.#isEscaping = true;
         return at + 1;
       }
       if (code < 0x20) return this.#fail(at);
@@ -86,11 +91,17 @@ export class JsonProgress {
     return piece.length;
   }
 
-  #readEscape(piece: string, at: number, before: string): number {
-    const read = before + piece.charAt(at);
-    if (escaped.test(read)) this.#escape = null;
-    else if (escapedBegins.test(read)) this.#escape = read;
-    else return this.#fail(at);
+  #readEscape(piece: string, at: number): number {
+    const code = piece.charCodeAt(at);
+    if (isEscapable[code] !== 1) return this.#fail(at);
+    this.#isEscaping = false;
+    if (code === unicode) this.#digitsLeft = hexDigits;
+    return at + 1;
+  }
+
+  #readDigit(piece: string, at: number): number {
+    if (isHexDigit[piece.charCodeAt(at)] !== 1) return this.#fail(at);
+    this.#digitsLeft -= 1;
     return at + 1;
   }
 

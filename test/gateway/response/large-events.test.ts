@@ -328,6 +328,6 @@ describe('A large event of a stream', () => {
     provider.answers(stream([role, chunk({ content: large.repeat(18) }), stop, done]));
     const answer = await post(service, '/v1/messages', { ...message, model: 'alone' });
     assert.equal(answer.status, 502);
-    assert.match(answer.text, /25165824 bytes.*MAX_ANSWER_BYTES_IN_FLIGHT_PER_PROJECT/);
+    assert.match(answer.text, /25165824 bytes.*MAX_ANSWER_BYTES_IN_FLIGHT_PER_PROJECT\). Ask for less at a time\."/);
   });
 });

@@ -121,7 +121,7 @@ class OutputItems {
     return item;
   }
 
-  /** A call that was cut off is not in the response: nobody can answer it. */
+  /** A call that was cut off is not in the response: no client can answer it. */
   #endOpen(status: ItemStatus): void {
     const open = this.#open;
     this.#open = null;
