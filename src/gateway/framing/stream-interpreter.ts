@@ -69,10 +69,12 @@ export interface StreamInterpreter {
    * provider. Missing if the events pass as they come.
    */
   readonly translated?: () => string;
-  /** Whether a large event has become more than was written so far. */
+  /** Whether the events, or the end, have become more than was written so far. */
   readonly hasMore?: boolean;
-  /** Classifies the next part of that event. */
+  /** Classifies the next part of that. */
   readonly classifyMore?: () => EventClassification;
+  /** As `finish`, but with long texts still to come: see `hasMore`. */
+  readonly beginEnd?: () => string;
   /** Makes the event that reports an error inside the stream, if it depends on the events before. */
   readonly errorEvent?: ((error: JsonObject) => string) | undefined;
 }

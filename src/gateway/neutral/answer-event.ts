@@ -59,6 +59,10 @@ export interface AnswerWriter {
   readonly keptBytes: number;
   /** Returns the server-sent events that end a complete answer. */
   readonly end: () => string;
+  /** Whether long texts follow what was returned so far. Missing if never. */
+  readonly hasMore?: boolean;
+  /** Returns the next part of them. */
+  readonly more?: () => string;
   /** Makes the event that reports an error inside the stream, if it depends on the events before. */
   readonly errorEvent?: ((error: JsonObject) => string) | undefined;
 }

@@ -24,6 +24,11 @@ export class GatheredText {
     return this.bytes - before;
   }
 
+  /** The text in parts. */
+  get pieces(): ReadonlyArray<string> {
+    return this.#pieces;
+  }
+
   get text(): string {
     return this.#pieces.join('');
   }

@@ -35,7 +35,7 @@ function isLast({ kind }: EventClassification): boolean {
   return kind !== 'content' && kind !== 'no-content';
 }
 
-/** How often a text is kept together: by the writer of Responses, and in the three events that end its item. */
+/** How often a text is kept together: by the writer of Responses, and in the three events that end a free text. */
 const maxCopies = 4;
 
 /** Interprets the events of a stream in the neutral form, in which all protocols have one meaning. */
@@ -156,10 +156,18 @@ export class TranslatedStream extends NeutralStream {
   }
 
   get hasMore(): boolean {
-    return this.#rest !== null;
+    return this.#rest !== null || this.#hasMoreWritten;
+  }
+
+  get #hasMoreWritten(): boolean {
+    return this.#writer.hasMore === true;
   }
 
   classifyMore(): EventClassification {
+    if (this.#hasMoreWritten) {
+      this.#add(this.#writer.more?.() ?? '');
+      return noContent;
+    }
     const rest = this.#rest;
     this.#rest = null;
     let classification: EventClassification = noContent;
@@ -167,7 +175,7 @@ export class TranslatedStream extends NeutralStream {
       const taken = this.classifyEvent(next.value);
       if (isLast(taken)) return taken;
       if (taken === content) classification = content;
-      if (this.#writtenBytes < maxPartBytes) continue;
+      if (this.#writtenBytes < maxPartBytes && !this.#hasMoreWritten) continue;
       this.#rest = rest;
       return classification;
     }
@@ -204,19 +212,27 @@ export class TranslatedStream extends NeutralStream {
 
   protected override take(event: AnswerEvent): void {
     super.take(event);
-    const written = this.#writer.write(event);
+    this.#add(this.#writer.write(event), event.kind !== 'started');
+  }
+
+  #add(written: string, isCounted = true): void {
     if (written === '') return;
     this.#written.push(written);
-    if (event.kind !== 'started') this.#writtenBytes += written.length;
+    if (isCounted) this.#writtenBytes += written.length;
   }
 
   override finish(): string {
-    let rest = this.translated();
+    let all = this.beginEnd();
     while (this.hasMore) {
       this.classifyMore();
-      rest += this.translated();
+      all += this.translated();
     }
-    return rest + this.#writer.end();
+    return all;
+  }
+
+  beginEnd(): string {
+    this.#add(this.#writer.end());
+    return this.translated();
   }
 
   /** See `AnswerWriter.errorEvent`. */

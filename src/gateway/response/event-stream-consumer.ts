@@ -69,10 +69,10 @@ export class EventStreamConsumer implements BodyConsumer {
   onAbort(): void {
     this.#isAborted = true;
     try {
-      do this.#read(false);
-      while (this.#passage.hasMore && !this.#answer.isOver);
+      this.#readAll();
       // The answer is complete, so the end of the connection does not matter.
       if (!this.#answer.isOver && this.#interpreter.isFinished) this.#answer.finish();
+      this.#readAll();
     } finally {
       this.#answer.abort();
     }
@@ -118,8 +118,16 @@ export class EventStreamConsumer implements BodyConsumer {
     else this.#endLarge(this.#large, blankLine);
     if (this.#answer.isOver) return;
     if (this.#arrived.isWaiting) this.#hasEnded = true;
-    else if (this.#interpreter.isFinished) this.#answer.finish();
-    else this.#answer.fail(unfinished);
+    else if (!this.#interpreter.isFinished) this.#answer.fail(unfinished);
+    else {
+      this.#answer.finish();
+      this.#waitForMore();
+    }
+  }
+
+  #readAll(): void {
+    do this.#read(false);
+    while (this.#passage.hasMore && !this.#answer.isOver);
   }
 
   #take(): void {
@@ -136,7 +144,7 @@ export class EventStreamConsumer implements BodyConsumer {
       if (this.#large !== null) bytes = this.#readLarge(this.#large, bytes, canWait);
       if (bytes.length === 0 || this.#answer.isOver) return;
       this.#pass(this.#splitter.push(bytes));
-      if (this.#answer.isOver || !this.#splitter.isOverflown) return;
+      if (this.#answer.isOver || this.#passage.hasMore || !this.#splitter.isOverflown) return;
       bytes = this.#splitter.takeBeginning();
       this.#large = this.#largeEvents.open(bytes);
     }
@@ -161,23 +169,23 @@ export class EventStreamConsumer implements BodyConsumer {
   #endLarge(large: OpenLargeEvent, missing: Buffer): void {
     this.#large = null;
     const batch = this.#largeEvents.end(large, missing);
-    if (batch === null) return;
-    this.#pass(batch);
-    this.#waitForMore();
+    if (batch !== null) this.#pass(batch);
   }
 
   #pass(batch: SseBatch): void {
     this.#passage.pass(batch);
     this.#answer.count();
+    this.#waitForMore();
   }
 
   #passMore(): void {
     this.#passage.passMore?.();
     this.#answer.count();
+    if (this.#answer.isEnding && !this.#passage.hasMore) this.#answer.complete(noBytes);
     this.#waitForMore();
   }
 
-  /** The rest of what a large event became is written in turns, as fast as the client takes it. */
+  /** The rest of what events became, or of the end, is written in turns, as fast as the client takes it. */
   #waitForMore(): void {
     if (this.#isAborted || this.#answer.isOver || !this.#passage.hasMore) return;
     this.#attempt.pause();

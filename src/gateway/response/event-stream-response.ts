@@ -78,7 +78,9 @@ export class EventStreamResponse implements ResponseHandler, SharedStream {
   }
 
   abort(failure: AttemptFailure): void {
-    if (this.client.isInsideEvent) this.options.response.write(blankLine);
+    // What is translated is inside of an event only if the event of the error ends it.
+    const isTranslated = this.#interpreter?.translated !== undefined;
+    if (this.client.isInsideEvent && !isTranslated) this.options.response.write(blankLine);
     this.client.end(this.#errorEventOf(failure) ?? errorEvent(failure, this.options.call));
   }
 

@@ -30,6 +30,8 @@ export class StreamAnswer {
   #preparing: Promise<void> | null = null;
   #isPrepared: boolean;
   isOver = false;
+  /** Whether its end is being written. */
+  isEnding = false;
 
   /** @param maxWindowBytes that the decompression of the stream keeps */
   constructor(
@@ -83,7 +85,7 @@ export class StreamAnswer {
 
   send(bytes: Buffer): void {
     if (bytes.length === 0 || this.isOver) return;
-    if (this.hasContent && this.#stream.client.hasBegun) this.#write(bytes);
+    if (this.isEnding || (this.hasContent && this.#stream.client.hasBegun)) this.#write(bytes);
     else if (!this.isContinuation)
       this.#failIf(this.held.add(bytes, this.#stream.options.isHeldWhole || !this.hasContent));
   }
@@ -107,11 +109,34 @@ export class StreamAnswer {
     return null;
   }
 
-  /** Completes it with the end that the interpreter writes. */
+  /** Completes it with the end that the interpreter writes. A long end is passed in parts after this. */
   finish(): void {
+    if (this.isEnding) return;
+    const isPassed = this.#isPrepared && this.#stream.options.finish === undefined;
+    if (this.#interpreter.beginEnd !== undefined && isPassed) this.#beginEnd();
+    else this.#finishWhole();
+  }
+
+  #beginEnd(): void {
+    const first = Buffer.from(this.#interpreter.beginEnd?.() ?? '');
+    this.count(this.#interpreter.keptBytes + first.length);
+    if (this.#interpreter.hasMore === true) {
+      this.isEnding = true;
+      this.send(first);
+      this.markInside(true);
+    } else if (!this.isOver) this.complete(first);
+  }
+
+  /** What is stored before the client has it is made as a whole. */
+  #finishWhole(): void {
     const { keptBytes } = this.#interpreter;
     if (keptBytes > 0) this.count(maxRepetitions * keptBytes);
     if (!this.isOver) this.complete(Buffer.from(this.#interpreter.finish()));
+  }
+
+  /** @param isInside whether the client may have a part of an event, which nothing may interrupt */
+  markInside(isInside: boolean): void {
+    this.#stream.client.isInsideEvent = isInside;
   }
 
   complete(last: Buffer): void {

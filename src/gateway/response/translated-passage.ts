@@ -68,6 +68,7 @@ export class TranslatedPassage implements EventPassage {
 
   #send(): void {
     this.#answer.send(Buffer.from(this.#translated()));
+    this.#answer.markInside(this.hasMore);
   }
 
   #conclude(event: LastEvent): void {

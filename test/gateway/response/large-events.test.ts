@@ -76,7 +76,11 @@ describe('A large event of a stream', () => {
 
   before(async () => {
     [provider, backup] = await Promise.all([FakeProvider.start(), FakeProvider.start()]);
-    answers = new ByteBudget({ ...defaultAnswerByteLimits, maxBytesPerProject: 24 * mebibyte });
+    answers = new ByteBudget({
+      ...defaultAnswerByteLimits,
+      maxBytesPerProject: 24 * mebibyte,
+      maxBytes: 40 * mebibyte,
+    });
     const target = (name: string) => ({ targets: [{ provider: name, model: 'x', maxOutputTokens: 100 }], retries: 0 });
     service = await startGateway(
       {
@@ -284,6 +288,54 @@ describe('A large event of a stream', () => {
     assert.match(answer.text.slice(-10_000), /"name":"look".*event: response\.completed|"usage"/s);
     assert.doesNotMatch(answer.text, /response\.failed/);
   });
+
+  const repeated = 'é€"\\\n😀 of any kind'.repeat(450_000);
+  const repeats: Readonly<Record<string, readonly [object, string, ReadonlyArray<string>]>> = {
+    'a text': [
+      { content: repeated },
+      'response.output_text.done',
+      ['text', 'part.text', 'item.content.0.text', 'response.output.0.content.0.text'],
+    ],
+    'what the model thought': [
+      { reasoning_content: repeated },
+      'response.reasoning_summary_text.done',
+      ['text', 'part.text', 'item.summary.0.text', 'response.output.0.summary.0.text'],
+    ],
+    'the arguments of a call': [
+      { tool_calls: [{ index: 0, id: 'c', function: { name: 'look', arguments: JSON.stringify({ repeated }) } }] },
+      'response.function_call_arguments.done',
+      ['arguments', 'item.arguments', 'response.output.0.arguments'],
+    ],
+  };
+  for (const [what, [delta, first, places]] of Object.entries(repeats))
+    it(`is kept once for the events of a response that repeat it: ${what}`, async () => {
+      provider.answers(stream([role, chunk(delta), stop, done]));
+      const answer = await fetch(`${service.url}/v1/responses`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${goodKey}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ ...response, model: 'alone' }),
+      });
+      const received: Buffer[] = [];
+      let most = 0;
+      for await (const piece of answer.body ?? []) {
+        received.push(Buffer.from(piece));
+        most = Math.max(most, answers.bytes);
+      }
+      const text = Buffer.concat(received).toString();
+      const events = text.split('\n\n').filter((written) => written.includes('data: '));
+      const values = events.map((written) => JSON.parse(written.slice(written.indexOf('data: ') + 6)));
+      assert.deepEqual(
+        values.map((value) => value.sequence_number),
+        values.map((_, index) => index),
+      );
+      const ends = values.slice(values.findIndex(({ type }) => type === first));
+      assert.equal(ends.at(-1).type, 'response.completed');
+      const at = (value: unknown, path: string) =>
+        path.split('.').reduce((inside, name) => (inside as Record<string, unknown> | undefined)?.[name], value);
+      const expected = what.startsWith('the arguments') ? JSON.stringify({ repeated }) : repeated;
+      for (const [index, place] of places.entries()) assert.ok(at(ends[index], place) === expected, place);
+      assert.ok(most < 2.5 * Buffer.byteLength(JSON.stringify(chunk(delta))), `${most} bytes were kept`);
+    });
 
   const ends: Readonly<Record<string, Behaviour>> = {
     'its stream ends before its blank line': stream([role, chunk({ content: large }, 'stop').trimEnd()]),

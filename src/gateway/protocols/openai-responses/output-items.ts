@@ -2,8 +2,9 @@ import type { Signature } from '#gateway/neutral/conversation.ts';
 import { GatheredText } from '#gateway/neutral/gathered-text.ts';
 import { freeTextIn } from '#gateway/protocols/free-text.ts';
 import { itemIdOf } from '#responses/response-ids.ts';
-import type { JsonObject } from '#shared/json/json.ts';
+import type { Json, JsonObject } from '#shared/json/json.ts';
 import { encryptedContentOf } from './encrypted-content.ts';
+import { textOf } from './long-text.ts';
 
 /** Emits an event of a stream. */
 export type Emit = (type: string, members: JsonObject) => void;
@@ -38,7 +39,7 @@ interface PartPlace {
 /** A part of a message: a text, or the refusal of one. */
 export type PartKind = 'text' | 'refusal';
 
-function partOf(kind: PartKind, text: string): JsonObject {
+function partOf(kind: PartKind, text: Json): JsonObject {
   return kind === 'text'
     ? { type: 'output_text', annotations: [], logprobs: [], text }
     : { type: 'refusal', refusal: text };
@@ -49,7 +50,7 @@ function emitDelta(emit: Emit, kind: PartKind, place: PartPlace, delta: string):
   else emit('response.refusal.delta', { ...place, delta });
 }
 
-function emitPartEnd(emit: Emit, kind: PartKind, place: PartPlace, text: string, part: JsonObject): void {
+function emitPartEnd(emit: Emit, kind: PartKind, place: PartPlace, text: Json, part: JsonObject): void {
   if (kind === 'text') emit('response.output_text.done', { ...place, text, logprobs: [] });
   else emit('response.refusal.done', { ...place, refusal: text });
   emit('response.content_part.done', { ...place, part });
@@ -96,7 +97,7 @@ export class MessageItem implements OpenItem {
   #endPart(): void {
     if (this.#open === null) return;
     const { kind, gathered } = this.#open;
-    const { text } = gathered;
+    const text = textOf(gathered);
     const part = partOf(kind, text);
     emitPartEnd(this.#emit, kind, this.#place, text, part);
     this.#content.push(part);
@@ -139,7 +140,7 @@ export class ReasoningItem implements OpenItem {
   }
 
   end(): JsonObject {
-    if (this.#gathered !== null) emitSummaryEnd(this.#emit, this.#place, this.#gathered.text);
+    if (this.#gathered !== null) emitSummaryEnd(this.#emit, this.#place, textOf(this.#gathered));
     const item = this.#item();
     this.#emit('response.output_item.done', { output_index: this.#index, item });
     return item;
@@ -151,16 +152,16 @@ export class ReasoningItem implements OpenItem {
 
   #item(): JsonObject {
     const encrypted = this.#encryptedContent === null ? {} : { encrypted_content: this.#encryptedContent };
-    const summary = this.#gathered === null ? [] : [summaryOf(this.#gathered.text)];
+    const summary = this.#gathered === null ? [] : [summaryOf(textOf(this.#gathered))];
     return { id: this.#id, type: 'reasoning', summary, ...encrypted };
   }
 }
 
-function summaryOf(text: string): JsonObject {
+function summaryOf(text: Json): JsonObject {
   return { type: 'summary_text', text };
 }
 
-function emitSummaryEnd(emit: Emit, place: JsonObject, text: string): void {
+function emitSummaryEnd(emit: Emit, place: JsonObject, text: Json): void {
   emit('response.reasoning_summary_text.done', { ...place, text });
   emit('response.reasoning_summary_part.done', { ...place, part: summaryOf(text) });
 }
@@ -208,14 +209,13 @@ export class CallItem implements OpenItem {
   }
 
   /** The free text of a call that was cut off is not known. */
-  #given(status: ItemStatus): string {
-    const { text } = this.#gathered;
-    if (!this.#isFreeText) return text;
-    return status === 'completed' ? freeTextIn(text) : '';
+  #given(status: ItemStatus): Json {
+    if (!this.#isFreeText) return textOf(this.#gathered);
+    return status === 'completed' ? freeTextIn(this.#gathered.text) : '';
   }
 
-  #emitDone(given: string): void {
-    if (this.#isFreeText) emitInput(this.#emit, this.#place, given);
+  #emitDone(given: Json): void {
+    if (this.#isFreeText) emitInput(this.#emit, this.#place, String(given));
     else this.#emit('response.function_call_arguments.done', { ...this.#place, name: this.#name, arguments: given });
   }
 
@@ -223,7 +223,7 @@ export class CallItem implements OpenItem {
     return { item_id: this.#id, output_index: this.#index };
   }
 
-  #item(status: ItemStatus | 'in_progress', given: string): JsonObject {
+  #item(status: ItemStatus | 'in_progress', given: Json): JsonObject {
     const common = { id: this.#id, status, call_id: this.#callId, name: this.#name };
     return this.#isFreeText
       ? { ...common, type: 'custom_tool_call', input: given }

@@ -1,4 +1,3 @@
-import { JsonText, writeJson } from '#gateway/framing/json-text.ts';
 import { sseEvent } from '#gateway/framing/sse-event.ts';
 import { keptBytesOf } from '#gateway/framing/stream-interpreter.ts';
 import type { Answer } from '#gateway/neutral/answer.ts';
@@ -6,6 +5,8 @@ import type { AnswerEvent, AnswerWriter, FinishReason } from '#gateway/neutral/a
 import type { Tokens } from '#gateway/neutral/consumption.ts';
 import type { Signature } from '#gateway/neutral/conversation.ts';
 import type { JsonObject } from '#shared/json/json.ts';
+import { EventFrames } from './event-frames.ts';
+import { jsonParts, type LongText } from './long-text.ts';
 import {
   CallItem,
   type Emit,
@@ -16,34 +17,6 @@ import {
   ReasoningItem,
 } from './output-items.ts';
 import { failedResponse, incompleteReason, type ResponseFrame, responseObject } from './response-object.ts';
-
-/** Numbers the events of a stream without a gap, and writes them. */
-class EventFrames {
-  #sequence = -1;
-  #written: string[] = [];
-
-  readonly emit: Emit = (type, members) => {
-    this.#sequence += 1;
-    this.#written.push(eventText({ type, ...members, sequence_number: this.#sequence }));
-  };
-
-  /** Emits two events with the same response, which is written once: it repeats the request. */
-  emitBegun(response: JsonObject): void {
-    const text = new JsonText(JSON.stringify(response));
-    for (const type of ['response.created', 'response.in_progress']) {
-      this.#sequence += 1;
-      const event = { type, response: text, sequence_number: this.#sequence };
-      this.#written.push(sseEvent(type, writeJson(event)));
-    }
-  }
-
-  /** The events since the last call. */
-  take(): string {
-    const written = this.#written.join('');
-    this.#written = [];
-    return written;
-  }
-}
 
 /** Writes an event, whose name is its type. */
 export function eventText(event: JsonObject & { readonly type: string }): string {
@@ -198,6 +171,12 @@ export class ResponsesAnswerWriter implements AnswerWriter {
     return this.#frames.take();
   }
 
+  get hasMore(): boolean {
+    return this.#frames.hasMore;
+  }
+
+  readonly more = (): string => this.#frames.take();
+
   /** The last report of usage comes after the end of the text, so the end of the response waits for it. */
   end(): string {
     this.#begin();
@@ -211,7 +190,7 @@ export class ResponsesAnswerWriter implements AnswerWriter {
   readonly errorEvent = (error: JsonObject): string => {
     this.#begin();
     this.#frames.emit('response.failed', { response: failedResponse(this.#frame, error) });
-    return this.#frames.take();
+    return this.#frames.takeAll();
   };
 
   #countKept(event: AnswerEvent): void {
@@ -244,5 +223,10 @@ export function writeResponsesAnswer(
     } else if (part.text !== '') items.message().add(part.kind, part.text);
   }
   const output = items.end(incompleteReason(reason) === null ? 'completed' : 'incomplete');
-  return Buffer.from(JSON.stringify(responseObject(frame, { output, reason, tokens })));
+  const written = jsonParts(responseObject(frame, { output, reason, tokens }));
+  return Buffer.concat(written.flatMap(bytesOf));
+}
+
+function bytesOf(part: string | LongText): ReadonlyArray<Buffer> {
+  return typeof part === 'string' ? [Buffer.from(part)] : Array.from(part.parts(), (text) => Buffer.from(text));
 }
