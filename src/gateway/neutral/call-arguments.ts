@@ -39,11 +39,12 @@ export class CallArguments {
   }
 
   /**
-   * Whether a client can have them as they are, which is never so for those that are cut off. A model may write a free
-   * text as it is, instead of an object with it.
+   * Whether a client can have them as they are, which is never so for those that are cut off or are no JSON. A model may
+   * write a free text as it is, instead of an object with it.
    */
   get isTakable(): boolean {
     const { state, isObject } = this.#progress;
+    if (state === 'faulty') return this.#isFreeText;
     if (state === 'begun') return this.#isFreeText && !isObject;
     return !this.#mustBeObject || state === 'empty' || this.isWholeObject;
   }

@@ -80,11 +80,11 @@ describe('an ordered answer', () => {
 
   it('ends a call when its provider says so, whatever its arguments are', () => {
     const order = orderOf(false);
-    assert.deepEqual(passed(order, call(0), given(0, 'no JSON'), call(1), given(1, 'nor this'), ended(1), text('a')), [
+    assert.deepEqual(passed(order, call(0), given(0, '[1]'), call(1), given(1, '2'), ended(1), text('a')), [
       call(0),
-      given(0, 'no JSON'),
+      given(0, '[1]'),
     ]);
-    assert.deepEqual(order.take(ended(0)), [ended(0), call(1), given(1, 'nor this'), ended(1), text('a')]);
+    assert.deepEqual(order.take(ended(0)), [ended(0), call(1), given(1, '2'), ended(1), text('a')]);
     assert.deepEqual(passed(order, ended(0), finished()), [finished()]);
   });
 
@@ -161,7 +161,7 @@ describe('an ordered answer', () => {
   });
 
   it('passes arguments that are no object only to a client that has them as a text', () => {
-    for (const other of ['[1]', '"a"', 'null', '5', 'no JSON', '{"a":}', '{}{}']) {
+    for (const other of ['[1]', '"a"', '5']) {
       assert.deepEqual(passed(orderOf(true), call(0), given(0, other), finished()).at(-1), malformed, other);
       assert.deepEqual(passed(orderOf(false), call(0), given(0, other), finished()), [
         call(0),
@@ -170,6 +170,16 @@ describe('an ordered answer', () => {
         finished(),
       ]);
     }
+  });
+
+  it('is malformed if arguments are no JSON', () => {
+    for (const faulty of ['no JSON', '{"a":}', '{}{}', '{"p"{"p":1}'])
+      for (const mustBeObjects of [true, false])
+        assert.deepEqual(
+          passed(orderOf(mustBeObjects), call(0), given(0, faulty), finished()).at(-1),
+          malformed,
+          faulty,
+        );
   });
 
   it('passes a free text as the model wrote it, unless the object with it is cut off', () => {
