@@ -1,3 +1,4 @@
+import { createHash, type Hash } from 'node:crypto';
 import { keptBytesOf } from '#gateway/framing/stream-interpreter.ts';
 import { type AnswerEvent, maxToolCalls } from '#gateway/neutral/answer-event.ts';
 import { GatheredText } from '#gateway/neutral/gathered-text.ts';
@@ -26,18 +27,20 @@ interface StreamedCall {
   isNamedAgain: boolean;
   /** How far its arguments are. */
   readonly given: JsonProgress;
+  /** The digest of its arguments. */
+  readonly digest: Hash;
   /** The arguments that wait for its name; null without any. */
   held: GatheredText | null;
 }
 
 /** The bytes that a call takes in addition to its texts. */
-const bytesPerCall = 500;
+const bytesPerCall = 1_000;
 
 /**
  * Finds the call to which each piece of a stream belongs. OpenAI numbers calls with `index`, and sends id and name in the
  * first piece alone. Others send no index or 0 for all (Ollama, vLLM), the id with each piece (SGLang,
- * https://github.com/InternLM/lmdeploy/issues/3412), another id with each piece (vLLM), no id (LM Studio), or the name
- * with each piece.
+ * https://github.com/InternLM/lmdeploy/issues/3412), another id with each piece (vLLM), no id (LM Studio), the name
+ * with each piece, or the whole calls again at the end.
  */
 export class StreamedCalls {
   readonly #calls: StreamedCall[] = [];
@@ -57,9 +60,9 @@ export class StreamedCalls {
     return this.#begun > 0;
   }
 
-  /** Whether a call has begun of which no name has come. */
+  /** Whether arguments have come of a call without a name. An id alone says nothing. */
   get hasNameless(): boolean {
-    return this.#calls.length > this.#begun;
+    return this.#calls.some(({ name, given }) => name === null && given.state !== 'empty');
   }
 
   /** @param calls those in one chunk */
@@ -75,6 +78,7 @@ export class StreamedCalls {
     const isAnother = known === null || this.#beginsAnother(known, piece, named);
     if (isAnother && this.#calls.length === maxToolCalls) return [{ kind: 'too-large' }];
     const call = isAnother ? this.#begin() : known;
+    if (repeats(call, piece)) return [];
     if (isAnother && known?.isNamedAgain === true) call.name = known.name;
     this.#note(call, piece);
     if (piece.name !== null) named.add(call);
@@ -82,37 +86,38 @@ export class StreamedCalls {
   }
 
   /** The call that a piece continues, unless it begins another one. */
-  #knownOf({ place, id }: CallPiece): StreamedCall | null {
-    const placed = place === null ? this.#last : (this.#byPlace.get(place) ?? this.#unplaced(place));
+  #knownOf(piece: CallPiece): StreamedCall | null {
+    const { place, id } = piece;
+    const placed = place === null ? this.#last : (this.#byPlace.get(place) ?? this.#unplaced(piece, place));
     // An id may have been given twice.
     if (id === null || placed?.id === id) return placed;
     return this.#byId.get(id) ?? placed;
   }
 
-  /** The call that began without an index, by its number among all. */
-  #unplaced(place: number | string): StreamedCall | null {
-    const call = this.#calls[Number(place)];
+  /** The call that began without an index, by its number among all, or the latest one if the piece begins none. */
+  #unplaced({ id, name }: CallPiece, place: number | string): StreamedCall | null {
+    const call = this.#calls[Number(place)] ?? (id === null && name === null ? this.#last : null);
     return call?.place === null ? call : null;
   }
 
-  #beginsAnother(call: StreamedCall, { place, id, name, text }: CallPiece, named: ReadonlySet<StreamedCall>): boolean {
+  #beginsAnother(call: StreamedCall, piece: CallPiece, named: ReadonlySet<StreamedCall>): boolean {
+    const { place, id, name, text } = piece;
     if (name !== null && call.name !== null && name !== call.name) return true;
-    const isWhole = hasWholeArguments(call);
     // Nothing follows whole arguments.
-    const follows = isWhole && text.trim() !== '';
+    const follows = hasWholeArguments(call) && text.trim() !== '';
     if (id === null || call.id === null) {
       if (name === null) return follows && (id !== null || call.isNamedAgain);
       return follows || named.has(call);
     }
     if (id !== call.id) return place === null || name !== null || follows;
-    const isElsewhere = place !== null && call.place !== null && place !== call.place;
-    return name !== null && (isElsewhere ? isWhole || call.given.state === 'empty' : follows);
+    if (name === null || (place !== null && place === call.place)) return false;
+    return (place !== null && call.place !== null) || (follows && !repeats(call, piece));
   }
 
   #begin(): StreamedCall {
     const call: StreamedCall = {
       ...{ index: null, place: null, id: null, name: null },
-      ...{ isNamedAgain: false, given: new JsonProgress(), held: null },
+      ...{ isNamedAgain: false, given: new JsonProgress(), digest: createHash('sha256'), held: null },
     };
     this.#calls.push(call);
     this.#keptBytes += bytesPerCall;
@@ -133,6 +138,7 @@ export class StreamedCalls {
     call.isNamedAgain = name !== null && hasWholeArguments(call);
     call.name ??= name;
     call.given.add(text);
+    call.digest.update(text, 'utf16le');
   }
 
   #eventsOf(call: StreamedCall, text: string): ReadonlyArray<AnswerEvent> {
@@ -157,6 +163,12 @@ export class StreamedCalls {
 
 function hasWholeArguments({ given }: StreamedCall): boolean {
   return given.isObject && given.state === 'whole';
+}
+
+/** Whether a piece has nothing but the whole arguments of its call again. */
+function repeats(call: StreamedCall, { id, text }: CallPiece): boolean {
+  if (id === null || id !== call.id || !hasWholeArguments(call)) return false;
+  return createHash('sha256').update(text, 'utf16le').digest().equals(call.digest.copy().digest());
 }
 
 function argumentsOf(index: number, text: string): ReadonlyArray<AnswerEvent> {

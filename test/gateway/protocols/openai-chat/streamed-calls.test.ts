@@ -201,6 +201,49 @@ describe('StreamedCalls', () => {
     );
   });
 
+  it('keeps equal ids of calls of one tool apart by their indexes, given pieces that are mixed', () => {
+    const id = 'c';
+    for (const more of [{}, { id }])
+      assert.deepEqual(
+        said(
+          piece('{"path":', { index: 0, id, name: 'read' }),
+          piece('{"path":', { index: 1, id, name: 'read' }),
+          piece('"a"}', { index: 0, ...more }),
+          piece('"b"}', { index: 1, ...more }),
+        ),
+        reads,
+      );
+  });
+
+  for (const index of [0, undefined])
+    it(`is one call, given a whole one that comes again ${index === undefined ? 'without' : 'with'} its index`, () => {
+      const at = index === undefined ? { id: 'c1' } : { id: 'c1', index };
+      const again = [piece('{"a":1}', { ...at, name: 'look' }), piece('{"a":1}', at)];
+      for (const last of again)
+        assert.deepEqual(said(piece('{"a"', { ...at, name: 'look' }), piece(':1}', at), last), [both[0]]);
+    });
+
+  it('begins no call, given other arguments with the index and the id of one', () => {
+    const at = { index: 0, id: 'c1', name: 'look' };
+    assert.deepEqual(said(piece('{"a":1}', at), piece('{"a":2}', at)), [['look', '{"a":1}{"a":2}']]);
+  });
+
+  it('continues the latest call, given an index that counts from one and comes later than its beginning', () => {
+    assert.deepEqual(
+      said(
+        piece('{"a":', { id: 'c1', name: 'look' }),
+        piece('1}', { index: 1 }),
+        piece('', { id: 'c2', name: 'list' }),
+        piece('{"b":2}', { index: 2 }),
+      ),
+      both,
+    );
+  });
+
+  it('has no call without a name, given an id alone', () => {
+    assert.equal(callsOf(piece(undefined, { index: 0, id: 'c1' })).hasNameless, false);
+  });
+
   it('takes arguments that are no text as their JSON text, and a call without `function`', () => {
     assert.deepEqual(said(piece({ a: 1 }, { name: 'look' }), { name: 'list', arguments: { b: 2 } }), both);
     assert.deepEqual(said(piece(null, { name: 'look' }), piece({}, { name: 'list' })), [
@@ -234,18 +277,23 @@ describe('StreamedCalls', () => {
       index: fc.constantFrom('own', 'zero', 'none'),
       ids: fc.constantFrom('first', 'each', 'none'),
       names: fc.constantFrom('first', 'each'),
+      /** Whether all calls have one id, and whether the calls come again at the end. */
+      hasEqualIds: fc.boolean(),
+      isRepeated: fc.boolean(),
       size: fc.integer({ min: 1, max: 7 }),
       /** From which of the calls the next piece is, by their pieces that are left; empty for one call after the other. */
       picks: fc.array(fc.nat(), { maxLength: 20 }),
     });
     fc.assert(
-      fc.property(fc.array(call, { minLength: 1, maxLength: 4 }), way, (asked, { index, ids, names, size, picks }) => {
+      fc.property(fc.array(call, { minLength: 1, maxLength: 4 }), way, (asked, style) => {
+        const { index, ids, names, size, picks } = style;
+        const idAt = (place: number) => (style.hasEqualIds && index === 'own' ? 'c' : `c${place}`);
         const queues = asked.map(({ name, value }, place) =>
           cut(JSON.stringify(value), size).map((text, at) => ({
             place,
             sent: piece(text, {
               ...(index === 'none' ? {} : { index: index === 'own' ? place : 0 }),
-              ...(ids === 'each' || (ids === 'first' && at === 0) ? { id: `c${place}` } : {}),
+              ...(ids === 'each' || (ids === 'first' && at === 0) ? { id: idAt(place) } : {}),
               ...(names === 'each' || at === 0 ? { name } : {}),
             }),
           })),
@@ -253,9 +301,12 @@ describe('StreamedCalls', () => {
         // Without one of both nobody can know to which call a piece belongs.
         const canMix = index === 'own' || ids === 'each';
         const pieces = mixed(queues, canMix ? picks : []);
+        const repeated = asked.map(({ name, value }, place) =>
+          piece(JSON.stringify(value), { ...(index === 'own' ? { index: place } : {}), id: idAt(place), name }),
+        );
         const order = [...new Set(pieces.map(({ place }) => place))].map((place) => asked[place]);
         assert.deepEqual(
-          said(...pieces.map(({ sent }) => sent)),
+          said(...pieces.map(({ sent }) => sent), ...(style.isRepeated && ids !== 'none' ? repeated : [])),
           order.map((each) => [each?.name, JSON.stringify(each?.value)]),
         );
       }),
