@@ -8,6 +8,18 @@ export interface ArgumentRules {
   readonly mustBeObjects: boolean;
 }
 
+/** Whether a text may stand for arguments: some providers send it first, and what the model asks for after it. */
+export function isPlaceholder(text: string): boolean {
+  return text.length < maxPlaceholderLength && /^\s*(?:\{\s*\}|\[\s*\]|null)\s*$/.test(text);
+}
+
+/** Whether a text says that a tool without parameters gets nothing. */
+export function isNothing(text: string): boolean {
+  return isPlaceholder(text) && !text.includes('{');
+}
+
+const maxPlaceholderLength = 20;
+
 /** The arguments of one call, in pieces. They are judged, and not kept. */
 export class CallArguments {
   readonly #isFreeText: boolean;

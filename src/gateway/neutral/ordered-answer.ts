@@ -1,5 +1,5 @@
 import type { AnswerEvent } from './answer-event.ts';
-import { type ArgumentRules, CallArguments } from './call-arguments.ts';
+import { type ArgumentRules, CallArguments, isNothing, isPlaceholder } from './call-arguments.ts';
 import { GatheredText } from './gathered-text.ts';
 
 type ToolCall = Extract<AnswerEvent, { kind: 'tool-call' }>;
@@ -14,6 +14,8 @@ interface Call {
   readonly kind: 'call';
   readonly begun: ToolCall;
   readonly given: CallArguments;
+  /** The first piece of its arguments while it may stand for others; empty without one. */
+  placeholder: string;
   /** The arguments that wait; null for a call that has begun for the client. */
   waiting: GatheredText | null;
   /** Whether the provider says that it is whole. */
@@ -81,7 +83,7 @@ export class OrderedAnswer {
     if (this.#open === null) return [event];
     if (this.#open.given.isWholeObject) return [...this.#close(this.#open), event];
     this.#keep(event);
-    return none;
+    return this.#passPlaceholder();
   }
 
   #keep(event: OtherEvent): void {
@@ -105,7 +107,7 @@ export class OrderedAnswer {
 
   #begin(begun: ToolCall): ReadonlyArray<AnswerEvent> {
     const given = new CallArguments(begun.name, this.#rules);
-    const call: Call = { kind: 'call', begun, given, waiting: new GatheredText(), isEnded: false };
+    const call: Call = { kind: 'call', begun, given, placeholder: '', waiting: new GatheredText(), isEnded: false };
     this.#calls.set(begun.index, call);
     if (this.#open === null) return this.#pass(call);
     if (this.#open.given.isWholeObject) return [...this.#close(this.#open), ...this.#pass(call)];
@@ -118,12 +120,24 @@ export class OrderedAnswer {
     if (call === undefined) return malformed;
     // Spaces after the end say nothing. Anything else would be lost.
     if (call.waiting === null && call !== this.#open) return event.text.trim() === '' ? none : malformed;
-    call.given.add(event.text);
-    if (call.waiting !== null) {
-      this.keptBytes += call.waiting.add(event.text);
+    if (call.given.isEmpty && call.placeholder === '' && isPlaceholder(event.text)) {
+      call.placeholder = event.text;
       return none;
     }
-    return this.#waiting.length > 0 && call.given.isWholeObject ? [event, ...this.#passOn(call)] : [event];
+    const text = textAfter(call.placeholder, event.text);
+    call.placeholder = '';
+    call.given.add(text);
+    if (call.waiting !== null) {
+      this.keptBytes += call.waiting.add(text);
+      return this.#passPlaceholder();
+    }
+    const passed = text === event.text ? event : { ...event, text };
+    return this.#waiting.length > 0 && call.given.isWholeObject ? [passed, ...this.#passOn(call)] : [passed];
+  }
+
+  /** What comes of another part shows that a placeholder is all of the arguments. */
+  #passPlaceholder(): ReadonlyArray<AnswerEvent> {
+    return this.#open === null || this.#open.placeholder === '' ? none : this.#passOn(this.#open);
   }
 
   #endCall(index: number): ReadonlyArray<AnswerEvent> {
@@ -162,16 +176,19 @@ export class OrderedAnswer {
   /** @param isCut whether the limit of tokens has cut the answer off */
   #close(call: Call, isCut = false): ReadonlyArray<AnswerEvent> {
     this.#open = null;
+    const settled = settle(call);
     if (!isWhole(call, isCut)) return none;
     const { index } = call.begun;
     const { isEmpty, whenEmpty } = call.given;
+    const text = isEmpty ? whenEmpty : settled;
     const end: AnswerEvent = { kind: 'part-end', index };
-    return isEmpty && whenEmpty !== '' ? [{ kind: 'arguments', index, text: whenEmpty }, end] : [end];
+    return text === '' ? [end] : [{ kind: 'arguments', index, text }, end];
   }
 
   /** Passes all that waits. A call that the limit of tokens has cut off does not begin any more. */
   #finish(event: Finished): ReadonlyArray<AnswerEvent> {
     const isCut = event.reason === 'length';
+    for (const call of this.#calls.values()) call.waiting?.add(settle(call));
     if (!isCut && !Array.from(this.#calls.values()).every(({ given }) => given.isTakable)) return malformed;
     const events: AnswerEvent[] = [];
     if (this.#open !== null) events.push(...this.#close(this.#open, isCut));
@@ -183,6 +200,19 @@ export class OrderedAnswer {
     this.keptBytes = 0;
     return [...events, event];
   }
+}
+
+/** Takes a placeholder as arguments. */
+function settle(call: Call): string {
+  const text = isNothing(call.placeholder) ? '' : call.placeholder;
+  call.placeholder = '';
+  call.given.add(text);
+  return text;
+}
+
+/** The text of a piece. A placeholder before an object says nothing; before anything else it is a part of the text. */
+function textAfter(placeholder: string, text: string): string {
+  return text.trimStart().startsWith('{') ? text : placeholder + text;
 }
 
 /** Whether a call has all of its arguments, or needs none. */

@@ -1,5 +1,5 @@
 import type { Answer, AnswerPart } from './answer.ts';
-import { type ArgumentRules, CallArguments } from './call-arguments.ts';
+import { type ArgumentRules, CallArguments, isNothing } from './call-arguments.ts';
 
 /**
  * Returns a whole answer whose calls the client can have. A call that the limit of tokens cut off is left out. Any other
@@ -23,6 +23,6 @@ export function withTakableCalls(answer: Answer, rules: ArgumentRules): Answer |
 
 function argumentsOf(name: string, text: string, rules: ArgumentRules): CallArguments {
   const given = new CallArguments(name, rules);
-  given.add(text);
+  if (!isNothing(text)) given.add(text);
   return given;
 }

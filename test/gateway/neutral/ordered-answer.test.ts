@@ -34,13 +34,13 @@ describe('an ordered answer', () => {
       given(0, '1}'),
       ended(0),
       call(1),
-      given(1, '{}'),
+      given(1, '[1]'),
       ended(1),
       finished(),
       { kind: 'end' } as const,
     ];
     assert.deepEqual(
-      steps(orderOf(), ...events),
+      steps(orderOf(false), ...events),
       events.map((event) => [event]),
     );
     assert.deepEqual(passed(orderOf(), text(''), call(0), given(0, ''), text('')), [call(0)]);
@@ -51,9 +51,63 @@ describe('an ordered answer', () => {
       [call(0)],
       [given(0, '{"a":1}')],
       [ended(0), call(1)],
-      [given(1, '{}')],
-      [ended(1), text('a')],
+      [],
+      [given(1, '{}'), ended(1), text('a')],
     ]);
+  });
+
+  it('leaves out a placeholder before the arguments', () => {
+    const real = '{"q":1}';
+    const expected = [call(0), given(0, real), ended(0), finished()];
+    for (const placeholder of ['{}', ' { } ', '[]', 'null'])
+      assert.deepEqual(passed(orderOf(), call(0), given(0, placeholder), given(0, real), finished()), expected);
+    const mixed = [call(0), given(0, '{}'), call(1), given(1, '{}'), given(0, real), given(1, real), finished()];
+    assert.deepEqual(passed(orderOf(), ...mixed), [
+      ...[call(0), given(0, real), ended(0)],
+      ...[call(1), given(1, real), ended(1)],
+      finished(),
+    ]);
+    assert.deepEqual(passed(orderOf(), call(0), given(0, '{}'), text('a'), given(0, real)).at(-1), malformed);
+  });
+
+  it('passes a placeholder that no arguments follow', () => {
+    const empty = (index: number) => [call(index), given(index, '{}'), ended(index)];
+    const order = orderOf();
+    assert.deepEqual(passed(order, call(0), given(0, '{}'), call(1), given(1, '{"b":1}')), [
+      ...empty(0),
+      call(1),
+      given(1, '{"b":1}'),
+    ]);
+    assert.deepEqual(passed(order, call(2), given(2, '{}'), call(3), given(3, '{}'), finished()), [
+      ended(1),
+      ...empty(2),
+      ...empty(3),
+      finished(),
+    ]);
+    assert.deepEqual(passed(orderOf(), call(0), given(0, '{}'), call(1), text('a'), given(1, '{}'), finished()), [
+      ...empty(0),
+      ...empty(1),
+      text('a'),
+      finished(),
+    ]);
+    assert.deepEqual(passed(orderOf(false, ['t0']), call(0), given(0, '[]'), given(0, ' is a list'), finished()), [
+      call(0),
+      given(0, '[] is a list'),
+      ended(0),
+      finished(),
+    ]);
+  });
+
+  it('takes an empty list and null for no arguments', () => {
+    for (const nothing of ['null', '[]', ' [ ]'])
+      for (const mustBeObjects of [true, false]) {
+        const all = [call(0), given(0, nothing), call(1), given(1, nothing), finished()];
+        assert.deepEqual(passed(orderOf(mustBeObjects), ...all), [
+          ...[call(0), given(0, '{}'), ended(0)],
+          ...[call(1), given(1, '{}'), ended(1)],
+          finished(),
+        ]);
+      }
   });
 
   it('holds the pieces of other parts until the open call is whole, in the order in which the parts began', () => {
