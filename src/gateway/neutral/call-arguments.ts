@@ -18,6 +18,11 @@ export function isNothing(text: string): boolean {
   return isPlaceholder(text) && !text.includes('{');
 }
 
+/** Whether a piece after a placeholder begins the arguments. Any other piece continues it: it was a part of a text. */
+export function replacesPlaceholder(piece: string): boolean {
+  return piece.trimStart().startsWith('{');
+}
+
 const maxPlaceholderLength = 20;
 
 /** The arguments of one call, in pieces. They are judged, and not kept. */
@@ -48,6 +53,11 @@ export class CallArguments {
   /** What replaces missing arguments: a tool without parameters gets an empty object. */
   get whenEmpty(): string {
     return this.#isFreeText ? '' : '{}';
+  }
+
+  /** Whether they are cut off, unless more of them comes. */
+  get isCut(): boolean {
+    return this.#progress.state === 'begun' && !this.isTakable;
   }
 
   /**

@@ -1,5 +1,5 @@
 import type { AnswerEvent } from './answer-event.ts';
-import { type ArgumentRules, CallArguments, isNothing, isPlaceholder } from './call-arguments.ts';
+import { type ArgumentRules, CallArguments, isNothing, isPlaceholder, replacesPlaceholder } from './call-arguments.ts';
 import { GatheredText } from './gathered-text.ts';
 
 type ToolCall = Extract<AnswerEvent, { kind: 'tool-call' }>;
@@ -41,7 +41,7 @@ const malformed: ReadonlyArray<AnswerEvent> = [{ kind: 'malformed' }];
  * Puts the events of a provider into the order that `AnswerEvent` promises: one part after the other, whatever a provider
  * mixes. Parts pass as they come. Until the arguments of the open call are a whole JSON object, more of it may follow, so
  * other parts wait; at the end of the answer they all pass. A call that is whole is ended by `part-end`. One that the limit
- * of tokens has cut off is not ended, and one that is cut off for another reason makes the answer `malformed`.
+ * of tokens has cut off is not ended, and one that is cut off for another reason makes the answer `malformed` at its `end`.
  */
 export class OrderedAnswer {
   readonly #rules: ArgumentRules;
@@ -49,6 +49,8 @@ export class OrderedAnswer {
   /** The call whose arguments pass. */
   #open: Call | null = null;
   readonly #waiting: Waiting[] = [];
+  /** The end of the answer while a call is cut off: some providers say why before the last piece. */
+  #finished: Finished | null = null;
   /** The bytes of what waits. */
   keptBytes = 0;
 
@@ -69,9 +71,11 @@ export class OrderedAnswer {
       case 'tool-call':
         return this.#begin(event);
       case 'arguments':
-        return event.text === '' ? none : this.#takeArguments(event);
+        return event.text === '' ? none : this.#takeLate(this.#takeArguments(event));
       case 'finished':
         return this.#finish(event);
+      case 'end':
+        return this.#finished === null ? [event] : malformed;
       case 'unreadable':
         return malformed;
       default:
@@ -124,7 +128,7 @@ export class OrderedAnswer {
       call.placeholder = event.text;
       return none;
     }
-    const text = textAfter(call.placeholder, event.text);
+    const text = replacesPlaceholder(event.text) ? event.text : call.placeholder + event.text;
     call.placeholder = '';
     call.given.add(text);
     if (call.waiting !== null) {
@@ -133,6 +137,10 @@ export class OrderedAnswer {
     }
     const passed = text === event.text ? event : { ...event, text };
     return this.#waiting.length > 0 && call.given.isWholeObject ? [passed, ...this.#passOn(call)] : [passed];
+  }
+
+  #takeLate(passed: ReadonlyArray<AnswerEvent>): ReadonlyArray<AnswerEvent> {
+    return this.#finished === null ? passed : [...passed, ...this.#finish(this.#finished)];
   }
 
   /** What comes of another part shows that a placeholder is all of the arguments. */
@@ -188,8 +196,11 @@ export class OrderedAnswer {
   /** Passes all that waits. A call that the limit of tokens has cut off does not begin any more. */
   #finish(event: Finished): ReadonlyArray<AnswerEvent> {
     const isCut = event.reason === 'length';
-    for (const call of this.#calls.values()) call.waiting?.add(settle(call));
-    if (!isCut && !Array.from(this.#calls.values()).every(({ given }) => given.isTakable)) return malformed;
+    const calls = Array.from(this.#calls.values());
+    this.#finished = !isCut && calls.some(({ given }) => given.isCut) ? event : null;
+    if (this.#finished !== null) return none;
+    for (const call of calls) call.waiting?.add(settle(call));
+    if (!isCut && !calls.every(({ given }) => given.isTakable)) return malformed;
     const events: AnswerEvent[] = [];
     if (this.#open !== null) events.push(...this.#close(this.#open, isCut));
     for (const part of this.#waiting) {
@@ -208,11 +219,6 @@ function settle(call: Call): string {
   call.placeholder = '';
   call.given.add(text);
   return text;
-}
-
-/** The text of a piece. A placeholder before an object says nothing; before anything else it is a part of the text. */
-function textAfter(placeholder: string, text: string): string {
-  return text.trimStart().startsWith('{') ? text : placeholder + text;
 }
 
 /** Whether a call has all of its arguments, or needs none. */

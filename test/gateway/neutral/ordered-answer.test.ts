@@ -211,7 +211,10 @@ describe('an ordered answer', () => {
     for (const cut of ['{', '{"a":1', '{"a":"x', '[', 'tru'])
       for (const mustBeObjects of [true, false])
         for (const reason of ['tool-calls', 'filtered'] as const)
-          assert.deepEqual(passed(orderOf(mustBeObjects), call(0), given(0, cut), finished(reason)).at(-1), malformed);
+          assert.deepEqual(passed(orderOf(mustBeObjects), call(0), given(0, cut), finished(reason), { kind: 'end' }), [
+            ...[call(0), given(0, cut)],
+            malformed,
+          ]);
   });
 
   it('passes arguments that are no object only to a client that has them as a text', () => {
@@ -240,7 +243,23 @@ describe('an ordered answer', () => {
     const order = () => orderOf(false, ['t0']);
     for (const whole of ['{"input":"a"}', '*** Begin Patch', 'tru', '[', ''])
       assert.deepEqual(passed(order(), call(0), given(0, whole), finished()).at(-1), finished(), whole);
-    assert.deepEqual(passed(order(), call(0), given(0, '{"input":"a'), finished()).at(-1), malformed);
+    assert.deepEqual(passed(order(), call(0), given(0, '{"input":"a'), finished(), { kind: 'end' }).at(-1), malformed);
+  });
+
+  it('ends after the last piece of a call, given a reason that comes before it', () => {
+    assert.deepEqual(
+      steps(
+        orderOf(),
+        ...[call(0), call(1), given(0, '{"a":'), given(1, '{"b":'), finished(), given(0, '1}'), given(1, '2}')],
+        { kind: 'end' },
+      ).slice(4),
+      [
+        [],
+        [given(0, '1}'), ended(0), call(1), given(1, '{"b":')],
+        [given(1, '2}'), ended(1), finished()],
+        [{ kind: 'end' }],
+      ],
+    );
   });
 
   it('is malformed if more comes of a call that has ended, but for spaces', () => {

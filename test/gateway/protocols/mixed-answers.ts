@@ -23,8 +23,10 @@ interface ChatStyle {
   readonly index: 'own' | 'zero' | 'none';
   readonly id: 'first' | 'each' | 'none';
   readonly name: 'first' | 'each';
-  /** Whether the first piece of a call has no arguments. */
-  readonly beginsEmpty: boolean;
+  /** What the first piece of a call has in place of arguments; null if it has some. */
+  readonly beginsWith: '' | '{}' | null;
+  /** Whether the reason of the end comes before the last piece of a call. */
+  readonly endsEarly: boolean;
 }
 
 /** How a provider of Messages sends blocks. */
@@ -133,7 +135,8 @@ const chatStyle: fc.Arbitrary<ChatStyle> = fc.record({
   index: fc.constantFrom('own', 'zero', 'none'),
   id: fc.constantFrom('first', 'each', 'none'),
   name: fc.constantFrom('first', 'each'),
-  beginsEmpty: fc.boolean(),
+  beginsWith: fc.constantFrom('', '{}', null),
+  endsEarly: fc.boolean(),
 });
 
 const idAt = (place: number) => `call_${place}`;
@@ -152,6 +155,8 @@ function chatAnswer(all: ReadonlyArray<Part>, picks: ReadonlyArray<number>, styl
     ...chunks.map((delta) => `{"index":0,"delta":${delta},"finish_reason":null}`),
     `{"index":0,"delta":{},"finish_reason":"${hasCalls ? 'tool_calls' : 'stop'}"}`,
   ];
+  const last = pieces.at(-1);
+  if (style.endsEarly && last?.part.kind === 'call' && !last.isFirst) choices.push(...choices.splice(-2, 1));
   const frames = choices.map((choice) => `data: {"id":"x","model":"m","choices":[${choice}]}\n\n`);
   return { stream: `${frames.join('')}data: [DONE]\n\n`, ...summed(pieces, style.id === 'none' ? () => null : idAt) };
 }
@@ -167,7 +172,10 @@ function callDeltas(piece: Piece, number: number, style: ChatStyle): ReadonlyArr
   };
   const value = part.isValue ? given : JSON.stringify(given);
   if (!isFirst) return [deltaOf(false, value)];
-  return style.beginsEmpty ? [deltaOf(true, '""'), deltaOf(false, value)] : [deltaOf(true, value)];
+  if (style.beginsWith === null) return [deltaOf(true, value)];
+  // With the name again, a call without an id is another one.
+  const begin = style.name === 'each' && (style.index !== 'own' || style.id !== 'each') ? '' : style.beginsWith;
+  return [deltaOf(true, JSON.stringify(begin)), deltaOf(false, value)];
 }
 
 const messagesStyle: fc.Arbitrary<MessagesStyle> = fc.record({ hasIds: fc.boolean(), inStart: fc.boolean() });

@@ -1,6 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { keptBytesOf } from '#gateway/framing/stream-interpreter.ts';
 import { type AnswerEvent, maxToolCalls } from '#gateway/neutral/answer-event.ts';
+import { isPlaceholder, replacesPlaceholder } from '#gateway/neutral/call-arguments.ts';
 import { GatheredText } from '#gateway/neutral/gathered-text.ts';
 import { argumentsTextOf } from '#gateway/protocols/arguments-text.ts';
 import { CallIds, nameOr } from '#gateway/protocols/call-ids.ts';
@@ -26,9 +27,11 @@ interface StreamedCall {
   /** Whether its name has come again after its arguments. */
   isNamedAgain: boolean;
   /** How far its arguments are. */
-  readonly given: JsonProgress;
+  given: JsonProgress;
   /** The digest of its arguments. */
-  readonly digest: Hash;
+  digest: Hash;
+  /** Whether nothing but a placeholder of its arguments has come. */
+  hasPlaceholder: boolean;
   /** The arguments that wait for its name; null without any. */
   held: GatheredText | null;
 }
@@ -111,13 +114,14 @@ export class StreamedCalls {
     }
     if (id !== call.id) return place === null || name !== null || follows;
     if (name === null || (place !== null && place === call.place)) return false;
-    return (place !== null && call.place !== null) || (follows && !repeats(call, piece));
+    return (place !== null && call.place !== null) || (follows && !call.hasPlaceholder && !repeats(call, piece));
   }
 
   #begin(): StreamedCall {
     const call: StreamedCall = {
       ...{ index: null, place: null, id: null, name: null },
-      ...{ isNamedAgain: false, given: new JsonProgress(), digest: createHash('sha256'), held: null },
+      ...{ isNamedAgain: false, given: new JsonProgress(), digest: createHash('sha256') },
+      ...{ hasPlaceholder: false, held: null },
     };
     this.#calls.push(call);
     this.#keptBytes += bytesPerCall;
@@ -137,8 +141,7 @@ export class StreamedCalls {
     }
     call.isNamedAgain = name !== null && hasWholeArguments(call);
     call.name ??= name;
-    call.given.add(text);
-    call.digest.update(text, 'utf16le');
+    if (text !== '') addArguments(call, text);
   }
 
   #eventsOf(call: StreamedCall, text: string): ReadonlyArray<AnswerEvent> {
@@ -163,6 +166,16 @@ export class StreamedCalls {
 
 function hasWholeArguments({ given }: StreamedCall): boolean {
   return given.isObject && given.state === 'whole';
+}
+
+function addArguments(call: StreamedCall, text: string): void {
+  if (call.hasPlaceholder && replacesPlaceholder(text)) {
+    call.given = new JsonProgress();
+    call.digest = createHash('sha256');
+    call.hasPlaceholder = false;
+  } else call.hasPlaceholder = call.given.state === 'empty' && isPlaceholder(text);
+  call.given.add(text);
+  call.digest.update(text, 'utf16le');
 }
 
 /** Whether a piece has nothing but the whole arguments of its call again. */
