@@ -61,7 +61,7 @@ export class CallArguments {
   }
 
   /**
-   * Whether a client can have them as they are, which is never so for those that are cut off or are no JSON. A model may
+   * Whether a client can have them as they are, which is never so for those that are cut off or faulty. A model may
    * write a free text as it is, instead of an object with it.
    */
   get isTakable(): boolean {
