@@ -68,7 +68,7 @@ describe('a translated stream of a provider that mixes its parts', () => {
     for (const to of [openAiChat, openAiResponses, anthropicMessages])
       itInRounds(
         `says the same to a client of ${to.name}, one part after the other, as the provider of ${from.name}`,
-        { few: 100, many: 2_000 },
+        { few: 30, many: 2_000 },
         async (numRuns) => {
           const request = await requestOf(to);
           fc.assert(
