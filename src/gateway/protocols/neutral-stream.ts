@@ -204,8 +204,13 @@ export class TranslatedStream extends NeutralStream {
     return events.flatMap((event) => this.#order.take(event));
   }
 
-  protected override *readLarge(data: string | null): Iterable<AnswerEvent> {
-    for (const event of super.read(data))
+  /** Keeps what the data say alone, and not the data too. */
+  protected override readLarge(data: string | null): Iterable<AnswerEvent> {
+    return this.#piecesOf(super.read(data));
+  }
+
+  *#piecesOf(events: ReadonlyArray<AnswerEvent>): Iterable<AnswerEvent> {
+    for (const event of events)
       if (isLongText(event)) for (const piece of textPieces(event)) yield* this.#order.take(piece);
       else yield* this.#order.take(event);
   }
