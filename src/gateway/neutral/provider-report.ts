@@ -64,11 +64,13 @@ function tokensIn(usage: Json | undefined): Tokens | null {
   const cacheWrite = countIn(usage.cache_creation_input_tokens);
   const cachedInput = cacheRead ?? cachedIn(usage);
   const reasoning = countInside(usage.completion_tokens_details ?? usage.output_tokens_details, 'reasoning_tokens');
-  // xAI counts reasoning apart (https://docs.x.ai/docs/key-information/consumption-and-rate-limits).
-  const isApart = reasoning !== null && usage.total_tokens === input + output + reasoning;
+  // xAI counts reasoning apart (https://docs.x.ai/docs/key-information/consumption-and-rate-limits), and so does Gemini, which
+  // may say so in the total alone (https://ai.google.dev/gemini-api/docs/thinking#pricing).
+  const rest = isCount(usage.total_tokens) ? usage.total_tokens - input - output : 0;
+  const isApart = rest > 0 && (reasoning === null ? cacheRead === null && cacheWrite === null : rest === reasoning);
   return {
     input: usage.prompt_tokens === undefined ? input + (cacheRead ?? 0) + (cacheWrite ?? 0) : input,
-    output: isApart ? output + reasoning : output,
+    output: isApart ? output + rest : output,
     ...(cachedInput === null ? {} : { cachedInput }),
     ...(cacheWrite === null ? {} : { cacheWrite }),
     ...(reasoning === null ? {} : { reasoning }),

@@ -43,6 +43,13 @@ describe('the usage in an answer', () => {
     assert.deepEqual(usageIn({ usage: { ...counts, ...details } }), { ...tokens, reasoning: 5 });
   });
 
+  it('has thoughts in its output, given that only the total counts them as that of Gemini', () => {
+    assert.deepEqual(usageIn({ usage: { ...counts, total_tokens: 150 } }), { input: 10, output: 140 });
+    const cached = { cache_read_input_tokens: 136 };
+    assert.deepEqual(usageIn({ usage: { ...counts, total_tokens: 150, ...cached } })?.output, 4);
+    assert.deepEqual(usageIn({ usage: { ...counts, total_tokens: 3 } }), tokens);
+  });
+
   it('is none, given values that cannot be counted', () => {
     for (const value of [
       {},
