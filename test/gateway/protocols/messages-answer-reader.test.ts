@@ -210,6 +210,17 @@ describe('reading a stream of Messages', () => {
     assert.deepEqual(last, { kind: 'usage', tokens: { input: 3, output: 5 } });
   });
 
+  it('keeps the counts of the first event, given 0 in the last', () => {
+    const tokens = read(start, end('end_turn', { input_tokens: 0, output_tokens: 5 })).find(
+      (event) => event.kind === 'usage' && event.tokens.output === 5,
+    );
+    assert.deepEqual(tokens, { kind: 'usage', tokens: { input: 3, output: 5 } });
+  });
+
+  it('ends, given the mark of a chat in place of the last event', () => {
+    assert.deepEqual(read('[DONE]'), [{ kind: 'end' }]);
+  });
+
   it('starts without an id and a model, given empty ones', () => {
     const empty = { type: 'message_start', message: { id: '', model: '' } };
     assert.deepEqual(read(empty), [{ kind: 'started', id: null, model: null }]);
@@ -253,13 +264,14 @@ describe('reading a whole answer of Messages', () => {
     );
   });
 
-  it('leaves out a last call without arguments, given that the limit of tokens ended the answer', () => {
+  it('leaves out a last call, given that the limit of tokens ended the answer', () => {
     const content =
-      '[{"type":"tool_use","id":"a","name":"f","input":{}},{"type":"tool_use","id":"b","name":"g","input":{}}]';
-    const names = (reason: string) =>
-      whole(content, reason)?.parts.map((part) => part.kind === 'tool-call' && part.name);
+      '[{"type":"tool_use","id":"a","name":"f","input":{}},{"type":"tool_use","id":"b","name":"g","input":{"a":1}}]';
+    const names = (reason: string, blocks = content) =>
+      whole(blocks, reason)?.parts.map((part) => part.kind === 'tool-call' && part.name);
     assert.deepEqual(names('tool_use'), ['f', 'g']);
     assert.deepEqual(names('max_tokens'), ['f']);
+    assert.deepEqual(names('max_tokens', content.replace(']', ',{"type":"text","text":""}]')), ['f', 'g', false]);
   });
 
   it('is refused, given a block that cannot be read', () => {

@@ -60,6 +60,8 @@ export class MessagesAnswerReader implements AnswerReader {
 
   read(data: string | null): ReadonlyArray<AnswerEvent> {
     if (data === null || data === '') return [];
+    // Proxies that make Messages of a chat may end with its mark.
+    if (data === '[DONE]') return [{ kind: 'end' }];
     const event = parseForeign(data);
     if (event === tooLargeJson) return tooLarge;
     if (!isObject(event)) return malformed;
@@ -190,7 +192,9 @@ export class MessagesAnswerReader implements AnswerReader {
 
   #report(usage: Json | undefined): ReadonlyArray<AnswerEvent> {
     if (!isObject(usage)) return [];
-    for (const name of reportedCounts) if (isCount(usage[name])) this.#usage[name] = usage[name];
+    // Some report 0 in the last event for what they have counted in the first.
+    for (const name of reportedCounts)
+      if (isCount(usage[name])) this.#usage[name] = usage[name] || (this.#usage[name] ?? 0);
     const tokens = usageIn({ usage: this.#usage });
     return tokens === null ? [] : [{ kind: 'usage', tokens }];
   }
@@ -234,7 +238,7 @@ function errorIn(event: JsonObject): ReadonlyArray<AnswerEvent> {
 
 /** Reads a whole answer of Messages; null if it cannot be read. */
 export function readMessagesAnswer(body: Buffer, parsed: JsonObject): Answer | null {
-  const hasCalls = listOr(parsed.content).some((block) => isObject(block) && block.type === 'tool_use');
+  const hasCalls = listOr(parsed.content).some(isCall);
   // Arguments of tools are moved as JSON text.
   const value = hasCalls ? parseAnswerKeepingText(body, [['content', '*', 'input']]) : parsed;
   if (value === null || !(Array.isArray(value.content) || typeof value.content === 'string')) return null;
@@ -244,16 +248,16 @@ export function readMessagesAnswer(body: Buffer, parsed: JsonObject): Answer | n
   return {
     id: nameOr(value.id),
     model: nameOr(value.model),
-    parts: reason === 'length' && isEmptyCall(parts.at(-1)) ? parts.slice(0, -1) : parts,
+    // Its arguments may look whole, though they were cut off.
+    parts: reason === 'length' && isCall(listOr(value.content).at(-1)) ? parts.slice(0, -1) : parts,
     reason,
     stopSequence: textOr(value.stop_sequence),
     tokens: usageIn(value),
   };
 }
 
-/** Whether no arguments have come of a call, which says nothing of the arguments that would have come. */
-function isEmptyCall(part: AnswerPart | undefined): boolean {
-  return part?.kind === 'tool-call' && /^\s*\{\s*\}\s*$/.test(part.arguments);
+function isCall(block: Json | undefined): boolean {
+  return isObject(block) && block.type === 'tool_use';
 }
 
 /** Null if one of them cannot be read. */
