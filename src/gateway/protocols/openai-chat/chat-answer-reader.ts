@@ -16,7 +16,8 @@ import { StreamedCalls } from './streamed-calls.ts';
 export class ChatAnswerReader implements AnswerReader {
   readonly #calls = new StreamedCalls();
   #hasStarted = false;
-  #hasSaid = false;
+  /** The kinds of texts that have come. */
+  readonly #said = new Set<AnswerEvent['kind']>();
   #id: string | null = null;
   #model: string | null = null;
 
@@ -36,9 +37,9 @@ export class ChatAnswerReader implements AnswerReader {
   }
 
   #events(chunk: JsonObject): ReadonlyArray<AnswerEvent> {
-    const choice = listOr(chunk.choices)[0];
-    const events = isObject(choice) ? this.#said(choice) : [];
-    if (isObject(choice) && saysReason(choice.finish_reason)) events.push(this.#finish(choice.finish_reason));
+    const choice = choiceOf(chunk);
+    const events = choice === null ? [] : this.#read(choice);
+    if (choice !== null && saysReason(choice.finish_reason)) events.push(this.#finish(choice.finish_reason));
     if (!this.#hasStarted) events.unshift(...this.#start(chunk, events.length > 0));
     const tokens = usageIn(chunk);
     if (tokens !== null) events.push({ kind: 'usage', tokens });
@@ -56,16 +57,25 @@ export class ChatAnswerReader implements AnswerReader {
     return this.#hasStarted ? [{ kind: 'started', id: this.#id, model: this.#model }] : [];
   }
 
-  #said(choice: JsonObject): AnswerEvent[] {
+  #read(choice: JsonObject): AnswerEvent[] {
     const member = memberOf(choice);
     const message = choice[member];
-    // Some providers repeat the whole message at the end of a stream.
-    if (!isObject(message) || (member === 'message' && this.#hasSaid)) return [];
+    if (!isObject(message)) return [];
     const said = saidIn(message);
-    const events: AnswerEvent[] =
-      said === null ? [{ kind: 'unreadable' }] : [...said, ...this.#calls.read(callsIn(message))];
-    this.#hasSaid ||= events.length > 0;
+    if (said === null) return [{ kind: 'unreadable' }];
+    const events = member === 'message' ? this.#readMessage(message, said) : this.#readDelta(message, said);
+    for (const { kind } of said) this.#said.add(kind);
     return events;
+  }
+
+  #readDelta(delta: JsonObject, said: ReadonlyArray<AnswerEvent>): AnswerEvent[] {
+    return [...said, ...this.#calls.read(callsIn(delta))];
+  }
+
+  /** Some providers repeat the whole message at the end of a stream, or have its calls there alone. */
+  #readMessage(message: JsonObject, said: ReadonlyArray<AnswerEvent>): AnswerEvent[] {
+    const texts = said.filter(({ kind }) => !this.#said.has(kind));
+    return this.#calls.hasBegun ? texts : [...texts, ...this.#calls.read(callsIn(message))];
   }
 
   #finish(said: Json | undefined): AnswerEvent {
@@ -80,13 +90,13 @@ export class ChatAnswerReader implements AnswerReader {
 /** Reads a whole chat answer; null if it cannot be read. */
 export function readChatAnswer(body: Buffer, parsed: JsonObject): Answer | null {
   const value = withArgumentsAsText(body, parsed);
-  const [choice] = listOr(value.choices);
-  if (!isObject(choice)) return null;
+  const choice = choiceOf(value);
+  if (choice === null) return null;
   // Gemini sends a filtered answer without a message.
   const message = choice.message ?? (saysReason(choice.finish_reason) ? {} : null);
   if (!isObject(message)) return null;
   const said = saidIn(message);
-  const calls = callsIn(message);
+  const calls = callsIn(message).filter(saysMore);
   const reason = finishReasonOf(choice.finish_reason, calls.length > 0);
   if (said === null || reason === 'failed') return null;
   const ids = new CallIds();
@@ -120,6 +130,21 @@ function callOf(call: JsonObject, ids: CallIds): AnswerPart | null {
   return { kind: 'tool-call', id: ids.give(nameOr(call.id)), name, arguments: argumentsTextOf(asked.arguments) };
 }
 
+/** The first choice, wherever it is in the list; null for none. */
+function choiceOf({ choices }: JsonObject): JsonObject | null {
+  return (
+    listOr(choices)
+      .filter(isObject)
+      .find(({ index }) => (index ?? 0) === 0) ?? null
+  );
+}
+
+/** Whether a call has a name or arguments. An id alone says nothing. */
+function saysMore(call: JsonObject): boolean {
+  const { name, arguments: given } = isObject(call.function) ? call.function : call;
+  return nameOr(name) !== null || argumentsTextOf(given).trim() !== '';
+}
+
 /** The calls of a message or a delta: in `tool_calls`, or as the `function_call` of older providers. */
 function callsIn({ tool_calls: calls, function_call: legacy }: JsonObject): ReadonlyArray<JsonObject> {
   if (Array.isArray(calls) && calls.length > 0) return calls.filter(isObject);
@@ -129,8 +154,8 @@ function callsIn({ tool_calls: calls, function_call: legacy }: JsonObject): Read
 
 /** The same answer, in which arguments of other types than text are kept byte for byte, such as objects of Ollama. */
 function withArgumentsAsText(json: string | Buffer, value: JsonObject): JsonObject {
-  const [choice] = listOr(value.choices);
-  if (!isObject(choice)) return value;
+  const choice = choiceOf(value);
+  if (choice === null) return value;
   const member = memberOf(choice);
   const message = choice[member];
   if (!isObject(message) || !callsIn(message).some(hasValueAsArguments)) return value;

@@ -269,6 +269,44 @@ describe('reading an answer of a provider of chats', () => {
     assert.deepEqual(streamed(chunk({ content: 'hello' }), { ...common, choices })[0], { kind: 'text', text: 'hello' });
   });
 
+  it('given a whole message at the end of a stream, reads what was not said', () => {
+    const asked = { id: 'c1', type: 'function', function: { name: 'f', arguments: '{"a":1}' } };
+    const message = { content: 'hello', reasoning_content: 'hm', tool_calls: [asked] };
+    const last = { ...common, choices: [{ index: 0, message, finish_reason: 'tool_calls' }] };
+    const call = [
+      { kind: 'tool-call', index: 0, id: 'c1', name: 'f' },
+      { kind: 'arguments', index: 0, text: '{"a":1}' },
+    ];
+    const end = { kind: 'finished', reason: 'tool-calls', stopSequence: null };
+    const said = { kind: 'text', text: 'hello' };
+    const thought = { kind: 'reasoning', text: 'hm' };
+    assert.deepEqual(streamed(chunk({ content: 'hello' }), last), [said, thought, ...call, end]);
+    assert.deepEqual(streamed(chunk({ tool_calls: [{ index: 0, ...asked }] }), last), [...call, thought, said, end]);
+  });
+
+  it('given several choices, reads the one whose index is 0 or missing', () => {
+    const choice = (index: number | undefined, content: string, member: 'delta' | 'message') => ({
+      ...(index === undefined ? {} : { index }),
+      ...{ [member]: { content }, finish_reason: member === 'delta' ? null : 'stop' },
+    });
+    const said = [{ kind: 'text', text: 'A' }];
+    for (const first of [0, undefined]) {
+      const choices = [choice(1, 'B', 'delta'), choice(first, 'A', 'delta')];
+      assert.deepEqual(streamed({ ...common, choices }), said);
+      assert.deepEqual(streamed(...choices.map((each) => ({ ...common, choices: [each] }))), said);
+      const value = { ...common, choices: [choice(1, 'B', 'message'), choice(first, 'A', 'message')] };
+      assert.deepEqual(readChatAnswer(Buffer.from(JSON.stringify(value)), value)?.parts, said);
+    }
+  });
+
+  it('given a call of which only an id came, leaves it out', () => {
+    const call = { tool_calls: [{ index: 0, id: 'c1', function: { arguments: '' } }] };
+    const finished = { kind: 'finished', reason: 'stop', stopSequence: null };
+    assert.deepEqual(streamed(chunk(call), chunk({}, 'tool_calls')), [finished]);
+    const { parts, reason } = whole(call, 'tool_calls') ?? {};
+    assert.deepEqual([parts, reason], [[], 'stop']);
+  });
+
   const started = (...chunks: ReadonlyArray<JsonObject>) => {
     const reader = new ChatAnswerReader();
     return chunks.flatMap((each) => reader.read(JSON.stringify(each))).filter(({ kind }) => kind !== 'text');
