@@ -81,6 +81,17 @@ const scripts = {
   },
 } as const satisfies Readonly<Record<string, Script>>;
 
+const call = (members: object) => chunk({ tool_calls: [{ index: 0, ...members }] });
+const endOfCall = [call({ function: { name: 'late', arguments: '{}' } }), chunk({}, 'tool_calls'), done].join('');
+
+/** Deltas of a chat that show nothing, and the rest of the answer if it depends on them. */
+const hiddenParts: Readonly<Record<string, readonly [delta: string, rest?: string]>> = {
+  'encrypted reasoning': [chunk({ reasoning_details: [{ type: 'reasoning.encrypted', data: 'AAAA', index: 0 }] })],
+  'redacted thinking': [chunk({ content: [{ type: 'redacted_thinking', data: 'AAAA' }] })],
+  'a reference': [chunk({ content: [{ type: 'reference', reference_ids: [1] }] })],
+  'a call without a name': [call({ id: 'call_1' }), endOfCall],
+};
+
 const pairs: ReadonlyArray<readonly [client: string, provider: keyof typeof scripts]> = [
   ['/v1/chat/completions', 'chat'],
   ['/v1/messages', 'chat'],
@@ -138,6 +149,14 @@ describe('Signs of life', () => {
   };
   const fromPrimary = { isLate: true, isFromBackup: false };
   const fromBackup = { isLate: false, isFromBackup: true };
+
+  for (const [client, provider] of pairs)
+    if (provider === 'chat')
+      for (const [what, [delta, rest = scripts.chat.rest]] of Object.entries(hiddenParts))
+        it(`of a provider of chat at ${client} keep it once a part has begun that shows nothing: ${what}`, async () => {
+          primary.answers(signing(role + delta, scripts.chat.signs['a comment'], 8, rest));
+          assert.deepEqual(await ask(client, provider), fromPrimary);
+        });
 
   for (const [client, provider] of pairs) {
     const { opening, begin, signs, signsOfPart, rest }: Script = scripts[provider];

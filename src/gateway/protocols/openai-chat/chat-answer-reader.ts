@@ -10,6 +10,7 @@ import { failedAnswer, finishReasonOf, saysReason } from '#gateway/protocols/fin
 import { listOr } from '#gateway/protocols/parsing.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { saidIn } from './chat-content.ts';
+import { othersThanRole } from './chat-event.ts';
 import { StreamedCalls } from './streamed-calls.ts';
 
 /** Reads a chat stream of one choice. */
@@ -40,7 +41,8 @@ export class ChatAnswerReader implements AnswerReader {
     const choice = choiceOf(chunk);
     const events = choice === null ? [] : this.#read(choice);
     if (choice !== null && saysReason(choice.finish_reason)) events.push(this.#finish(choice.finish_reason));
-    if (!this.#hasStarted) events.unshift(...this.#start(chunk, events.length > 0));
+    const hasContent = events.some(({ kind }) => kind !== 'part-start');
+    if (!this.#hasStarted) events.unshift(...this.#start(chunk, hasContent));
     const tokens = usageIn(chunk);
     if (tokens !== null) events.push({ kind: 'usage', tokens });
     return events;
@@ -69,7 +71,9 @@ export class ChatAnswerReader implements AnswerReader {
   }
 
   #readDelta(delta: JsonObject, said: ReadonlyArray<AnswerEvent>): AnswerEvent[] {
-    return [...said, ...this.#calls.read(callsIn(delta))];
+    const events = [...said, ...this.#calls.read(callsIn(delta))];
+    // Hidden reasoning, and a call that has no name yet, are more than a role and show nothing.
+    return events.length === 0 && othersThanRole(delta).length > 0 ? [{ kind: 'part-start' }] : events;
   }
 
   /** Some providers repeat the whole message at the end of a stream, or have its calls there alone. */

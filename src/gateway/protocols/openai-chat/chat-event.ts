@@ -65,7 +65,7 @@ function chunkOf(value: JsonObject, choices: ReadonlyArray<Json>): ChatEvent {
     const delta = isObject(choice.delta) ? choice.delta : {};
     const ends = saysReason(choice.finish_reason);
     if (ends) finished.push(index);
-    const others = Object.entries(delta).filter(([name, said]) => name !== 'role' && saysSomething(said));
+    const others = othersThanRole(delta);
     hasContent ||= ends || others.length > 0;
     const isText = others.every(([name, said]) => name === 'content' && typeof said === 'string');
     const isCall = choice.finish_reason === 'tool_calls';
@@ -82,6 +82,11 @@ function chunkOf(value: JsonObject, choices: ReadonlyArray<Json>): ChatEvent {
     tokens,
     isUsageOnly: choices.length === 0 && isObject(value.usage),
   };
+}
+
+/** What a message or a delta has in addition to its role. */
+export function othersThanRole(message: JsonObject): ReadonlyArray<readonly [name: string, value: Json | undefined]> {
+  return Object.entries(message).filter(([name, said]) => name !== 'role' && saysSomething(said));
 }
 
 function saysSomething(value: Json | undefined): boolean {
