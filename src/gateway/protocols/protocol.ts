@@ -127,6 +127,11 @@ export interface TextRequest {
   readonly parse: (maxValues: number, longTexts?: LongTexts) => Promise<E.Either<Unsupported | Failure, ParsedRequest>>;
   /** Makes the writer of its streamed answer, which comes in another protocol. Its events are in order. */
   readonly createWriter: (options: WriterOptions) => AnswerWriter;
+  /**
+   * Makes the events of a stream that fails before its first content. Missing if the form of errors has them.
+   * @param model its name, which no provider says
+   */
+  readonly failedStream?: (model: string, error: JsonObject) => string;
   /** Writes its whole answer, which came in another protocol. Its calls are those of `withTakableCalls`. */
   readonly writeWhole: (answer: Answer, options: WriterOptions) => Buffer;
 }

@@ -4,7 +4,7 @@ import { answersFull } from '#exchange/byte-budget.ts';
 import type { AttemptFailure } from '#gateway/attempt/attempt-failure.ts';
 import type { CallResult, GatewayCall } from '#gateway/gateway-call.ts';
 import { openAiResponses } from '#gateway/protocols/openai-responses/openai-responses.ts';
-import { RewrittenResponsesStream } from '#gateway/protocols/openai-responses/responses-stream.ts';
+import { ResponsesStream, RewrittenResponsesStream } from '#gateway/protocols/openai-responses/responses-stream.ts';
 import { lastDataIn, responseIn, rewriteResponse } from '#gateway/protocols/openai-responses/rewrite-response.ts';
 import type { CallRecord } from '#gateway/relay/call-record.ts';
 import { outgoingThrough } from '#gateway/relay/create-call-record.ts';
@@ -159,6 +159,7 @@ class BackgroundRelay {
         }),
       isHeldWhole: false,
       signOfLife: openAiResponses.client.signOfLife,
+      failedStream: (error) => new ResponsesStream(null).errorEvent(error),
       repeatedBytes: this.#turn.outline.bytes,
       finish: this.#storeStream,
     });

@@ -4,7 +4,7 @@ import { readForResponse } from '#exchange/body-source.ts';
 import { readJsonBytes } from '#exchange/json-body.ts';
 import type { ModelRoute } from '#gateway/config/catalogue.ts';
 import { type CallResult, catalogueFailure, type GatewayCall, type GatewayLimits } from '#gateway/gateway-call.ts';
-import type { ClientProtocol, TextRequest, WriterOptions } from '#gateway/protocols/protocol.ts';
+import type { ClientProtocol, TextRequest } from '#gateway/protocols/protocol.ts';
 import type { CallRecord, Usage } from '#gateway/relay/call-record.ts';
 import { relay } from '#gateway/relay/relay.ts';
 import { redactEventErrors } from '#gateway/response/errors-inside.ts';
@@ -118,13 +118,9 @@ function createResponseHandler(
       }),
     isHeldWhole: onStreamFailure === 'whole',
     signOfLife: endpoint.protocol.client.signOfLife,
-    failedStream: (error) => request.createWriter(failedAnswer(name)).errorEvent?.(error) ?? null,
+    failedStream: (error) => request.failedStream?.(name, error) ?? null,
     canContinue,
     repeatedBytes: request.repeatedBytes,
     ...hooks,
   });
-}
-
-function failedAnswer(model: string): WriterOptions {
-  return { model, isContinuation: false, freeTextTools: new Set() };
 }

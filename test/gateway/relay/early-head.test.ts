@@ -162,11 +162,12 @@ describe('The early head', () => {
         assert.match(said, /^event: error\ndata: \{"type":"error","error":\{"type":"rate_limit_error"/);
         assert.equal(events.length, 1);
       } else {
-        const [created, , failed] = events.map((each) => JSON.parse(each.replace(/^event: .*\ndata: /, '')));
-        assert.deepEqual([events.length, created.type, failed.type], [3, 'response.created', 'response.failed']);
+        const [created, failed] = events.map((each) => JSON.parse(each.replace(/^event: .*\ndata: /, '')));
+        assert.deepEqual([events.length, created.type, failed.type], [2, 'response.created', 'response.failed']);
         assert.deepEqual([failed.response.status, failed.response.error.code], ['failed', 'rate_limited']);
         assert.equal(failed.response.id, created.response.id);
-        assert.deepEqual([created.sequence_number, failed.sequence_number], [0, 2]);
+        assert.deepEqual([created.response.store, failed.response.store], [false, false], 'nobody can read it later');
+        assert.deepEqual([created.sequence_number, failed.sequence_number], [0, 1]);
       }
       const { outcome, errorCode, reason } = service.records[0] ?? assert.fail('there is no record');
       assert.deepEqual([outcome, errorCode, reason], ['failed', 'rate_limited', 'provider_busy']);

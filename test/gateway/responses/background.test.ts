@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
 import { isDeepStrictEqual } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import OpenAI from 'openai';
@@ -16,6 +17,7 @@ import {
   type GatewayServiceOptions,
   startGateway,
 } from '#test/gateway/support/gateway-service.ts';
+import { movedTime } from '#test/gateway/support/moved-time.ts';
 import { eventsOfResponse, openAiResponse, outputMessage } from '#test/gateway/support/strict-responses.ts';
 import { goodKey, caller as someCaller } from '#test/http/support/fake-service.ts';
 import { inMemoryResponses } from '#test/support/fakes/in-memory-response-store.ts';
@@ -34,6 +36,7 @@ const finishedAs = (response: Made, more: object = {}): Made => ({
 });
 
 describe('Responses in the background', () => {
+  const time = movedTime();
   let openai: FakeProvider;
   let other: FakeProvider;
   let service: GatewayService;
@@ -353,6 +356,45 @@ describe('Responses in the background', () => {
       ['served'],
     );
     assert.equal((await call('GET', `/${queued.id}`)).body().error.message, 'It broke.');
+  });
+
+  it('are no failed responses where their stream breaks before they have begun: the provider may make them', async () => {
+    const { providers, models } = configuration();
+    service.configure({
+      providers: { ...providers, openai: { ...providers.openai, timeouts: { earlyHeadMs: 1 } } },
+      models: { ...models, native: { ...models.native, retries: 0 } },
+    });
+    const answered = Promise.withResolvers<ServerResponse>();
+    openai.answers((res) => {
+      res.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
+      answered.resolve(res);
+    });
+    const answer = await fetch(service.url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-api-key': goodKey },
+      body: JSON.stringify({ ...asked, stream: true }),
+    });
+    (await answered.promise).destroy();
+    assert.match(
+      await answer.text(),
+      /^: waiting\n\nevent: error\ndata: \{"type":"error","code":"provider_reset".*\n\n$/,
+    );
+  });
+
+  it('keep a client that reads their stream alive while nothing comes', async () => {
+    const queued = await begin();
+    const answered = Promise.withResolvers<ServerResponse>();
+    const first = `event: response.created\ndata: ${JSON.stringify({ type: 'response.created', response: queued })}\n\n`;
+    openai.answers((res) => {
+      res.writeHead(200, { 'content-type': 'text/event-stream' }).write(first);
+      answered.resolve(res);
+    });
+    const reading = call('GET', `/${queued.id}?stream=true`);
+    const provider = await answered.promise;
+    await time.pass(15_001);
+    await time.pass(0);
+    provider.destroy();
+    assert.match((await reading).text, /^event: response\.created\n.*\n\n: waiting\n\n/);
   });
 
   it('are asked for with the known parameters alone, as the gateway reads them', async () => {

@@ -90,6 +90,8 @@ export function responsesTextRequest(
       return E.isLeft(parsed) ? parsed : E.right(withGone(parsed.right, gone));
     },
     createWriter: (options) => new ResponsesAnswerWriter(frameOf(options.model), options.freeTextTools),
+    failedStream: (model, error) =>
+      new ResponsesStream(request.isInBackground ? null : () => frameOf(model)).errorEvent(error),
     writeWhole: (answer, options) => writeResponsesAnswer(frameOf(options.model), answer, options.freeTextTools),
   };
 }

@@ -75,11 +75,11 @@ export function responseObject(frame: ResponseFrame, end: ResponseEnd | null): J
   };
 }
 
-/** The response of a stream that has failed. @param error in OpenAI's form */
+/** The response of a stream that has failed, which is not stored. @param error in OpenAI's form */
 export function failedResponse(frame: ResponseFrame, { error }: JsonObject): JsonObject {
   const { code, type, message } = isObject(error) ? error : {};
   const failure = { code: code ?? type ?? 'server_error', message: message ?? '' };
-  return { ...responseObject(frame, null), status: 'failed', error: failure };
+  return { ...responseObject({ ...frame, isStored: false }, null), status: 'failed', error: failure };
 }
 
 const defaults = {

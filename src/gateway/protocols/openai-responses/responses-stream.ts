@@ -73,7 +73,7 @@ export class ResponsesStream implements StreamInterpreter {
   /** Codex ignores the event `error`, so a failure is the end of the response. */
   readonly errorEvent = (error: JsonObject): string => {
     if (this.#frame === null) return this.#next('error', errorMembers(error));
-    const frame = { ...this.#frame(), ...this.#begun };
+    const frame = { ...this.#frame(), ...this.#begun, isStored: false };
     const created =
       this.#begun === null ? this.#next('response.created', { response: responseObject(frame, null) }) : '';
     return created + this.#next('response.failed', { response: { ...failedResponse(frame, error), ...this.#failed } });
