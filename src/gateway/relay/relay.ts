@@ -140,7 +140,7 @@ class Relay {
     for (;;) {
       if (response.isDisconnected) return 'client-gone';
       const text = responseHandler.continuation();
-      const target = text === null || this.#isOutOfTime ? null : this.#nextTarget(({ prefill }) => prefill);
+      const target = text === null ? null : this.#nextTarget(({ prefill }) => prefill);
       if (target === null) break;
       const outgoing = await this.#call.requestFor(target, text);
       // The client may have left, or the time may be over, while the request was made.

@@ -29,6 +29,8 @@ export class StreamAnswer {
   /** Settles when the answer may begin; null before its first event, and if nothing is to be done for it. */
   #preparing: Promise<void> | null = null;
   #isPrepared: boolean;
+  /** Whether a part of it was written. */
+  #hasBegun = false;
   isOver = false;
   /** Whether its end is being written. */
   isEnding = false;
@@ -179,11 +181,13 @@ export class StreamAnswer {
   }
 
   #write(bytes: Buffer): void {
-    if (!this.#stream.client.hasBegun) this.#begin();
+    if (!this.#hasBegun) this.#begin();
     this.#stream.client.write(this.#withHeld(bytes), this.pace);
   }
 
+  /** A continuation begins, too: its client learns which target goes on. */
   #begin(): void {
+    this.#hasBegun = true;
     // The usage of an answer that is passed on as it arrives comes after its head.
     const reported = this.#stream.options.isHeldWhole ? this.reported : nothingReported;
     const { headers, ...others } = this.#clientHead;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
 import type { CallRecord } from '#gateway/relay/call-record.ts';
 import { chatService, messages, path, short } from '#test/gateway/support/chat-service.ts';
@@ -353,13 +354,29 @@ describe('streamed chat', () => {
         '{"model":"large", "stream":true,"messages":[{"role":"user","content":"hi"} ]}',
       );
       assert.deepEqual(readStream(answer.text), whole('Once upon a time'));
-      assert.equal(answer.text, [...begun, ...words(' a', ' time'), stop, done].join(''));
+      const named = ': switchyard target=backup/other-y attempts=2 ignored=\n\n';
+      assert.equal(answer.text, [...begun, named, ...words(' a', ' time'), stop, done].join(''));
       assert.equal(
         backup.seen[0]?.body.toString(),
         '{"model":"other-y", "stream":true,"messages":[{"role":"user","content":"hi"} ,{"role":"assistant","content":"Once upon"}]}',
       );
       assert.equal(service.records[0]?.outcome, 'served');
       assert.equal(service.records[0]?.target, 'backup/other-y');
+    });
+
+    it('lets a fallback continue a stream without end, which has a total time of its own', async () => {
+      const { providers, ...others } = configuration({ onStreamFailure: 'continue' });
+      service.configure({
+        ...others,
+        providers: { ...providers, primary: { ...providers.primary, timeouts: { totalMs: 500 } } },
+      });
+      primary.answers(async (res) => {
+        res.writeHead(200, { 'content-type': 'text/event-stream' });
+        for (const piece of begun) res.write(piece);
+        for (; !res.destroyed; await delay(50)) res.write(': ping\n\n');
+      });
+      backup.answers(stream([role, ...words(' a', ' time'), stop, done]));
+      assert.deepEqual(readStream((await post(service, path, chat)).text), whole('Once upon a time'));
     });
 
     it('records the time that the client waited, not that of the continuation', async () => {
