@@ -5,7 +5,7 @@ import type { ProviderError } from '#gateway/neutral/provider-report.ts';
 const otherNames = /^(?:exceed_context_size_error|model_context_window_exceeded|ContextWindowExceededError)$/;
 
 /** A provider may repeat the request in its error. What the error says comes first. */
-const maxReadLength = 4_000;
+export const maxReadLength = 4_000;
 
 const limit = '(?:(?:context|prompt|input|sequence)[ _](?:length|window|limit)|(?:context|prompt)[ _]size)';
 

@@ -53,7 +53,7 @@ export async function createSpeech(call: GatewayCall, limits: GatewayLimits): Pr
       errors: call.errors,
       batchId: call.batchId,
       isStreamed: true,
-      isAnsweredWhole: false,
+      isMadeInSilence: false,
       characters,
       startedAt: performance.now(),
       route: route.right,

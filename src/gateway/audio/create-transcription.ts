@@ -85,7 +85,7 @@ async function relayUpload(call: GatewayCall, upload: Upload): Promise<CallResul
       errors: call.errors,
       batchId: call.batchId,
       isStreamed: streams,
-      isAnsweredWhole: !streams,
+      isMadeInSilence: !streams,
       characters: null,
       startedAt: performance.now(),
       route: route.right,

@@ -59,7 +59,7 @@ export interface ModelRoute {
   readonly fallbacks: ReadonlyArray<Target>;
   /** Further tries on the same target. */
   readonly retries: number;
-  /** If a target asks for a longer wait, in ms, the call goes to another target at once. */
+  /** If a target asks for a longer wait, in ms, the call goes to another target immediately. */
   readonly retryAfterMaxMs: number;
   readonly onStreamFailure: ModelConfiguration['onStreamFailure'];
   readonly askUsage: boolean;

@@ -132,8 +132,11 @@ export interface RelayedCall extends RecordedCall {
   readonly errors: ErrorForm;
   readonly response: ResponseSink;
   readonly responseHandler: ResponseHandler;
-  /** Whether a provider sends nothing before it has made the whole answer, which may take minutes. */
-  readonly isAnsweredWhole: boolean;
+  /**
+   * Whether a provider sends nothing before it has made the answer, which may take minutes: a whole text or transcript.
+   * An embedding and a count of tokens are quick, and speech comes in pieces.
+   */
+  readonly isMadeInSilence: boolean;
   /** Whether a target's provider supports this operation. */
   readonly canServe: (target: Target) => boolean;
   /** Whether the caller answers itself in place of this error. Missing if it never does. Never rejects. */

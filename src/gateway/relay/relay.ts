@@ -205,7 +205,7 @@ class Relay {
   }
 
   #timeoutsOf(target: Target): AttemptTimeouts {
-    if (!this.#call.isAnsweredWhole) return attemptTimeouts(target.timeouts);
+    if (!this.#call.isMadeInSilence) return attemptTimeouts(target.timeouts);
     return wholeAnswerTimeouts(target, { remainingMs: this.#remainingMs, targetsLeft: 1 + this.#targets.usableLeft });
   }
 

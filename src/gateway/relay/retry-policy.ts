@@ -13,7 +13,7 @@ export interface RetryState {
   readonly triesHere: number;
   /** The allowed retries on a target. */
   readonly retries: number;
-  /** If a target asks for a longer wait, in ms, the call goes to another target at once. */
+  /** If a target asks for a longer wait, in ms, the call goes to another target immediately. */
   readonly retryAfterMaxMs: number;
   /** Whether another target can be called. */
   readonly hasOther: boolean;
@@ -65,7 +65,7 @@ function retryOr(elsewhere: NextStep, retryAfterMs: number | null, state: RetryS
   }
   if (hasOther && retryAfterMs > retryAfterMaxMs) return other;
   if (retryAfterMs > maxRetryAfterMs || retryAfterMs >= remainingMs) return elsewhere;
-  // Never sooner than the target asks, and with jitter, so that calls do not retry at once.
+  // Never sooner than the target asks, and with jitter, so that calls do not retry at the same time.
   return { kind: 'again', afterMs: Math.round(retryAfterMs + random * Math.min(250, retryAfterMs / 4)) };
 }
 

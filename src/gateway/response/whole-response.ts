@@ -44,7 +44,7 @@ export interface WholeResponseOptions {
   readonly requiredMember: string | null;
   /** Missing if nothing is to be done before it is sent. */
   readonly prepare?: PrepareAnswer;
-  /** Missing if the answer is sent at once. */
+  /** Missing if the answer is sent immediately. */
   readonly finish?: FinishAnswer;
   /** Whether the whole answer becomes values. One that does not may have any number of them. Default false. */
   readonly isParsed?: boolean;
@@ -72,7 +72,7 @@ export class WholeResponse implements ResponseHandler {
   }
 
   abort(): void {
-    // It begins and ends at once: there is nothing to break off.
+    // It begins and ends in one step: there is nothing to break off.
   }
 
   /** @throws what the work before it throws; the client has nothing of the answer then */

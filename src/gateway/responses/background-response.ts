@@ -90,7 +90,7 @@ class BackgroundRelay {
         errors,
         batchId: null,
         isStreamed,
-        isAnsweredWhole: false,
+        isMadeInSilence: false,
         characters: null,
         startedAt: performance.now(),
         route,

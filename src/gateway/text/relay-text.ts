@@ -80,7 +80,7 @@ export async function relayRequest(checked: CheckedRequest): Promise<CallResult>
       errors: call.errors,
       batchId: call.batchId,
       isStreamed,
-      isAnsweredWhole: !isStreamed,
+      isMadeInSilence: !isStreamed,
       characters: null,
       startedAt: performance.now(),
       route: route.right,

@@ -1,5 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { AttemptFailure } from '#gateway/attempt/attempt-failure.ts';
+import { maxReadLength } from '#gateway/attempt/context-length.ts';
 import { answeredHere, type CallResult, type GatewayCall } from '#gateway/gateway-call.ts';
 import { estimateTokens } from '#gateway/neutral/estimate-tokens.ts';
 import { anthropicMessages } from '#gateway/protocols/anthropic-messages/anthropic-messages.ts';
@@ -44,9 +45,6 @@ function isMissing(failure: AttemptFailure): boolean {
   if (status === 404) return error === null || isNamed || !otherSubjects.test(said);
   return (status === 400 || status === 422) && isNamed && absences.test(said);
 }
-
-/** A provider may repeat the request in its error. What the error says comes first. */
-const maxReadLength = 4_000;
 
 const estimatedHeader = ['X-Switchyard-Estimated', 'true'];
 

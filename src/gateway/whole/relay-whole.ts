@@ -49,7 +49,7 @@ async function relayRequest(
       errors: call.errors,
       batchId: call.batchId,
       isStreamed: false,
-      isAnsweredWhole: false,
+      isMadeInSilence: false,
       characters: null,
       startedAt: performance.now(),
       route,
