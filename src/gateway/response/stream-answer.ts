@@ -185,7 +185,7 @@ export class StreamAnswer {
     this.#stream.client.write(this.#withHeld(bytes), this.pace);
   }
 
-  /** A continuation begins, too: its client learns which target goes on. */
+  /** A continuation begins, too: its client gets the name of the target. */
   #begin(): void {
     this.#hasBegun = true;
     // The usage of an answer that is passed on as it arrives comes after its head.
