@@ -20,7 +20,8 @@ export interface SseBatch {
 export const maxSplitBytes = 1024 * 1024;
 
 const nothing: SseBatch = { bytes: Buffer.alloc(0), events: [] };
-const blankLine = Buffer.from('\n\n');
+/** What ends an event. */
+export const blankLine = Buffer.from('\n\n');
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 const byteOrderMark = '\xef\xbb\xbf';

@@ -18,7 +18,7 @@ import { plainTextIn } from '#gateway/neutral/source.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { freeTextSchema } from './free-text.ts';
 import type { LeftOut } from './left-out.ts';
-import { kindOf, objectOr, refuse, textAt } from './parsing.ts';
+import { kindOf, objectOr, refuse, shown, textAt } from './parsing.ts';
 import { schemaIn } from './tool-schema.ts';
 
 /** What a message or a result of a tool may have in it. */
@@ -71,6 +71,16 @@ export function contentParts<ReadPart>(
 
 /** Reads a part of one type; null if it does not have what the type needs. */
 export type PartReader = (part: JsonObject, pointer: string, leftOut: LeftOut) => ContentPart | null;
+
+/** Makes the reader of a content whose parts have these types, with the reader of each. */
+export function partsReader(types: ReadonlyArray<readonly [string, PartReader]>) {
+  const readers = new Map<Json, PartReader>(types);
+  return (content: Json | undefined, pointer: string, leftOut: LeftOut): ReadonlyArray<ContentPart> =>
+    contentParts(content, pointer, (part, place) => {
+      const read = readers.get(part.type ?? null)?.(part, place, leftOut) ?? null;
+      return read ?? refuse(place, `a part of the type ${shown(part.type)} cannot be expressed for this target`);
+    });
+}
 
 /** Reads a part that is a text; null without one. */
 export function textPart(part: JsonObject, pointer: string, leftOut: LeftOut): TextPart | null {

@@ -1,6 +1,6 @@
 import { unfinished, unreadable } from '#gateway/attempt/attempt-failure.ts';
 import type { AttemptControl, BodyConsumer } from '#gateway/attempt/body-consumer.ts';
-import { type SseBatch, SseSplitter } from '#gateway/framing/sse-splitter.ts';
+import { blankLine, type SseBatch, SseSplitter } from '#gateway/framing/sse-splitter.ts';
 import type { StreamInterpreter } from '#gateway/framing/stream-interpreter.ts';
 import type { ReportedConsumption } from '#gateway/neutral/consumption.ts';
 import { maxWindowBytes } from '#gateway/transport/decompressed-stream.ts';
@@ -17,7 +17,6 @@ import { StreamAnswer } from './stream-answer.ts';
 import { TranslatedPassage } from './translated-passage.ts';
 
 const noBytes = Buffer.alloc(0);
-const blankLine = Buffer.from('\n\n');
 
 /** Reads the events of one attempt's stream, and passes them on. */
 export class EventStreamConsumer implements BodyConsumer {

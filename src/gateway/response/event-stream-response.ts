@@ -1,5 +1,6 @@
 import type { AttemptFailure } from '#gateway/attempt/attempt-failure.ts';
 import type { AttemptControl, BodyConsumer } from '#gateway/attempt/body-consumer.ts';
+import { blankLine } from '#gateway/framing/sse-splitter.ts';
 import type { StreamInterpreter } from '#gateway/framing/stream-interpreter.ts';
 import { ClientStream } from './client-stream.ts';
 import { errorEvent, errorOf } from './error-response.ts';
@@ -7,8 +8,6 @@ import { EventStreamConsumer } from './event-stream-consumer.ts';
 import { JsonInsteadOfStream } from './json-instead-of-stream.ts';
 import { isNamedJson, type ResponseHandler, type ResponseHead } from './response-handler.ts';
 import type { EventStreamResponseOptions, SharedStream } from './shared-stream.ts';
-
-const blankLine = Buffer.from('\n\n');
 
 /**
  * Passes a stream on event by event, unchanged. Headers and events before the first content wait for it, so that

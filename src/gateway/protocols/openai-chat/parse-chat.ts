@@ -18,7 +18,6 @@ import { freeTextArguments } from '#gateway/protocols/free-text.ts';
 import { LeftOut, saysNothing } from '#gateway/protocols/left-out.ts';
 import {
   type ContentPart,
-  contentParts,
   filePart,
   freeTextTool,
   functionTool,
@@ -26,7 +25,7 @@ import {
   onlyTexts,
   openAiOutput,
   openAiToolChoice,
-  type PartReader,
+  partsReader,
   placedText,
   refusalPart,
   TurnCollector,
@@ -204,16 +203,7 @@ function resultPart(message: JsonObject, pointer: string, leftOut: LeftOut): Too
   return toolResultPart(textAt(id, `${pointer}/tool_call_id`), parts, pointer);
 }
 
-function partsOf(content: Json | undefined, pointer: string, leftOut: LeftOut): ReadonlyArray<ContentPart> {
-  return contentParts(content, pointer, (part, place) => partOf(part, place, leftOut));
-}
-
-function partOf(part: JsonObject, pointer: string, leftOut: LeftOut): ContentPart {
-  const read = partReaders.get(part.type ?? null)?.(part, pointer, leftOut) ?? null;
-  return read ?? refuse(pointer, `a part of the type ${shown(part.type)} cannot be expressed for this target`);
-}
-
-const partReaders: ReadonlyMap<Json, PartReader> = new Map<Json, PartReader>([
+const partsOf = partsReader([
   ['text', textPart],
   ['image_url', imagePart],
   ['file', inlineFile],

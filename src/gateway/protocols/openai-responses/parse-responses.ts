@@ -29,7 +29,7 @@ import {
   onlyTexts,
   openAiOutput,
   openAiToolChoice,
-  type PartReader,
+  partsReader,
   placedText,
   refusalPart,
   TurnCollector,
@@ -274,16 +274,7 @@ function reasoningPart(item: JsonObject, pointer: string, leftOut: LeftOut): Rea
   return { kind: 'reasoning', text, signature, pointer };
 }
 
-function partsOf(content: Json | undefined, pointer: string, leftOut: LeftOut): ReadonlyArray<ContentPart> {
-  return contentParts(content, pointer, (part, place) => partOf(part, place, leftOut));
-}
-
-function partOf(part: JsonObject, pointer: string, leftOut: LeftOut): ContentPart {
-  const read = partReaders.get(part.type ?? null)?.(part, pointer, leftOut) ?? null;
-  return read ?? refuse(pointer, `a part of the type ${shown(part.type)} cannot be expressed for this target`);
-}
-
-const partReaders: ReadonlyMap<Json, PartReader> = new Map<Json, PartReader>([
+const partsOf = partsReader([
   ['text', textPart],
   ['input_text', textPart],
   ['output_text', textPart],
