@@ -1,5 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { resetConnection } from '#test/support/run/reset-connection.ts';
 
 /** A request that a provider received, and its outcome. */
 export interface SeenRequest {
@@ -118,7 +119,9 @@ export const error = (
 export const silence: Behaviour = () => undefined;
 
 /** Breaks the connection before the headers. */
-export const reset: Behaviour = (res) => void res.socket?.resetAndDestroy();
+export const reset: Behaviour = (res) => {
+  if (res.socket !== null) resetConnection(res.socket);
+};
 
 export const chunk = (delta: object, finish: string | null = null, more: object = {}): string =>
   `data: ${JSON.stringify({ id: 'c1', object: 'chat.completion.chunk', created: 1, model: 'gpt-x', choices: [{ index: 0, delta, finish_reason: finish }], ...more })}\n\n`;

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { freePort } from '#test/support/run/free-port.ts';
+import { resetConnection } from '#test/support/run/reset-connection.ts';
 
 /** A connection through the front. */
 interface Pair {
@@ -8,7 +9,6 @@ interface Pair {
   readonly server: Socket;
   /** Whether the connection is frozen. */
   held: boolean;
-  wasHeld: boolean;
 }
 
 /**
@@ -65,10 +65,8 @@ export class Front {
 
   /** Resets every connection. */
   cut(): void {
-    for (const { client, server, wasHeld } of [...this.#pairs]) {
-      // Node 24 never ends its process after the reset of a socket with pending writes.
-      if (wasHeld) client.destroy();
-      else client.resetAndDestroy();
+    for (const { client, server } of [...this.#pairs]) {
+      resetConnection(client);
       server.destroy();
     }
   }
@@ -91,7 +89,7 @@ export class Front {
   #accept(client: Socket): void {
     if (this.#target === null) return void client.destroy();
     const server = connect(this.#target, '127.0.0.1');
-    const pair = { client, server, held: false, wasHeld: false };
+    const pair = { client, server, held: false };
     this.#pairs.add(pair);
     client.setNoDelay(true);
     server.setNoDelay(true);
@@ -107,7 +105,6 @@ export class Front {
   #hold(pair: Pair): void {
     if (pair.held) return;
     pair.held = true;
-    pair.wasHeld = true;
     pair.client.unpipe(pair.server).pause();
     pair.server.unpipe(pair.client).pause();
   }
