@@ -90,16 +90,6 @@ interface PendingWrite {
   readonly reactions: AwaitedReactions;
 }
 
-/** A read of resources by the ids in its path. */
-interface PendingRead {
-  /** All reads of one request wait as long as one of them may. Default: the read has no other. */
-  readonly request?: object;
-  readonly ids: Iterable<string>;
-  readonly caller: Caller;
-  /** The read models that it reads. */
-  readonly readModels: ReadonlyArray<string>;
-}
-
 /** The result of a read. `isLate`: the read model does not show the resource in time, so the result may be wrong. */
 interface ReadResult<Result> {
   readonly result: Result;
@@ -123,8 +113,6 @@ export class PendingResources {
   readonly #writes = new Map<string, PendingWrite>();
   /** The ids by project, or by organization for resources of a whole one; the newest last. */
   readonly #idsOf = new Map<string, Set<string>>();
-  /** When the waits of requests end. */
-  readonly #deadlines = new WeakMap<object, number>();
 
   constructor(positions: Positions, { maxIds = defaultMaxIds, timeoutMs = defaultTimeoutMs } = {}) {
     this.#positions = positions;
@@ -147,44 +135,13 @@ export class PendingResources {
   }
 
   /**
-   * Reads, and reads again when the read models show a pending resource that the first read did not find. It does not
-   * wait for a read model that has stopped or is being filled.
+   * Begins the reads of one request, of resources that the caller has access to.
+   * @param ids the ids in its path
    */
-  async read<Result>(
-    { request = {}, ids, caller, readModels }: PendingRead,
-    read: () => Promise<Result>,
-    isMissing: (result: Result) => boolean,
-  ): Promise<ReadResult<Result>> {
-    // Looked up before the read, because a resource may be shown and forgotten meanwhile.
+  beginReads(ids: Iterable<string>, caller: Caller): RequestReads {
     const write = this.#writes.size === 0 ? null : this.#find(ids, caller);
-    let result = await read();
-    if (write === null) return { result, isLate: false };
-    const deadline = this.#deadlineOf(request);
-    for (const wait of [this.#modelsShow, this.#effectsShow]) {
-      if (!isMissing(result)) break;
-      if ((await wait(write, readModels, deadline)) === 'timeout') return { result, isLate: true };
-      result = await read();
-    }
-    return { result, isLate: false };
-  }
-
-  readonly #modelsShow = async (
-    { position }: PendingWrite,
-    names: ReadonlyArray<string>,
-    deadline: number,
-  ): Promise<WaitOutcome> => {
-    const isHalted = names.some((name) => this.#positions.isHalted('projection', name));
-    const ms = isHalted ? 0 : deadline - clock.now();
-    return this.#positions.passed({ names }, position, { strict: true, ms });
-  };
-
-  readonly #effectsShow = ({ reactions }: PendingWrite, _: unknown, deadline: number): Promise<WaitOutcome> =>
-    effectsShown(this.#positions, reactions, deadline - clock.now());
-
-  #deadlineOf(request: object): number {
-    const deadline = this.#deadlines.get(request) ?? clock.now() + this.#timeoutMs;
-    this.#deadlines.set(request, deadline);
-    return deadline;
+    if (write === null) return readsNothingPending;
+    return new ReadsOfPending(this.#positions, write, clock.now() + this.#timeoutMs);
   }
 
   #find(ids: Iterable<string>, caller: Caller): PendingWrite | null {
@@ -229,6 +186,64 @@ export class PendingResources {
     for (const ids of this.#idsOf.values()) if (ids.size > most.size) most = ids;
     const [oldest] = most;
     if (oldest !== undefined) this.#forget(oldest);
+  }
+}
+
+/** The reads of one request. */
+export interface RequestReads {
+  /**
+   * Reads, and reads again when the read models show a pending resource that the first read did not find. It does not
+   * wait for a read model that has stopped or is being filled.
+   * @param readModels the read models that it reads
+   */
+  readonly read: <Result>(
+    readModels: ReadonlyArray<string>,
+    read: () => Promise<Result>,
+    isMissing: (result: Result) => boolean,
+  ) => Promise<ReadResult<Result>>;
+}
+
+const readsNothingPending: RequestReads = {
+  read: async (_, read) => ({ result: await read(), isLate: false }),
+};
+
+/**
+ * The reads of a request whose resource was pending when it began. It may be shown and forgotten meanwhile. All of them
+ * wait until one deadline.
+ */
+class ReadsOfPending implements RequestReads {
+  readonly #positions: Positions;
+  readonly #write: PendingWrite;
+  readonly #deadline: number;
+
+  constructor(positions: Positions, write: PendingWrite, deadline: number) {
+    this.#positions = positions;
+    this.#write = write;
+    this.#deadline = deadline;
+  }
+
+  async read<Result>(
+    readModels: ReadonlyArray<string>,
+    read: () => Promise<Result>,
+    isMissing: (result: Result) => boolean,
+  ): Promise<ReadResult<Result>> {
+    let result = await read();
+    for (const wait of [() => this.#modelsShow(readModels), () => this.#effectsShow()]) {
+      if (!isMissing(result)) break;
+      if ((await wait()) === 'timeout') return { result, isLate: true };
+      result = await read();
+    }
+    return { result, isLate: false };
+  }
+
+  #modelsShow(names: ReadonlyArray<string>): Promise<WaitOutcome> {
+    const isHalted = names.some((name) => this.#positions.isHalted('projection', name));
+    const ms = isHalted ? 0 : this.#deadline - clock.now();
+    return this.#positions.passed({ names }, this.#write.position, { strict: true, ms });
+  }
+
+  #effectsShow(): Promise<WaitOutcome> {
+    return effectsShown(this.#positions, this.#write.reactions, this.#deadline - clock.now());
   }
 }
 

@@ -6,7 +6,7 @@ import type { Failure } from '#domain/shared/failure.ts';
 import type { StoredDocument } from '#read-store/stored-document.ts';
 import { clock } from '#shared/clock.ts';
 import type { Query } from './query.ts';
-import { type QueryDependencies, queryOperation } from './query-handler.ts';
+import { presentSubject, type QueryDependencies, type QuerySubject, queryOperation } from './query-handler.ts';
 
 /** Bytes in the blob store, and their description. */
 export interface FoundContent {
@@ -49,7 +49,7 @@ export function contentQuery<Input extends object, Subject extends Tenant>(
 export function downloadOperation(
   { find, produces, about, ...described }: AnyContentQuery,
   runtime: QueryDependencies & { readonly blobs: Pick<BlobStore, 'get'> },
-): DownloadOperation<StoredDocument<Tenant>> {
+): DownloadOperation<QuerySubject> {
   const operation = queryOperation(
     { ...described, about: { ...about, example: {} }, output: null, reads: {}, answer: () => E.left(noJson) },
     runtime,
@@ -58,8 +58,10 @@ export function downloadOperation(
     ...operation,
     kind: 'download',
     produces,
-    execute: async ({ input, subject }) => {
-      const found = find({ input, subject, time: new Date(clock.time()).toISOString() });
+    execute: async (valid) => {
+      const subject = presentSubject(described, valid);
+      if (E.isLeft(subject)) return subject;
+      const found = find({ input: valid.input, subject: subject.right, time: new Date(clock.time()).toISOString() });
       if (E.isLeft(found)) return found;
       const { blobId, ...content } = found.right;
       const open = (start: number, end: number) => runtime.blobs.get(blobId, { start, end });

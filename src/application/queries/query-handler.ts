@@ -4,7 +4,7 @@ import { describeOperation, type Operation } from '#application/operations/opera
 import type { OperationRequest, OperationResult, ValidRequest } from '#application/operations/operation-request.ts';
 import type { CollectionReader } from '#application/operations/paging.ts';
 import { maxPageBytes } from '#application/operations/paging.ts';
-import type { PendingResources } from '#application/operations/read-your-writes.ts';
+import type { PendingResources, RequestReads } from '#application/operations/read-your-writes.ts';
 import { type Caller, canAccess, isConcealedFor, type Tenant } from '#domain/shared/access.ts';
 import { type Failure, failure, failures } from '#domain/shared/failure.ts';
 import { keepNewestClaims, type ReadCollection } from '#read-store/newest-claims.ts';
@@ -21,16 +21,26 @@ export interface QueryDependencies
   extends Pick<QueryContext<unknown, Tenant>, 'history' | 'personalReader' | 'services'> {
   readonly documents: ReadStore;
   /** What this node has answered before the read models showed it. */
-  readonly pending: Pick<PendingResources, 'read'>;
+  readonly pending: Pick<PendingResources, 'beginReads'>;
   /** Limits the answers from many documents that are made at once. */
   readonly pageMakers: PageMakers;
+}
+
+/** The resource in the path, and the further reads of its request. */
+export interface QuerySubject {
+  /**
+   * Of a resource whose past may be asked for: `absent` if it exists no longer, `not-yet` if this node wrote it and the
+   * read model does not show it in time.
+   */
+  readonly found: StoredDocument<Tenant> | 'absent' | 'not-yet';
+  readonly reads: RequestReads;
 }
 
 const noTenant: Tenant = { organizationId: '', projectId: null, partnerId: null };
 const noSubject = new StoredDocument<Tenant>('', 0, JSON.stringify(noTenant), 0);
 
 /** Makes a query callable by every caller. */
-export function queryOperation(definition: AnyQuery, runtime: QueryDependencies): Operation<StoredDocument<Tenant>> {
+export function queryOperation(definition: AnyQuery, runtime: QueryDependencies): Operation<QuerySubject> {
   const read = readersOf<string>(runtime.documents, definition.reads);
   const { subject } = definition.access;
   const own = subject !== null && 'collection' in subject ? [subject.collection] : [];
@@ -91,36 +101,37 @@ async function loadSubject(
   collections: ReadonlyArray<string>,
   runtime: QueryDependencies,
   request: OperationRequest,
-): Promise<E.Either<Failure, StoredDocument<Tenant>>> {
+): Promise<E.Either<Failure, QuerySubject>> {
   const { caller, parameters, minPosition } = request;
   if (minPosition !== null && !(await runtime.services.waitForPosition(collections, minPosition)))
     return E.left(await notReached(minPosition, runtime));
-  if (subject === null) return E.right(noSubject);
+  const reads = runtime.pending.beginReads(Object.values(parameters), caller);
+  if (subject === null) return E.right({ found: noSubject, reads });
   const id = parameters[subject.parameter] ?? '';
   const unknown = E.left(notFound(subject.notFound, id));
   if (isConcealedFor(caller.keyType, scope)) return unknown;
   if ('entity' in subject)
-    return (await isInStream(subject.entity, id, caller, runtime)) ? E.right(named(id)) : unknown;
-  const { result, isLate } = await runtime.pending.read(
-    { request, ids: Object.values(parameters), caller, readModels: [subject.collection.name] },
-    async () => (await loadDocument(subject, id, caller, runtime)) ?? unknown,
-    (found) => E.isLeft(found) || found.right instanceof AbsentSubject,
+    return (await isInStream(subject.entity, id, caller, runtime)) ? E.right({ found: named(id), reads }) : unknown;
+  const { result, isLate } = await reads.read(
+    [subject.collection.name],
+    () => findDocument(subject, id, caller, runtime),
+    (found) => found === null || found === 'absent',
   );
-  if (!isLate) return result;
-  return E.isLeft(result) ? E.left(notShown(id)) : E.right(new AbsentSubject(id, notShown(id)));
+  if (result === null) return isLate ? E.left(notShown(id)) : unknown;
+  return E.right({ found: isLate ? 'not-yet' : result, reads });
 }
 
-/** @returns null for a document that does not exist, or that the caller cannot access */
-async function loadDocument(
+/** @returns null for a document that never existed, or that the caller cannot access */
+async function findDocument(
   { collection, past }: DocumentSubject,
   id: string,
   caller: Caller,
   runtime: QueryDependencies,
-): Promise<E.Either<never, StoredDocument<Tenant>> | null> {
+): Promise<StoredDocument<Tenant> | 'absent' | null> {
   const document = await runtime.documents.get<Tenant>(collection.name, id);
-  if (document !== null) return canAccess(caller, document.head) ? E.right(document) : null;
+  if (document !== null) return canAccess(caller, document.head) ? document : null;
   const existed = past !== undefined && (await isInStream(past, id, caller, runtime));
-  return existed ? E.right(new AbsentSubject(id)) : null;
+  return existed ? 'absent' : null;
 }
 
 /** Whether such a resource ever existed and the caller has access to it. */
@@ -136,33 +147,35 @@ async function isInStream(
 
 const named = (id: string) => new StoredDocument<Tenant>(id, 0, '{}', 0);
 
-/** A subject that exists in its stream but not in a read model. */
-class AbsentSubject extends StoredDocument<Tenant> {
-  /** Why a query about the present cannot be answered; null for a resource that does not exist. */
-  readonly failure: Failure | null;
-
-  constructor(id: string, failure: Failure | null = null) {
-    super(id, 0, '{}', 0);
-    this.failure = failure;
-  }
-}
-
 /** Answers; a resource that this node has just written is not answered as unknown. */
 async function answerWhenShown(
   definition: AnyQuery,
   collections: ReadonlyArray<string>,
   read: Readonly<Record<string, CollectionReader>>,
   runtime: QueryDependencies,
-  valid: ValidRequest<StoredDocument<Tenant>>,
+  valid: ValidRequest<QuerySubject>,
 ): Promise<E.Either<Failure, OperationResult>> {
-  const { request } = valid;
-  const { caller, parameters } = request;
-  const { result, isLate } = await runtime.pending.read(
-    { request, ids: Object.values(parameters), caller, readModels: collections },
+  const { result, isLate } = await valid.subject.reads.read(
+    collections,
     () => answer(definition, read, runtime, valid),
     (answered) => E.isLeft(answered) && failures[answered.left.code].status === 404,
   );
-  return isLate ? E.left(notShown(valid.subject.id)) : result;
+  return isLate ? E.left(notShown(subjectId(definition, valid.request))) : result;
+}
+
+/** The resource in the path, for an answer about the present. */
+export function presentSubject(
+  { access }: Pick<AnyQuery, 'access'>,
+  { request, subject: { found } }: ValidRequest<QuerySubject>,
+): E.Either<Failure, StoredDocument<Tenant>> {
+  if (typeof found === 'object') return E.right(found);
+  const id = subjectId({ access }, request);
+  return E.left(found === 'not-yet' ? notShown(id) : notFound(access.subject?.notFound ?? 'path-not-found', id));
+}
+
+/** The id of the resource in the path; empty if the path names none. */
+function subjectId({ access: { subject } }: Pick<AnyQuery, 'access'>, { parameters }: OperationRequest): string {
+  return subject === null ? '' : (parameters[subject.parameter] ?? '');
 }
 
 /** Whether every answer is made from many documents. One as of a time is made from a stream. */
@@ -174,18 +187,18 @@ async function answer(
   definition: AnyQuery,
   read: Readonly<Record<string, CollectionReader>>,
   { services, history, personalReader, pageMakers }: QueryDependencies,
-  { request, subject, input }: ValidRequest<StoredDocument<Tenant>>,
+  valid: ValidRequest<QuerySubject>,
 ): Promise<E.Either<Failure, OperationResult>> {
+  const { request, input } = valid;
   const isAboutPast = (input as { readonly asOf?: unknown }).asOf !== undefined;
-  if (subject instanceof AbsentSubject && !isAboutPast) {
-    return E.left(subject.failure ?? notFound(definition.access.subject?.notFound ?? 'path-not-found', subject.id));
-  }
+  const present = presentSubject(definition, valid);
+  if (E.isLeft(present) && !isAboutPast) return present;
   const maxBytes = Math.min(request.maxPageBytes ?? maxPageBytes, maxPageBytes);
   const { caller } = request;
   const answerNow = async () =>
     definition.answer({
       input,
-      subject,
+      subject: E.isRight(present) ? present.right : named(subjectId(definition, request)),
       caller,
       maxPageBytes: maxBytes,
       accept: acceptedType(request.accept, definition.produces ?? []),

@@ -38,8 +38,8 @@ describe('PendingResources', () => {
       ]),
     );
   const read = (id: string, caller = admin, from = pending) =>
-    from.read(
-      { ids: [id], caller, readModels: ['flows'] },
+    from.beginReads([id], caller).read(
+      ['flows'],
       async () => {
         reads += 1;
         return shown.has(id);
@@ -162,10 +162,10 @@ describe('PendingResources', () => {
   it('lets all reads of one request wait for one time limit together', async () => {
     const short = new PendingResources(positions, { timeoutMs: 300 });
     add('one', 5, short);
-    const request = {};
+    const request = short.beginReads(['one'], admin);
     const ask = () =>
-      short.read(
-        { ids: ['one'], caller: admin, readModels: ['flows'], request },
+      request.read(
+        ['flows'],
         async () => 0,
         () => true,
       );
