@@ -1,6 +1,7 @@
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { runForClient } from '#shared/async/event-loop-budget.ts';
 import type { ByteLimits, ByteReservation, ByteShortage } from './byte-budget.ts';
+import { ClientDisconnectedError } from './held.ts';
 import type { ResponseSink } from './response-sink.ts';
 
 /** The time limits of a body that replace the server's limit of a whole request. */
@@ -143,11 +144,6 @@ export function arrivalFailure(arrival: Arrival, maxBytes: number): Failure | nu
 }
 
 const tooSlow = failure('body-too-slow', 'The body stopped arriving or took too long. Send it again.');
-
-/** The client left before its request was read, so no answer can be sent. */
-export class ClientDisconnectedError extends Error {
-  override readonly name = 'ClientDisconnectedError';
-}
 
 /**
  * Reads the body of a client. Where the reading waits for its turn, it is given up if the client has left.

@@ -7,12 +7,12 @@ import {
   type Arrival,
   type ArrivalLimits,
   type BodySource,
-  ClientDisconnectedError,
   heldBytesOf,
   readForClient,
   type TakePiece,
 } from '#exchange/body-source.ts';
 import type { ByteReservation } from '#exchange/byte-budget.ts';
+import { ClientDisconnectedError } from '#exchange/held.ts';
 import { parseJsonObject, readJsonBytes } from '#exchange/json-body.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import type { ArrivingBodies, ArrivingBody } from './arriving-bodies.ts';

@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, type GaugeConfiguration, Histogram, Registry } from 'prom-client';
+import { keptCount, keptNames } from '#exchange/held.ts';
 import type { ConnectionFigures } from '#http/server/connections.ts';
 import type { EndedCommand } from '#mongodb/command-monitor.ts';
 import type { UnknownEventType } from '#read-store/read-store.ts';
@@ -115,6 +116,8 @@ export function createMetrics(): Metrics {
     registers: [registry],
   });
 
+  watchKept(registry);
+
   return {
     request: (operation, method, status, took) => answered.add({ operation, method, status, seconds: took }),
     command: (command, value) => commands.observe({ command }, value),
@@ -177,6 +180,13 @@ function watchConnections(registry: Registry, figures: () => ConnectionFigures):
       for (const [reason, count] of Object.entries(figures().refused)) this.inc({ reason }, count);
     },
   });
+}
+
+function watchKept(registry: Registry): void {
+  const help = 'Parts of requests that are kept after their request has ended';
+  watchFigures(registry, { name: 'switchyard_kept', help, labelNames: ['name'] }, () =>
+    keptNames.map((name) => [{ name }, keptCount(name)]),
+  );
 }
 
 function watchProjections(registry: Registry, lags: () => Promise<ReadonlyArray<ProjectionLag>>): void {

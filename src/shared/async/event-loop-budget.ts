@@ -1,15 +1,12 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { clock } from '#shared/clock.ts';
-import { currentOwner, FairQueue } from './fair-queue.ts';
-
-const clients = new AsyncLocalStorage<() => void>();
+import { currentOwner, FairQueue, workOwner } from './fair-queue.ts';
 
 /**
  * Does work for a client. Where the work waits for its turn, it is given up if the client has left.
  * @param check throws if the client has left
  */
 export function runForClient<Result>(check: () => void, work: () => Result): Result {
-  return clients.run(check, work);
+  return workOwner.run({ owner: currentOwner(), throwIfLeft: check }, work);
 }
 
 interface WaitingWork {
@@ -68,7 +65,7 @@ export class EventLoopBudget {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
     // Each turn may schedule the next, and would keep the client that the first one began for.
-    clients.exit(() => clock.setImmediate(() => this.#beginTurn()));
+    workOwner.exit(() => clock.setImmediate(() => this.#beginTurn()));
   }
 
   /** Whether work may begin in this turn without waiting. */
@@ -78,11 +75,11 @@ export class EventLoopBudget {
 
   #inTurn<Result>(work: () => Result): Promise<Result> {
     const owner = currentOwner();
-    const checkClient = clients.getStore();
+    const client = workOwner.getStore();
     return new Promise((resolve, reject) => {
       const begin = () => {
         try {
-          checkClient?.();
+          client?.throwIfLeft();
           resolve(work());
         } catch (error) {
           reject(error);

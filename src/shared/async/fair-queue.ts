@@ -4,20 +4,33 @@ import { clock, type Timer } from '#shared/clock.ts';
 /** The owner of work that belongs to no project: the service's own. */
 export const serviceOwner = 'service';
 
-const owners = new AsyncLocalStorage<string>();
+/** Whom work is for. */
+export interface WorkOwner {
+  /** The id of a project, or `serviceOwner`. */
+  readonly owner: string;
+  /** Throws if the client that wants the work has left. */
+  readonly throwIfLeft: () => void;
+}
+
+/** Whom the work is for that runs now. Without one it is the service's own. */
+export const workOwner = new AsyncLocalStorage<WorkOwner>();
 
 /** Returns whose work runs now: the id of a project, or `serviceOwner`. */
 export function currentOwner(): string {
-  return owners.getStore() ?? serviceOwner;
+  return workOwner.getStore()?.owner ?? serviceOwner;
 }
 
 /**
- * Runs work for an owner. Queues that serve owners in turn count the work as the owner's, also after it has waited.
+ * Runs work for an owner. Queues that serve owners in turn count the work as the owner's, also after it has waited. If the
+ * current work is another owner's, no client that leaves ends the work.
  * @param owner the id of a project, or `serviceOwner`
  */
 export function runFor<Result>(owner: string, work: () => Result): Result {
-  return owners.run(owner, work);
+  if (currentOwner() === owner) return work();
+  return workOwner.run({ owner, throwIfLeft: noClient }, work);
 }
+
+const noClient = () => undefined;
 
 /** A queue that serves owners in turn: one item of each, in the order in which the owner's items came. */
 export class FairQueue<Item> {

@@ -11,14 +11,9 @@ import type { ReceivedUpload } from '#application/operations/operation.ts';
 import { openFolderBlobStore } from '#blob-store/blob-store.folder.ts';
 import type { BlobStore, ListedBlob } from '#blob-store/blob-store.ts';
 import type { Failure } from '#domain/shared/failure.ts';
-import {
-  type Arrival,
-  type BodySource,
-  ClientDisconnectedError,
-  defaultBodyByteLimits,
-  type TakePiece,
-} from '#exchange/body-source.ts';
+import { type Arrival, type BodySource, defaultBodyByteLimits, type TakePiece } from '#exchange/body-source.ts';
 import { ByteBudget } from '#exchange/byte-budget.ts';
+import { ClientDisconnectedError } from '#exchange/held.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { callerOf } from '#test/support/events/tenants.ts';
 

@@ -17,7 +17,7 @@ import {
 import { createRoutes, type OperationRoute } from '#application/operations/registry.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { type Failure, type FailureCode, failure } from '#domain/shared/failure.ts';
-import { ClientDisconnectedError } from '#exchange/body-source.ts';
+import { ClientDisconnectedError } from '#exchange/held.ts';
 import { currentOwner, serviceOwner } from '#shared/async/fair-queue.ts';
 import { text } from '#shared/codecs/text.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';

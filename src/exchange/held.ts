@@ -1,0 +1,151 @@
+import { currentOwner, type WorkOwner, workOwner } from '#shared/async/fair-queue.ts';
+
+/** The names under which something outlives its request. Each is a row of `switchyard_kept` in `/metrics`. */
+export const keptNames = ['settling append', 'usage', 'batch line', 'provider copy', 'feed'] as const;
+
+/**
+ * What outlives a request: an append that settles after its 503, usage that is read after the client has left, a line of
+ * a batch, the copy of a response at its provider, or a feed.
+ */
+export type KeptName = (typeof keptNames)[number];
+
+const kept: Record<KeptName, number> = {
+  'settling append': 0,
+  usage: 0,
+  'batch line': 0,
+  'provider copy': 0,
+  feed: 0,
+};
+
+/** How many parts of requests are kept under a name. */
+export function keptCount(name: KeptName): number {
+  return kept[name];
+}
+
+/** The client has left, so nobody waits for the work any more. */
+export class ClientDisconnectedError extends Error {
+  override readonly name = 'ClientDisconnectedError';
+}
+
+/** Gives back one thing that a request holds. Further calls do nothing. */
+export type GiveBack = () => void;
+
+/** A thing that is held. Its holder changes when it outlives the request. */
+interface HeldPart {
+  holder: Held;
+  readonly release: () => void;
+}
+
+/**
+ * What a request holds: places, slots, reservations of bytes. All of it is released once, at the end of the request. Work
+ * on the request runs with it as the ambient one, so that queues of all requests know whose work waits.
+ */
+export class Held implements WorkOwner {
+  #owner: string;
+  readonly #parts = new Map<GiveBack, HeldPart>();
+  #isReleased = false;
+  #hasLeft = false;
+  /** Made when somebody listens: most requests end before. */
+  #leaving: AbortController | null = null;
+
+  /** @param owner the id of the project; `serviceOwner` until the caller is known */
+  constructor(owner: string) {
+    this.#owner = owner;
+  }
+
+  get owner(): string {
+    return this.#owner;
+  }
+
+  /** Sets the project of the caller, who is known from now on. */
+  belongTo(projectId: string): void {
+    this.#owner = projectId;
+  }
+
+  /**
+   * Holds one thing. After the end it is released immediately, because nothing else would do it.
+   * @param release gives it back
+   * @returns gives it back earlier
+   */
+  add(release: () => void): GiveBack {
+    const part: HeldPart = { holder: this, release };
+    const giveBack = () => {
+      if (part.holder.#parts.delete(giveBack)) release();
+    };
+    this.#parts.set(giveBack, part);
+    if (this.#isReleased) giveBack();
+    return giveBack;
+  }
+
+  /**
+   * Takes parts out, which outlive the request until the returned `Held` is released. It counts under its name until then.
+   * Its client cannot leave any more.
+   * @param parts what `add` has returned
+   */
+  keep(name: KeptName, ...parts: ReadonlyArray<GiveBack>): Held {
+    const child = new Held(this.#owner);
+    kept[name] += 1;
+    child.add(() => {
+      kept[name] -= 1;
+    });
+    for (const giveBack of parts) this.#pass(giveBack, child);
+    return child;
+  }
+
+  #pass(giveBack: GiveBack, child: Held): void {
+    const part = this.#parts.get(giveBack);
+    if (part === undefined) return;
+    this.#parts.delete(giveBack);
+    part.holder = child;
+    child.#parts.set(giveBack, part);
+  }
+
+  /** Releases everything that is still held, the newest first: also if one of them throws. Further calls do nothing. */
+  release(): void {
+    this.#isReleased = true;
+    const newest = [...this.#parts.keys()].at(-1);
+    if (newest === undefined) return;
+    try {
+      newest();
+    } finally {
+      this.release();
+    }
+  }
+
+  /** Whether the client has left before its answer was complete. */
+  get hasLeft(): boolean {
+    return this.#hasLeft;
+  }
+
+  /** Aborts when the client leaves before its answer is complete. */
+  get left(): AbortSignal {
+    this.#leaving ??= new AbortController();
+    if (this.#hasLeft) this.#leaving.abort();
+    return this.#leaving.signal;
+  }
+
+  /** Notes that the client has left. What it holds is released at the end of the request all the same. */
+  leave(): void {
+    this.#hasLeft = true;
+    this.#leaving?.abort();
+  }
+
+  /** @throws ClientDisconnectedError if the client has left */
+  throwIfLeft(): void {
+    if (this.#hasLeft) throw new ClientDisconnectedError('The client left before its request was answered.');
+  }
+
+  /** Runs work on the request: everything that it waits for belongs to this. */
+  run<Result>(work: () => Result): Result {
+    return workOwner.run(this, work);
+  }
+}
+
+/**
+ * What the request holds whose work runs now. Outside of a request, an empty one of the current owner: whoever adds to it
+ * gives the part back.
+ */
+export function currentHeld(): Held {
+  const current = workOwner.getStore();
+  return current instanceof Held ? current : new Held(currentOwner());
+}
