@@ -1,4 +1,5 @@
-import { type Failure, gatewayStatus } from '#domain/shared/failure.ts';
+import { gatewayStatus } from '#domain/failures.ts';
+import type { Failure } from '#domain/shared/failure.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import {
   anthropicError,

@@ -1,4 +1,5 @@
-import { type Failure, type FailureCode, gatewayStatus, type InputError } from '#domain/shared/failure.ts';
+import { gatewayStatus } from '#domain/failures.ts';
+import type { Failure, FailureCode, InputError } from '#domain/shared/failure.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 import { keysOfPointer } from '#shared/json/json-pointer.ts';
 

@@ -1,4 +1,5 @@
-import { type Failure, failures, type InputError } from '#domain/shared/failure.ts';
+import { failures } from '#domain/failures.ts';
+import type { Failure, InputError } from '#domain/shared/failure.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { type ErrorForm, openAiErrors } from './error-form.ts';
 import { ofQueryParameters } from './input-errors.ts';

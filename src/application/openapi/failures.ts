@@ -1,5 +1,6 @@
 import { type AnyOperation, bodyType, isWriting, takesBody } from '#application/operations/operation.ts';
-import { type FailureCode, failure, failures, type InputError } from '#domain/shared/failure.ts';
+import { failures } from '#domain/failures.ts';
+import { type FailureCode, failure, type InputError } from '#domain/shared/failure.ts';
 import { type ErrorForm, openAiErrors } from '#exchange/error-form.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { headersNamed } from './headers.ts';

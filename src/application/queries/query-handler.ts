@@ -5,8 +5,9 @@ import type { OperationRequest, OperationResult, ValidRequest } from '#applicati
 import type { CollectionReader } from '#application/operations/paging.ts';
 import { maxPageBytes } from '#application/operations/paging.ts';
 import type { PendingResources, RequestReads } from '#application/operations/read-your-writes.ts';
+import { failures } from '#domain/failures.ts';
 import { type Caller, canAccess, isConcealedFor, type Tenant } from '#domain/shared/access.ts';
-import { type Failure, failure, failures } from '#domain/shared/failure.ts';
+import { type Failure, failure } from '#domain/shared/failure.ts';
 import { keepNewestClaims, type ReadCollection } from '#read-store/newest-claims.ts';
 import type { DocumentValue, PageRequest, ReadStore, Where } from '#read-store/read-store.ts';
 import { StoredDocument } from '#read-store/stored-document.ts';

@@ -1,6 +1,6 @@
 import { groupDescriptions } from '#application/openapi/openapi.ts';
 import type { AnyOperation } from '#application/operations/operation.ts';
-import { failures } from '#domain/shared/failure.ts';
+import { failures } from '#domain/failures.ts';
 import eventReference from './event-reference.json' with { type: 'json' };
 
 /**

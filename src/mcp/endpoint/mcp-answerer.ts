@@ -1,7 +1,8 @@
 import { createMcpHandler, type McpHttpHandler } from '@modelcontextprotocol/server';
 import * as E from 'fp-ts/lib/Either.js';
 import type { StreamingRequest } from '#application/operations/operation.ts';
-import { type Failure, failure, failures } from '#domain/shared/failure.ts';
+import { failures } from '#domain/failures.ts';
+import { type Failure, failure } from '#domain/shared/failure.ts';
 import { type ArrivalLimits, readForResponse } from '#exchange/body-source.ts';
 import type { AnswerPlaces } from '#exchange/byte-budget.ts';
 import { inexactIntegers, numberNotExact, parseJsonObject, readJsonBytes } from '#exchange/json-body.ts';

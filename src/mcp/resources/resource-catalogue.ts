@@ -6,7 +6,8 @@ import {
 } from '@modelcontextprotocol/server';
 import * as E from 'fp-ts/lib/Either.js';
 import { type OperationRoute, pathParameters } from '#application/operations/registry.ts';
-import { type Failure, failures } from '#domain/shared/failure.ts';
+import { failures } from '#domain/failures.ts';
+import type { Failure } from '#domain/shared/failure.ts';
 import type { AskOperation } from '#mcp/server/ask-operation.ts';
 import type { McpExchange } from '#mcp/server/mcp-exchange.ts';
 import type { OperationTool } from '#mcp/tools/tool-catalogue.ts';

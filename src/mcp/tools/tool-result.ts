@@ -1,7 +1,8 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { AnyOperation } from '#application/operations/operation.ts';
 import type { OperationResult } from '#application/operations/operation-request.ts';
-import { type Failure, failures } from '#domain/shared/failure.ts';
+import { failures } from '#domain/failures.ts';
+import type { Failure } from '#domain/shared/failure.ts';
 import { EncodedJson } from '#shared/json/encoded-json.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { isAnswerObject } from './tool-schema.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { failures } from '#domain/shared/failure.ts';
+import { failures } from '#domain/failures.ts';
 import { problemsPage } from '#http/docs/docs-pages.ts';
 import { type FakeService, startFakeService } from '#test/http/support/fake-service.ts';
 import { allOperations } from '#test/support/openapi/all-operations.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, describe, it } from 'mocha';
-import { failures } from '#domain/shared/failure.ts';
+import { failures } from '#domain/failures.ts';
 import { type FakeService, goodKey, startFakeService, widgetId } from '#test/http/support/fake-service.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 
