@@ -6,10 +6,10 @@ import { type ErrorForm, openAiErrors } from '#exchange/error-form.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import { inputError } from '#gateway/framing/member-checks.ts';
 import type { ConfigurationSnapshot } from '#gateway/providers/open-provider.ts';
-import { sendError } from '#gateway/response/error-response.ts';
+import type { CallRecord } from '#gateway/relay/call-record.ts';
 import type { CatalogueRefusal } from './config/catalogue.ts';
 import type { Gateway } from './gateway.ts';
-import { gatewayErrorResponse } from './response/error-response.ts';
+import { gatewayErrorResponse, sendError } from './response/error-response.ts';
 
 /** The limits of a call's body. */
 export interface GatewayLimits {
@@ -26,10 +26,29 @@ export interface GatewayLimits {
 export interface GatewayCall extends StreamingRequest {
   readonly gateway: Gateway;
   readonly configuration: ConfigurationSnapshot;
+  readonly limits: GatewayLimits;
   /** The form of errors of the client's protocol. */
   readonly errors: ErrorForm;
   /** The batch that it is a line of; null for a client's call. */
   readonly batchId: string | null;
+}
+
+/** What a request says whose answer a provider makes. */
+export interface RelayedInput {
+  readonly isStreamed: boolean;
+  /** The length of the text to speak; missing in other calls. */
+  readonly characters?: number;
+}
+
+/** A call whose request is read and checked. */
+export interface RelayedCall<Input extends RelayedInput = RelayedInput> extends GatewayCall {
+  readonly recordedAs: CallRecord['operation'];
+  /**
+   * Whether a provider sends nothing before it has made the answer, which may take minutes: a whole text or transcript.
+   * An embedding and a count of tokens are quick, and speech comes in pieces.
+   */
+  readonly isMadeInSilence: boolean;
+  readonly input: Input;
 }
 
 /**
@@ -50,6 +69,7 @@ const always = ['Cache-Control', 'no-store'];
  */
 export async function runCall(
   gateway: Gateway,
+  bounds: GatewayLimits,
   request: StreamingRequest,
   answer: (call: GatewayCall) => Promise<CallResult>,
   errors: ErrorForm = openAiErrors,
@@ -62,7 +82,7 @@ export async function runCall(
   if (refused !== null) return sendFailure(request, refused, errors);
   const configuration = gateway.acquireConfiguration();
   try {
-    const result = await answer({ ...request, gateway, configuration, errors, batchId: null });
+    const result = await answer({ ...request, gateway, limits: bounds, configuration, errors, batchId: null });
     return E.isLeft(result) ? sendFailure(request, result.left, errors) : result.right;
   } finally {
     gateway.releaseConfiguration(configuration);

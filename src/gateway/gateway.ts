@@ -17,7 +17,6 @@ import { TargetHealth } from './health/target-health.ts';
 import { type ListedTarget, listTargets, targetWindowSeconds } from './health/target-list.ts';
 import { openProvider } from './providers/open-provider.ts';
 import type { Provider } from './providers/provider.ts';
-import type { RelayDependencies } from './relay/relay.ts';
 import type { ConnectionFault } from './transport/connection.ts';
 
 export interface GatewayOptions {
@@ -39,6 +38,15 @@ export interface GatewayOptions {
   readonly responses: StoredResponses;
   /** Finds a file of a project; null if it does not exist. @throws UnavailableError */
   readonly findFile: (fileId: string, projectId: string) => Promise<ProjectFile | null>;
+}
+
+/** The dependencies of every relayed call. */
+export interface RelayDependencies {
+  readonly breaker: CircuitBreaker;
+  readonly usage: Usage;
+  readonly observer: AttemptObserver;
+  /** From 0 to 1, 1 excluded: for weights and jitter. */
+  readonly random: () => number;
 }
 
 /** At most one line in this time for each provider. */

@@ -526,7 +526,7 @@ export function gatewayOperations(gateway: Gateway | null, limits: GatewayLimits
     ) =>
     (request: StreamingRequest): Promise<StreamReport> => {
       if (gateway === null) throw new Error('This node does not have the role gateway.');
-      return runCall(gateway, request, answer, errorForm(request.headers));
+      return runCall(gateway, limits, request, answer, errorForm(request.headers));
     };
   const answeringText = (endpoint: TextEndpoint) =>
     answering(

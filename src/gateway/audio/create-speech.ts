@@ -45,22 +45,8 @@ export async function createSpeech(call: GatewayCall, limits: GatewayLimits): Pr
   if ('code' in requests) return E.left(requests);
   const characters = await charactersIn(fields.input);
   const report = await relay(
-    {
-      ...requests,
-      operation: 'speech',
-      caller: call.caller,
-      requestId: call.requestId,
-      errors: call.errors,
-      batchId: call.batchId,
-      isStreamed: true,
-      isMadeInSilence: false,
-      characters,
-      startedAt: performance.now(),
-      route: route.right,
-      response: call.response,
-      responseHandler: new AudioResponse(call, 'bytes'),
-    },
-    call.gateway.relayDependencies,
+    { ...call, recordedAs: 'speech', isMadeInSilence: false, input: { isStreamed: true, characters } },
+    { route: route.right, requests, responder: new AudioResponse(call, 'bytes') },
   );
   return E.right(report);
 }

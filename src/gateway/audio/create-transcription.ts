@@ -77,22 +77,8 @@ async function relayUpload(call: GatewayCall, upload: Upload): Promise<CallResul
   );
   if ('code' in requests) return E.left(requests);
   const report = await relay(
-    {
-      ...requests,
-      operation: 'transcription',
-      caller: call.caller,
-      requestId: call.requestId,
-      errors: call.errors,
-      batchId: call.batchId,
-      isStreamed: streams,
-      isMadeInSilence: !streams,
-      characters: null,
-      startedAt: performance.now(),
-      route: route.right,
-      response: call.response,
-      responseHandler: new AudioResponse(call, 'whole'),
-    },
-    call.gateway.relayDependencies,
+    { ...call, recordedAs: 'transcription', isMadeInSilence: !streams, input: { isStreamed: streams } },
+    { route: route.right, requests, responder: new AudioResponse(call, 'whole') },
   );
   return E.right(report);
 }

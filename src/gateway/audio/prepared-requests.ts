@@ -8,14 +8,11 @@ import {
   type ProviderRequest,
   type UnsupportedRequest,
 } from '#gateway/providers/provider.ts';
-import { type OutgoingRequest, outgoingThrough, type RelayedCall } from '#gateway/relay/create-call-record.ts';
+import { type OutgoingRequest, outgoingThrough, type Requests } from '#gateway/relay/requests.ts';
 import { pointerTo } from '#shared/json/json-pointer.ts';
 
-/** The requests for all targets of a route, made before the first attempt. */
-export type PreparedRequests = Pick<RelayedCall, 'canServe' | 'requestFor'>;
-
 /**
- * Makes the requests of a call for every target that can serve it.
+ * Makes the requests of a call for every target that can serve it, before the first attempt.
  * @param make makes the request for a target; undefined if its provider does not support the operation
  * @returns why no target can serve it, if each refuses a member of the request
  */
@@ -23,7 +20,7 @@ export function prepareRequests(
   { providers }: ConfigurationSnapshot,
   { targets, fallbacks }: ModelRoute,
   make: (provider: Provider, target: Target) => ProviderRequest | UnsupportedRequest | undefined,
-): PreparedRequests | Failure {
+): Requests | Failure {
   // The key is the target itself, because two targets of one model may differ in their voice.
   const prepared = new Map<Target, OutgoingRequest>();
   let refused: UnsupportedRequest | null = null;

@@ -77,6 +77,7 @@ export function createLineCaller({ gateway, limits, bodies, answers }: LineCalle
         if (signal.aborted) return { kind: 'ended' };
         const ask = (headers: GatewayCall['headers'], body: BodySource): GatewayCall => ({
           gateway,
+          limits,
           configuration,
           caller,
           batchId,

@@ -1,14 +1,7 @@
 import type { Caller, Tenant } from '#domain/shared/access.ts';
-import type { ErrorForm } from '#exchange/error-form.ts';
-import type { ResponseSink } from '#exchange/response-sink.ts';
 import type { AttemptTimes } from '#gateway/attempt/attempt.ts';
-import type { AttemptFailure } from '#gateway/attempt/attempt-failure.ts';
 import type { ModelRoute, Target } from '#gateway/config/catalogue.ts';
 import type { Consumption, ReportedConsumption } from '#gateway/neutral/consumption.ts';
-import type { Provider, ProviderRequest } from '#gateway/providers/provider.ts';
-import type { SecretRedactor } from '#gateway/providers/secret-redactor.ts';
-import type { ResponseHandler } from '#gateway/response/response-handler.ts';
-import type { Transport } from '#gateway/transport/transport.ts';
 import { type AttemptRecord, type BrokenAttempt, type CallOutcome, type CallRecord, costOf } from './call-record.ts';
 
 /** An earlier attempt, and what its provider had reported when it broke. */
@@ -74,7 +67,7 @@ export function createCallRecord(call: RecordedCall, result: EndedCall): CallRec
  * @param earlier the attempts that broke before
  */
 export function costHeader(
-  call: RelayedCall,
+  call: RecordedCall,
   target: Target,
   reported: ReportedConsumption,
   earlier: ReadonlyArray<EarlierAttempt>,
@@ -123,48 +116,4 @@ export interface RecordedCall {
   /** When the complete request arrived, by the monotonic clock in ms. */
   readonly startedAt: number;
   readonly route: ModelRoute;
-}
-
-/** A call whose request is read and checked. */
-export interface RelayedCall extends RecordedCall {
-  readonly caller: Caller;
-  /** The form of errors of the client's protocol. */
-  readonly errors: ErrorForm;
-  readonly response: ResponseSink;
-  readonly responseHandler: ResponseHandler;
-  /**
-   * Whether a provider sends nothing before it has made the answer, which may take minutes: a whole text or transcript.
-   * An embedding and a count of tokens are quick, and speech comes in pieces.
-   */
-  readonly isMadeInSilence: boolean;
-  /** Whether a target's provider supports this operation. */
-  readonly canServe: (target: Target) => boolean;
-  /** Whether the caller answers itself in place of this error. Missing if it never does. Never rejects. */
-  readonly takeOver?: (failure: AttemptFailure) => Promise<boolean>;
-  /**
-   * Makes the request for a target.
-   * @param continueFrom the answer's text so far, which the target continues
-   * @returns null if the target cannot express what the call demands
-   */
-  readonly requestFor: (
-    target: Target,
-    continueFrom: string | null,
-  ) => OutgoingRequest | null | Promise<OutgoingRequest | null>;
-}
-
-/** Adds to a request the means of its provider to send it. */
-export function outgoingThrough(
-  { transport, redactor }: Provider,
-  { request, translator }: ProviderRequest,
-): OutgoingRequest {
-  return { transport, redactor: redactor ?? null, request, translator };
-}
-
-/** A request to a provider, with the means to send it. */
-export interface OutgoingRequest extends ProviderRequest {
-  readonly transport: Transport;
-  /** Removes the operator's secrets from a refusal. */
-  readonly redactor: SecretRedactor | null;
-  /** The value of the header that names what the target does not get; missing if it gets everything. */
-  readonly ignored?: string;
 }

@@ -5,9 +5,9 @@ import { type AttemptFailure, isRefusedFor, redactRefusal, unreadable } from '#g
 import { type AttemptTimeouts, attemptTimeouts, wholeAnswerTimeouts } from '#gateway/attempt/attempt-timeouts.ts';
 import type { BodyConsumer } from '#gateway/attempt/body-consumer.ts';
 import { Deadline } from '#gateway/attempt/deadline.ts';
-import { orderTargets, type Target } from '#gateway/config/catalogue.ts';
-import type { CircuitBreaker } from '#gateway/health/circuit-breaker.ts';
-import type { AttemptObserver } from '#gateway/health/target-health.ts';
+import { type ModelRoute, orderTargets, type Target } from '#gateway/config/catalogue.ts';
+import type { RelayDependencies } from '#gateway/gateway.ts';
+import type { RelayedCall } from '#gateway/gateway-call.ts';
 import { nothingReported, type ReportedConsumption } from '#gateway/neutral/consumption.ts';
 import type { SecretRedactor } from '#gateway/providers/secret-redactor.ts';
 import {
@@ -18,40 +18,40 @@ import {
   gatewayErrorResponse,
   sendError,
 } from '#gateway/response/error-response.ts';
-import type { ResponseHead } from '#gateway/response/response-handler.ts';
+import type { ResponseHandler, ResponseHead } from '#gateway/response/response-handler.ts';
 import { providerRequestIdField } from '#gateway/transport/transport.ts';
 import { delay } from '#shared/async/timed-waits.ts';
 import type { CallOutcome, Usage } from './call-record.ts';
-import {
-  costHeader,
-  createCallRecord,
-  type EarlierAttempt,
-  type OutgoingRequest,
-  type RelayedCall,
-} from './create-call-record.ts';
+import { costHeader, createCallRecord, type EarlierAttempt, type RecordedCall } from './create-call-record.ts';
+import type { OutgoingRequest, Requests } from './requests.ts';
 import { isLeftToClient, isTemporary, nextStep, weightOf } from './retry-policy.ts';
 import { AttemptRecorder, TargetQueue } from './targets.ts';
 
-/** The dependencies of every relayed call. */
-export interface RelayDependencies {
-  readonly breaker: CircuitBreaker;
-  readonly usage: Usage;
-  readonly observer: AttemptObserver;
-  /** From 0 to 1, 1 excluded: for weights and jitter. */
-  readonly random: () => number;
+/** How a call is relayed. */
+export interface Relaying {
+  readonly route: ModelRoute;
+  readonly requests: Requests;
+  readonly responder: ResponseHandler;
+  /** Takes its record. Missing: the gateway's. */
+  readonly usage?: Usage;
+  /** Whether the caller answers itself in place of this error. Missing if it never does. Never rejects. */
+  readonly takeOver?: (failure: AttemptFailure) => Promise<boolean>;
 }
 
 /**
  * Relays a call: makes attempts at one target after the other, until one serves the call, no target is left, its time
  * is over or the client has left. Resolves when nothing more will be written; never rejects.
  */
-export function relay(call: RelayedCall, dependencies: RelayDependencies): Promise<StreamReport> {
-  return new Relay(call, dependencies).run();
+export function relay(call: RelayedCall, relaying: Relaying): Promise<StreamReport> {
+  return new Relay(call, relaying).run();
 }
 
 class Relay {
   readonly #call: RelayedCall;
+  readonly #relaying: Relaying;
   readonly #dependencies: RelayDependencies;
+  /** What its record says of its request. */
+  readonly #recorded: RecordedCall;
   readonly #recorder: AttemptRecorder;
   readonly #targets: TargetQueue;
   #attempt: Attempt | null = null;
@@ -78,14 +78,17 @@ class Relay {
   /** The status of the failure of an answer whose head was sent before it; null without one. */
   #failedStatus: number | null = null;
 
-  constructor(call: RelayedCall, dependencies: RelayDependencies) {
+  constructor(call: RelayedCall, relaying: Relaying) {
     this.#call = call;
-    this.#dependencies = dependencies;
-    const { breaker, observer, random } = dependencies;
-    this.#recorder = new AttemptRecorder(breaker, observer, call);
-    const targets = orderTargets(call.route, random).filter(call.canServe);
+    this.#relaying = relaying;
+    this.#dependencies = call.gateway.relayDependencies;
+    const { route, requests } = relaying;
+    this.#recorded = recordedOf(call, route);
+    const { breaker, observer, random } = this.#dependencies;
+    this.#recorder = new AttemptRecorder(breaker, observer, this.#recorded);
+    const targets = orderTargets(route, random).filter((target) => requests.canServe(target));
     this.#targets = new TargetQueue(targets, breaker, this.#recorder);
-    this.#endsAt = call.startedAt + call.route.totalMs;
+    this.#endsAt = this.#recorded.startedAt + route.totalMs;
   }
 
   async run(): Promise<StreamReport> {
@@ -99,14 +102,14 @@ class Relay {
     } finally {
       this.#total.clear();
       this.#recorder.releaseProbe();
-      this.#call.responseHandler.close?.();
+      this.#relaying.responder.close?.();
     }
   }
 
   async #tryAll(): Promise<CallOutcome> {
     let target = this.#nextTarget() ?? this.#nextResting();
     while (target !== null) {
-      const made = this.#call.requestFor(target, null);
+      const made = this.#relaying.requests.requestFor(target, null);
       const outgoing = made instanceof Promise ? await made : made;
       if (this.#call.response.isDisconnected) return 'client-gone';
       if (this.#isOutOfTime) return this.#refuse({ kind: 'limit', limit: 'total' });
@@ -118,7 +121,7 @@ class Relay {
       if (outcome.kind === 'completed') return this.#recordSuccess(target);
       if (outcome.kind === 'abandoned') return this.#recordAbandoned(target);
       this.#recordFailure(target, outcome.failure);
-      if (this.#call.responseHandler.hasBegun) return this.#continueElsewhere(outcome.failure);
+      if (this.#relaying.responder.hasBegun) return this.#continueElsewhere(outcome.failure);
       const step = this.#nextStep(target, outcome.failure);
       if (step.kind !== 'again') this.#recorder.openCircuitIfBusy(target, outcome.failure);
       if (step.kind === 'again') await this.#delay(step.afterMs);
@@ -128,21 +131,22 @@ class Relay {
   }
 
   async #isTakenOver(): Promise<boolean> {
-    const { takeOver } = this.#call;
-    if (takeOver === undefined || this.#failure === null || this.#call.responseHandler.hasHead === true) return false;
+    const { takeOver } = this.#relaying;
+    if (takeOver === undefined || this.#failure === null || this.#relaying.responder.hasHead === true) return false;
     return takeOver(this.#failure);
   }
 
   /** The client has a part of the answer, so only a target that can continue it is called. */
   async #continueElsewhere(first: AttemptFailure): Promise<CallOutcome> {
-    const { responseHandler, response } = this.#call;
+    const { response } = this.#call;
+    const { responder } = this.#relaying;
     let failure = first;
     for (;;) {
       if (response.isDisconnected) return 'client-gone';
-      const text = responseHandler.continuation();
+      const text = responder.continuation();
       const target = text === null ? null : this.#nextTarget(({ prefill }) => prefill);
       if (target === null) break;
-      const outgoing = await this.#call.requestFor(target, text);
+      const outgoing = await this.#relaying.requests.requestFor(target, text);
       // The client may have left, or the time may be over, while the request was made.
       if (outgoing === null || response.isDisconnected || this.#isOutOfTime) continue;
       const outcome = await this.#try(target, outgoing);
@@ -155,12 +159,12 @@ class Relay {
     this.#errorCode = code;
     this.#reason = failureReason(failure);
     this.#failedStatus = status;
-    responseHandler.abort(failure);
+    responder.abort(failure);
     return 'broken-off';
   }
 
   #try(target: Target, outgoing: OutgoingRequest): Promise<AttemptOutcome> {
-    const { responseHandler } = this.#call;
+    const { responder } = this.#relaying;
     const { transport, request, translator, redactor, ignored } = outgoing;
     this.#keepReported();
     this.#target = target;
@@ -170,11 +174,11 @@ class Relay {
     const servedBy = [...this.#servedBy(target), ...(ignored === undefined ? [] : [ignoredHeader, ignored])];
     const costOfHead = this.#costHeaderAt(target);
     const { provider } = target;
-    const servedFrom = { model: this.#call.route.name, target: target.id };
+    const servedFrom = { model: this.#relaying.route.name, target: target.id };
     let consumer: BodyConsumer | null = null;
     const attempt: Attempt = new Attempt(this.#timeoutsOf(target), (status, headers, control) => {
       const observed = this.#recorder.closeCircuitOnContent(target, control);
-      consumer = responseHandler.receive(
+      consumer = responder.receive(
         {
           status,
           headers,
@@ -192,14 +196,14 @@ class Relay {
     });
     this.#attempt = attempt;
     // The times of an attempt that continues an answer do not count, because the client already has content.
-    const isFirstAnswer = !responseHandler.hasBegun;
+    const isFirstAnswer = !responder.hasBegun;
     attempt.start(transport, request);
     return attempt.outcome.then((outcome) => {
       this.#status = attempt.status;
       this.#reported = consumer?.reported?.() ?? nothingReported;
       if (isFirstAnswer) this.#times = attempt.times;
-      if (outcome.kind === 'completed' && responseHandler.deliver !== undefined)
-        return responseHandler.deliver().then(() => outcome, undelivered);
+      if (outcome.kind === 'completed' && responder.deliver !== undefined)
+        return responder.deliver().then(() => outcome, undelivered);
       return redactor === null ? outcome : withoutSecrets(outcome, redactor);
     });
   }
@@ -224,7 +228,7 @@ class Relay {
 
   #costHeaderAt(target: Target): ResponseHead['costHeader'] {
     if (target.price === null || !this.#call.caller.scopes.has('usage:read')) return null;
-    return (reported) => costHeader(this.#call, target, reported, this.#brokenAttempts ?? none);
+    return (reported) => costHeader(this.#recorded, target, reported, this.#brokenAttempts ?? none);
   }
 
   #recordSuccess(target: Target): CallOutcome {
@@ -245,7 +249,7 @@ class Relay {
 
   #nextStep(target: Target, failure: AttemptFailure): ReturnType<typeof nextStep> {
     const { breaker, random } = this.#dependencies;
-    const { route } = this.#call;
+    const { route } = this.#relaying;
     const hasOther = this.#targets.usableLeft > 0;
     // A target whose circuit is open or half-open gets no retry while another one can serve.
     const retries = hasOther && breaker.openUntil(target.id) > 0 ? 0 : route.retries;
@@ -282,7 +286,7 @@ class Relay {
 
   /** Whether a target is a fallback with a total time of its own. */
   #hasOwnTime(target: Target): boolean {
-    const { fallbacks, isTotalShared } = this.#call.route;
+    const { fallbacks, isTotalShared } = this.#relaying.route;
     return !isTotalShared && fallbacks.includes(target);
   }
 
@@ -305,7 +309,7 @@ class Relay {
   /** A finished answer is billed even if the client does not read it, so the attempt still reads its usage. */
   #onDisconnect(): void {
     this.#hasLeft = true;
-    if (this.#call.responseHandler.isAwaitingUsage) this.#attempt?.readUsageOnly();
+    if (this.#relaying.responder.isAwaitingUsage) this.#attempt?.readUsageOnly();
     else this.#attempt?.abandon();
     this.#delaying?.abort();
   }
@@ -318,14 +322,15 @@ class Relay {
 
   /** Writes to the client why there is no answer. */
   #refuse(failure: AttemptFailure | null): CallOutcome {
-    const { response, responseHandler } = this.#call;
+    const { response } = this.#call;
+    const { responder } = this.#relaying;
     if (response.isDisconnected) return 'client-gone';
     const error = failure === null ? noCapableProvider(this.#call) : this.#finalError(failure);
     this.#errorCode = error.code;
     this.#reason = failure === null ? error.code : failureReason(failure);
-    if (failure !== null && responseHandler.hasHead === true) {
+    if (failure !== null && responder.hasHead === true) {
       this.#failedStatus = error.status;
-      responseHandler.abort(failure);
+      responder.abort(failure);
     } else this.#sendError(error, failure?.kind === 'refused' ? failure.requestId : null);
     // A provider that is busy to the end has failed: nothing is wrong with the request.
     const isBusy = failure !== null && isRefusedFor(failure, 'busy');
@@ -338,7 +343,7 @@ class Relay {
   }
 
   #finalError(failure: AttemptFailure): ErrorResponse {
-    const mayRetry = this.#attempts > 1 || this.#call.route.retries > 0;
+    const mayRetry = this.#attempts > 1 || this.#relaying.route.retries > 0;
     return finalErrorResponse(failure, isLeftToClient(failure, mayRetry), this.#call);
   }
 
@@ -347,14 +352,14 @@ class Relay {
       kind: 'relayed',
       status: outcome === 'client-gone' ? clientGoneStatus : this.#failedStatus,
       code: this.#errorCode,
-      model: this.#call.route.name,
+      model: this.#relaying.route.name,
       target: this.#target?.id ?? null,
       attempts: this.#attempts,
     };
   }
 
   #record(outcome: CallOutcome): void {
-    const record = createCallRecord(this.#call, {
+    const record = createCallRecord(this.#recorded, {
       outcome,
       target: this.#target,
       attempts: this.#recorder.attempts,
@@ -364,11 +369,18 @@ class Relay {
       reason: this.#reason,
       times: this.#times,
     });
-    this.#dependencies.usage.record(record);
+    (this.#relaying.usage ?? this.#dependencies.usage).record(record);
   }
 }
 
 const none: ReadonlyArray<never> = [];
+
+/** The complete request of a call has arrived now. */
+function recordedOf(call: RelayedCall, route: ModelRoute): RecordedCall {
+  const { recordedAs: operation, caller, requestId, batchId, input } = call;
+  const { isStreamed, characters = null } = input;
+  return { operation, caller, requestId, batchId, isStreamed, characters, route, startedAt: performance.now() };
+}
 
 /** Names the members of the request that the target did not get. */
 const ignoredHeader = 'X-Switchyard-Ignored';

@@ -7,8 +7,8 @@ import { openAiResponses } from '#gateway/protocols/openai-responses/openai-resp
 import { ResponsesStream, RewrittenResponsesStream } from '#gateway/protocols/openai-responses/responses-stream.ts';
 import { lastDataIn, responseIn, rewriteResponse } from '#gateway/protocols/openai-responses/rewrite-response.ts';
 import type { CallRecord } from '#gateway/relay/call-record.ts';
-import { outgoingThrough } from '#gateway/relay/create-call-record.ts';
 import { relay } from '#gateway/relay/relay.ts';
+import { outgoingThrough } from '#gateway/relay/requests.ts';
 import { errorResponseFor, sendError } from '#gateway/response/error-response.ts';
 import { redactEventErrors } from '#gateway/response/errors-inside.ts';
 import { EventStreamResponse } from '#gateway/response/event-stream-response.ts';
@@ -78,32 +78,25 @@ class BackgroundRelay {
   }
 
   async run({ action, isStreamed, query, answerFrom }: BackgroundRequest): Promise<CallResult> {
-    const { caller, requestId, errors, response, gateway } = this.#call;
+    const { caller, gateway } = this.#call;
     const { provider, route, target } = this.#resolved;
     const { id } = this.#turn.outline;
     const asked = query === '' ? '' : `?${query}`;
     const report = await relay(
+      { ...this.#call, recordedAs: 'responses', isMadeInSilence: false, input: { isStreamed } },
       {
-        operation: 'responses',
-        caller,
-        requestId,
-        errors,
-        batchId: null,
-        isStreamed,
-        isMadeInSilence: false,
-        characters: null,
-        startedAt: performance.now(),
         route,
-        response,
-        responseHandler: this.#createHandler(isStreamed),
-        canServe: () => true,
-        takeOver: this.#takeOver,
-        requestFor: () => {
-          const made = provider.backgroundResponse({ action, id, query: asked, streams: isStreamed });
-          return outgoingThrough(provider, { request: made, translator: null });
+        requests: {
+          canServe: () => true,
+          requestFor: () => {
+            const made = provider.backgroundResponse({ action, id, query: asked, streams: isStreamed });
+            return outgoingThrough(provider, { request: made, translator: null });
+          },
         },
+        responder: this.#createHandler(isStreamed),
+        usage: { record: this.#record },
+        takeOver: this.#takeOver,
       },
-      { ...gateway.relayDependencies, usage: { record: this.#record } },
     );
     if (this.#storedMeanwhile !== null) return this.#answer(this.#storedMeanwhile, answerFrom);
     if (this.#stored === 'stored') {

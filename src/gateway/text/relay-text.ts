@@ -64,32 +64,20 @@ export interface CheckedRequest {
 /** Relays a request that was read and checked. */
 export async function relayRequest(checked: CheckedRequest): Promise<CallResult> {
   const { endpoint, call, request, usage } = checked;
-  const { relayDependencies } = call.gateway;
   const { model, hint, isStreamed } = request;
   const route = call.configuration.catalogue.chat(model, hint);
   if (E.isLeft(route)) return E.left(catalogueFailure(route.left));
   const prepared = TargetRequests.prepare(call, endpoint.protocol, request, route.right);
   const requests = prepared instanceof Promise ? await prepared : prepared;
   if (E.isLeft(requests)) return requests;
-  const { canServe, requestFor } = requests.right;
   const report = await relay(
+    { ...call, recordedAs: endpoint.operation, isMadeInSilence: !isStreamed, input: request },
     {
-      operation: endpoint.operation,
-      caller: call.caller,
-      requestId: call.requestId,
-      errors: call.errors,
-      batchId: call.batchId,
-      isStreamed,
-      isMadeInSilence: !isStreamed,
-      characters: null,
-      startedAt: performance.now(),
       route: route.right,
-      response: call.response,
-      responseHandler: createResponseHandler(checked, route.right),
-      canServe,
-      requestFor,
+      requests: requests.right,
+      responder: createResponseHandler(checked, route.right),
+      ...(usage === undefined ? {} : { usage }),
     },
-    usage === undefined ? relayDependencies : { ...relayDependencies, usage },
   );
   return E.right(report);
 }

@@ -21,7 +21,7 @@ import {
 } from '#gateway/protocols/protocol.ts';
 import { protocolNamed } from '#gateway/protocols/protocols.ts';
 import { forwardedHeaders, headersNamed, type Provider, type ResponseTranslator } from '#gateway/providers/provider.ts';
-import { type OutgoingRequest, outgoingThrough } from '#gateway/relay/create-call-record.ts';
+import { type OutgoingRequest, outgoingThrough, type Requests } from '#gateway/relay/requests.ts';
 import { heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
 
 /** A provider that gives texts. */
@@ -39,7 +39,7 @@ interface Way {
  * The requests of one call for its targets. Only here it is decided whether a request passes as it came, because the
  * target speaks the client's protocol, or is translated.
  */
-export class TargetRequests {
+export class TargetRequests implements Requests {
   readonly #call: GatewayCall;
   readonly #protocol: ClientProtocol;
   readonly #request: TextRequest;
@@ -79,22 +79,16 @@ export class TargetRequests {
     return requests.#passesAtFirst() ? E.right(requests) : requests.#checked();
   }
 
-  readonly canServe = (target: Target): boolean => this.#wayTo(target) !== undefined;
+  canServe(target: Target): boolean {
+    return this.#wayTo(target) !== undefined;
+  }
 
-  /**
-   * Makes the request for a target.
-   * @param continueFrom the answer's text so far, which the target continues
-   * @returns null if the target cannot express what the call demands
-   */
-  readonly requestFor = (
-    target: Target,
-    continueFrom: string | null,
-  ): OutgoingRequest | null | Promise<OutgoingRequest | null> => {
+  requestFor(target: Target, continueFrom: string | null): OutgoingRequest | null | Promise<OutgoingRequest | null> {
     const way = this.#wayTo(target);
     if (way === undefined) throw new Error(`${target.id} gives no texts`);
     if (way.translation === null) return this.#asItCame(way.provider, target, continueFrom);
     return this.#translated(way.provider, way.translation, target, continueFrom);
-  };
+  }
 
   #wayTo(target: Target): Way | undefined {
     return this.#ways.find((way) => way.target === target);

@@ -6,8 +6,8 @@ import type { ModelRoute, Target } from '#gateway/config/catalogue.ts';
 import { applyEdits, asciiJson, editsOf } from '#gateway/framing/splice.ts';
 import { type CallResult, catalogueFailure, type GatewayCall, type GatewayLimits } from '#gateway/gateway-call.ts';
 import { forwardedHeaders, headersNamed } from '#gateway/providers/provider.ts';
-import { type OutgoingRequest, outgoingThrough } from '#gateway/relay/create-call-record.ts';
 import { relay } from '#gateway/relay/relay.ts';
+import { type OutgoingRequest, outgoingThrough } from '#gateway/relay/requests.ts';
 import { PartlyHeldResponse } from '#gateway/response/partly-held-response.ts';
 import type { WholeOperation, WholeRequest } from './whole-operation.ts';
 
@@ -42,24 +42,13 @@ async function relayRequest(
 ): Promise<CallResult> {
   const { response, answerHold } = call;
   const report = await relay(
+    { ...call, recordedAs: operation.operation, isMadeInSilence: false, input: { isStreamed: false } },
     {
-      operation: operation.operation,
-      caller: call.caller,
-      requestId: call.requestId,
-      errors: call.errors,
-      batchId: call.batchId,
-      isStreamed: false,
-      isMadeInSilence: false,
-      characters: null,
-      startedAt: performance.now(),
       route,
-      response,
-      responseHandler: new PartlyHeldResponse({ response, answerHold, requiredMember: operation.requiredMember }),
-      canServe,
+      requests: { canServe, requestFor: createRequestFactory(call, request, operation) },
+      responder: new PartlyHeldResponse({ response, answerHold, requiredMember: operation.requiredMember }),
       takeOver: (failure) => answerInstead(operation, call, request, failure),
-      requestFor: createRequestFactory(call, request, operation),
     },
-    call.gateway.relayDependencies,
   );
   return E.right(report);
 }
