@@ -3,12 +3,16 @@ import * as t from 'io-ts';
 import { command } from '#application/commands/command.ts';
 import { post } from '#application/operations/operation.ts';
 import { agentProfileRecord, agentProfiles } from '#domain/agent-profile/agent-profile.ts';
-import { AgentProfileRecord, agentProfileContents, checkRequestedFlows } from '#domain/agent-profile/record.ts';
+import {
+  AgentProfileRecord,
+  agentProfileContents,
+  checkRequestedFlows,
+  exampleContents,
+} from '#domain/agent-profile/record.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { project } from '#domain/project/project.ts';
 import { childId } from '#domain/shared/entity.ts';
 import { newEvent } from '#domain/shared/event.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { loadRequestedFlows } from './shared/requested-flows.ts';
 
 export const createAgentProfile = command({
@@ -17,7 +21,7 @@ export const createAgentProfile = command({
     summary: 'Create an agent profile',
     description: 'A project has at most one default profile. isDefault=true makes this profile the default.',
     group: 'Agent profiles',
-    example: { input: examples.agentProfileContents, output: examples.agentProfile },
+    example: { input: exampleContents, output: AgentProfileRecord.example },
   },
   http: post('/v1/projects/:projectId/agent-profiles', 201),
   access: { scope: 'agent-profiles:write', subject: { entity: project, parameter: 'projectId' } },

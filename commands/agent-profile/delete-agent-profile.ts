@@ -6,7 +6,6 @@ import { agentProfileRecord, agentProfiles } from '#domain/agent-profile/agent-p
 import { AgentProfileRecord } from '#domain/agent-profile/record.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { newEvent } from '#domain/shared/event.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { failure } from '#domain/shared/failure.ts';
 
 export const deleteAgentProfile = command({
@@ -15,7 +14,7 @@ export const deleteAgentProfile = command({
     summary: 'Delete an agent profile',
     description: 'Its flows then have no profile. The default profile can only be deleted as the last one.',
     group: 'Agent profiles',
-    example: { output: examples.agentProfile },
+    example: { output: AgentProfileRecord.example },
   },
   http: remove('/v1/agent-profiles/:agentProfileId'),
   access: { scope: 'agent-profiles:write', subject: { entity: agentProfiles, parameter: 'agentProfileId' } },

@@ -3,11 +3,15 @@ import * as t from 'io-ts';
 import { command } from '#application/commands/command.ts';
 import { put } from '#application/operations/operation.ts';
 import { agentProfileRecord, agentProfiles } from '#domain/agent-profile/agent-profile.ts';
-import { AgentProfileRecord, agentProfileContents, checkRequestedFlows } from '#domain/agent-profile/record.ts';
+import {
+  AgentProfileRecord,
+  agentProfileContents,
+  checkRequestedFlows,
+  exampleContents,
+} from '#domain/agent-profile/record.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { parentId } from '#domain/shared/entity.ts';
 import { newEvent } from '#domain/shared/event.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { failure } from '#domain/shared/failure.ts';
 import { loadRequestedFlows } from './shared/requested-flows.ts';
 
@@ -17,7 +21,7 @@ export const replaceAgentProfile = command({
     summary: 'Replace the contents of an agent profile',
     description: 'The listed flows are assigned to the profile. Its other flows are not assigned to it any more.',
     group: 'Agent profiles',
-    example: { input: examples.agentProfileContents, output: examples.agentProfile },
+    example: { input: exampleContents, output: AgentProfileRecord.example },
   },
   http: put('/v1/agent-profiles/:agentProfileId'),
   access: { scope: 'agent-profiles:write', subject: { entity: agentProfiles, parameter: 'agentProfileId' } },

@@ -4,14 +4,13 @@ import { type CommandEffects, command } from '#application/commands/command.ts';
 import { post } from '#application/operations/operation.ts';
 import { apiKey, apiKeyRecord, expiryRefusal, makerOf, makerRevoked } from '#domain/api-key/api-key.ts';
 import { KeyTypeCodec } from '#domain/api-key/events.ts';
-import { ApiKeyWithSecret, ScopeCodec } from '#domain/api-key/record.ts';
+import { ApiKeyRecord, ApiKeyWithSecret, ScopeCodec } from '#domain/api-key/record.ts';
 import { storedFormOfKey } from '#domain/api-key/secret.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { instant } from '#domain/codecs/time.ts';
 import { project } from '#domain/project/project.ts';
 import { type Caller, type KeyType, type Scope, scopesOfKeyType, type Tenant } from '#domain/shared/access.ts';
 import { newEvent } from '#domain/shared/event.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { nullable } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
@@ -33,7 +32,7 @@ export const createApiKey = command({
     group: 'API keys',
     example: {
       input: { name: 'Website', keyType: 'project', scopes: ['flows:read', 'flows:write'] },
-      output: { ...examples.apiKey, key: 'sy_live_…' },
+      output: { ...ApiKeyRecord.example, key: 'sy_live_…' },
     },
   },
   http: post('/v1/projects/:projectId/keys', 201),

@@ -7,7 +7,6 @@ import type { ApiKeyEvents } from '#domain/api-key/events.ts';
 import { ApiKeyRecord } from '#domain/api-key/record.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { newEvent } from '#domain/shared/event.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { flag } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
 
@@ -33,7 +32,7 @@ export const revokeApiKey = command({
     summary: 'Revoke an API key permanently',
     description: `With \`descendants=true\`, every key that this key or its descendants created or rotated is revoked too, even if this key was revoked before. \`revokedKeyIds\` lists the keys known now, at most ${maxListedKeys}; if there may be more, \`revokedKeyIdsOmitted\` is true. Keys that are created during the request are revoked soon after it.`,
     group: 'API keys',
-    example: { output: examples.apiKey },
+    example: { output: ApiKeyRecord.example },
   },
   http: remove('/v1/keys/:keyId'),
   access: { scope: 'keys:write', subject: { entity: apiKey, parameter: 'keyId' } },

@@ -11,12 +11,11 @@ import {
   makerRevoked,
   newestSecretOf,
 } from '#domain/api-key/api-key.ts';
-import { ApiKeyWithSecret } from '#domain/api-key/record.ts';
+import { ApiKeyRecord, ApiKeyWithSecret } from '#domain/api-key/record.ts';
 import { storedFormOfKey } from '#domain/api-key/secret.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { instant } from '#domain/codecs/time.ts';
 import { newEvent } from '#domain/shared/event.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { nullable } from '#shared/codecs/choice.ts';
 import { withDefault } from '#shared/codecs/default.ts';
 import { integer } from '#shared/codecs/number.ts';
@@ -31,7 +30,7 @@ export const rotateApiKey = command({
       'The id stays. All earlier secrets end at the end of the overlap at the latest; without an overlap they end immediately. `expiresAt` moves the end of the key; null removes it.',
     group: 'API keys',
     effect: { isDestructive: true },
-    example: { input: { overlapSeconds: 3600 }, output: { ...examples.apiKey, key: 'sy_live_…' } },
+    example: { input: { overlapSeconds: 3600 }, output: { ...ApiKeyRecord.example, key: 'sy_live_…' } },
   },
   http: post('/v1/keys/:keyId/rotate'),
   access: { scope: 'keys:write', subject: { entity: apiKey, parameter: 'keyId' } },

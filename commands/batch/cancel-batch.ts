@@ -4,7 +4,6 @@ import { post } from '#application/operations/operation.ts';
 import { batch, cancelRequested } from '#domain/batch/batch.ts';
 import type { BatchEvents } from '#domain/batch/events.ts';
 import { BatchRecord, batchId } from '#domain/batch/record.ts';
-import { examples } from '#domain/shared/examples.ts';
 
 export const cancelBatch = command({
   about: {
@@ -12,7 +11,7 @@ export const cancelBatch = command({
     summary: 'Cancel a batch',
     description: 'No more lines are run. The results of finished lines stay in the output and error files.',
     group: 'Batches',
-    example: { output: { ...examples.batch, status: 'cancelling', cancelling_at: 1_767_605_460 } },
+    example: { output: { ...BatchRecord.example, status: 'cancelling', cancelling_at: 1_767_605_460 } },
   },
   plane: 'gateway',
   http: post('/v1/batches/:batch_id/cancel'),

@@ -7,9 +7,8 @@ import { batch, lineScope, newBatchId } from '#domain/batch/batch.ts';
 import { BatchEndpoint, type BatchEvents } from '#domain/batch/events.ts';
 import { BatchMetadata, BatchRecord } from '#domain/batch/record.ts';
 import { type FileState, file, fileHeld, isFileThere } from '#domain/file/file.ts';
-import { ExpiresAfter } from '#domain/file/record.ts';
+import { ExpiresAfter, FileRecord } from '#domain/file/record.ts';
 import { newEvent } from '#domain/shared/event.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { failure } from '#domain/shared/failure.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import { clock } from '#shared/clock.ts';
@@ -31,12 +30,12 @@ export const createBatch = command({
     group: 'Batches',
     example: {
       input: {
-        input_file_id: examples.file.id,
+        input_file_id: FileRecord.example.id,
         endpoint: '/v1/chat/completions',
         completion_window: '24h',
-        metadata: examples.batch.metadata,
+        metadata: BatchRecord.example.metadata,
       },
-      output: examples.batch,
+      output: BatchRecord.example,
     },
   },
   plane: 'gateway',

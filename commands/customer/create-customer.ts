@@ -5,8 +5,8 @@ import { post } from '#application/operations/operation.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { timestamp } from '#domain/codecs/time.ts';
 import { customer, customerOf, organization } from '#domain/organization/organization.ts';
+import { CustomerRecord } from '#domain/organization/record.ts';
 import { newEvent } from '#domain/shared/event.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { failure } from '#domain/shared/failure.ts';
 import { email, text } from '#shared/codecs/text.ts';
 
@@ -20,11 +20,11 @@ export const createCustomer = command({
       "The customer belongs to the key's organization, which must be a partner. Name and address are stored encrypted and can be erased.",
     group: 'Partner customers',
     example: {
-      input: { name: examples.customer.name, clientEmail: examples.customer.clientEmail },
+      input: { name: CustomerRecord.example.name, clientEmail: CustomerRecord.example.clientEmail },
       output: {
-        organizationId: examples.customer.organizationId,
-        projectId: examples.customer.projectId,
-        createdAt: examples.customer.createdAt,
+        organizationId: CustomerRecord.example.organizationId,
+        projectId: CustomerRecord.example.projectId,
+        createdAt: CustomerRecord.example.createdAt,
       },
     },
   },

@@ -6,8 +6,9 @@ import { cuid } from '#domain/codecs/id.ts';
 import { customer, customerOf, customerRecord } from '#domain/organization/organization.ts';
 import { CustomerRecord } from '#domain/organization/record.ts';
 import { newEvent } from '#domain/shared/event.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { openText } from '#domain/shared/personal-data.ts';
+
+const erasedAt = '2026-03-02T16:05:00.000Z';
 
 export const erasePersonalData = command({
   about: {
@@ -16,7 +17,15 @@ export const erasePersonalData = command({
     description:
       'After the answer, no stored data shows the name or the address, not even a history. The organization and its resources stay. A repetition changes nothing.',
     group: 'Partner customers',
-    example: { output: examples.erasedCustomer },
+    example: {
+      output: {
+        ...CustomerRecord.example,
+        name: 'erased',
+        clientEmail: 'erased',
+        personalDataErasedAt: erasedAt,
+        updatedAt: erasedAt,
+      },
+    },
   },
   http: remove('/v1/partner/customers/:organizationId/personal-data'),
   access: { scope: 'customers:write', subject: { entity: customer, parameter: 'organizationId' } },

@@ -6,7 +6,6 @@ import { post } from '#application/operations/operation.ts';
 import type { FileEvents } from '#domain/file/events.ts';
 import { file, fileMade, newFileId, newFileRecord } from '#domain/file/file.ts';
 import { ExpiresAfter, FilePurpose, FileRecord } from '#domain/file/record.ts';
-import { examples } from '#domain/shared/examples.ts';
 
 export const createFile = command({
   about: {
@@ -15,7 +14,7 @@ export const createFile = command({
     description:
       "The file belongs to the key's project. Send the members of `expires_after` as `expires_after[anchor]` and `expires_after[seconds]`.",
     group: 'Files',
-    example: { input: { file: 'input.jsonl', purpose: 'batch' }, output: examples.file },
+    example: { input: { file: 'input.jsonl', purpose: 'batch' }, output: FileRecord.example },
   },
   plane: 'gateway',
   http: post('/v1/files'),

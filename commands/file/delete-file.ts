@@ -5,8 +5,7 @@ import { notFound } from '#application/operations/access-refusals.ts';
 import { remove } from '#application/operations/operation.ts';
 import { deletedObject, deletionOf } from '#application/queries/object-list.ts';
 import { file, fileRemoved, isFileThere } from '#domain/file/file.ts';
-import { fileId } from '#domain/file/record.ts';
-import { examples } from '#domain/shared/examples.ts';
+import { FileRecord, fileId } from '#domain/file/record.ts';
 import { failure } from '#domain/shared/failure.ts';
 
 export const deleteFile = command({
@@ -15,7 +14,7 @@ export const deleteFile = command({
     summary: 'Delete a file',
     description: 'The file is also removed from its stores. A file that a running batch reads cannot be deleted: 409.',
     group: 'Files',
-    example: { output: deletionOf('file', examples.file.id) },
+    example: { output: deletionOf('file', FileRecord.example.id) },
   },
   plane: 'gateway',
   http: remove('/v1/files/:file_id'),

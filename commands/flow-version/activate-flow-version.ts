@@ -7,7 +7,6 @@ import { flowVersion, flowVersionRecord } from '#domain/flow/flow.ts';
 import { FlowVersionRecord } from '#domain/flow/record.ts';
 import { parentId } from '#domain/shared/entity.ts';
 import { newEvent } from '#domain/shared/event.ts';
-import { examples } from '#domain/shared/examples.ts';
 
 export const activateFlowVersion = command({
   about: {
@@ -16,7 +15,7 @@ export const activateFlowVersion = command({
     description: 'The previously active version becomes inactive. A repetition changes nothing.',
     group: 'Flow versions',
     effect: { isIdempotent: true },
-    example: { output: examples.flowVersion },
+    example: { output: FlowVersionRecord.example },
   },
   http: post('/v1/flow-versions/:versionId/activate'),
   access: { scope: 'flows:write', subject: { entity: flowVersion, parameter: 'versionId' } },

@@ -7,7 +7,6 @@ import { flow, flowVersionRecord } from '#domain/flow/flow.ts';
 import { FlowVersionRecord } from '#domain/flow/record.ts';
 import { childId } from '#domain/shared/entity.ts';
 import { newEvent } from '#domain/shared/event.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { json } from '#shared/codecs/json-value.ts';
 import { text } from '#shared/codecs/text.ts';
 
@@ -18,8 +17,8 @@ export const createFlowVersion = command({
     description: 'The version has the next number and is not active yet. Without a `tag`, it gets `v{number}`.',
     group: 'Flow versions',
     example: {
-      input: { flowSchema: examples.flowSchema },
-      output: { ...examples.flowVersion, version: 2, tag: 'v2', isActive: false },
+      input: { flowSchema: FlowVersionRecord.example.flowSchema },
+      output: { ...FlowVersionRecord.example, version: 2, tag: 'v2', isActive: false },
     },
   },
   http: post('/v1/flows/:flowId/versions', 201),

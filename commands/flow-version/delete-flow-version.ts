@@ -7,7 +7,6 @@ import { flowVersion, flowVersionRecord } from '#domain/flow/flow.ts';
 import { FlowVersionRecord } from '#domain/flow/record.ts';
 import { parentId } from '#domain/shared/entity.ts';
 import { newEvent } from '#domain/shared/event.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { failure } from '#domain/shared/failure.ts';
 import { nullable } from '#shared/codecs/choice.ts';
 
@@ -17,7 +16,7 @@ export const deleteFlowVersion = command({
     summary: 'Delete a flow version that is not active',
     description: 'The answer is the last state of the version; null if it was deleted before.',
     group: 'Flow versions',
-    example: { output: { ...examples.flowVersion, isActive: false } },
+    example: { output: { ...FlowVersionRecord.example, isActive: false } },
   },
   http: remove('/v1/flow-versions/:versionId'),
   access: { scope: 'flows:write', subject: { entity: flowVersion, parameter: 'versionId' } },

@@ -5,10 +5,9 @@ import { post } from '#application/operations/operation.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import type { FlowEvents } from '#domain/flow/events.ts';
 import { flowVersion, flowVersionRecord } from '#domain/flow/flow.ts';
-import { FlowVersionRecord } from '#domain/flow/record.ts';
+import { FlowRecord, FlowVersionRecord } from '#domain/flow/record.ts';
 import { childId, parentId } from '#domain/shared/entity.ts';
 import { newEvent } from '#domain/shared/event.ts';
-import { examples } from '#domain/shared/examples.ts';
 import type { Json } from '#shared/json/json.ts';
 
 export const restoreFlowVersion = command({
@@ -21,12 +20,12 @@ export const restoreFlowVersion = command({
     group: 'Flow versions',
     example: {
       output: {
-        ...examples.flowVersion,
-        id: `${examples.flow.id}4m8t2k6v`,
+        ...FlowVersionRecord.example,
+        id: `${FlowRecord.example.id}4m8t2k6v`,
         version: 3,
         tag: 'v3',
         isActive: false,
-        restoredFrom: examples.flowVersion.id,
+        restoredFrom: FlowVersionRecord.example.id,
       },
     },
   },

@@ -7,7 +7,6 @@ import { flowVersion, flowVersionRecord } from '#domain/flow/flow.ts';
 import { FlowVersionRecord } from '#domain/flow/record.ts';
 import { parentId } from '#domain/shared/entity.ts';
 import { newEvent } from '#domain/shared/event.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { refersTo } from '#domain/shared/text-reference.ts';
 import { text } from '#shared/codecs/text.ts';
 
@@ -16,7 +15,7 @@ export const tagFlowVersion = command({
     name: 'tag_flow_version',
     summary: 'Change the tag of a flow version',
     group: 'Flow versions',
-    example: { input: { tag: 'winter' }, output: { ...examples.flowVersion, tag: 'winter' } },
+    example: { input: { tag: 'winter' }, output: { ...FlowVersionRecord.example, tag: 'winter' } },
   },
   http: patch('/v1/flow-versions/:versionId'),
   access: { scope: 'flows:write', subject: { entity: flowVersion, parameter: 'versionId' } },

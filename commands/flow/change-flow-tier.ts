@@ -7,7 +7,6 @@ import { FlowTier } from '#domain/flow/events.ts';
 import { flow, flowRecord, knownFlow } from '#domain/flow/flow.ts';
 import { FlowRecord } from '#domain/flow/record.ts';
 import { newEvent } from '#domain/shared/event.ts';
-import { examples } from '#domain/shared/examples.ts';
 
 export const changeFlowTier = command({
   about: {
@@ -15,7 +14,7 @@ export const changeFlowTier = command({
     summary: 'Change the tier of a flow',
     description: 'Only the operator can do this.',
     group: 'Flows',
-    example: { input: { tier: 'pro' }, output: { ...examples.flow, tier: 'pro' } },
+    example: { input: { tier: 'pro' }, output: { ...FlowRecord.example, tier: 'pro' } },
   },
   http: put('/v1/flows/:flowId/tier'),
   access: { scope: 'operations:write', subject: { entity: flow, parameter: 'flowId' } },

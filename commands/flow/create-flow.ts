@@ -6,11 +6,10 @@ import { agentProfiles, checkAssignable } from '#domain/agent-profile/agent-prof
 import { cuid } from '#domain/codecs/id.ts';
 import { FlowType } from '#domain/flow/events.ts';
 import { flow, flowRecord } from '#domain/flow/flow.ts';
-import { FlowRecord } from '#domain/flow/record.ts';
+import { FlowRecord, FlowVersionRecord } from '#domain/flow/record.ts';
 import { project } from '#domain/project/project.ts';
 import { childId } from '#domain/shared/entity.ts';
 import { newEvent } from '#domain/shared/event.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { nullable } from '#shared/codecs/choice.ts';
 import { withDefault } from '#shared/codecs/default.ts';
 import { json } from '#shared/codecs/json-value.ts';
@@ -27,9 +26,9 @@ export const createFlow = command({
         name: 'Opening hours',
         description: 'Answers when the desk is closed',
         type: 'simple',
-        flowSchema: examples.flowSchema,
+        flowSchema: FlowVersionRecord.example.flowSchema,
       },
-      output: examples.flow,
+      output: FlowRecord.example,
     },
   },
   http: post('/v1/projects/:projectId/flows', 201),

@@ -7,7 +7,6 @@ import { cuid } from '#domain/codecs/id.ts';
 import { flow, flowRecord, knownFlow } from '#domain/flow/flow.ts';
 import { FlowRecord } from '#domain/flow/record.ts';
 import { newEvent } from '#domain/shared/event.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { refersTo } from '#domain/shared/text-reference.ts';
 import { nullable } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
@@ -18,7 +17,7 @@ export const updateFlow = command({
     summary: 'Change a flow',
     description: 'Absent members do not change; null clears a description or an agent profile.',
     group: 'Flows',
-    example: { input: { name: 'Opening hours' }, output: examples.flow },
+    example: { input: { name: 'Opening hours' }, output: FlowRecord.example },
   },
   http: patch('/v1/flows/:flowId'),
   access: { scope: 'flows:write', subject: { entity: flow, parameter: 'flowId' } },

@@ -9,9 +9,10 @@ import { instance } from '#domain/instance/instance.ts';
 import { InstanceRecord, instanceRecord } from '#domain/instance/record.ts';
 import { checkPublished } from '#domain/instance/upgradable.ts';
 import { project } from '#domain/project/project.ts';
+import { ProjectRecord } from '#domain/project/record.ts';
 import { canAccess } from '#domain/shared/access.ts';
 import { newEvent } from '#domain/shared/event.ts';
-import { examples } from '#domain/shared/examples.ts';
+import { TemplateVersionRecord } from '#domain/template/record.ts';
 import { archived } from '#domain/template/template.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import { text } from '#shared/codecs/text.ts';
@@ -29,12 +30,12 @@ export const createInstance = command({
     group: 'Instances',
     example: {
       input: {
-        templateVersionId: examples.templateVersion.id,
-        projectId: examples.project.id,
-        name: examples.instance.name,
+        templateVersionId: TemplateVersionRecord.example.id,
+        projectId: ProjectRecord.example.id,
+        name: InstanceRecord.example.name,
         fieldValues: { practice_name: 'Dr. Weber' },
       },
-      output: examples.instance,
+      output: InstanceRecord.example,
     },
   },
   http: post('/v1/instances', 201),

@@ -6,7 +6,6 @@ import { cuid } from '#domain/codecs/id.ts';
 import { instance } from '#domain/instance/instance.ts';
 import { InstanceRecord, instanceRecord } from '#domain/instance/record.ts';
 import { newEvent } from '#domain/shared/event.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { flag } from '#shared/codecs/choice.ts';
 import { withDefault } from '#shared/codecs/default.ts';
 
@@ -18,7 +17,7 @@ export const deleteInstance = command({
       'The answer is the last state of the instance. The resources that it created in the project are removed later; ' +
       'resources that others added stay. With keepResources=true, all stay. A running operation is superseded.',
     group: 'Instances',
-    example: { output: examples.instance },
+    example: { output: InstanceRecord.example },
   },
   http: remove('/v1/instances/:instanceId'),
   access: { scope: 'instances:write', subject: { entity: instance, parameter: 'instanceId' } },

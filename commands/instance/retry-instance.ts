@@ -6,7 +6,6 @@ import { cuid } from '#domain/codecs/id.ts';
 import { instance } from '#domain/instance/instance.ts';
 import { InstanceRecord, instanceRecord } from '#domain/instance/record.ts';
 import { newEvent } from '#domain/shared/event.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { failure } from '#domain/shared/failure.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import { filledFaults } from './shared/filled-limit.ts';
@@ -21,7 +20,7 @@ export const retryInstance = command({
     description:
       'Works for a failed operation or an undone upgrade. The template version and the field values stay the same.',
     group: 'Instances',
-    example: { output: examples.instance },
+    example: { output: InstanceRecord.example },
   },
   http: post('/v1/instances/:instanceId/retry'),
   access: { scope: 'instances:write', subject: { entity: instance, parameter: 'instanceId' } },

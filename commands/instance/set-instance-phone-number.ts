@@ -6,8 +6,8 @@ import { cuid } from '#domain/codecs/id.ts';
 import { instance } from '#domain/instance/instance.ts';
 import { InstanceRecord, instanceRecord } from '#domain/instance/record.ts';
 import { knownPhoneNumber, phoneNumber } from '#domain/phone-number/phone-number.ts';
+import { PhoneNumberRecord } from '#domain/phone-number/record.ts';
 import { newEvent } from '#domain/shared/event.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { failure } from '#domain/shared/failure.ts';
 import { nullable } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
@@ -17,7 +17,7 @@ export const setInstancePhoneNumber = command({
     name: 'set_instance_phone_number',
     summary: 'Set or clear the phone number for a requirement of an instance’s template',
     group: 'Instances',
-    example: { input: { phoneNumberId: examples.phoneNumber.id }, output: examples.instance },
+    example: { input: { phoneNumberId: PhoneNumberRecord.example.id }, output: InstanceRecord.example },
   },
   http: put('/v1/instances/:instanceId/phone-number-requirements/:key'),
   access: { scope: 'instances:write', subject: { entity: instance, parameter: 'instanceId' } },

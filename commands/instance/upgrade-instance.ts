@@ -9,8 +9,8 @@ import { type InstanceState, instance, visibleTarget } from '#domain/instance/in
 import { InstanceRecord, instanceRecord } from '#domain/instance/record.ts';
 import { checkUpgradable, upgradeRefusals } from '#domain/instance/upgradable.ts';
 import { newEvent } from '#domain/shared/event.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
+import { TemplateVersionRecord } from '#domain/template/record.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import { enumeration } from '#shared/codecs/choice.ts';
 import { withDefault } from '#shared/codecs/default.ts';
@@ -30,8 +30,8 @@ export const upgradeInstance = command({
     group: 'Instances',
     effect: { isDestructive: true },
     example: {
-      input: { targetTemplateVersionId: examples.templateVersion.id, newFieldValues: { max_minutes: '15' } },
-      output: examples.instance,
+      input: { targetTemplateVersionId: TemplateVersionRecord.example.id, newFieldValues: { max_minutes: '15' } },
+      output: InstanceRecord.example,
     },
   },
   http: post('/v1/instances/:instanceId/upgrade'),

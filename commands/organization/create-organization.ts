@@ -5,7 +5,6 @@ import { post } from '#application/operations/operation.ts';
 import { organization, organizationRecord } from '#domain/organization/organization.ts';
 import { OrganizationRecord } from '#domain/organization/record.ts';
 import { newEvent } from '#domain/shared/event.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { text } from '#shared/codecs/text.ts';
 
 export const createOrganization = command({
@@ -14,7 +13,7 @@ export const createOrganization = command({
     summary: 'Create an organization',
     description: 'Only the operator can do this. A partner may own templates and customer organizations.',
     group: 'Organizations',
-    example: { input: { name: 'Northwind Voice', partner: true }, output: examples.organization },
+    example: { input: { name: 'Northwind Voice', partner: true }, output: OrganizationRecord.example },
   },
   http: post('/v1/organizations', 201),
   access: { scope: 'operations:write', subject: null },

@@ -4,13 +4,13 @@ import { command } from '#application/commands/command.ts';
 import { post } from '#application/operations/operation.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { flow } from '#domain/flow/flow.ts';
+import { FlowRecord } from '#domain/flow/record.ts';
 import { PhoneNumberStatus, PhoneNumberType } from '#domain/phone-number/events.ts';
 import { claimedNumbers, hasE164Form } from '#domain/phone-number/number-space.ts';
 import { checkAttachable, phoneNumber, phoneNumberRecord } from '#domain/phone-number/phone-number.ts';
 import { PhoneNumberRecord } from '#domain/phone-number/record.ts';
 import { project } from '#domain/project/project.ts';
 import { newEvent } from '#domain/shared/event.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { failure } from '#domain/shared/failure.ts';
 import { nullable } from '#shared/codecs/choice.ts';
 import { withDefault } from '#shared/codecs/default.ts';
@@ -25,8 +25,8 @@ export const createPhoneNumber = command({
       'A platform or partner number is unique in the whole system, an external number in its project. The E.164 form counts. With `Prefer: handling=strict` a platform number without that form is 422.',
     group: 'Phone numbers',
     example: {
-      input: { name: 'Reception', number: '+442071838750', flowId: examples.flow.id },
-      output: examples.phoneNumber,
+      input: { name: 'Reception', number: '+442071838750', flowId: FlowRecord.example.id },
+      output: PhoneNumberRecord.example,
     },
   },
   http: post('/v1/projects/:projectId/phone-numbers', 201),

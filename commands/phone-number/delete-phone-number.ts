@@ -6,7 +6,6 @@ import { cuid } from '#domain/codecs/id.ts';
 import { phoneNumber, phoneNumberRecord } from '#domain/phone-number/phone-number.ts';
 import { PhoneNumberRecord } from '#domain/phone-number/record.ts';
 import { newEvent } from '#domain/shared/event.ts';
-import { examples } from '#domain/shared/examples.ts';
 
 export const deletePhoneNumber = command({
   about: {
@@ -14,7 +13,7 @@ export const deletePhoneNumber = command({
     summary: 'Delete a phone number',
     description: 'After the answer, the number is free for others.',
     group: 'Phone numbers',
-    example: { output: examples.phoneNumber },
+    example: { output: PhoneNumberRecord.example },
   },
   http: remove('/v1/phone-numbers/:phoneNumberId'),
   access: { scope: 'phone-numbers:write', subject: { entity: phoneNumber, parameter: 'phoneNumberId' } },

@@ -4,6 +4,7 @@ import { command } from '#application/commands/command.ts';
 import { patch } from '#application/operations/operation.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { flow } from '#domain/flow/flow.ts';
+import { FlowRecord } from '#domain/flow/record.ts';
 import {
   checkAttachable,
   knownPhoneNumber,
@@ -12,7 +13,6 @@ import {
 } from '#domain/phone-number/phone-number.ts';
 import { PhoneNumberRecord } from '#domain/phone-number/record.ts';
 import { newEvent } from '#domain/shared/event.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { nullable } from '#shared/codecs/choice.ts';
 
 export const setPhoneNumberFlow = command({
@@ -20,7 +20,7 @@ export const setPhoneNumberFlow = command({
     name: 'set_phone_number_flow',
     summary: 'Set or clear the flow of a phone number',
     group: 'Phone numbers',
-    example: { input: { flowId: examples.flow.id }, output: examples.phoneNumber },
+    example: { input: { flowId: FlowRecord.example.id }, output: PhoneNumberRecord.example },
   },
   http: patch('/v1/phone-numbers/:phoneNumberId/flow'),
   access: { scope: 'phone-numbers:write', subject: { entity: phoneNumber, parameter: 'phoneNumberId' } },

@@ -7,7 +7,6 @@ import { PhoneNumberStatus } from '#domain/phone-number/events.ts';
 import { knownPhoneNumber, phoneNumber, phoneNumberRecord } from '#domain/phone-number/phone-number.ts';
 import { PhoneNumberRecord } from '#domain/phone-number/record.ts';
 import { newEvent } from '#domain/shared/event.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { refersTo } from '#domain/shared/text-reference.ts';
 import { text } from '#shared/codecs/text.ts';
 
@@ -16,7 +15,7 @@ export const updatePhoneNumber = command({
     name: 'update_phone_number',
     summary: 'Rename, enable or disable a phone number',
     group: 'Phone numbers',
-    example: { input: { status: 'enabled' }, output: { ...examples.phoneNumber, status: 'enabled' } },
+    example: { input: { status: 'enabled' }, output: { ...PhoneNumberRecord.example, status: 'enabled' } },
   },
   http: patch('/v1/phone-numbers/:phoneNumberId'),
   access: { scope: 'phone-numbers:write', subject: { entity: phoneNumber, parameter: 'phoneNumberId' } },

@@ -9,7 +9,6 @@ import { project, projectRecord } from '#domain/project/project.ts';
 import { ProjectRecord } from '#domain/project/record.ts';
 import { canAccess } from '#domain/shared/access.ts';
 import { newEvent } from '#domain/shared/event.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { text } from '#shared/codecs/text.ts';
 
 export const createProject = command({
@@ -17,7 +16,7 @@ export const createProject = command({
     name: 'create_project',
     summary: 'Create a project in an organization',
     group: 'Projects',
-    example: { input: { name: 'Front desk' }, output: examples.project },
+    example: { input: { name: 'Front desk' }, output: ProjectRecord.example },
   },
   http: post('/v1/projects', 201),
   access: { scope: 'projects:write', subject: null },

@@ -6,7 +6,6 @@ import { cuid } from '#domain/codecs/id.ts';
 import { project, projectRecord } from '#domain/project/project.ts';
 import { ProjectRecord } from '#domain/project/record.ts';
 import { newEvent } from '#domain/shared/event.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { refersTo } from '#domain/shared/text-reference.ts';
 import { text } from '#shared/codecs/text.ts';
 
@@ -15,7 +14,7 @@ export const updateProject = command({
     name: 'update_project',
     summary: 'Rename a project',
     group: 'Projects',
-    example: { input: { name: 'Front desk, nights' }, output: examples.project },
+    example: { input: { name: 'Front desk, nights' }, output: ProjectRecord.example },
   },
   http: patch('/v1/projects/:projectId'),
   access: { scope: 'projects:write', subject: { entity: project, parameter: 'projectId' } },

@@ -5,7 +5,7 @@ import { notFound } from '#application/operations/access-refusals.ts';
 import { post } from '#application/operations/operation.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { file, isFileThere } from '#domain/file/file.ts';
-import { examples } from '#domain/shared/examples.ts';
+import { FileRecord } from '#domain/file/record.ts';
 import { newStoreFileRecord, StoreFileRecord, store, storeFileAdded } from '#domain/store/store.ts';
 import { text } from '#shared/codecs/text.ts';
 
@@ -16,7 +16,7 @@ export const addStoreFile = command({
     description: "The file must belong to the store's project. A repetition changes nothing.",
     group: 'Stores',
     effect: { isIdempotent: true },
-    example: { input: { file_id: examples.file.id }, output: examples.storeFile },
+    example: { input: { file_id: FileRecord.example.id }, output: StoreFileRecord.example },
   },
   plane: 'gateway',
   http: post('/v1/stores/:store_id/files'),

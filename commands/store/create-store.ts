@@ -2,7 +2,6 @@ import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { command } from '#application/commands/command.ts';
 import { post } from '#application/operations/operation.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { StoreRecord, store, storeMade, storeRecord } from '#domain/store/store.ts';
 import { nullable } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
@@ -13,7 +12,7 @@ export const createStore = command({
     summary: 'Create a knowledge store',
     description: "The store belongs to the key's project.",
     group: 'Stores',
-    example: { input: { name: 'House rules', description: 'What guests ask most' }, output: examples.store },
+    example: { input: { name: 'House rules', description: 'What guests ask most' }, output: StoreRecord.example },
   },
   plane: 'gateway',
   http: post('/v1/stores'),

@@ -4,15 +4,14 @@ import { command } from '#application/commands/command.ts';
 import { remove } from '#application/operations/operation.ts';
 import { deletedObject, deletionOf } from '#application/queries/object-list.ts';
 import { cuid } from '#domain/codecs/id.ts';
-import { examples } from '#domain/shared/examples.ts';
-import { store, storeRemoved } from '#domain/store/store.ts';
+import { StoreRecord, store, storeRemoved } from '#domain/store/store.ts';
 
 export const deleteStore = command({
   about: {
     name: 'delete_store',
     summary: 'Delete a knowledge store',
     group: 'Stores',
-    example: { output: deletionOf('store', examples.store.id) },
+    example: { output: deletionOf('store', StoreRecord.example.id) },
   },
   plane: 'gateway',
   http: remove('/v1/stores/:store_id'),

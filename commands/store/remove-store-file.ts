@@ -4,8 +4,7 @@ import { command } from '#application/commands/command.ts';
 import { remove } from '#application/operations/operation.ts';
 import { deletedObject, deletionOf } from '#application/queries/object-list.ts';
 import { cuid } from '#domain/codecs/id.ts';
-import { fileId } from '#domain/file/record.ts';
-import { examples } from '#domain/shared/examples.ts';
+import { FileRecord, fileId } from '#domain/file/record.ts';
 import { notInStore, store, storeFileRemoved } from '#domain/store/store.ts';
 
 export const removeStoreFile = command({
@@ -14,7 +13,7 @@ export const removeStoreFile = command({
     summary: 'Remove a file from a knowledge store',
     description: 'The file itself stays.',
     group: 'Stores',
-    example: { output: deletionOf('store.file', examples.file.id) },
+    example: { output: deletionOf('store.file', FileRecord.example.id) },
   },
   plane: 'gateway',
   http: remove('/v1/stores/:store_id/files/:file_id'),

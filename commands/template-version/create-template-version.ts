@@ -5,7 +5,6 @@ import { post } from '#application/operations/operation.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { childId } from '#domain/shared/entity.ts';
 import { newEvent } from '#domain/shared/event.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { FieldsSchema, TemplatePayload, undeclaredPlaceholders } from '#domain/template/payload.ts';
 import { TemplateVersionRecord } from '#domain/template/record.ts';
 import { archived, template, templateVersionRecord } from '#domain/template/template.ts';
@@ -26,7 +25,14 @@ export const createTemplateVersion = command({
       'The version has the next number and is not published yet. Its contents never change. In the strings of a flow ' +
       'schema, the value of a field that fieldsSchema declares replaces `{{fields.key}}`; `\\{{fields.key}}` is plain text.',
     group: 'Template versions',
-    example: { input: { ...examples.templateContents, tag: 'spring' }, output: examples.templateVersion },
+    example: {
+      input: {
+        payload: TemplateVersionRecord.example.payload,
+        fieldsSchema: TemplateVersionRecord.example.fieldsSchema,
+        tag: 'spring',
+      },
+      output: TemplateVersionRecord.example,
+    },
   },
   http: post('/v1/templates/:templateId/versions', 201),
   access: { scope: 'templates:write', subject: { entity: template, parameter: 'templateId' } },

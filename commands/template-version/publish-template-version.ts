@@ -5,7 +5,6 @@ import { post } from '#application/operations/operation.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { parentId } from '#domain/shared/entity.ts';
 import { newEvent } from '#domain/shared/event.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { TemplateVersionRecord } from '#domain/template/record.ts';
 import { archived, templateVersion, templateVersionRecord } from '#domain/template/template.ts';
 
@@ -18,7 +17,7 @@ export const publishTemplateVersion = command({
       'A repetition changes nothing.',
     group: 'Template versions',
     effect: { isIdempotent: true },
-    example: { output: { ...examples.templateVersion, publishedAt: examples.templateVersion.updatedAt } },
+    example: { output: { ...TemplateVersionRecord.example, publishedAt: TemplateVersionRecord.example.updatedAt } },
   },
   http: post('/v1/template-versions/:versionId/publish'),
   access: { scope: 'templates:write', subject: { entity: templateVersion, parameter: 'versionId' } },

@@ -5,9 +5,8 @@ import { post } from '#application/operations/operation.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { childId, parentId } from '#domain/shared/entity.ts';
 import { newEvent } from '#domain/shared/event.ts';
-import { examples } from '#domain/shared/examples.ts';
 import type { TemplateEvents } from '#domain/template/events.ts';
-import { TemplateVersionRecord } from '#domain/template/record.ts';
+import { TemplateRecord, TemplateVersionRecord } from '#domain/template/record.ts';
 import { archived, templateVersion, templateVersionRecord } from '#domain/template/template.ts';
 
 type Contents = Pick<TemplateEvents['TemplateVersionCreated'], 'payload' | 'fieldsSchema'>;
@@ -22,11 +21,11 @@ export const restoreTemplateVersion = command({
     group: 'Template versions',
     example: {
       output: {
-        ...examples.templateVersion,
-        id: `${examples.template.id}8k2d6v1z`,
+        ...TemplateVersionRecord.example,
+        id: `${TemplateRecord.example.id}8k2d6v1z`,
         version: 3,
         tag: null,
-        restoredFrom: examples.templateVersion.id,
+        restoredFrom: TemplateVersionRecord.example.id,
       },
     },
   },

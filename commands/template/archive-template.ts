@@ -4,7 +4,6 @@ import { command } from '#application/commands/command.ts';
 import { post } from '#application/operations/operation.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { newEvent } from '#domain/shared/event.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { TemplateRecord } from '#domain/template/record.ts';
 import { knownTemplate, template, templateRecord } from '#domain/template/template.ts';
 
@@ -17,7 +16,7 @@ export const archiveTemplate = command({
       'undone. A repetition changes nothing.',
     group: 'Templates',
     effect: { isDestructive: true, isIdempotent: true },
-    example: { output: { ...examples.template, status: 'archived' } },
+    example: { output: { ...TemplateRecord.example, status: 'archived' } },
   },
   http: post('/v1/templates/:templateId/archive'),
   access: { scope: 'templates:write', subject: { entity: template, parameter: 'templateId' } },

@@ -3,7 +3,6 @@ import * as t from 'io-ts';
 import { command } from '#application/commands/command.ts';
 import { post } from '#application/operations/operation.ts';
 import { newEvent } from '#domain/shared/event.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { TemplateRecord } from '#domain/template/record.ts';
 import { template, templateRecord } from '#domain/template/template.ts';
 import { nullable } from '#shared/codecs/choice.ts';
@@ -15,7 +14,10 @@ export const createTemplate = command({
     summary: 'Create a template',
     description: "The template belongs to the key's organization. It is a draft until its first version is published.",
     group: 'Templates',
-    example: { input: { name: 'Dental practice', description: 'Front desk of a practice' }, output: examples.template },
+    example: {
+      input: { name: 'Dental practice', description: 'Front desk of a practice' },
+      output: TemplateRecord.example,
+    },
   },
   http: post('/v1/templates', 201),
   access: { scope: 'templates:write', subject: null },

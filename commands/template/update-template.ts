@@ -4,7 +4,6 @@ import { command } from '#application/commands/command.ts';
 import { patch } from '#application/operations/operation.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { newEvent } from '#domain/shared/event.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { refersTo } from '#domain/shared/text-reference.ts';
 import { TemplateRecord } from '#domain/template/record.ts';
 import { knownTemplate, template, templateRecord } from '#domain/template/template.ts';
@@ -17,7 +16,7 @@ export const updateTemplate = command({
     summary: 'Change a template',
     description: 'Absent members do not change; null clears a description.',
     group: 'Templates',
-    example: { input: { name: 'Dental practice' }, output: examples.template },
+    example: { input: { name: 'Dental practice' }, output: TemplateRecord.example },
   },
   http: patch('/v1/templates/:templateId'),
   access: { scope: 'templates:write', subject: { entity: template, parameter: 'templateId' } },

@@ -8,8 +8,7 @@ import { cuid } from '#domain/codecs/id.ts';
 import { project } from '#domain/project/project.ts';
 import { type Caller, canAccess, type Tenant } from '#domain/shared/access.ts';
 import { newEvent } from '#domain/shared/event.ts';
-import { examples } from '#domain/shared/examples.ts';
-import { WebhookEndpointWithSecret } from '#domain/webhook-endpoint/record.ts';
+import { WebhookEndpointRecord, WebhookEndpointWithSecret } from '#domain/webhook-endpoint/record.ts';
 import { knownWebhookEndpoint, webhookEndpoint } from '#domain/webhook-endpoint/webhook-endpoint.ts';
 import { distinct, endpointMembers, urlRefusal } from './shared/endpoint-input.ts';
 
@@ -24,11 +23,11 @@ export const createWebhookEndpoint = command({
     group: 'Webhooks',
     example: {
       input: {
-        url: examples.webhookEndpoint.url,
-        eventTypes: examples.webhookEndpoint.eventTypes,
-        description: examples.webhookEndpoint.description,
+        url: WebhookEndpointRecord.example.url,
+        eventTypes: WebhookEndpointRecord.example.eventTypes,
+        description: WebhookEndpointRecord.example.description,
       },
-      output: { ...examples.webhookEndpoint, secret: 'whsec_…' },
+      output: { ...WebhookEndpointRecord.example, secret: 'whsec_…' },
     },
   },
   http: post('/v1/webhook-endpoints', 201),

@@ -4,7 +4,6 @@ import { command } from '#application/commands/command.ts';
 import { remove } from '#application/operations/operation.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { newEvent } from '#domain/shared/event.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { WebhookEndpointRecord } from '#domain/webhook-endpoint/record.ts';
 import { checkMayChange, knownWebhookEndpoint, webhookEndpoint } from '#domain/webhook-endpoint/webhook-endpoint.ts';
 
@@ -14,7 +13,7 @@ export const deleteWebhookEndpoint = command({
     summary: 'Delete a webhook endpoint',
     description: 'It receives no more messages, and its secrets are destroyed. Its history stays.',
     group: 'Webhooks',
-    example: { output: examples.webhookEndpoint },
+    example: { output: WebhookEndpointRecord.example },
   },
   http: remove('/v1/webhook-endpoints/:webhookEndpointId'),
   access: { scope: 'webhooks:write', subject: { entity: webhookEndpoint, parameter: 'webhookEndpointId' } },

@@ -4,7 +4,6 @@ import { command } from '#application/commands/command.ts';
 import { post } from '#application/operations/operation.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { newEvent } from '#domain/shared/event.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { WebhookEndpointRecord } from '#domain/webhook-endpoint/record.ts';
 import { checkMayChange, knownWebhookEndpoint, webhookEndpoint } from '#domain/webhook-endpoint/webhook-endpoint.ts';
 import { integer } from '#shared/codecs/number.ts';
@@ -16,7 +15,7 @@ export const replayWebhookEndpoint = command({
     description:
       'The endpoint goes back to the position `after` (0: the beginning of the log) and receives all later events of its types, also those from before it was created. A position that it has not reached yet changes nothing, so no event is skipped. A message that was sent before has the same `webhook-id`.',
     group: 'Webhooks',
-    example: { input: { after: 4_700 }, output: examples.webhookEndpoint },
+    example: { input: { after: 4_700 }, output: WebhookEndpointRecord.example },
   },
   http: post('/v1/webhook-endpoints/:webhookEndpointId/replay'),
   access: {

@@ -4,9 +4,8 @@ import { command } from '#application/commands/command.ts';
 import { post } from '#application/operations/operation.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { newEvent } from '#domain/shared/event.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { failure } from '#domain/shared/failure.ts';
-import { WebhookEndpointWithSecret } from '#domain/webhook-endpoint/record.ts';
+import { WebhookEndpointRecord, WebhookEndpointWithSecret } from '#domain/webhook-endpoint/record.ts';
 import { secretOverlapMs } from '#domain/webhook-endpoint/secret.ts';
 import { checkMayChange, knownWebhookEndpoint, webhookEndpoint } from '#domain/webhook-endpoint/webhook-endpoint.ts';
 
@@ -18,7 +17,7 @@ export const rotateWebhookSecret = command({
       'Only this answer shows the new secret. For 24 hours, messages are also signed with the previous secret.',
     group: 'Webhooks',
     effect: { isDestructive: true },
-    example: { output: { ...examples.webhookEndpoint, secret: 'whsec_…' } },
+    example: { output: { ...WebhookEndpointRecord.example, secret: 'whsec_…' } },
   },
   http: post('/v1/webhook-endpoints/:webhookEndpointId/rotate-secret'),
   access: {

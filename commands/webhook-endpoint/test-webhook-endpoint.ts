@@ -4,7 +4,6 @@ import { command } from '#application/commands/command.ts';
 import { post } from '#application/operations/operation.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { newEvent } from '#domain/shared/event.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { failure } from '#domain/shared/failure.ts';
 import { WebhookEndpointRecord } from '#domain/webhook-endpoint/record.ts';
 import { countRunningTries, maxTriesOfEndpoint } from '#domain/webhook-endpoint/running-tries.ts';
@@ -17,7 +16,7 @@ export const testWebhookEndpoint = command({
     description:
       'The message is the event of this request, of the type `WebhookTestRequested`. It is sent immediately and only once, to a disabled endpoint too, whatever types the endpoint receives. It counts among the eight tries of the endpoint that may run at once; beyond them it is refused. The deliveries of the endpoint show the result.',
     group: 'Webhooks',
-    example: { output: examples.webhookEndpoint },
+    example: { output: WebhookEndpointRecord.example },
   },
   http: post('/v1/webhook-endpoints/:webhookEndpointId/test'),
   access: { scope: 'webhooks:write', subject: { entity: webhookEndpoint, parameter: 'webhookEndpointId' } },

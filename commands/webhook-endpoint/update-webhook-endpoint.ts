@@ -5,7 +5,6 @@ import { command } from '#application/commands/command.ts';
 import { patch } from '#application/operations/operation.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { newEvent } from '#domain/shared/event.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { WebhookEndpointRecord, WebhookEndpointStatus } from '#domain/webhook-endpoint/record.ts';
 import { checkMayChange, knownWebhookEndpoint, webhookEndpoint } from '#domain/webhook-endpoint/webhook-endpoint.ts';
 import { distinct, endpointMembers, urlRefusal } from './shared/endpoint-input.ts';
@@ -17,7 +16,7 @@ export const updateWebhookEndpoint = command({
     description:
       'Absent members do not change. An endpoint that is enabled again continues where it stopped and receives the events that it missed.',
     group: 'Webhooks',
-    example: { input: { status: 'enabled' }, output: examples.webhookEndpoint },
+    example: { input: { status: 'enabled' }, output: WebhookEndpointRecord.example },
   },
   http: patch('/v1/webhook-endpoints/:webhookEndpointId'),
   access: {

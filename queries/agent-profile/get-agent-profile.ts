@@ -10,7 +10,6 @@ import { agentProfileHistory } from '#domain/agent-profile/history.ts';
 import { AgentProfileRecord } from '#domain/agent-profile/record.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { flow } from '#domain/flow/flow.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { type AgentProfileFlowDocument, agentProfileFlows } from '#projections/agent-profile-flows.ts';
 import { type AgentProfileDocument, agentProfiles } from '#projections/agent-profiles.ts';
 import type { Page, PageKey, PageRequest } from '#read-store/read-store.ts';
@@ -26,7 +25,7 @@ export const getAgentProfile = query<Input, AgentProfileDocument, AgentProfileRe
     description:
       'As of a time, `flowIds` are the flows that had the profile then. As of a revision, they are the flows of the request that set them.',
     group: 'Agent profiles',
-    example: { output: examples.agentProfile },
+    example: { output: AgentProfileRecord.example },
   },
   http: get('/v1/agent-profiles/:agentProfileId'),
   access: {

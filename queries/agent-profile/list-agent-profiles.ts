@@ -1,5 +1,4 @@
 import { AgentProfileRecord } from '#domain/agent-profile/record.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { projects } from '#projections/access/projects.ts';
 import { agentProfiles } from '#projections/agent-profiles.ts';
 import { listByParent } from '#queries/shared/list-by-parent.ts';
@@ -14,7 +13,7 @@ export const listAgentProfiles = listByParent({
   owner: { collection: projects, parameter: 'projectId', notFound: 'project-not-found' },
   member: 'agentProfiles',
   record: AgentProfileRecord,
-  example: examples.agentProfile,
+  example: AgentProfileRecord.example,
   collection: agentProfiles,
   filters: { name: nameFilter },
 });

@@ -7,7 +7,6 @@ import { apiKey } from '#domain/api-key/api-key.ts';
 import { apiKeyHistory } from '#domain/api-key/history.ts';
 import { ApiKeyRecord } from '#domain/api-key/record.ts';
 import { cuid } from '#domain/codecs/id.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { type ApiKeyDocument, apiKeys } from '#projections/access/api-keys.ts';
 
 const Input = t.intersection([t.type({ keyId: cuid }), t.partial(asOfInput)]);
@@ -21,7 +20,7 @@ export const getApiKey = query<t.TypeOf<typeof Input>, ApiKeyDocument, ApiKeyRec
     summary: 'Read an API key',
     description: 'Without its secret. `lastUsedAt` is null with `asOf`.',
     group: 'API keys',
-    example: { output: examples.apiKey },
+    example: { output: ApiKeyRecord.example },
   },
   http: get('/v1/keys/:keyId'),
   access: { scope: 'keys:read', subject: { collection: apiKeys, parameter: 'keyId', notFound, past: apiKey } },

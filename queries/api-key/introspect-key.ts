@@ -3,9 +3,11 @@ import * as t from 'io-ts';
 import { get } from '#application/operations/operation.ts';
 import { query } from '#application/queries/query.ts';
 import { KeyTypeCodec } from '#domain/api-key/events.ts';
+import { ApiKeyRecord } from '#domain/api-key/record.ts';
 import { cuid } from '#domain/codecs/id.ts';
+import { OrganizationRecord } from '#domain/organization/record.ts';
+import { ProjectRecord } from '#domain/project/record.ts';
 import type { Tenant } from '#domain/shared/access.ts';
-import { examples } from '#domain/shared/examples.ts';
 
 const Input = t.type({});
 const Output = t.type(
@@ -20,9 +22,9 @@ export const introspectKey = query<t.TypeOf<typeof Input>, Tenant, t.TypeOf<type
     group: 'API keys',
     example: {
       output: {
-        apiKeyId: examples.apiKey.id,
-        projectId: examples.project.id,
-        organizationId: examples.organization.id,
+        apiKeyId: ApiKeyRecord.example.id,
+        projectId: ProjectRecord.example.id,
+        organizationId: OrganizationRecord.example.id,
         keyType: 'project',
       },
     },

@@ -5,7 +5,6 @@ import { listInput, listItems } from '#application/operations/paging.ts';
 import { query } from '#application/queries/query.ts';
 import { ApiKeyRecord } from '#domain/api-key/record.ts';
 import { cuid } from '#domain/codecs/id.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { type ApiKeyDocument, apiKeys } from '#projections/access/api-keys.ts';
 import { type ProjectDocument, projects } from '#projections/access/projects.ts';
 import { filteredBy, nameFilter } from '#queries/shared/list-filters.ts';
@@ -21,7 +20,7 @@ export const listApiKeys = query<t.TypeOf<typeof Input>, ProjectDocument, t.Type
     summary: "List a project's API keys",
     description: 'The keys that are not revoked, without their secrets.',
     group: 'API keys',
-    example: { output: { keys: [examples.apiKey] } },
+    example: { output: { keys: [ApiKeyRecord.example] } },
   },
   http: get('/v1/projects/:projectId/keys'),
   access: {

@@ -6,7 +6,6 @@ import { get } from '#application/operations/operation.ts';
 import { encodeCursor, maxPageItems, pageAnswer, pageInput } from '#application/operations/paging.ts';
 import { query } from '#application/queries/query.ts';
 import type { Tenant } from '#domain/shared/access.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { audit } from '#projections/audit.ts';
 import { type ListOf, listOf } from '#queries/shared/list-of.ts';
 import type { PageKey } from '#read-store/read-store.ts';
@@ -42,7 +41,7 @@ export const listAuditEntries = query<Input, Tenant, ListOf<'entries', AuditEntr
       'with `changesOmitted`; the history of the resource has them. A page may be empty and not the last: follow ' +
       '`nextCursor`.',
     group: 'Audit',
-    example: { output: { entries: [examples.auditEntry] } },
+    example: { output: { entries: [AuditEntry.example] } },
   },
   http: get('/v1/audit'),
   access: { scope: 'audit:read', subject: null },

@@ -6,7 +6,6 @@ import { query } from '#application/queries/query.ts';
 import { batch } from '#domain/batch/batch.ts';
 import { batchHistory } from '#domain/batch/history.ts';
 import { BatchRecord, batchId } from '#domain/batch/record.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { type BatchDocument, batches } from '#projections/files/batches.ts';
 import type { EncodedJson } from '#shared/json/encoded-json.ts';
 
@@ -14,7 +13,7 @@ const Input = t.intersection([t.type({ batch_id: batchId }), t.partial(asOfInput
 const past = { history: batchHistory, entity: batch, kind: 'batch', notFound: 'batch-not-found' } as const;
 
 export const getBatch = query<t.TypeOf<typeof Input>, BatchDocument, BatchRecord>({
-  about: { name: 'get_batch', summary: 'Read a batch', group: 'Batches', example: { output: examples.batch } },
+  about: { name: 'get_batch', summary: 'Read a batch', group: 'Batches', example: { output: BatchRecord.example } },
   plane: 'gateway',
   http: get('/v1/batches/:batch_id'),
   access: {

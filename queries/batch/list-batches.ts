@@ -3,7 +3,6 @@ import { listObjects, type ObjectList, ObjectListInput, objectList } from '#appl
 import { query } from '#application/queries/query.ts';
 import { BatchRecord } from '#domain/batch/record.ts';
 import type { Tenant } from '#domain/shared/access.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { batches } from '#projections/files/batches.ts';
 
 /** The default `limit` of OpenAI. */
@@ -18,9 +17,9 @@ export const listBatches = query<ObjectListInput, Tenant, ObjectList<BatchRecord
     example: {
       output: {
         object: 'list',
-        data: [examples.batch],
-        first_id: examples.batch.id,
-        last_id: examples.batch.id,
+        data: [BatchRecord.example],
+        first_id: BatchRecord.example.id,
+        last_id: BatchRecord.example.id,
         has_more: false,
       },
     },

@@ -7,7 +7,6 @@ import { cuid } from '#domain/codecs/id.ts';
 import { organizationHistory } from '#domain/organization/history.ts';
 import { customer, customerRecord } from '#domain/organization/organization.ts';
 import { CustomerRecord } from '#domain/organization/record.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { type CustomerDocument, customers } from '#projections/access/customers.ts';
 
 const Input = t.intersection([t.type({ organizationId: cuid }), t.partial(asOfInput)]);
@@ -20,7 +19,7 @@ export const getCustomer = query<t.TypeOf<typeof Input>, CustomerDocument, Custo
     name: 'get_customer',
     summary: 'Read a customer',
     group: 'Partner customers',
-    example: { output: examples.customer },
+    example: { output: CustomerRecord.example },
   },
   http: get('/v1/partner/customers/:organizationId'),
   access: {

@@ -6,7 +6,6 @@ import { query } from '#application/queries/query.ts';
 import { customerRecord } from '#domain/organization/organization.ts';
 import { CustomerRecord } from '#domain/organization/record.ts';
 import type { Tenant } from '#domain/shared/access.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { type CustomerDocument, customers } from '#projections/access/customers.ts';
 import { type ListOf, listOf } from '#queries/shared/list-of.ts';
 
@@ -17,7 +16,7 @@ export const listCustomers = query<t.TypeOf<typeof Input>, Tenant, ListOf<'custo
     name: 'list_customers',
     summary: 'List the customers that the key has access to',
     group: 'Partner customers',
-    example: { output: { customers: [examples.customer] } },
+    example: { output: { customers: [CustomerRecord.example] } },
   },
   http: get('/v1/partner/customers'),
   access: { scope: 'customers:read', subject: null },

@@ -7,7 +7,6 @@ import { query } from '#application/queries/query.ts';
 import { file, hasExpired } from '#domain/file/file.ts';
 import { fileHistory } from '#domain/file/history.ts';
 import { FileRecord, fileId } from '#domain/file/record.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { type FileDocument, files } from '#projections/files/files.ts';
 import type { EncodedJson } from '#shared/json/encoded-json.ts';
 
@@ -18,7 +17,7 @@ export const getFile = query<t.TypeOf<typeof Input>, FileDocument, FileRecord>({
     name: 'get_file',
     summary: 'Read the description of a file',
     group: 'Files',
-    example: { output: examples.file },
+    example: { output: FileRecord.example },
   },
   plane: 'gateway',
   http: get('/v1/files/:file_id'),

@@ -11,7 +11,6 @@ import { query } from '#application/queries/query.ts';
 import { hasExpired } from '#domain/file/file.ts';
 import { FilePurpose, FileRecord } from '#domain/file/record.ts';
 import type { Tenant } from '#domain/shared/access.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { type FileDocument, files } from '#projections/files/files.ts';
 
 const ListFilesInput = t.intersection([ObjectListInput, t.partial({ purpose: FilePurpose, order: ListOrder })]);
@@ -25,9 +24,9 @@ export const listFiles = query<t.TypeOf<typeof ListFilesInput>, Tenant, ObjectLi
     example: {
       output: {
         object: 'list',
-        data: [examples.file],
-        first_id: examples.file.id,
-        last_id: examples.file.id,
+        data: [FileRecord.example],
+        first_id: FileRecord.example.id,
+        last_id: FileRecord.example.id,
         has_more: false,
       },
     },

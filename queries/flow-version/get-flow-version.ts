@@ -1,7 +1,6 @@
 import { flowVersion } from '#domain/flow/flow.ts';
 import { flowHistory } from '#domain/flow/history.ts';
 import { FlowVersionRecord } from '#domain/flow/record.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { type FlowVersionDocument, flowVersions } from '#projections/flow-versions.ts';
 import { flows } from '#projections/flows.ts';
 import { getVersion } from '#queries/shared/get-version.ts';
@@ -14,7 +13,7 @@ export const getFlowVersion = getVersion<FlowVersionDocument, FlowVersionRecord>
   scope: 'flows:read',
   record: FlowVersionRecord,
   notFound: 'flow-version-not-found',
-  example: examples.flowVersion,
+  example: FlowVersionRecord.example,
   collection: flowVersions,
   of: { collection: flows, id: ({ flowId }) => flowId },
   past: { history: flowHistory, entity: flowVersion, kind: 'flow-version' },

@@ -1,7 +1,6 @@
 import { type FlowState, flow, liveVersions } from '#domain/flow/flow.ts';
 import { flowHistory } from '#domain/flow/history.ts';
 import { FlowVersionRecord } from '#domain/flow/record.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { flowVersions } from '#projections/flow-versions.ts';
 import { flows } from '#projections/flows.ts';
 import { listByParent } from '#queries/shared/list-by-parent.ts';
@@ -15,7 +14,7 @@ export const listFlowVersions = listByParent({
   owner: { collection: flows, parameter: 'flowId', notFound: 'flow-not-found' },
   member: 'versions',
   record: FlowVersionRecord,
-  example: examples.flowVersion,
+  example: FlowVersionRecord.example,
   collection: flowVersions,
   past: {
     history: flowHistory,

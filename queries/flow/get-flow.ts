@@ -14,7 +14,6 @@ import { cuid } from '#domain/codecs/id.ts';
 import { flow } from '#domain/flow/flow.ts';
 import { flowHistory } from '#domain/flow/history.ts';
 import { FlowRecord, type FlowVersionRecord } from '#domain/flow/record.ts';
-import { examples } from '#domain/shared/examples.ts';
 import type { Failure } from '#domain/shared/failure.ts';
 import { type FlowVersionDocument, flowVersions } from '#projections/flow-versions.ts';
 import { type FlowDocument, flows } from '#projections/flows.ts';
@@ -33,7 +32,7 @@ interface Input extends AsOfInput {
 }
 
 export const getFlow = query<Input, FlowDocument, FlowRecord, 'versions'>({
-  about: { name: 'get_flow', summary: 'Read a flow', group: 'Flows', example: { output: examples.flow } },
+  about: { name: 'get_flow', summary: 'Read a flow', group: 'Flows', example: { output: FlowRecord.example } },
   http: get('/v1/flows/:flowId'),
   access: {
     scope: 'flows:read',

@@ -1,6 +1,5 @@
 import { cuid } from '#domain/codecs/id.ts';
 import { FlowRecord } from '#domain/flow/record.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { projects } from '#projections/access/projects.ts';
 import { flows } from '#projections/flows.ts';
 import { listByParent } from '#queries/shared/list-by-parent.ts';
@@ -15,7 +14,7 @@ export const listFlows = listByParent({
   owner: { collection: projects, parameter: 'projectId', notFound: 'project-not-found' },
   member: 'flows',
   record: FlowRecord,
-  example: examples.flow,
+  example: FlowRecord.example,
   collection: flows,
   filters: { name: nameFilter, agentProfileId: cuid },
 });

@@ -6,8 +6,7 @@ import { query } from '#application/queries/query.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { instanceHistory } from '#domain/instance/history.ts';
 import { instance } from '#domain/instance/instance.ts';
-import { InstanceDetails, type InstanceRecord, instanceRecord } from '#domain/instance/record.ts';
-import { examples } from '#domain/shared/examples.ts';
+import { InstanceDetails, InstanceRecord, instanceRecord } from '#domain/instance/record.ts';
 import { type InstanceDocument, instances } from '#projections/instances.ts';
 import { type DriftReads, driftReads, listDrift } from './list-drift.ts';
 
@@ -23,7 +22,7 @@ export const getInstance = query<t.TypeOf<typeof Input>, InstanceDocument, Insta
       '`operation` shows the progress of the running operation, `lastOperation` the outcome of the one before, and ' +
       '`drifted` the flows that somebody changed by hand since they were provisioned; it is null with `asOf`.',
     group: 'Instances',
-    example: { output: { ...examples.instance, drifted: [] } },
+    example: { output: { ...InstanceRecord.example, drifted: [] } },
   },
   http: get('/v1/instances/:instanceId'),
   access: {

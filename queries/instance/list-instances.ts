@@ -1,5 +1,4 @@
 import { InstanceRecord, InstanceStatus, instanceRecord } from '#domain/instance/record.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { type InstanceDocument, instances } from '#projections/instances.ts';
 import { listAccessible } from '#queries/shared/list-accessible.ts';
 import { nameFilter } from '#queries/shared/list-filters.ts';
@@ -12,7 +11,7 @@ export const listInstances = listAccessible({
   scope: 'instances:read',
   member: 'instances',
   record: InstanceRecord,
-  example: examples.instance,
+  example: InstanceRecord.example,
   recordOf: ({ state }: InstanceDocument) => instanceRecord(state),
   collection: instances,
   filters: { name: nameFilter, status: InstanceStatus },

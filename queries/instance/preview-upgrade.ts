@@ -7,13 +7,14 @@ import { get } from '#application/operations/operation.ts';
 import type { CollectionReader } from '#application/operations/paging.ts';
 import { query } from '#application/queries/query.ts';
 import { cuid } from '#domain/codecs/id.ts';
+import { FlowRecord } from '#domain/flow/record.ts';
 import { missingFields } from '#domain/instance/field-values.ts';
 import { visibleTarget } from '#domain/instance/instance.ts';
+import { InstanceRecord } from '#domain/instance/record.ts';
 import { checkUpgradable, upgradeRefusals } from '#domain/instance/upgradable.ts';
 import { type Caller, canAccess, isConcealedFor } from '#domain/shared/access.ts';
-import { examples } from '#domain/shared/examples.ts';
 import type { Failure } from '#domain/shared/failure.ts';
-import type { TemplateVersionRecord } from '#domain/template/record.ts';
+import { TemplateVersionRecord } from '#domain/template/record.ts';
 import { type InstanceDocument, instances } from '#projections/instances.ts';
 import { type TemplateVersionDocument, templateVersions } from '#projections/template-versions.ts';
 import { flag } from '#shared/codecs/choice.ts';
@@ -77,11 +78,11 @@ export const previewUpgrade = query<t.TypeOf<typeof Input>, InstanceDocument, Pr
       group: 'Instances',
       example: {
         output: {
-          instanceId: examples.instance.id,
-          targetTemplateVersionId: examples.templateVersion.id,
+          instanceId: InstanceRecord.example.id,
+          targetTemplateVersionId: TemplateVersionRecord.example.id,
           flows: {
             added: [{ key: 'closing', name: 'Closing' }],
-            changed: [{ key: 'welcome', name: 'Welcome', flowId: examples.flow.id }],
+            changed: [{ key: 'welcome', name: 'Welcome', flowId: FlowRecord.example.id }],
             removed: [],
             drifted: [],
           },

@@ -7,7 +7,6 @@ import { cuid } from '#domain/codecs/id.ts';
 import { organizationHistory } from '#domain/organization/history.ts';
 import { organization } from '#domain/organization/organization.ts';
 import { OrganizationRecord } from '#domain/organization/record.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { type OrganizationDocument, organizationOfDocument, organizations } from '#projections/access/organizations.ts';
 
 const Input = t.intersection([t.type({ organizationId: cuid }), t.partial(asOfInput)]);
@@ -21,7 +20,7 @@ export const getOrganization = query<t.TypeOf<typeof Input>, OrganizationDocumen
     summary: 'Read an organization',
     description: 'Only the operator can do this.',
     group: 'Organizations',
-    example: { output: examples.organization },
+    example: { output: OrganizationRecord.example },
   },
   http: get('/v1/organizations/:organizationId'),
   access: {

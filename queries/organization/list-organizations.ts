@@ -5,7 +5,6 @@ import { listInput, listItems } from '#application/operations/paging.ts';
 import { query } from '#application/queries/query.ts';
 import { OrganizationRecord } from '#domain/organization/record.ts';
 import type { Tenant } from '#domain/shared/access.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { type OrganizationDocument, organizationOfDocument, organizations } from '#projections/access/organizations.ts';
 import { listOf } from '#queries/shared/list-of.ts';
 
@@ -18,7 +17,7 @@ export const listOrganizations = query<t.TypeOf<typeof Input>, Tenant, t.TypeOf<
     summary: 'List all organizations',
     description: 'Only the operator can do this.',
     group: 'Organizations',
-    example: { output: { organizations: [examples.organization] } },
+    example: { output: { organizations: [OrganizationRecord.example] } },
   },
   http: get('/v1/organizations'),
   access: { scope: 'operations:write', subject: null },

@@ -1,7 +1,6 @@
 import { phoneNumberHistory } from '#domain/phone-number/history.ts';
 import { phoneNumber } from '#domain/phone-number/phone-number.ts';
 import { PhoneNumberRecord } from '#domain/phone-number/record.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { phoneNumbers } from '#projections/phone-numbers.ts';
 import { getById } from '#queries/shared/get-by-id.ts';
 
@@ -14,7 +13,7 @@ export const getPhoneNumber = getById({
   parameter: 'phoneNumberId',
   record: PhoneNumberRecord,
   notFound: 'phone-number-not-found',
-  example: examples.phoneNumber,
+  example: PhoneNumberRecord.example,
   collection: phoneNumbers,
   past: { history: phoneNumberHistory, entity: phoneNumber, kind: 'phone-number' },
 });

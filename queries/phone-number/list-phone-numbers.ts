@@ -1,7 +1,6 @@
 import { cuid } from '#domain/codecs/id.ts';
 import { PhoneNumberStatus } from '#domain/phone-number/events.ts';
 import { PhoneNumberRecord } from '#domain/phone-number/record.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { projects } from '#projections/access/projects.ts';
 import { phoneNumbers } from '#projections/phone-numbers.ts';
 import { listByParent } from '#queries/shared/list-by-parent.ts';
@@ -16,7 +15,7 @@ export const listPhoneNumbers = listByParent({
   owner: { collection: projects, parameter: 'projectId', notFound: 'project-not-found' },
   member: 'phoneNumbers',
   record: PhoneNumberRecord,
-  example: examples.phoneNumber,
+  example: PhoneNumberRecord.example,
   collection: phoneNumbers,
   filters: { name: nameFilter, status: PhoneNumberStatus, flowId: cuid },
 });

@@ -1,7 +1,6 @@
 import { projectHistory } from '#domain/project/history.ts';
 import { project } from '#domain/project/project.ts';
 import { ProjectRecord } from '#domain/project/record.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { projects } from '#projections/access/projects.ts';
 import { getById } from '#queries/shared/get-by-id.ts';
 
@@ -14,7 +13,7 @@ export const getProject = getById({
   parameter: 'projectId',
   record: ProjectRecord,
   notFound: 'project-not-found',
-  example: examples.project,
+  example: ProjectRecord.example,
   collection: projects,
   past: { history: projectHistory, entity: project, kind: 'project' },
 });

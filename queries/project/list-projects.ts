@@ -1,5 +1,4 @@
 import { ProjectRecord } from '#domain/project/record.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { projects } from '#projections/access/projects.ts';
 import { listAccessible } from '#queries/shared/list-accessible.ts';
 import { nameFilter } from '#queries/shared/list-filters.ts';
@@ -12,7 +11,7 @@ export const listProjects = listAccessible({
   scope: 'projects:read',
   member: 'projects',
   record: ProjectRecord,
-  example: examples.project,
+  example: ProjectRecord.example,
   collection: projects,
   filters: { name: nameFilter },
 });

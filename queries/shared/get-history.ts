@@ -7,7 +7,6 @@ import { type AnyQuery, type Query, query } from '#application/queries/query.ts'
 import { cuid } from '#domain/codecs/id.ts';
 import type { AnyEntityHistory, ResourceKind } from '#domain/history/listed-event.ts';
 import type { Tenant } from '#domain/shared/access.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { type ListOf, listOf } from './list-of.ts';
 
 /** What a history does not share with the query for its resource. */
@@ -45,7 +44,7 @@ export function getHistory(
         'record before to the record after (null without one). A page may be empty and not the last: follow ' +
         '`nextCursor`.',
       group,
-      example: { output: { events: [examples.historyEvent] } },
+      example: { output: { events: [HistoryEvent.example] } },
     },
     ...(plane === undefined ? {} : { plane }),
     access: { scope, subject: { entity: history.entity, parameter, idCodec, notFound } },

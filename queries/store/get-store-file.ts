@@ -5,7 +5,6 @@ import { get } from '#application/operations/operation.ts';
 import { query } from '#application/queries/query.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { fileId } from '#domain/file/record.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { notInStore, StoreFileRecord } from '#domain/store/store.ts';
 import { type StoreFileDocument, storeFileKey, storeFiles } from '#projections/files/store-files.ts';
 import { type StoreDocument, stores } from '#projections/files/stores.ts';
@@ -18,7 +17,7 @@ export const getStoreFile = query<t.TypeOf<typeof Input>, StoreDocument, StoreFi
     name: 'get_store_file',
     summary: 'Read a file of a knowledge store',
     group: 'Stores',
-    example: { output: examples.storeFile },
+    example: { output: StoreFileRecord.example },
   },
   plane: 'gateway',
   http: get('/v1/stores/:store_id/files/:file_id'),

@@ -5,7 +5,6 @@ import { notFound } from '#application/operations/access-refusals.ts';
 import { get } from '#application/operations/operation.ts';
 import { query } from '#application/queries/query.ts';
 import { cuid } from '#domain/codecs/id.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { storeHistory } from '#domain/store/history.ts';
 import { StoreRecord, store } from '#domain/store/store.ts';
 import { type StoreDocument, stores } from '#projections/files/stores.ts';
@@ -15,7 +14,12 @@ const Input = t.intersection([t.type({ store_id: cuid }), t.partial(asOfInput)])
 const past = { history: storeHistory, entity: store, kind: 'store', notFound: 'store-not-found' } as const;
 
 export const getStore = query<t.TypeOf<typeof Input>, StoreDocument, StoreRecord>({
-  about: { name: 'get_store', summary: 'Read a knowledge store', group: 'Stores', example: { output: examples.store } },
+  about: {
+    name: 'get_store',
+    summary: 'Read a knowledge store',
+    group: 'Stores',
+    example: { output: StoreRecord.example },
+  },
   plane: 'gateway',
   http: get('/v1/stores/:store_id'),
   access: {

@@ -11,7 +11,7 @@ import {
 } from '#application/queries/object-list.ts';
 import { query } from '#application/queries/query.ts';
 import { cuid } from '#domain/codecs/id.ts';
-import { examples } from '#domain/shared/examples.ts';
+import { FileRecord } from '#domain/file/record.ts';
 import { StoreFileRecord } from '#domain/store/store.ts';
 import { type StoreFileDocument, storeFiles } from '#projections/files/store-files.ts';
 import { type StoreDocument, stores } from '#projections/files/stores.ts';
@@ -27,9 +27,9 @@ export const listStoreFiles = query<t.TypeOf<typeof Input>, StoreDocument, Objec
     example: {
       output: {
         object: 'list',
-        data: [examples.storeFile],
-        first_id: examples.file.id,
-        last_id: examples.file.id,
+        data: [StoreFileRecord.example],
+        first_id: FileRecord.example.id,
+        last_id: FileRecord.example.id,
         has_more: false,
       },
     },

@@ -2,7 +2,6 @@ import { get } from '#application/operations/operation.ts';
 import { listObjects, type ObjectList, ObjectListInput, objectList } from '#application/queries/object-list.ts';
 import { query } from '#application/queries/query.ts';
 import type { Tenant } from '#domain/shared/access.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { StoreRecord } from '#domain/store/store.ts';
 import { stores } from '#projections/files/stores.ts';
 
@@ -14,9 +13,9 @@ export const listStores = query<ObjectListInput, Tenant, ObjectList<StoreRecord>
     example: {
       output: {
         object: 'list',
-        data: [examples.store],
-        first_id: examples.store.id,
-        last_id: examples.store.id,
+        data: [StoreRecord.example],
+        first_id: StoreRecord.example.id,
+        last_id: StoreRecord.example.id,
         has_more: false,
       },
     },

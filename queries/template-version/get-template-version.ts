@@ -1,4 +1,3 @@
-import { examples } from '#domain/shared/examples.ts';
 import { templateHistory } from '#domain/template/history.ts';
 import { TemplateVersionRecord } from '#domain/template/record.ts';
 import { templateVersion } from '#domain/template/template.ts';
@@ -14,7 +13,7 @@ export const getTemplateVersion = getVersion<TemplateVersionDocument, TemplateVe
   scope: 'templates:read',
   record: TemplateVersionRecord,
   notFound: 'template-version-not-found',
-  example: examples.templateVersion,
+  example: TemplateVersionRecord.example,
   collection: templateVersions,
   of: { collection: templates, id: ({ templateId }) => templateId },
   past: { history: templateHistory, entity: templateVersion, kind: 'template-version' },

@@ -1,4 +1,3 @@
-import { examples } from '#domain/shared/examples.ts';
 import { templateHistory } from '#domain/template/history.ts';
 import { TemplateVersionRecord } from '#domain/template/record.ts';
 import { type TemplateState, template, versionsInOrder } from '#domain/template/template.ts';
@@ -15,7 +14,7 @@ export const listTemplateVersions = listByParent({
   owner: { collection: templates, parameter: 'templateId', notFound: 'template-not-found' },
   member: 'versions',
   record: TemplateVersionRecord,
-  example: examples.templateVersion,
+  example: TemplateVersionRecord.example,
   collection: templateVersions,
   past: {
     history: templateHistory,

@@ -1,4 +1,3 @@
-import { examples } from '#domain/shared/examples.ts';
 import { templateHistory } from '#domain/template/history.ts';
 import { TemplateRecord } from '#domain/template/record.ts';
 import { template } from '#domain/template/template.ts';
@@ -14,7 +13,7 @@ export const getTemplate = getById({
   parameter: 'templateId',
   record: TemplateRecord,
   notFound: 'template-not-found',
-  example: examples.template,
+  example: TemplateRecord.example,
   collection: templates,
   past: { history: templateHistory, entity: template, kind: 'template' },
 });

@@ -1,4 +1,3 @@
-import { examples } from '#domain/shared/examples.ts';
 import { TemplateRecord, TemplateStatus } from '#domain/template/record.ts';
 import { templates } from '#projections/templates.ts';
 import { listAccessible } from '#queries/shared/list-accessible.ts';
@@ -13,7 +12,7 @@ export const listTemplates = listAccessible({
   scope: 'templates:read',
   member: 'templates',
   record: TemplateRecord,
-  example: examples.template,
+  example: TemplateRecord.example,
   collection: templates,
   filters: { name: nameFilter, status: TemplateStatus },
 });

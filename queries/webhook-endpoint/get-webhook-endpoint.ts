@@ -4,9 +4,8 @@ import { answerAsOf, asOfInput } from '#application/history/as-of.ts';
 import { get } from '#application/operations/operation.ts';
 import { query } from '#application/queries/query.ts';
 import { cuid } from '#domain/codecs/id.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { webhookEndpointHistory } from '#domain/webhook-endpoint/history.ts';
-import { WebhookEndpointWithDelivery } from '#domain/webhook-endpoint/record.ts';
+import { WebhookEndpointRecord, WebhookEndpointWithDelivery } from '#domain/webhook-endpoint/record.ts';
 import { webhookEndpoint } from '#domain/webhook-endpoint/webhook-endpoint.ts';
 import { type WebhookEndpointDocument, webhookEndpoints } from '#projections/webhook-endpoints.ts';
 
@@ -29,7 +28,7 @@ export const getWebhookEndpoint = query<t.TypeOf<typeof Input>, WebhookEndpointD
     group: 'Webhooks',
     example: {
       output: {
-        ...examples.webhookEndpoint,
+        ...WebhookEndpointRecord.example,
         delivery: { position: 4_711, openMessages: 0, failingSince: null, beganAtEndAt: null },
       },
     },

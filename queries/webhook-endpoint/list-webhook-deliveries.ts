@@ -4,7 +4,6 @@ import { get } from '#application/operations/operation.ts';
 import { encodeCursor, maxPageItems, pageAnswer, pageInput } from '#application/operations/paging.ts';
 import { query } from '#application/queries/query.ts';
 import { cuid } from '#domain/codecs/id.ts';
-import { examples } from '#domain/shared/examples.ts';
 import { WebhookDelivery } from '#domain/webhook-endpoint/delivery.ts';
 import { checkMayChange } from '#domain/webhook-endpoint/webhook-endpoint.ts';
 import { type WebhookEndpointDocument, webhookEndpoints } from '#projections/webhook-endpoints.ts';
@@ -25,7 +24,7 @@ export const listWebhookDeliveries = query<
     summary: 'List the delivery tries of a webhook endpoint, newest first',
     description: 'The tries of the last 30 days. A new try appears within about a second. Bodies are not stored.',
     group: 'Webhooks',
-    example: { output: { deliveries: [examples.webhookDelivery] } },
+    example: { output: { deliveries: [WebhookDelivery.example] } },
   },
   http: get('/v1/webhook-endpoints/:webhookEndpointId/deliveries'),
   access: {

@@ -1,4 +1,3 @@
-import { examples } from '#domain/shared/examples.ts';
 import { WebhookEndpointRecord, WebhookEndpointStatus } from '#domain/webhook-endpoint/record.ts';
 import { webhookEndpoints } from '#projections/webhook-endpoints.ts';
 import { listAccessible } from '#queries/shared/list-accessible.ts';
@@ -11,7 +10,7 @@ export const listWebhookEndpoints = listAccessible({
   scope: 'webhooks:read',
   member: 'webhookEndpoints',
   record: WebhookEndpointRecord,
-  example: examples.webhookEndpoint,
+  example: WebhookEndpointRecord.example,
   collection: webhookEndpoints,
   filters: { status: WebhookEndpointStatus },
 });

@@ -1,5 +1,5 @@
 import * as t from 'io-ts';
-import { describedEvent, describeEvent } from '#application/history/describe-event.ts';
+import { Described, describeEvent } from '#application/history/describe-event.ts';
 import { EventDataReader } from '#application/history/event-data-reader.ts';
 import { foldEvent } from '#application/history/folded-stream.ts';
 import type { OperationResult } from '#application/operations/operation-request.ts';
@@ -15,9 +15,9 @@ import type { AnyCommand } from './command.ts';
 
 /** An event that a command would append. */
 const PlannedEvent = t.type({
-  type: describedEvent.type,
-  summary: describedEvent.summary,
-  changes: describedEvent.changes,
+  type: Described.props.type,
+  summary: Described.props.summary,
+  changes: Described.props.changes,
 });
 
 type PlannedEvent = t.TypeOf<typeof PlannedEvent>;

@@ -5,25 +5,27 @@ import { streamKeyOf } from '#domain/shared/entity.ts';
 import type { PersonalData } from '#personal-data/personal-data.ts';
 import { EventLoopBudget } from '#shared/async/event-loop-budget.ts';
 import { nullable } from '#shared/codecs/choice.ts';
+import { record } from '#shared/codecs/record.ts';
 import { JsonPatch } from '#shared/json/json-patch.ts';
 import { type DescribedEvent, describedEvent, describeEvent } from './describe-event.ts';
 import type { HistoryStep, StreamHistory } from './stream-history.ts';
 
-const { changes: _, ...described } = describedEvent;
+const {
+  changes: [, exampleChanges],
+  ...described
+} = describedEvent;
 
 /** An entry of the audit, the live feed and webhooks. */
-export const AuditEntry = t.intersection(
-  [
-    t.type({
-      /** Of the event in the log. */
-      position: t.number,
-      ...described,
-      /** Null if they are longer than 64 KiB: the resource's history has them in full. */
-      changes: nullable(JsonPatch),
-    }),
-    t.partial({ changesOmitted: t.literal(true) }),
-  ],
+export const AuditEntry = record(
   'AuditEntry',
+  {
+    /** Of the event in the log. */
+    position: [t.number, 4_711],
+    ...described,
+    /** Null if they are longer than 64 KiB: the resource's history has them in full. */
+    changes: [nullable(JsonPatch), exampleChanges],
+  },
+  { changesOmitted: t.literal(true) },
 );
 
 export type AuditEntry = t.TypeOf<typeof AuditEntry>;

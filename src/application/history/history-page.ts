@@ -6,6 +6,7 @@ import { listedEvent } from '#domain/history/table.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { EventLoopBudget } from '#shared/async/event-loop-budget.ts';
 import { withJsonSchema } from '#shared/codecs/json-schema.ts';
+import { record } from '#shared/codecs/record.ts';
 import { text } from '#shared/codecs/text.ts';
 import { type EncodedJson, encodeJson } from '#shared/json/encoded-json.ts';
 import { type DescribedEvent, describedEvent, describeEvent, type StreamReader } from './describe-event.ts';
@@ -30,7 +31,7 @@ const HistoryInput = t.partial({ ...pageInput, ...eventFilters });
 export type HistoryInput = t.TypeOf<typeof HistoryInput>;
 
 /** An event of a resource's history. */
-export const HistoryEvent = t.type({ revision: t.number, ...describedEvent }, 'HistoryEvent');
+export const HistoryEvent = record('HistoryEvent', { revision: [t.number, 3], ...describedEvent });
 
 export type HistoryEvent = t.TypeOf<typeof HistoryEvent>;
 

@@ -1,26 +1,23 @@
 import * as t from 'io-ts';
 import { cuid } from '#domain/codecs/id.ts';
-import { timestamp } from '#domain/codecs/time.ts';
 import type { FlowState } from '#domain/flow/flow.ts';
+import { exampleIds, recordTimes } from '#domain/shared/examples.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
+import { record } from '#shared/codecs/record.ts';
 import { text } from '#shared/codecs/text.ts';
 
 /** An agent profile in the API (contract, "Agent profile"). */
-export const AgentProfileRecord = t.type(
-  {
-    id: cuid,
-    projectId: cuid,
-    name: text(),
-    isDefault: t.boolean,
-    supportedInputLanguages: t.readonlyArray(text()),
-    reasoningMode: text(),
-    outputVoiceId: text(),
-    flowIds: t.readonlyArray(text()),
-    createdAt: timestamp,
-    updatedAt: timestamp,
-  },
-  'AgentProfile',
-);
+export const AgentProfileRecord = record('AgentProfile', {
+  id: [cuid, exampleIds.agentProfile],
+  projectId: [cuid, exampleIds.project],
+  name: [text(), 'Receptionist'],
+  isDefault: [t.boolean, true],
+  supportedInputLanguages: [t.readonlyArray(text()), ['en', 'de']],
+  reasoningMode: [text(), 'balanced'],
+  outputVoiceId: [text(), 'narrator'],
+  flowIds: [t.readonlyArray(text()), [exampleIds.flow]],
+  ...recordTimes,
+});
 
 export type AgentProfileRecord = t.TypeOf<typeof AgentProfileRecord>;
 
@@ -33,6 +30,11 @@ export const agentProfileContents = {
   reasoningMode: text(),
   outputVoiceId: text(),
 };
+
+const { name, isDefault, supportedInputLanguages, reasoningMode, outputVoiceId, flowIds } = AgentProfileRecord.example;
+
+/** These members of the example. */
+export const exampleContents = { name, isDefault, supportedInputLanguages, reasoningMode, outputVoiceId, flowIds };
 
 /** A flow that a request assigns to a profile, in the state of its stream. */
 export interface RequestedFlow {

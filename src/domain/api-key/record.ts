@@ -2,7 +2,9 @@ import * as t from 'io-ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { timestamp } from '#domain/codecs/time.ts';
 import { type Scope, scopes } from '#domain/shared/access.ts';
+import { exampleIds, recordTimes } from '#domain/shared/examples.ts';
 import { enumeration, nullable } from '#shared/codecs/choice.ts';
+import { record } from '#shared/codecs/record.ts';
 import { text } from '#shared/codecs/text.ts';
 import { KeyTypeCodec } from './events.ts';
 
@@ -12,28 +14,24 @@ const [firstScope, ...otherScopes] = scopes as [Scope, ...Scope[]];
 export const ScopeCodec = enumeration('Scope', firstScope, ...otherScopes);
 
 /** An API key in the API, without its secret. */
-export const ApiKeyRecord = t.type(
-  {
-    id: cuid,
-    projectId: cuid,
-    organizationId: cuid,
-    name: text(),
-    keyType: KeyTypeCodec,
-    /** Null means all scopes of its type, including scopes of later releases. */
-    scopes: nullable(t.readonlyArray(text())),
-    /** The first characters of the secret, to distinguish keys. */
-    prefix: text(),
-    /** The key that created it; null if no key did, or if it is unknown. */
-    createdByKeyId: nullable(cuid),
-    /** When it expires; null if it does not expire. */
-    expiresAt: nullable(timestamp),
-    /** To the minute; null if it was never used. */
-    lastUsedAt: nullable(timestamp),
-    createdAt: timestamp,
-    updatedAt: timestamp,
-  },
-  'ApiKey',
-);
+export const ApiKeyRecord = record('ApiKey', {
+  id: [cuid, exampleIds.apiKey],
+  projectId: [cuid, exampleIds.project],
+  organizationId: [cuid, exampleIds.organization],
+  name: [text(), 'Website'],
+  keyType: [KeyTypeCodec, 'project'],
+  /** Null means all scopes of its type, including scopes of later releases. */
+  scopes: [nullable(t.readonlyArray(text())), ['flows:read', 'flows:write']],
+  /** The first characters of the secret, to distinguish keys. */
+  prefix: [text(), 'sy_live_7Qm2'],
+  /** The key that created it; null if no key did, or if it is unknown. */
+  createdByKeyId: [nullable(cuid), null],
+  /** When it expires; null if it does not expire. */
+  expiresAt: [nullable(timestamp), null],
+  /** To the minute; null if it was never used. */
+  lastUsedAt: [nullable(timestamp), null],
+  ...recordTimes,
+});
 
 export type ApiKeyRecord = t.TypeOf<typeof ApiKeyRecord>;
 

@@ -1,10 +1,12 @@
 import * as t from 'io-ts';
 import { fileId, unixSeconds, unixTime } from '#domain/file/record.ts';
 import type { RecordedEventOf } from '#domain/shared/entity.ts';
+import { exampleIds } from '#domain/shared/examples.ts';
 import { checked } from '#shared/codecs/checked.ts';
 import { enumeration, nullable, oneOf } from '#shared/codecs/choice.ts';
 import { withJsonSchema } from '#shared/codecs/json-schema.ts';
 import { integer } from '#shared/codecs/number.ts';
+import { record } from '#shared/codecs/record.ts';
 import { codePoints, text, textLike } from '#shared/codecs/text.ts';
 import { BatchEndpoint, type BatchEvents } from './events.ts';
 
@@ -51,31 +53,28 @@ export const BatchMetadata = checked(t.record(t.string, t.string), (metadata) =>
 });
 
 /** A batch in the API, in the form of OpenAI's object. */
-export const BatchRecord = t.type(
-  {
-    id: batchId,
-    object: oneOf('batch'),
-    endpoint: BatchEndpoint,
-    errors: nullable(t.type({ object: oneOf('list'), data: t.readonlyArray(BatchErrorRecord) })),
-    input_file_id: fileId,
-    completion_window: oneOf('24h'),
-    status: BatchStatus,
-    output_file_id: nullable(fileId),
-    error_file_id: nullable(fileId),
-    created_at: unixTime,
-    in_progress_at: nullable(unixTime),
-    expires_at: unixTime,
-    finalizing_at: nullable(unixTime),
-    completed_at: nullable(unixTime),
-    failed_at: nullable(unixTime),
-    expired_at: nullable(unixTime),
-    cancelling_at: nullable(unixTime),
-    cancelled_at: nullable(unixTime),
-    request_counts: t.type({ total: count, completed: count, failed: count }),
-    metadata: nullable(t.record(t.string, t.string)),
-  },
-  'Batch',
-);
+export const BatchRecord = record('Batch', {
+  id: [batchId, exampleIds.batch],
+  object: [oneOf('batch'), 'batch'],
+  endpoint: [BatchEndpoint, '/v1/chat/completions'],
+  errors: [nullable(t.type({ object: oneOf('list'), data: t.readonlyArray(BatchErrorRecord) })), null],
+  input_file_id: [fileId, exampleIds.file],
+  completion_window: [oneOf('24h'), '24h'],
+  status: [BatchStatus, 'in_progress'],
+  output_file_id: [nullable(fileId), null],
+  error_file_id: [nullable(fileId), null],
+  created_at: [unixTime, 1_767_605_400],
+  in_progress_at: [nullable(unixTime), 1_767_605_401],
+  expires_at: [unixTime, 1_767_691_800],
+  finalizing_at: [nullable(unixTime), null],
+  completed_at: [nullable(unixTime), null],
+  failed_at: [nullable(unixTime), null],
+  expired_at: [nullable(unixTime), null],
+  cancelling_at: [nullable(unixTime), null],
+  cancelled_at: [nullable(unixTime), null],
+  request_counts: [t.type({ total: count, completed: count, failed: count }), { total: 3, completed: 1, failed: 0 }],
+  metadata: [nullable(t.record(t.string, t.string)), { run: 'nightly' }],
+});
 
 export type BatchRecord = t.TypeOf<typeof BatchRecord>;
 

@@ -1,8 +1,10 @@
-import * as t from 'io-ts';
+import type * as t from 'io-ts';
+import { exampleIds } from '#domain/shared/examples.ts';
 import { nullable, oneOf } from '#shared/codecs/choice.ts';
 import { withJsonSchema } from '#shared/codecs/json-schema.ts';
 import { integer } from '#shared/codecs/number.ts';
 import { object } from '#shared/codecs/object.ts';
+import { record } from '#shared/codecs/record.ts';
 import { text, textLike } from '#shared/codecs/text.ts';
 
 /** A file's id, in OpenAI's form. */
@@ -25,19 +27,16 @@ export const FilePurpose = text({ min: 1, max: 64 });
 export const ExpiresAfter = object({ anchor: oneOf('created_at'), seconds: integer(3_600, 2_592_000) }, {});
 
 /** A file in the API, in the form of OpenAI's object. */
-export const FileRecord = t.type(
-  {
-    id: fileId,
-    object: oneOf('file'),
-    bytes: integer(0, Number.MAX_SAFE_INTEGER),
-    created_at: unixTime,
-    expires_at: nullable(unixTime),
-    filename: text(),
-    purpose: text(),
-    status: oneOf('processed'),
-  },
-  'File',
-);
+export const FileRecord = record('File', {
+  id: [fileId, exampleIds.file],
+  object: [oneOf('file'), 'file'],
+  bytes: [integer(0, Number.MAX_SAFE_INTEGER), 1_204],
+  created_at: [unixTime, 1_767_605_400],
+  expires_at: [nullable(unixTime), null],
+  filename: [text(), 'questions.jsonl'],
+  purpose: [text(), 'batch'],
+  status: [oneOf('processed'), 'processed'],
+});
 
 export type FileRecord = t.TypeOf<typeof FileRecord>;
 

@@ -1,51 +1,46 @@
 import * as t from 'io-ts';
 import { cuid } from '#domain/codecs/id.ts';
-import { timestamp } from '#domain/codecs/time.ts';
 import { versionNumber } from '#domain/codecs/version-number.ts';
+import { exampleIds, recordTimes } from '#domain/shared/examples.ts';
 import { nullable } from '#shared/codecs/choice.ts';
 import { json } from '#shared/codecs/json-value.ts';
+import { record } from '#shared/codecs/record.ts';
 import { text } from '#shared/codecs/text.ts';
 import { FlowTier, FlowType } from './events.ts';
 
 /** A version of a flow in the API (contract, "Flow version"). */
-export const FlowVersionRecord = t.intersection(
-  [
-    t.type({
-      id: cuid,
-      flowId: cuid,
-      version: versionNumber,
-      tag: text(),
-      flowSchema: json,
-      isActive: t.boolean,
-      createdAt: timestamp,
-      updatedAt: timestamp,
-    }),
-    /** The version that it copies, if it is a copy. */
-    t.partial({ restoredFrom: cuid }),
-  ],
+export const FlowVersionRecord = record(
   'FlowVersion',
+  {
+    id: [cuid, exampleIds.flowVersion],
+    flowId: [cuid, exampleIds.flow],
+    version: [versionNumber, 1],
+    tag: [text(), 'v1'],
+    flowSchema: [json, { start: 'greet', nodes: { greet: { say: 'Good morning, front desk.', next: null } } }],
+    isActive: [t.boolean, true],
+    ...recordTimes,
+  },
+  /** The version that it copies, if it is a copy. */
+  { restoredFrom: cuid },
 );
 
 export type FlowVersionRecord = t.TypeOf<typeof FlowVersionRecord>;
 
 /** A flow in the API (contract, "Flow"). */
-export const FlowRecord = t.intersection(
-  [
-    t.type({
-      id: cuid,
-      projectId: cuid,
-      name: text(),
-      type: FlowType,
-      description: nullable(text()),
-      tier: FlowTier,
-      agentProfileId: nullable(cuid),
-      createdAt: timestamp,
-      updatedAt: timestamp,
-    }),
-    /** Only a read that asks for it answers it; null without an active version. */
-    t.partial({ activeVersion: nullable(FlowVersionRecord) }),
-  ],
+export const FlowRecord = record(
   'Flow',
+  {
+    id: [cuid, exampleIds.flow],
+    projectId: [cuid, exampleIds.project],
+    name: [text(), 'Opening hours'],
+    type: [FlowType, 'simple'],
+    description: [nullable(text()), 'Answers when the desk is closed'],
+    tier: [FlowTier, 'standard'],
+    agentProfileId: [nullable(cuid), null],
+    ...recordTimes,
+  },
+  /** Only a read that asks for it answers it; null without an active version. */
+  { activeVersion: nullable(FlowVersionRecord) },
 );
 
 export type FlowRecord = t.TypeOf<typeof FlowRecord>;

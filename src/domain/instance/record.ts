@@ -2,7 +2,9 @@ import * as t from 'io-ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { timestamp } from '#domain/codecs/time.ts';
 import { versionNumber } from '#domain/codecs/version-number.ts';
+import { exampleIds, recordTimes } from '#domain/shared/examples.ts';
 import { enumeration, nullable } from '#shared/codecs/choice.ts';
+import { record } from '#shared/codecs/record.ts';
 import { text } from '#shared/codecs/text.ts';
 import { OperationOutcome } from './events.ts';
 import { FieldValues } from './field-values.ts';
@@ -68,30 +70,47 @@ const PhoneNumberRequirement = t.type({ key: text(), label: text(), phoneNumberI
 export const InstanceStatus = enumeration('InstanceStatus', 'provisioning', 'active', 'failed');
 
 /** An instance in the API (contract, "Instance"), with its resources and its running operation. */
-export const InstanceRecord = t.type(
-  {
-    id: cuid,
-    templateId: cuid,
-    templateVersionId: cuid,
-    organizationId: cuid,
-    projectId: cuid,
-    name: text(),
-    fieldValues: FieldValues,
-    status: InstanceStatus,
-    /** Its resources in the project; those of an upgrade only after its commit point. */
-    resources: t.type({
+export const InstanceRecord = record('Instance', {
+  id: [cuid, exampleIds.instance],
+  templateId: [cuid, exampleIds.template],
+  templateVersionId: [cuid, exampleIds.templateVersion],
+  organizationId: [cuid, exampleIds.organization],
+  projectId: [cuid, exampleIds.project],
+  name: [text(), 'Dr. Weber'],
+  fieldValues: [FieldValues, { practice_name: 'Dr. Weber', max_minutes: '10' }],
+  status: [InstanceStatus, 'active'],
+  /** Its resources in the project; those of an upgrade only after its commit point. */
+  resources: [
+    t.type({
       flows: t.readonlyArray(t.type({ key: text(), flowId: cuid, flowVersionId: cuid })),
       agentProfileId: nullable(cuid),
       stores: t.readonlyArray(t.type({ key: text(), storeId: cuid })),
     }),
-    phoneNumberRequirements: t.readonlyArray(PhoneNumberRequirement),
-    operation: nullable(RunningOperationRecord),
-    lastOperation: nullable(LastOperationRecord),
-    createdAt: timestamp,
-    updatedAt: timestamp,
-  },
-  'Instance',
-);
+    {
+      flows: [{ key: 'welcome', flowId: exampleIds.flow, flowVersionId: exampleIds.flowVersion }],
+      agentProfileId: exampleIds.agentProfile,
+      stores: [{ key: 'faq', storeId: exampleIds.store }],
+    },
+  ],
+  phoneNumberRequirements: [
+    t.readonlyArray(PhoneNumberRequirement),
+    [{ key: 'main', label: 'Main line', phoneNumberId: null }],
+  ],
+  operation: [nullable(RunningOperationRecord), null],
+  lastOperation: [
+    nullable(LastOperationRecord),
+    {
+      number: 1,
+      kind: 'provision',
+      templateVersionId: exampleIds.templateVersion,
+      outcome: 'succeeded',
+      reason: null,
+      startedAt: '2026-01-05T09:30:00.000Z',
+      endedAt: '2026-01-05T09:30:00.120Z',
+    },
+  ],
+  ...recordTimes,
+});
 
 export type InstanceRecord = t.TypeOf<typeof InstanceRecord>;
 

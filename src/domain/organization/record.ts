@@ -1,21 +1,19 @@
 import * as t from 'io-ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { timestamp } from '#domain/codecs/time.ts';
+import { exampleIds, recordTimes } from '#domain/shared/examples.ts';
 import type { PersonalText } from '#domain/shared/personal-data.ts';
 import { nullable } from '#shared/codecs/choice.ts';
+import { record } from '#shared/codecs/record.ts';
 import { text } from '#shared/codecs/text.ts';
 
 /** An organization in the API. */
-export const OrganizationRecord = t.type(
-  {
-    id: cuid,
-    name: text(),
-    partner: t.boolean,
-    createdAt: timestamp,
-    updatedAt: timestamp,
-  },
-  'Organization',
-);
+export const OrganizationRecord = record('Organization', {
+  id: [cuid, exampleIds.organization],
+  name: [text(), 'Northwind Voice'],
+  partner: [t.boolean, true],
+  ...recordTimes,
+});
 
 export type OrganizationRecord = t.TypeOf<typeof OrganizationRecord>;
 
@@ -25,19 +23,15 @@ export interface SealedOrganization extends Omit<OrganizationRecord, 'name'> {
 }
 
 /** A partner's customer in the API. After an erasure, name and address read `erased`. */
-export const CustomerRecord = t.type(
-  {
-    organizationId: cuid,
-    /** Its first project. */
-    projectId: cuid,
-    name: text(),
-    clientEmail: text(),
-    personalDataErasedAt: nullable(timestamp),
-    createdAt: timestamp,
-    updatedAt: timestamp,
-  },
-  'Customer',
-);
+export const CustomerRecord = record('Customer', {
+  organizationId: [cuid, exampleIds.customer],
+  /** Its first project. */
+  projectId: [cuid, exampleIds.customerProject],
+  name: [text(), 'Harbour Dental'],
+  clientEmail: [text(), 'office@harbour-dental.example'],
+  personalDataErasedAt: [nullable(timestamp), null],
+  ...recordTimes,
+});
 
 export type CustomerRecord = t.TypeOf<typeof CustomerRecord>;
 

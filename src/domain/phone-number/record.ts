@@ -1,26 +1,23 @@
-import * as t from 'io-ts';
+import type * as t from 'io-ts';
 import { cuid } from '#domain/codecs/id.ts';
-import { timestamp } from '#domain/codecs/time.ts';
+import { exampleIds, recordTimes } from '#domain/shared/examples.ts';
 import { nullable } from '#shared/codecs/choice.ts';
 import { jsonObject } from '#shared/codecs/json-value.ts';
+import { record } from '#shared/codecs/record.ts';
 import { text } from '#shared/codecs/text.ts';
 import { PhoneNumberStatus, PhoneNumberType } from './events.ts';
 
 /** A phone number in the API (contract, "Phone number"). */
-export const PhoneNumberRecord = t.type(
-  {
-    id: cuid,
-    projectId: cuid,
-    type: PhoneNumberType,
-    name: text(),
-    number: text(),
-    status: PhoneNumberStatus,
-    flowId: nullable(cuid),
-    externalPhoneFields: nullable(jsonObject),
-    createdAt: timestamp,
-    updatedAt: timestamp,
-  },
-  'PhoneNumber',
-);
+export const PhoneNumberRecord = record('PhoneNumber', {
+  id: [cuid, exampleIds.phoneNumber],
+  projectId: [cuid, exampleIds.project],
+  type: [PhoneNumberType, 'platform'],
+  name: [text(), 'Reception'],
+  number: [text(), '+442071838750'],
+  status: [PhoneNumberStatus, 'disabled'],
+  flowId: [nullable(cuid), exampleIds.flow],
+  externalPhoneFields: [nullable(jsonObject), null],
+  ...recordTimes,
+});
 
 export type PhoneNumberRecord = t.TypeOf<typeof PhoneNumberRecord>;

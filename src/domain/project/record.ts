@@ -1,18 +1,15 @@
-import * as t from 'io-ts';
+import type * as t from 'io-ts';
 import { cuid } from '#domain/codecs/id.ts';
-import { timestamp } from '#domain/codecs/time.ts';
+import { exampleIds, recordTimes } from '#domain/shared/examples.ts';
+import { record } from '#shared/codecs/record.ts';
 import { text } from '#shared/codecs/text.ts';
 
 /** A project in the API. */
-export const ProjectRecord = t.type(
-  {
-    id: cuid,
-    organizationId: cuid,
-    name: text(),
-    createdAt: timestamp,
-    updatedAt: timestamp,
-  },
-  'Project',
-);
+export const ProjectRecord = record('Project', {
+  id: [cuid, exampleIds.project],
+  organizationId: [cuid, exampleIds.organization],
+  name: [text(), 'Front desk'],
+  ...recordTimes,
+});
 
 export type ProjectRecord = t.TypeOf<typeof ProjectRecord>;

@@ -1,14 +1,18 @@
-/** Realistic records for the documentation, which belong together. */
+import { timestamp } from '#domain/codecs/time.ts';
 
-const id = {
+/** The ids in the examples of records. They refer to each other. */
+export const exampleIds = {
   organization: 'cq4m1x0tz8d2k6v9w3b5n7p1',
   customer: 'cu6d0v4z8n2b7w1k5x9m3q7t',
   customerProject: 'cr9t3q7x1m5k0z4v8d2n6b0w',
   project: 'cw2k8d0xq5m9t1v4z7b3n6p8',
   flow: 'cz7t3m1kx0q4v8d2w6b9n5p0',
+  flowVersion: 'cz7t3m1kx0q4v8d2w6b9n5p01x0q4v8d',
+  agentProfile: 'cw2k8d0xq5m9t1v4z7b3n6p87w1b5n2p',
   phoneNumber: 'cb5n9p3w7q1x0m4t8k2d6v1z',
   integrationTemplate: 'ci1p5d9w3b7q0x4m8t2k6v1z',
   template: 'ct6w0b4n8p2z7x1m5q9v3d2k',
+  templateVersion: 'ct6w0b4n8p2z7x1m5q9v3d2k5q9v3d2k',
   apiKey: 'ck8d2v6z0x4q9m3t7w1b5n2p',
   store: 'cs3w7b1n5p9z0x4q8m2t6d1v',
   instance: 'cn4x8q2m6t0v3z7b1d5w9k2p',
@@ -17,257 +21,10 @@ const id = {
   webhookEndpoint: 'ce0w4k8p2t6x1b5f9j3n7r1v',
 } as const;
 
-const times = { createdAt: '2026-01-05T09:30:00.000Z', updatedAt: '2026-01-05T09:30:00.000Z' } as const;
+const exampleTime = '2026-01-05T09:30:00.000Z';
 
-const flowSchema = { start: 'greet', nodes: { greet: { say: 'Good morning, front desk.', next: null } } } as const;
-
-const agentProfileContents = {
-  name: 'Receptionist',
-  isDefault: true,
-  supportedInputLanguages: ['en', 'de'],
-  reasoningMode: 'balanced',
-  outputVoiceId: 'narrator',
-  flowIds: [id.flow],
-} as const;
-
-/** An event in histories and the audit. */
-const flowRenamed = {
-  type: 'FlowRenamed',
-  time: '2026-01-06T14:05:00.000Z',
-  actor: { keyId: id.apiKey, keyType: 'project', keyName: 'Back office' },
-  requestId: '0b8f8a54-6d7c-4f0e-9a54-2f3c1f6f0c11',
-  resource: { kind: 'flow', id: id.flow },
-  summary: 'The flow was renamed to “Opening hours”.',
-  changes: [
-    { op: 'replace', path: '/updatedAt', value: '2026-01-06T14:05:00.000Z' },
-    { op: 'replace', path: '/name', value: 'Opening hours' },
-  ],
-} as const;
-
-const templateContents = {
-  payload: {
-    flows: [
-      {
-        key: 'welcome',
-        name: 'Welcome',
-        flowType: 'simple',
-        flowSchema: { start: 'greet', nodes: { greet: { say: 'Welcome to {{fields.practice_name}}.', next: null } } },
-      },
-    ],
-    agentProfile: {
-      name: 'Receptionist',
-      reasoningMode: 'balanced',
-      supportedInputLanguages: ['en', 'de'],
-      outputVoiceId: 'narrator',
-    },
-    knowledgeBases: [{ key: 'faq', name: 'Questions and answers', description: 'What patients ask most' }],
-    integrations: [{ integrationTemplateId: id.integrationTemplate }],
-    phoneNumberRequirements: [{ key: 'main', label: 'Main line', description: 'Where patients call' }],
-  },
-  fieldsSchema: [
-    { key: 'practice_name', label: 'Name of the practice', type: 'string', required: true },
-    {
-      key: 'max_minutes',
-      label: 'Longest call in minutes',
-      type: 'number',
-      required: false,
-      defaultValue: '10',
-      helpText: 'Longer calls are handed over',
-    },
-  ],
-} as const;
-
-const customer = {
-  organizationId: id.customer,
-  projectId: id.customerProject,
-  name: 'Harbour Dental',
-  clientEmail: 'office@harbour-dental.example',
-  personalDataErasedAt: null,
-  ...times,
-} as const;
-
-const erasure = '2026-03-02T16:05:00.000Z';
-
-/** Example resources for the documentation. */
-export const examples = {
-  organization: { id: id.organization, name: 'Northwind Voice', partner: true, ...times },
-  customer,
-  erasedCustomer: {
-    ...customer,
-    name: 'erased',
-    clientEmail: 'erased',
-    personalDataErasedAt: erasure,
-    updatedAt: erasure,
-  },
-  project: { id: id.project, organizationId: id.organization, name: 'Front desk', ...times },
-  flowSchema,
-  flow: {
-    id: id.flow,
-    projectId: id.project,
-    name: 'Opening hours',
-    type: 'simple',
-    description: 'Answers when the desk is closed',
-    tier: 'standard',
-    agentProfileId: null,
-    ...times,
-  },
-  flowVersion: {
-    id: `${id.flow}1x0q4v8d`,
-    flowId: id.flow,
-    version: 1,
-    tag: 'v1',
-    flowSchema,
-    isActive: true,
-    ...times,
-  },
-  historyEvent: {
-    revision: 3,
-    ...flowRenamed,
-  },
-  auditEntry: {
-    position: 4_711,
-    ...flowRenamed,
-  },
-  phoneNumber: {
-    id: id.phoneNumber,
-    projectId: id.project,
-    type: 'platform',
-    name: 'Reception',
-    number: '+442071838750',
-    status: 'disabled',
-    flowId: id.flow,
-    externalPhoneFields: null,
-    ...times,
-  },
-  agentProfileContents,
-  agentProfile: { id: `${id.project}7w1b5n2p`, projectId: id.project, ...agentProfileContents, ...times },
-  template: {
-    id: id.template,
-    headlessIntegratorId: id.organization,
-    name: 'Dental practice',
-    description: 'Front desk of a practice',
-    status: 'draft',
-    ...times,
-  },
-  templateContents,
-  templateVersion: {
-    id: `${id.template}5q9v3d2k`,
-    templateId: id.template,
-    version: 1,
-    tag: 'spring',
-    ...templateContents,
-    publishedAt: null,
-    ...times,
-  },
-  instance: {
-    id: id.instance,
-    templateId: id.template,
-    templateVersionId: `${id.template}5q9v3d2k`,
-    organizationId: id.organization,
-    projectId: id.project,
-    name: 'Dr. Weber',
-    fieldValues: { practice_name: 'Dr. Weber', max_minutes: '10' },
-    status: 'active',
-    resources: {
-      flows: [{ key: 'welcome', flowId: id.flow, flowVersionId: `${id.flow}1x0q4v8d` }],
-      agentProfileId: `${id.project}7w1b5n2p`,
-      stores: [{ key: 'faq', storeId: id.store }],
-    },
-    phoneNumberRequirements: [{ key: 'main', label: 'Main line', phoneNumberId: null }],
-    operation: null,
-    lastOperation: {
-      number: 1,
-      kind: 'provision',
-      templateVersionId: `${id.template}5q9v3d2k`,
-      outcome: 'succeeded',
-      reason: null,
-      startedAt: '2026-01-05T09:30:00.000Z',
-      endedAt: '2026-01-05T09:30:00.120Z',
-    },
-    ...times,
-  },
-  store: {
-    id: id.store,
-    name: 'House rules',
-    description: 'What guests ask most',
-    status: 'ready',
-    ...times,
-  },
-  file: {
-    id: id.file,
-    object: 'file',
-    bytes: 1_204,
-    created_at: 1_767_605_400,
-    expires_at: null,
-    filename: 'questions.jsonl',
-    purpose: 'batch',
-    status: 'processed',
-  },
-  storeFile: {
-    id: id.file,
-    object: 'store.file',
-    store_id: id.store,
-    bytes: 1_204,
-    status: 'ready',
-    created_at: 1_767_605_400,
-  },
-  batch: {
-    id: id.batch,
-    object: 'batch',
-    endpoint: '/v1/chat/completions',
-    errors: null,
-    input_file_id: id.file,
-    completion_window: '24h',
-    status: 'in_progress',
-    output_file_id: null,
-    error_file_id: null,
-    created_at: 1_767_605_400,
-    in_progress_at: 1_767_605_401,
-    expires_at: 1_767_691_800,
-    finalizing_at: null,
-    completed_at: null,
-    failed_at: null,
-    expired_at: null,
-    cancelling_at: null,
-    cancelled_at: null,
-    request_counts: { total: 3, completed: 1, failed: 0 },
-    metadata: { run: 'nightly' },
-  },
-  webhookEndpoint: {
-    id: id.webhookEndpoint,
-    organizationId: id.organization,
-    projectId: id.project,
-    audience: 'project',
-    url: 'https://example.com/hooks/switchyard',
-    eventTypes: ['FlowVersionActivated', 'PhoneNumberFlowSet'],
-    description: 'Notice board of the desk',
-    status: 'enabled',
-    disabledReason: null,
-    createdByKeyId: id.apiKey,
-    ...times,
-  },
-  webhookDelivery: {
-    messageId: '7c0f6a52-9f0e-4f55-8f0c-0a1f4ad3a4b1',
-    type: 'FlowVersionActivated',
-    position: 4_711,
-    attempt: 1,
-    outcome: 'delivered',
-    status: 204,
-    error: null,
-    durationMs: 38,
-    time: '2026-01-06T14:05:00.250Z',
-  },
-  apiKey: {
-    id: id.apiKey,
-    projectId: id.project,
-    organizationId: id.organization,
-    name: 'Website',
-    keyType: 'project',
-    scopes: ['flows:read', 'flows:write'],
-    prefix: 'sy_live_7Qm2',
-    createdByKeyId: null,
-    expiresAt: null,
-    lastUsedAt: null,
-    ...times,
-  },
+/** The times that most records have. */
+export const recordTimes = {
+  createdAt: [timestamp, exampleTime],
+  updatedAt: [timestamp, exampleTime],
 } as const;

@@ -1,14 +1,15 @@
 import { Map as PersistentMap } from 'immutable';
 import * as t from 'io-ts';
 import { cuid } from '#domain/codecs/id.ts';
-import { timestamp } from '#domain/codecs/time.ts';
 import { fileId, unixSeconds, unixTime } from '#domain/file/record.ts';
 import type { Entity, EventOf } from '#domain/shared/entity.ts';
 import { newEvent } from '#domain/shared/event.ts';
+import { exampleIds, recordTimes } from '#domain/shared/examples.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { type DataAt, referenceTo, refersTo, type TextReference } from '#domain/shared/text-reference.ts';
 import { nullable, oneOf } from '#shared/codecs/choice.ts';
 import { integer } from '#shared/codecs/number.ts';
+import { record } from '#shared/codecs/record.ts';
 import { text } from '#shared/codecs/text.ts';
 
 /** A file in a store. */
@@ -149,33 +150,26 @@ export const storeEvents = {
 export type StoreEvents = { [Type in keyof typeof storeEvents]: t.TypeOf<(typeof storeEvents)[Type]> };
 
 /** A knowledge store in the API. */
-export const StoreRecord = t.type(
-  {
-    id: cuid,
-    name: text({ min: 1 }),
-    description: nullable(text()),
-    status: oneOf('ready'),
-    createdAt: timestamp,
-    updatedAt: timestamp,
-  },
-  'Store',
-);
+export const StoreRecord = record('Store', {
+  id: [cuid, exampleIds.store],
+  name: [text({ min: 1 }), 'House rules'],
+  description: [nullable(text()), 'What guests ask most'],
+  status: [oneOf('ready'), 'ready'],
+  ...recordTimes,
+});
 
 export type StoreRecord = t.TypeOf<typeof StoreRecord>;
 
 /** A file in a store in the API; it has the file's id. */
-export const StoreFileRecord = t.type(
-  {
-    id: fileId,
-    object: oneOf('store.file'),
-    store_id: cuid,
-    bytes: integer(0, Number.MAX_SAFE_INTEGER),
-    status: oneOf('ready'),
-    /** When it was added. */
-    created_at: unixTime,
-  },
-  'StoreFile',
-);
+export const StoreFileRecord = record('StoreFile', {
+  id: [fileId, exampleIds.file],
+  object: [oneOf('store.file'), 'store.file'],
+  store_id: [cuid, exampleIds.store],
+  bytes: [integer(0, Number.MAX_SAFE_INTEGER), 1_204],
+  status: [oneOf('ready'), 'ready'],
+  /** When it was added. */
+  created_at: [unixTime, 1_767_605_400],
+});
 
 export type StoreFileRecord = t.TypeOf<typeof StoreFileRecord>;
 

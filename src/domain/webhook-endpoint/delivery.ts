@@ -1,7 +1,8 @@
-import * as t from 'io-ts';
+import type * as t from 'io-ts';
 import { timestamp } from '#domain/codecs/time.ts';
 import { enumeration, nullable } from '#shared/codecs/choice.ts';
 import { integer } from '#shared/codecs/number.ts';
+import { record } from '#shared/codecs/record.ts';
 import { text } from '#shared/codecs/text.ts';
 
 /** Why a try has failed. */
@@ -35,26 +36,23 @@ export const DeliveryOutcome = enumeration('WebhookDeliveryOutcome', 'delivered'
 export type DeliveryOutcome = t.TypeOf<typeof DeliveryOutcome>;
 
 /** A try to deliver a message, as the API lists it. */
-export const WebhookDelivery = t.type(
-  {
-    /** The `webhook-id` of the message: the id of the event. */
-    messageId: text(),
-    /** Of the event. */
-    type: text(),
-    /** Of the event in the log. */
-    position: integer(0, Number.MAX_SAFE_INTEGER),
-    /** 1 for the first try. */
-    attempt: integer(1, Number.MAX_SAFE_INTEGER),
-    outcome: DeliveryOutcome,
-    /** The HTTP status; null without an answer. */
-    status: nullable(integer(100, 999)),
-    /** Null if it was delivered. */
-    error: nullable(DeliveryError),
-    durationMs: integer(0, Number.MAX_SAFE_INTEGER),
-    /** When it ended. */
-    time: timestamp,
-  },
-  'WebhookDelivery',
-);
+export const WebhookDelivery = record('WebhookDelivery', {
+  /** The `webhook-id` of the message: the id of the event. */
+  messageId: [text(), '7c0f6a52-9f0e-4f55-8f0c-0a1f4ad3a4b1'],
+  /** Of the event. */
+  type: [text(), 'FlowVersionActivated'],
+  /** Of the event in the log. */
+  position: [integer(0, Number.MAX_SAFE_INTEGER), 4_711],
+  /** 1 for the first try. */
+  attempt: [integer(1, Number.MAX_SAFE_INTEGER), 1],
+  outcome: [DeliveryOutcome, 'delivered'],
+  /** The HTTP status; null without an answer. */
+  status: [nullable(integer(100, 999)), 204],
+  /** Null if it was delivered. */
+  error: [nullable(DeliveryError), null],
+  durationMs: [integer(0, Number.MAX_SAFE_INTEGER), 38],
+  /** When it ended. */
+  time: [timestamp, '2026-01-06T14:05:00.250Z'],
+});
 
 export type WebhookDelivery = t.TypeOf<typeof WebhookDelivery>;

@@ -1,36 +1,34 @@
 import * as t from 'io-ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { timestamp } from '#domain/codecs/time.ts';
+import { exampleIds, recordTimes } from '#domain/shared/examples.ts';
 import { enumeration, nullable } from '#shared/codecs/choice.ts';
 import { integer } from '#shared/codecs/number.ts';
+import { record } from '#shared/codecs/record.ts';
 import { text } from '#shared/codecs/text.ts';
 import { DisabledReason, EndpointAudience } from './events.ts';
 
 export const WebhookEndpointStatus = enumeration('WebhookEndpointStatus', 'enabled', 'disabled');
 
 /** A webhook endpoint in the API, without its secret. */
-export const WebhookEndpointRecord = t.type(
-  {
-    id: cuid,
-    organizationId: cuid,
-    /** Null for an endpoint of the whole organization. */
-    projectId: nullable(cuid),
-    /** The events that it receives: of its project, of its organization, or of a partner and its customers. */
-    audience: EndpointAudience,
-    url: text(),
-    /** Empty for all. */
-    eventTypes: t.readonlyArray(text()),
-    description: nullable(text()),
-    status: WebhookEndpointStatus,
-    /** Null while it is enabled. */
-    disabledReason: nullable(DisabledReason),
-    /** The key that created it; null if no key did. */
-    createdByKeyId: nullable(cuid),
-    createdAt: timestamp,
-    updatedAt: timestamp,
-  },
-  'WebhookEndpoint',
-);
+export const WebhookEndpointRecord = record('WebhookEndpoint', {
+  id: [cuid, exampleIds.webhookEndpoint],
+  organizationId: [cuid, exampleIds.organization],
+  /** Null for an endpoint of the whole organization. */
+  projectId: [nullable(cuid), exampleIds.project],
+  /** The events that it receives: of its project, of its organization, or of a partner and its customers. */
+  audience: [EndpointAudience, 'project'],
+  url: [text(), 'https://example.com/hooks/switchyard'],
+  /** Empty for all. */
+  eventTypes: [t.readonlyArray(text()), ['FlowVersionActivated', 'PhoneNumberFlowSet']],
+  description: [nullable(text()), 'Notice board of the desk'],
+  status: [WebhookEndpointStatus, 'enabled'],
+  /** Null while it is enabled. */
+  disabledReason: [nullable(DisabledReason), null],
+  /** The key that created it; null if no key did. */
+  createdByKeyId: [nullable(cuid), exampleIds.apiKey],
+  ...recordTimes,
+});
 
 export type WebhookEndpointRecord = t.TypeOf<typeof WebhookEndpointRecord>;
 
