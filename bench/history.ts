@@ -11,6 +11,7 @@ import { writeEvents } from '#application/streams/write-events.ts';
 import { flow } from '#domain/flow/flow.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { openSqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
+import { Admission } from '#exchange/admission.ts';
 import { diffFlowVersions } from '#queries/flow-version/diff-flow-versions.ts';
 import { StoredDocument } from '#read-store/stored-document.ts';
 import type { Json } from '#shared/json/json.ts';
@@ -207,7 +208,7 @@ async function blocked(what: string, before: Json, after: Json): Promise<Result>
     new StoredDocument(id, 1, JSON.stringify({ ...tenant, flowId: 'c', record: { id, flowSchema } }), 1);
   const other = documentOf('b', after);
   const versions = { get: async () => other } as unknown as CollectionReader;
-  const comparer = new VersionComparer();
+  const comparer = new VersionComparer({ admission: new Admission() });
   const context = {
     input: { versionId: 'a', otherVersionId: 'b' },
     caller: { keyType: 'admin' },

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openSqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
+import { Admission } from '#exchange/admission.ts';
 import { Positions } from '#positions/positions.ts';
 import { EmbeddedProjections } from '#projection-engine/hosting/embedded-projections.ts';
 import { type Checkout, here } from './beside/checkout.ts';
@@ -100,7 +101,7 @@ async function measure(file: string): Promise<void> {
   const quiet = () => undefined;
   const start = async () => {
     const projections = new EmbeddedProjections({
-      positions: new Positions(),
+      positions: new Positions(new Admission()),
       events: () => ({ kind: 'sqlite', file, wake: store.changePort() }),
       readStore: { kind: 'sqlite', file: readFile },
       log: { info: quiet, warn: (_, message) => print(message), error: (_, message) => print(message) },

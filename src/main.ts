@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type Koa from 'koa';
 import type { Logger as PinoLogger } from 'pino';
 import type { LogChange } from '#event-store/log-doubts.ts';
-import { AnswerPlaces } from '#exchange/byte-budget.ts';
+import type { Admission } from '#exchange/admission.ts';
 import type { Plane } from '#exchange/problem.ts';
 import { createChangedLogApp, logChange } from './app/changed-log.ts';
 import { type ComposeOptions, compose, type Service } from './app/compose.ts';
@@ -243,15 +243,14 @@ async function serve(
     readiness,
     digestKeys,
     metrics,
-    bodies,
-    answers,
+    admission,
     directory,
   }: Service,
   servers: Servers,
   log: PinoLogger,
 ): Promise<Pick<Node, 'running' | 'endServing'>> {
   const version = readProductVersion();
-  const common = { readiness, version, metrics, bodies, log, limits: config.limits };
+  const common = { readiness, version, metrics, admission, log, limits: config.limits };
   const planes = planesOf(config.roles);
   const { requestsPerMinute, limitFactors } = config.limits;
   const rateLimit = requestsPerMinute === null ? null : new RateLimit(requestsPerMinute, limitFactors);
@@ -259,25 +258,22 @@ async function serve(
     authenticate: keys.resolve,
     authenticateSession: (token, use) => sessions.callerOf(token, use),
     rateLimit,
-    answers,
+    answers: admission.budgets.answer,
     metrics,
     logger: log,
   });
-  const places = new AnswerPlaces(answers);
   const authenticate = (key: string) => keys.resolve(key, 'query');
-  const signIn = { sessions, cookie: sessionCookie, authenticate, rateLimit, places, logger: log };
+  const signIn = { sessions, cookie: sessionCookie, authenticate, rateLimit, admission, logger: log };
   const pageRoutes = planes.has('control') ? [...(await openDashboard()), ...sessionRoutes(signIn)] : [];
   const publicRoutes = [digestKeysRoute(digestKeys), ...pageRoutes];
   const running: RunningRequests = { count: 0 };
-  const endpoints = planes.has('control') ? [await openMcp(config, operations, places, metrics, log)] : [];
+  const endpoints = planes.has('control') ? [await openMcp(config, operations, admission, metrics, log)] : [];
   const browserHome = dashboardPath;
   const servesMetrics = servers.metrics === null;
   metrics.watchConnections(servers.api.connectionFigures);
   const app = createApp({
     ...common,
     operations,
-    answers,
-    places,
     running,
     endpoints,
     invoke,
@@ -318,7 +314,7 @@ async function openDashboard() {
 async function openMcp(
   { host, limits, mcpAllowedOrigins: allowedOrigins }: Config,
   operations: Service['operations'],
-  places: AnswerPlaces,
+  admission: Admission,
   metrics: Service['metrics'],
   logger: PinoLogger,
 ) {
@@ -328,7 +324,7 @@ async function openMcp(
     routes: createRoutes(operations),
     invokeAs: createInvokeAs({ metrics, logger }),
     logger,
-    places,
+    admission,
     callers: { host, allowedOrigins },
     limits: { maxBodyBytes, maxBodyValues, arrival: { idleMs: requestTimeoutMs, totalMs: requestTimeoutMs } },
   });

@@ -5,8 +5,8 @@ import * as E from 'fp-ts/lib/Either.js';
 import Koa, { type Context } from 'koa';
 import { koaBody } from 'koa-body';
 import { commands } from '#commands/table.ts';
-import { defaultBodyByteLimits } from '#exchange/body-source.ts';
 import { ByteBudget } from '#exchange/byte-budget.ts';
+import { slotTable } from '#exchange/slot-table.ts';
 import { jsonBodyReader } from '#http/request/request-body.ts';
 import { writeResponse } from '#http/response/response.ts';
 import { createRequestContext } from '#http/server/request-context.ts';
@@ -36,7 +36,7 @@ const answer: unknown = JSON.parse(body);
 const paths = [...commands, ...queries].map(({ http: { method, path } }) => ({ method: method.toUpperCase(), path }));
 
 const readBody = jsonBodyReader(maxBodyBytes, maxBodyValues);
-const budget = new ByteBudget(defaultBodyByteLimits);
+const budget = new ByteBudget(slotTable.bytes.body.limits);
 
 const app = kind === 'around' ? aroundKoa() : plainKoa();
 const server = createServer(app.callback());

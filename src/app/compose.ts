@@ -7,7 +7,7 @@ import type { BlobStore } from '#blob-store/blob-store.ts';
 import type { PublishedKey } from '#digests/digest-keys.ts';
 import type { EventStore } from '#event-store/event-store.ts';
 import type { LogChange } from '#event-store/log-doubts.ts';
-import { ByteBudget } from '#exchange/byte-budget.ts';
+import { Admission } from '#exchange/admission.ts';
 import { gatewayOperations } from '#gateway/operations.ts';
 import { SessionCookie } from '#http/request/session-cookie.ts';
 import type { Readiness } from '#http/routes/health.ts';
@@ -21,6 +21,7 @@ import type { DataDirectory } from './data-directory.ts';
 import { OpenedParts } from './opened-parts.ts';
 import { createBindOperations, openFileSpace } from './parts/bind-operations.ts';
 import { gatewayLimits } from './parts/body-limits.ts';
+import { changedLimits } from './parts/changed-limits.ts';
 import { type GatewaySource, lineCallsThrough, openGateway, readGatewaySource } from './parts/open-gateway.ts';
 import { openLiveFeed } from './parts/open-live-feed.ts';
 import { openUsageArchive } from './parts/open-usage-archive.ts';
@@ -61,10 +62,7 @@ export interface Service {
   /** The public keys of signed digests. */
   readonly digestKeys: ReadonlyArray<PublishedKey>;
   readonly metrics: Metrics;
-  /** Counts the bytes that bodies hold in memory. */
-  readonly bodies: ByteBudget;
-  /** Counts the bytes of answers that clients have not taken yet. */
-  readonly answers: ByteBudget;
+  readonly admission: Admission;
   /** Ends the live feeds, because they would keep their connections open while the process stops. */
   readonly endFeeds: () => void;
   /**
@@ -96,16 +94,21 @@ export interface ComposeOptions {
  */
 export async function compose(config: Config, options: ComposeOptions): Promise<Service> {
   const opened = new OpenedParts();
+  const admission = new Admission({ limits: changedLimits(config.limits) });
   try {
-    return await (config.readOnly ? openReadOnlyService : openLiveService)(config, options, opened);
+    return await (config.readOnly ? openReadOnlyService : openLiveService)(config, { ...options, admission }, opened);
   } catch (error) {
     await opened.disposeAsync();
     throw error;
   }
 }
 
+interface OpenOptions extends ComposeOptions {
+  readonly admission: Admission;
+}
+
 /** Opens a normal service. */
-async function openLiveService(config: Config, options: ComposeOptions, opened: OpenedParts): Promise<Service> {
+async function openLiveService(config: Config, options: OpenOptions, opened: OpenedParts): Promise<Service> {
   refuseAsOf(config.dataDir);
   // Comes before the stores: a start that must fail makes no key.
   const gatewaySource = await readGatewaySource(config, options.log);
@@ -116,17 +119,19 @@ async function openLiveService(config: Config, options: ComposeOptions, opened: 
     await bootstrapEmptyStore({ ...stores, givenKey: config.bootstrapApiKey, printAdminKey, log });
   }
   const processes = processTable(stores.personalData, stores.blobs, stores.responses);
-  return openService(config, { ...stores, gatewaySource, processes, log: options.log, opened });
+  const { admission, log } = options;
+  return openService(config, { ...stores, admission, gatewaySource, processes, log, opened });
 }
 
 /** Opens a service that shows a past moment: it runs no processes and delivers no webhooks. */
-async function openReadOnlyService(config: Config, options: ComposeOptions, opened: OpenedParts): Promise<Service> {
-  const { log } = options;
+async function openReadOnlyService(config: Config, options: OpenOptions, opened: OpenedParts): Promise<Service> {
+  const { admission, log } = options;
   const { asOf, ...stores } = await openReadOnlyStores(config, options, opened);
   const service = await openService(
     { ...config, roles: new Set() },
     {
       ...stores,
+      admission,
       gatewaySource: null,
       processes: [],
       log,
@@ -139,6 +144,7 @@ async function openReadOnlyService(config: Config, options: ComposeOptions, open
 
 /** The opened parts that a service is built of. */
 interface Foundation extends Stores {
+  readonly admission: Admission;
   /** Null on a node that calls no models. */
   readonly gatewaySource: GatewaySource | null;
   readonly processes: ReadonlyArray<Process>;
@@ -148,11 +154,10 @@ interface Foundation extends Stores {
 
 /** Builds the service on its stores, and starts the roles of this node. */
 async function openService(config: Config, foundation: Foundation): Promise<Service> {
-  const { events, metrics, opened, gatewaySource, processes } = foundation;
+  const { admission, events, metrics, opened, gatewaySource, processes } = foundation;
   const { limits, roles } = config;
-  const bodies = new ByteBudget(limits.bodies);
-  const answers = new ByteBudget(limits.answers);
-  const started: Runtime = { ...foundation, config, history: new StreamHistory(events), bodies, answers };
+  metrics.watchLimits(() => admission.figures());
+  const started: Runtime = { ...foundation, config, history: new StreamHistory(events) };
   const { runtime, processStatuses, keys } = await startFollowers(started, processes);
   const calls = openGateway(gatewaySource, runtime);
   const gateway = calls?.gateway ?? null;
@@ -165,7 +170,7 @@ async function openService(config: Config, foundation: Foundation): Promise<Serv
     verify: verifyInThread,
   });
   const archiveUsage = openUsageArchive(runtime);
-  const comparer = new VersionComparer();
+  const comparer = new VersionComparer({ admission });
   opened.defer(() => comparer.close());
   const bind = createBindOperations({
     ...runtime,
@@ -209,8 +214,7 @@ async function openService(config: Config, foundation: Foundation): Promise<Serv
     }),
     digestKeys: digests.publishedKeys,
     metrics,
-    bodies,
-    answers,
+    admission,
     close: (limitMs) => opened.close(limitMs),
   };
 }

@@ -7,11 +7,11 @@ import { defaultEndpointLimits, type EndpointLimits } from '#application/webhook
 import { type DigestKeys, publicHalf, readPublicKeys, readSigningKey } from '#digests/digest-keys.ts';
 import { faultOfKeyText } from '#domain/api-key/secret.ts';
 import { defaultMaxFilledBytes } from '#domain/template/filled-size.ts';
-import { defaultBodyByteLimits } from '#exchange/body-source.ts';
-import { type ByteLimits, defaultAnswerByteLimits } from '#exchange/byte-budget.ts';
+import type { ByteLimits } from '#exchange/byte-budget.ts';
+import { slotTable } from '#exchange/slot-table.ts';
 import { defaultSpoolByteLimits } from '#gateway/audio/spool.ts';
-import type { FeedLimits } from '#live-feed/live-feed.ts';
 import { defaultRecentTurnBytes } from '#responses/recent-turns.ts';
+import type { FairPlacesLimits } from '#shared/async/fair-queue.ts';
 import { checkedText } from '#shared/codecs/checked.ts';
 import { flag, oneOf } from '#shared/codecs/choice.ts';
 import { commaSeparated } from '#shared/codecs/list.ts';
@@ -110,7 +110,7 @@ export interface Limits {
   readonly spools: ByteLimits;
   /** The space that must stay free on each volume; null for 1 GiB or 5% of the volume, whichever is smaller. */
   readonly minFreeBytes: number | null;
-  readonly feeds: FeedLimits;
+  readonly feeds: FairPlacesLimits;
   readonly webhookEndpoints: EndpointLimits;
   /** Requests of one project in a minute; null for no limit. */
   readonly requestsPerMinute: number | null;
@@ -190,13 +190,13 @@ function readLimits(environment: Environment): Limits {
       maxLimitBytes,
     ),
     batchCallsAtOnce: readWholeNumber(environment, 'BATCH_CALLS_AT_ONCE', 32, 1, 10_000),
-    bodies: byteLimitsOf(environment, 'MAX_BODY_BYTES_IN_FLIGHT', defaultBodyByteLimits),
-    answers: byteLimitsOf(environment, 'MAX_ANSWER_BYTES_IN_FLIGHT', defaultAnswerByteLimits),
+    bodies: byteLimitsOf(environment, 'MAX_BODY_BYTES_IN_FLIGHT', slotTable.bytes.body.limits),
+    answers: byteLimitsOf(environment, 'MAX_ANSWER_BYTES_IN_FLIGHT', slotTable.bytes.answer.limits),
     spools: byteLimitsOf(environment, 'MAX_SPOOL_BYTES', defaultSpoolByteLimits),
     minFreeBytes: readWholeNumber(environment, 'MIN_FREE_BYTES', null, 0, maxLimitBytes, 1024 * 1024 * 1024),
     feeds: {
-      maxFeeds: readWholeNumber(environment, 'MAX_LIVE_FEEDS', 2_000, 1, 1_000_000),
-      maxFeedsPerProject: readWholeNumber(environment, 'MAX_LIVE_FEEDS_PER_PROJECT', 1_000, 1, 1_000_000),
+      maxPlaces: readWholeNumber(environment, 'MAX_LIVE_FEEDS', 2_000, 1, 1_000_000),
+      maxPlacesOfOwner: readWholeNumber(environment, 'MAX_LIVE_FEEDS_PER_PROJECT', 1_000, 1, 1_000_000),
     },
     webhookEndpoints: {
       maxPerProject: maxEndpointsOf(environment, 'PROJECT', defaultEndpointLimits.maxPerProject),

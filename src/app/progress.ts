@@ -27,16 +27,16 @@ export function startLagMonitor({ events, projections, opened }: Runtime): LagMo
  * out.
  */
 export function watchMetrics(runtime: Runtime, statuses: ProcessStatuses): void {
-  const { metrics, events, documents, projections, bodies, answers } = runtime;
+  const { metrics, events, documents, projections, admission } = runtime;
   metrics.watchGauge(
     'switchyard_body_bytes_in_flight',
     'Bytes that bodies of requests hold in memory',
-    () => bodies.bytes,
+    () => admission.budgets.body.bytes,
   );
   metrics.watchGauge(
     'switchyard_answer_bytes_in_flight',
     'Bytes of answers that clients have not taken yet',
-    () => answers.bytes,
+    () => admission.budgets.answer.bytes,
   );
   metrics.watchProjections(() => projectionLags(events, projections));
   metrics.watchUnknownEvents(() => withTimeout(timeoutMs, documents.unknownEvents(), []).catch(() => []));

@@ -4,6 +4,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import type { AnyOperation } from '#application/operations/operation.ts';
 import { failure } from '#domain/shared/failure.ts';
+import type { Admission } from '#exchange/admission.ts';
 import { Positions } from '#positions/positions.ts';
 import type { ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
 import { noIncompleteStreams } from '#read-store/incomplete-streams.ts';
@@ -78,8 +79,8 @@ export function asOfProjections(asOf: AsOf): ProjectionsProgress {
 }
 
 /** The positions of read models that do not change any more, so no caller waits for them. */
-export function asOfPositions({ position, projections }: AsOf): Positions {
-  const positions = new Positions();
+export function asOfPositions({ position, projections }: AsOf, admission: Pick<Admission, 'rooms'>): Positions {
+  const positions = new Positions(admission);
   positions.update('projection', new Map(projections.map(({ name }) => [name, { position, live: false }])));
   positions.close();
   return positions;

@@ -1,5 +1,5 @@
 import type { StreamHistory } from '#application/history/stream-history.ts';
-import type { ByteBudget } from '#exchange/byte-budget.ts';
+import type { Admission } from '#exchange/admission.ts';
 import type { DebugLogger } from '#shared/logging/logger.ts';
 import type { Config } from './config.ts';
 import type { OpenedParts } from './opened-parts.ts';
@@ -11,9 +11,6 @@ export interface Runtime extends Stores {
   readonly log: DebugLogger;
   /** Past states of streams. */
   readonly history: StreamHistory;
-  /** Counts the bytes that bodies hold in memory. */
-  readonly bodies: ByteBudget;
-  /** Counts the bytes of answers that clients have not taken yet. */
-  readonly answers: ByteBudget;
+  readonly admission: Admission;
   readonly opened: OpenedParts;
 }

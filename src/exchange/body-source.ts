@@ -1,6 +1,6 @@
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { runForClient } from '#shared/async/event-loop-budget.ts';
-import type { ByteLimits, ByteReservation, ByteShortage } from './byte-budget.ts';
+import type { ByteReservation, ByteShortage } from './byte-budget.ts';
 import { ClientDisconnectedError } from './held.ts';
 import type { ResponseSink } from './response-sink.ts';
 
@@ -69,11 +69,6 @@ export class MemoryBody implements BodySource {
     return (await take(this.#bytes)) ? 'whole' : 'stopped';
   }
 }
-
-const mebibyte = 1024 * 1024;
-
-/** The default limits of the bytes of bodies in memory. */
-export const defaultBodyByteLimits: ByteLimits = { maxBytesPerProject: 128 * mebibyte, maxBytes: 512 * mebibyte };
 
 /**
  * Node's overhead for each piece of a body. Without it, pieces of one byte would take far more memory than they count.

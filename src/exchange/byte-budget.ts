@@ -1,7 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import * as E from 'fp-ts/lib/Either.js';
 import { type Failure, failure } from '#domain/shared/failure.ts';
-import { FairSlots, type LeaveSlot } from '#shared/async/fair-queue.ts';
 
 /** The most bytes that may be held at the same time. */
 export interface ByteLimits {
@@ -25,6 +22,7 @@ export class ByteBudget {
   readonly #limits: ByteLimits;
   readonly #projects = new Map<string, ProjectBytes>();
   #bytes = 0;
+  #refused = 0;
 
   constructor(limits: ByteLimits) {
     this.#limits = limits;
@@ -33,6 +31,16 @@ export class ByteBudget {
   /** Bytes that are held now. */
   get bytes(): number {
     return this.#bytes;
+  }
+
+  /** How many times there was no room. */
+  get refused(): number {
+    return this.#refused;
+  }
+
+  /** Maximum bytes that all projects may hold together. */
+  get maxBytes(): number {
+    return this.#limits.maxBytes;
   }
 
   /** Maximum bytes that a project may hold. */
@@ -52,8 +60,8 @@ export class ByteBudget {
 
   /** Why nothing new may begin for a project: it holds all bytes that it may, or the node does. Null if it may. */
   fullFor(projectId: string): ByteShortage | null {
-    if (this.bytesOf(projectId) >= this.#limits.maxBytesPerProject) return 'project';
-    return this.#bytes >= this.#limits.maxBytes ? 'node' : null;
+    if (this.bytesOf(projectId) >= this.#limits.maxBytesPerProject) return this.#refuse('project');
+    return this.#bytes >= this.#limits.maxBytes ? this.#refuse('node') : null;
   }
 
   /** Whether the node has room for this many more bytes of something that has begun. */
@@ -76,7 +84,7 @@ export class ByteBudget {
   /** Only for `ByteReservation`. */
   take(hold: ByteReservation, bytes: number): ByteShortage | null {
     const shortage = this.shortageOf(hold, bytes);
-    if (shortage !== null) return shortage;
+    if (shortage !== null) return this.#refuse(shortage);
     while (this.#lacksRoomFor(bytes)) {
       const victim = this.#victimFor(hold, bytes);
       if (victim === null) return 'node';
@@ -108,6 +116,11 @@ export class ByteBudget {
     if (project === undefined) return;
     project.unfinished.delete(hold);
     this.#dropIfIdle(hold.projectId, project);
+  }
+
+  #refuse(shortage: ByteShortage): ByteShortage {
+    this.#refused += 1;
+    return shortage;
   }
 
   #entryOf(projectId: string): ProjectBytes {
@@ -244,49 +257,10 @@ export class ByteReservation {
   }
 }
 
-/** A list has up to 2 MiB, what a command answers less than 1 MiB. Commands wait longer for stores than queries do. */
-const maxPlaces = { query: 16, command: 64 };
-const waiting = { maxWaitingOfOwner: 1_000, maxWaitMs: 10_000 };
-
-/**
- * Lets few answers of a project be made at once. Requests that begin together would otherwise all make theirs before the
- * first of them counts in the budget of answers.
- */
-export class AnswerPlaces {
-  readonly #answers: Pick<ByteBudget, 'fullFor'>;
-  readonly #places = {
-    query: new FairSlots({ ...waiting, maxSlotsOfOwner: maxPlaces.query }),
-    command: new FairSlots({ ...waiting, maxSlotsOfOwner: maxPlaces.command }),
-  };
-
-  constructor(answers: Pick<ByteBudget, 'fullFor'>) {
-    this.#answers = answers;
-  }
-
-  /**
-   * Waits for a place of a project. The caller must leave it when its answer is written.
-   * @returns why the answer may not be made: too many of the project wait, or too many bytes of answers do by now
-   */
-  async enter(projectId: string, kind: keyof typeof maxPlaces): Promise<E.Either<Failure, LeaveSlot>> {
-    const leave = await this.#places[kind].enter(projectId);
-    if (typeof leave === 'string') return E.left(answerShortageFailure('project'));
-    const shortage = this.#answers.fullFor(projectId);
-    if (shortage === null) return E.right(leave);
-    // Otherwise all that wait would be refused in one turn of the event loop.
-    await nextTurn();
-    leave();
-    return E.left(answerShortageFailure(shortage));
-  }
-}
-
-const mebibyte = 1024 * 1024;
-
-/** The default limits of the bytes of answers that clients have not taken yet. */
-export const defaultAnswerByteLimits: ByteLimits = { maxBytesPerProject: 32 * mebibyte, maxBytes: 128 * mebibyte };
-
 const retryAfterSeconds = 1;
 
-const projectFull = failure(
+/** The failure of a request of a project whose answers take all bytes that they may. */
+export const projectAnswersFull = failure(
   'too-many-answer-bytes',
   'The answers to this project’s requests take all bytes that they may, until they are read. Read them, then try again.',
   { retryAfterSeconds },
@@ -301,5 +275,5 @@ export const answersFull = failure(
 
 /** The failure of a request that may not begin, because too many bytes of answers wait for their clients. */
 export function answerShortageFailure(shortage: ByteShortage): Failure {
-  return shortage === 'project' ? projectFull : answersFull;
+  return shortage === 'project' ? projectAnswersFull : answersFull;
 }

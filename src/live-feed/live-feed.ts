@@ -6,8 +6,9 @@ import type { EventBatch, EventStore, RecordedEvent } from '#event-store/event-s
 import type { Following, LogTail } from '#event-store/log-tail.ts';
 import { UnreadableEventError } from '#event-store/recorded-event.ts';
 import { UnreadableStreamError } from '#event-store/unreadable-stream.ts';
+import type { Admission } from '#exchange/admission.ts';
 import type { ResponseSink } from '#exchange/response-sink.ts';
-import { FairRoom, runFor, serviceOwner } from '#shared/async/fair-queue.ts';
+import { type FairPlaces, runFor, serviceOwner } from '#shared/async/fair-queue.ts';
 import { clock, type Timer } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
@@ -15,19 +16,12 @@ import { type AudienceGroup, Audiences } from './audiences.ts';
 import { entryMessage, FeedReader, keepAlive } from './feed-reader.ts';
 import type { PastEntries } from './past-entries.ts';
 
-/** How many feeds may be open. */
-export interface FeedLimits {
-  /** On the node. A project gets another only while it has fewer than the node has room for. */
-  readonly maxFeeds: number;
-  readonly maxFeedsPerProject: number;
-}
-
 export interface LiveFeedOptions {
   readonly tail: Pick<LogTail, 'follow'>;
   readonly store: Pick<EventStore, 'lastPosition'>;
   readonly reads: EntryReads;
   readonly past: PastEntries;
-  readonly limits: FeedLimits;
+  readonly admission: Pick<Admission, 'rooms'>;
   readonly log: Logger;
   /** How often a comment shows that a feed lives. Default 15 s. */
   readonly keepAliveMs?: number;
@@ -65,7 +59,6 @@ export class LiveFeed {
   readonly #audiences = new Audiences<FeedReader>();
   /** The readers that get past entries. */
   readonly #replaying = new Set<FeedReader>();
-  readonly #places: FairRoom;
   #follower: Promise<Follower> | null = null;
   #timers: ReadonlyArray<Timer> = [];
   /** The position of the last batch that was sent. */
@@ -74,7 +67,6 @@ export class LiveFeed {
 
   constructor(options: LiveFeedOptions) {
     this.#options = options;
-    this.#places = new FairRoom(options.limits.maxFeeds);
   }
 
   /** The number of open feeds. */
@@ -114,14 +106,18 @@ export class LiveFeed {
     for (const reader of this.#readers) reader.end('stopping');
   }
 
+  get #places(): FairPlaces {
+    return this.#options.admission.rooms['live feed'];
+  }
+
   #takePlace({ projectId }: Caller): Failure | null {
-    const { maxFeedsPerProject } = this.#options.limits;
+    const places = this.#places;
     if (this.#hasStopped) throw new UnavailableError('This node stops.');
-    if (this.#places.takenBy(projectId) >= maxFeedsPerProject) {
-      const detail = `The keys of a project have ${maxFeedsPerProject} live feeds at most: close one.`;
+    if (places.take(projectId)) return null;
+    if (places.hasAll(projectId)) {
+      const detail = `The keys of a project have ${places.limits.maxPlacesOfOwner} live feeds at most: close one.`;
       return failure('too-many-feeds', detail, later);
     }
-    if (this.#places.take(projectId)) return null;
     return failure('feeds-full', 'This node has no room for more live feeds of this project.', later);
   }
 

@@ -1,13 +1,16 @@
+import * as E from 'fp-ts/lib/Either.js';
 import { type AuditEntry, auditEntries, type EntryReads } from '#application/history/audit-entries.ts';
 import { pastEvents } from '#application/history/past-events.ts';
+import type { Admission } from '#exchange/admission.ts';
+import { currentHeld } from '#exchange/held.ts';
 import { areShown, type Positions } from '#positions/positions.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
-import { FairSlots } from '#shared/async/fair-queue.ts';
 import { clock } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { entryMessage, type FeedReader } from './feed-reader.ts';
 
 export interface PastEntriesOptions {
+  readonly admission: Pick<Admission, 'slot'>;
   readonly documents: Pick<ReadStore, 'list'>;
   readonly reads: EntryReads;
   readonly positions: Pick<Positions, 'passed'>;
@@ -34,8 +37,6 @@ const auditCollection = 'audit';
 const auditWaitMs = 2_000;
 const eventsOfPart = 100;
 const maxPieceBytes = 64 * 1024;
-/** The parts that are in memory at once on this node. Each may have a hundred entries of 64 KiB. */
-const slotLimits = { maxSlots: 8, maxSlotsOfOwner: 2, maxWaitMs: 300_000 };
 /** How long a part stays in memory while its client reads. */
 const defaultPartTimeoutMs = 1_000;
 
@@ -46,15 +47,9 @@ const defaultPartTimeoutMs = 1_000;
  */
 export class PastEntries {
   readonly #options: PastEntriesOptions;
-  readonly #slots = new FairSlots(slotLimits);
 
   constructor(options: PastEntriesOptions) {
     this.#options = options;
-  }
-
-  /** The parts that are in memory now. */
-  get parts(): number {
-    return this.#slots.taken;
   }
 
   /** Waits until all entries up to a position can be found. @throws UnavailableError after the time limit */
@@ -82,12 +77,13 @@ export class PastEntries {
   }
 
   async #sendPart(reader: FeedReader, after: number, until: number): Promise<SentPart> {
-    const leave = await this.#slots.enter(reader.caller.projectId);
-    if (typeof leave === 'string') throw new UnavailableError('Too many past entries are being read just now.');
+    const whose = { owner: reader.caller.projectId };
+    const leave = await this.#options.admission.slot(currentHeld(), 'past entries', whose);
+    if (E.isLeft(leave)) throw new UnavailableError(leave.left.detail);
     try {
       return await this.#sendInTurn(reader, after, until);
     } finally {
-      leave();
+      leave.right();
     }
   }
 

@@ -1,4 +1,5 @@
-import { currentOwner, FairRoom } from '#shared/async/fair-queue.ts';
+import type { Admission } from '#exchange/admission.ts';
+import { currentOwner, type FairPlaces } from '#shared/async/fair-queue.ts';
 import { clock } from '#shared/clock.ts';
 import { RecentEffects } from './recent-effects.ts';
 
@@ -73,9 +74,6 @@ interface Wait extends Condition {
 
 type EachKind<Value> = Record<FollowerKind, Value>;
 
-/** The most waits that may run at a time, divided among projects: a further one ends with `timeout` at once. */
-const maxWaits = 10_000;
-
 /**
  * The positions of everything that follows the log, on whichever thread or node it runs, and the callers that wait
  * until some of it has passed a position.
@@ -88,11 +86,16 @@ export class Positions implements PositionSink {
   };
   readonly #positions: EachKind<ReadonlyMap<string, FollowedPosition>> = { projection: new Map(), process: new Map() };
   readonly #waits: EachKind<Set<Wait>> = { projection: new Set(), process: new Set() };
-  readonly #places = new FairRoom(maxWaits);
+  /** Those of callers that wait. */
+  readonly #places: FairPlaces;
   readonly #effects = new RecentEffects();
   readonly #updateListeners = new Set<(kind: FollowerKind) => void>();
   readonly #waitListeners = new Set<() => void>();
   #isClosed = false;
+
+  constructor({ rooms }: Pick<Admission, 'rooms'>) {
+    this.#places = rooms['position wait'];
+  }
 
   declare(kind: FollowerKind, followers: ReadonlyArray<FollowerInfo>): void {
     this.#followers[kind] = followers.map(({ name }) => name);

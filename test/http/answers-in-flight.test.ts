@@ -6,7 +6,8 @@ import * as t from 'io-ts';
 import { type AnyOperation, get } from '#application/operations/operation.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import type { Caller } from '#domain/shared/access.ts';
-import { ByteBudget } from '#exchange/byte-budget.ts';
+import { Admission } from '#exchange/admission.ts';
+import type { ByteBudget } from '#exchange/byte-budget.ts';
 import { wholeNumber } from '#shared/codecs/number.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 import { caller, type FakeService, fakeOperations, startFakeService, widgetId } from './support/fake-service.ts';
@@ -98,7 +99,8 @@ describe('ByteBudget of answers', () => {
   /** @param maxUnreadMs how long an answer may stay unread; the default is longer than any test */
   async function start(maxUnreadMs = 60_000, byteLimits = limits): Promise<void> {
     await service?.stop();
-    budget = new ByteBudget(byteLimits);
+    const admission = new Admission({ limits: { bytes: { answer: byteLimits } } });
+    budget = admission.budgets.answer;
     made = 0;
     beforeAnswer = async () => undefined;
     const make = async () => {
@@ -106,10 +108,7 @@ describe('ByteBudget of answers', () => {
       await beforeAnswer();
     };
     const operations = [...fakeOperations(), ...textOperations(make)];
-    service = await startFakeService(
-      { operations, answers: budget, authenticate, maxUnreadMs },
-      { stopTimeoutMs: 100 },
-    );
+    service = await startFakeService({ operations, admission, authenticate, maxUnreadMs }, { stopTimeoutMs: 100 });
   }
 
   beforeEach(async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Caller } from '#domain/shared/access.ts';
-import { ByteBudget } from '#exchange/byte-budget.ts';
+import { Admission } from '#exchange/admission.ts';
+import type { ByteBudget } from '#exchange/byte-budget.ts';
 import { type GatewayService, startGateway } from '#test/gateway/support/gateway-service.ts';
 import { multipart, SlowClient, transcriptionOf, transcriptions } from '#test/gateway/support/slow-client.ts';
 import { eventually } from '#test/support/run/eventually.ts';
@@ -34,9 +35,10 @@ for (const [plane, path, body] of [
     let clients: SlowClient[];
 
     beforeEach(async () => {
-      budget = new ByteBudget(limits);
+      const admission = new Admission({ limits: { bytes: { body: limits } } });
+      budget = admission.budgets.body;
       clients = [];
-      const options = { bodies: budget, authenticate };
+      const options = { admission, authenticate };
       service =
         plane === 'the gateway'
           ? await startGateway(configuration, options)
@@ -131,8 +133,10 @@ for (const [plane, path, body] of [
 
 describe('ByteBudget of uploads', () => {
   it('counts an upload’s bytes in memory until they are in the file, and none once the upload has ended', async () => {
-    const budget = new ByteBudget({ maxBytesPerProject: 2_000_000, maxBytes: 2_000_000 });
-    const service = await startGateway(configuration, { bodies: budget, authenticate });
+    const limits = { maxBytesPerProject: 2_000_000, maxBytes: 2_000_000 };
+    const admission = new Admission({ limits: { bytes: { body: limits } } });
+    const budget = admission.budgets.body;
+    const service = await startGateway(configuration, { admission, authenticate });
     const client = new SlowClient(service.port, 'one');
     try {
       const upload = transcriptionOf('m', 5_000_000);

@@ -9,6 +9,7 @@ import { newEvent } from '#domain/shared/event.ts';
 import type { Failure } from '#domain/shared/failure.ts';
 import { template } from '#domain/template/template.ts';
 import { UnreadableStreamError } from '#event-store/unreadable-stream.ts';
+import { Admission } from '#exchange/admission.ts';
 import type { ResponseSink } from '#exchange/response-sink.ts';
 import { type FeedRequest, LiveFeed, type LiveFeedOptions } from '#live-feed/live-feed.ts';
 import { PastEntries } from '#live-feed/past-entries.ts';
@@ -23,7 +24,8 @@ import { FeedClient } from './feed-client.ts';
 
 const ignored = () => undefined;
 const log = { info: ignored, warn: ignored, error: assert.fail };
-const noLimits = { maxFeeds: 1_000, maxFeedsPerProject: 1_000 };
+const feedsUpTo = (maxPlaces: number, maxPlacesOfOwner: number) =>
+  new Admission({ limits: { rooms: { 'live feed': { maxPlaces, maxPlacesOfOwner } } } });
 const origin = {
   actor: { keyId: 'ckeyadmin0000000', keyType: 'admin' },
   requestId: 'request-1',
@@ -33,11 +35,13 @@ const origin = {
 
 describe('LiveFeed', () => {
   let service: Service;
+  let admission: Admission;
   let feeds: LiveFeed[] = [];
   let served: Promise<Failure | null>[] = [];
 
   beforeEach(() => {
     service = new Service();
+    admission = feedsUpTo(1_000, 1_000);
   });
   afterEach(async () => {
     for (const feed of feeds) feed.stop();
@@ -46,14 +50,22 @@ describe('LiveFeed', () => {
     served = [];
   });
 
+  const partsInMemory = () => admission.figures()['past entries'].taken;
   const readsOf = () => ({
     history: new StreamHistory(service.store),
     personalReader: (subjects: ReadonlyArray<string>) => service.personalData.readerOf(subjects),
   });
   const pastWith = (documents: Pick<typeof service.documents, 'list'>) =>
-    new PastEntries({ documents, reads: readsOf(), positions: { passed: async () => 'reached' }, partTimeoutMs: 10 });
+    new PastEntries({
+      admission,
+      documents,
+      reads: readsOf(),
+      positions: { passed: async () => 'reached' },
+      partTimeoutMs: 10,
+    });
   const pastWaitingFor = (waitForAudit: (position: number) => Promise<boolean>) =>
     new PastEntries({
+      admission,
       documents: service.documents,
       reads: readsOf(),
       positions: {
@@ -67,7 +79,7 @@ describe('LiveFeed', () => {
       tail: service.store.tail,
       reads: readsOf(),
       past,
-      limits: noLimits,
+      admission,
       log,
       ...options,
     });
@@ -254,7 +266,7 @@ describe('LiveFeed', () => {
   };
 
   it('refuses feeds beyond the limits of a project and of the node', async () => {
-    const feed = feedWith({ limits: { maxFeeds: 4, maxFeedsPerProject: 2 } });
+    const feed = feedWith({ admission: feedsUpTo(4, 2) });
     const [, stranger, sibling, customer] = Object.values(tenants).map((tenant) => callerOf('project', tenant));
     assert.ok(stranger && sibling && customer);
     const first = await opened(feed, callerOf('project'));
@@ -269,7 +281,7 @@ describe('LiveFeed', () => {
   });
 
   it('leaves room on the node for other projects, however many feeds a project may have', async () => {
-    const feed = feedWith({ limits: { maxFeeds: 6, maxFeedsPerProject: 100 } });
+    const feed = feedWith({ admission: feedsUpTo(6, 100) });
     for (let count = 0; count < 3; count += 1) await opened(feed, callerOf('project'));
     assert.equal(await refusalOf(feed, callerOf('project')), 'feeds-full');
     const stranger = callerOf('project', tenants.stranger);
@@ -323,7 +335,7 @@ describe('LiveFeed', () => {
     for (const client of clients) await client.waitFor(({ hasEnded }) => hasEnded);
     for (const { text } of clients) assert.match(text, /: ended: it was read too slowly\n\n$/);
     await Promise.all(served);
-    assert.deepEqual([feed.size, past.parts], [0, 0]);
+    assert.deepEqual([feed.size, partsInMemory()], [0, 0]);
     const next = await opened(feed, callerOf('project'), { after: 0 });
     await next.waitFor(({ entries }) => entries.length === 301);
   });
@@ -375,10 +387,10 @@ describe('LiveFeed', () => {
     await other.waitFor(({ status }) => status === 200);
     while (asked.length < 3) await nextTurn();
     assert.deepEqual(asked, [tenants.project.projectId, tenants.project.projectId, tenants.stranger.projectId]);
-    assert.equal(past.parts, 3);
+    assert.equal(partsInMemory(), 3);
     gate.resolve();
     for (const client of [...unread, other]) await client.waitFor(({ entries }) => entries.length > 0);
-    await eventually(() => past.parts === 0, 'no part is in memory');
+    await eventually(() => partsInMemory() === 0, 'no part is in memory');
     for (const client of unread) {
       assert.ok(client.entries.length < 101);
       client.drain();
@@ -396,7 +408,7 @@ describe('LiveFeed', () => {
     for (const client of waiting) await client.waitFor(({ text }) => text.includes(': keep-alive\n\n'));
     gate.reject(new UnavailableError('away'));
     for (const client of waiting) await client.waitFor(({ hasEnded }) => hasEnded);
-    assert.equal(past.parts, 0);
+    assert.equal(partsInMemory(), 0);
   });
 
   it('follows the log only while a client reads, and again with the next client', async () => {

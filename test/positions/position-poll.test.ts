@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { nothingRead } from '#domain/shared/log-mark.ts';
+import { Admission } from '#exchange/admission.ts';
 import {
   type PollLimits,
   PositionPoll,
@@ -24,7 +25,7 @@ describe('PositionPoll', () => {
   let beforePoll: () => Promise<void>;
 
   beforeEach(async () => {
-    positions = new Positions();
+    positions = new Positions(new Admission());
     positions.declare('projection', [{ name: 'flows', types: ['FlowCreated'] }]);
     polls = 0;
     warnings = 0;
@@ -236,7 +237,7 @@ describe('PositionPoll', () => {
     await passedFlows(5);
     await poll.close();
     positions.close();
-    positions = new Positions();
+    positions = new Positions(new Admission());
     positions.declare('projection', [{ name: 'flows', types: ['FlowCreated'] }]);
     let isDown = true;
     poll = new PositionPoll({

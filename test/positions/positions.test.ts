@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import { Admission } from '#exchange/admission.ts';
 import { type FollowedPosition, type FollowerKind, Positions, type WaitOutcome } from '#positions/positions.ts';
 import { runFor } from '#shared/async/fair-queue.ts';
 import { itInRounds } from '#test/support/run/long.ts';
@@ -16,7 +17,7 @@ const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 describe('Positions', () => {
   let positions: Positions;
   beforeEach(() => {
-    positions = new Positions();
+    positions = new Positions(new Admission());
     positions.declare('projection', followers);
   });
   afterEach(() => positions.close());
@@ -153,7 +154,7 @@ describe('Positions', () => {
       const wait = fc.record({ names: fc.subarray(names), position: fc.nat(6), strict: fc.boolean() });
       await fc.assert(
         fc.asyncProperty(fc.array(fc.oneof(update, wait), { maxLength: 30 }), async (steps) => {
-          const tested = new Positions();
+          const tested = new Positions(new Admission());
           let current = new Map<string, FollowedPosition>();
           const isMet = (condition: { names: string[]; position: number; strict: boolean }) =>
             condition.names.every((name) => {

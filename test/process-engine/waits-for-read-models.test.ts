@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { StreamWriter } from '#application/streams/stream-writer.ts';
 import { type StreamWrite, writeEvents } from '#application/streams/write-events.ts';
 import type { OrganizationEvents } from '#domain/organization/organization.ts';
+import { Admission } from '#exchange/admission.ts';
 import { Positions } from '#positions/positions.ts';
 import { type Process, type ProcessTools, process } from '#process-engine/process.ts';
 import { ProcessCheckpoints } from '#process-engine/process-checkpoints.ts';
@@ -107,7 +108,7 @@ describe('The wait of a process for a read model', () => {
   for (const lagMs of [200, 1_000, 2_500, 5_000])
     it(`takes the lag of ${lagMs} ms, however long commands go on`, async () => {
       const ends: Array<{ readonly at: number; readonly position: number }> = [];
-      const positions = new Positions();
+      const positions = new Positions(new Admission());
       const command = async (id: string) => {
         const position = await created(id);
         ends.push({ at: time.now, position });

@@ -3,6 +3,7 @@ import { bootstrap, createFirstKey } from '#app/startup/bootstrap.ts';
 import { PendingResources, ReadYourWrites } from '#application/operations/read-your-writes.ts';
 import { createFlow } from '#commands/flow/create-flow.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
+import { Admission } from '#exchange/admission.ts';
 import { Positions } from '#positions/positions.ts';
 import { projections } from '#projections/table.ts';
 import { getFlow } from '#queries/flow/get-flow.ts';
@@ -26,7 +27,7 @@ describe('a read of a flow that was just created', () => {
   let createAnotherFlow: () => Promise<string>;
 
   beforeEach(async () => {
-    positions = new Positions();
+    positions = new Positions(new Admission());
     positions.declare(
       'projection',
       projections.map(({ name }) => ({ name, types: ['FlowCreated'] })),

@@ -6,10 +6,10 @@ import type { OperationResult } from '#application/operations/operation-request.
 import type { CollectionReader } from '#application/operations/paging.ts';
 import { listItems, maxPageBytes } from '#application/operations/paging.ts';
 import { PendingResources } from '#application/operations/read-your-writes.ts';
-import { PageMakers } from '#application/queries/page-makers.ts';
 import type { AnyQuery } from '#application/queries/query.ts';
 import { queryOperation } from '#application/queries/query-handler.ts';
 import { exampleDigest } from '#domain/history/digest.ts';
+import { Admission } from '#exchange/admission.ts';
 import { PersonalData } from '#personal-data/personal-data.ts';
 import { Positions } from '#positions/positions.ts';
 import { getFlow } from '#queries/flow/get-flow.ts';
@@ -41,12 +41,13 @@ async function ask(
   log: Pick<Service, 'writer' | 'store'> = new Service(),
 ): Promise<OperationResult> {
   const keyUsage = { touch: () => undefined, lastUsed: async () => new Map(), close: async () => undefined };
+  const admission = new Admission();
   const runtime = {
     documents,
-    pending: new PendingResources(new Positions()),
+    pending: new PendingResources(new Positions(admission)),
     history: new StreamHistory(log.store),
     personalReader: (subjects: ReadonlyArray<string>) => personalData.readerOf(subjects),
-    pageMakers: new PageMakers(),
+    admission,
     services: {
       streams: log.writer,
       unknownEvents: () => documents.unknownEvents(),
@@ -60,7 +61,7 @@ async function ask(
       responses: { quotaBytes: 9, ttlDays: 30, amountOf: async () => ({ count: 1, bytes: 2, oldestAt: 3 }) },
       gatewayHealth: () => ({ node: 'node-1', windowSeconds: 300, targets: [], circuitChanges: [] }),
       webhooks: { deliveryOf: async () => null, deliveriesTo: async () => ({ deliveries: [], next: null }) },
-      comparer: new VersionComparer({ maxCharactersHere: Number.MAX_SAFE_INTEGER }),
+      comparer: new VersionComparer({ admission, maxCharactersHere: Number.MAX_SAFE_INTEGER }),
       verification: async () => null,
       proveInclusion: async (stream: string) => ({
         digest: exampleDigest,

@@ -34,7 +34,7 @@ import { eventCodecs } from '#domain/shared/event-codecs.ts';
 import type { Failure } from '#domain/shared/failure.ts';
 import type { EventStoreDbEventStore } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
 import { LogTail } from '#event-store/log-tail.ts';
-import { ByteBudget } from '#exchange/byte-budget.ts';
+import { Admission } from '#exchange/admission.ts';
 import type { Metrics } from '#http/routes/metrics.ts';
 import { serveLeases } from '#leases/leases-over-port.ts';
 import { RoundTimes } from '#leases/round-times.ts';
@@ -139,8 +139,7 @@ export class WorldNode {
       log: this.#log,
       opened: this.#opened,
       history: new StreamHistory(stores.events),
-      bodies: new ByteBudget(config.limits.bodies),
-      answers: new ByteBudget(config.limits.answers),
+      admission: this.#admission,
     };
     const { runtime, processStatuses } = await startFollowers(started, processes);
     this.#runtime = runtime;
@@ -188,7 +187,7 @@ export class WorldNode {
         leaseTimes,
         polled: limited(reach.to('polled', this.name, shared.records, limitMs), recordLimits),
       },
-      { tail, log, opened },
+      { admission: this.#admission, tail, log, opened },
     );
     await readStore.projections.start();
     const watched = this.#surroundings.heldLeases.watch(this.name, readStore.leases);
@@ -281,6 +280,7 @@ export class WorldNode {
     );
   }
 
+  readonly #admission = new Admission();
   readonly #log: DebugLogger = {
     debug: () => undefined,
     info: () => undefined,
@@ -302,6 +302,7 @@ function createMetrics(): Metrics {
     watchUnknownEvents: ignore,
     watchIncompleteStreams: ignore,
     watchStopped: ignore,
+    watchLimits: ignore,
     watchConnections: ignore,
     registry: new Registry(),
     text: async () => '',

@@ -13,7 +13,6 @@ import { uploadOperation } from '#application/files/upload-operation.ts';
 import type { AnyOperation } from '#application/operations/operation.ts';
 import { PendingResources, type ReactingProcess, ReadYourWrites } from '#application/operations/read-your-writes.ts';
 import { downloadOperation } from '#application/queries/content-query.ts';
-import { PageMakers } from '#application/queries/page-makers.ts';
 import type { QueryServices } from '#application/queries/query.ts';
 import { type QueryDependencies, queryOperation } from '#application/queries/query-handler.ts';
 import { EndpointPlaces } from '#application/webhooks/endpoint-places.ts';
@@ -63,12 +62,12 @@ export function createBindOperations(runtime: OperationRuntime): BindOperations 
 }
 
 function commandDependencies(runtime: OperationRuntime, pending: PendingResources): CommandDependencies {
-  const { config, writer, personalData, positions, documents, reacting: processes } = runtime;
+  const { config, admission, writer, personalData, positions, documents, reacting: processes } = runtime;
   const { maxAppendBytes, maxFilledBytes, webhookEndpoints, readYourWritesTimeoutMs: timeoutMs } = config.limits;
   return {
     writer,
     claims: new Claims(writer),
-    endpointPlaces: new EndpointPlaces({ documents, positions, limits: webhookEndpoints, timeoutMs }),
+    endpointPlaces: new EndpointPlaces({ admission, documents, positions, limits: webhookEndpoints, timeoutMs }),
     lookup: lookupIn(runtime),
     personalData,
     maxAppendBytes,
@@ -132,7 +131,7 @@ function queryDependencies(
     lastPosition: () => readEndOfLog(events),
   };
   const personalReader: QueryDependencies['personalReader'] = (subjects) => personalData.readerOf(subjects);
-  return { blobs, documents, pending, history, personalReader, pageMakers: new PageMakers(), services };
+  return { blobs, documents, pending, history, personalReader, admission: runtime.admission, services };
 }
 
 /**

@@ -24,14 +24,13 @@ export interface FeedAccess {
 
 /** Creates the live feed of a node. It follows the log only while a client reads it. */
 export function openLiveFeed(runtime: Runtime, { keys, sessions, sessionCookie }: FeedAccess): OpenLiveFeed {
-  const { config, events: store, tail, documents, personalData, metrics, positions, history, log } = runtime;
-  const limits = config.limits.feeds;
+  const { admission, events: store, tail, documents, personalData, metrics, positions, history, log } = runtime;
   const reads = {
     history,
     personalReader: (subjects) => personalData.readerOf(subjects),
   } satisfies EntryReads;
-  const past = new PastEntries({ documents, reads, positions });
-  const feed = new LiveFeed({ tail, store, reads, past, limits, log });
+  const past = new PastEntries({ admission, documents, reads, positions });
+  const feed = new LiveFeed({ admission, tail, store, reads, past, log });
   metrics.watchGauge('switchyard_live_feeds', 'Live feeds that are open on this node', () => feed.size);
   const operation = createFeedOperation({
     feed,

@@ -64,7 +64,7 @@ interface OpenedLog {
  */
 export async function openReadOnlyStores(
   config: Config,
-  { log, onFatal }: OpenStoresOptions,
+  { admission, log, onFatal }: OpenStoresOptions,
   opened: AsyncDisposableStack,
 ) {
   const { readStore, dataDir } = config;
@@ -100,7 +100,7 @@ export async function openReadOnlyStores(
   opened.defer(() => calls.close());
   const responses = await openStoredResponses(place, subjectKeys, config);
   opened.defer(() => responses.close());
-  const positions = asOfPositions(asOf);
+  const positions = asOfPositions(asOf, admission);
   const read = {
     projections: asOfProjections(asOf),
     positions,

@@ -3,6 +3,7 @@ import type { Config } from '#app/config.ts';
 import { waitForStore } from '#app/startup/wait-for-stores.ts';
 import type { ReadStoreConfig } from '#app/store-config.ts';
 import type { LogTail } from '#event-store/log-tail.ts';
+import type { Admission } from '#exchange/admission.ts';
 import type { Metrics } from '#http/routes/metrics.ts';
 import type { Leases } from '#leases/leases.ts';
 import { RoundTimes } from '#leases/round-times.ts';
@@ -36,6 +37,7 @@ export interface OpenedReadStore {
 /** The dependencies of a read store: the log that fills it, and the logger. */
 export interface ReadStoreDependencies {
   readonly forProjector: () => ProjectorEvents;
+  readonly admission: Admission;
   readonly tail: LogTail;
   /** The unique name of this node. */
   readonly node: string;
@@ -83,9 +85,9 @@ export function openReadStore(config: Config, surroundings: ReadStoreDependencie
 
 async function openEmbedded(
   file: string,
-  { forProjector, log, opened }: ReadStoreDependencies,
+  { admission, forProjector, log, opened }: ReadStoreDependencies,
 ): Promise<OpenedReadStore> {
-  const positions = new Positions();
+  const positions = new Positions(admission);
   opened.defer(() => positions.close());
   const readStore = { kind: 'sqlite', file } as const;
   const projections = new EmbeddedProjections({ positions, events: forProjector, readStore, log });
@@ -100,7 +102,7 @@ async function openEmbedded(
 async function openShared(
   url: string,
   { roles, limits }: Config,
-  { forProjector, tail, node, records, metrics, mongoDb, log, opened }: ReadStoreDependencies,
+  { admission, forProjector, tail, node, records, metrics, mongoDb, log, opened }: ReadStoreDependencies,
 ): Promise<OpenedReadStore> {
   const [{ openMongoDbReadStore }, { openMongoDbRecordStore }, { openMongoDbLeaseStore }] = await Promise.all([
     import('#read-store/mongodb/mongodb-read-store.ts'),
@@ -117,7 +119,7 @@ async function openShared(
       leaseTimes,
       polled: openMongoDbRecordStore({ connection }),
     },
-    { tail, log, opened },
+    { admission, tail, log, opened },
   );
   await waitForStore(variable, log, () => shared.documents.status());
   await projections.start();

@@ -15,6 +15,7 @@ import type { EventStore } from '#event-store/event-store.ts';
 import type { LogTail } from '#event-store/log-tail.ts';
 import type { StreamRemoval } from '#event-store/stream-removal.ts';
 import type { RawLog } from '#event-store/transfer/raw-log.ts';
+import type { Admission } from '#exchange/admission.ts';
 import { createMetrics, type Metrics } from '#http/routes/metrics.ts';
 import type { Leases } from '#leases/leases.ts';
 import { PersonalData } from '#personal-data/personal-data.ts';
@@ -69,6 +70,7 @@ export interface Stores {
 
 /** The options of opened stores. */
 export interface OpenStoresOptions {
+  readonly admission: Admission;
   readonly log: DebugLogger;
   /** Receives an error from which the process cannot recover. */
   readonly onFatal: (error: Error) => void;
@@ -80,7 +82,7 @@ export interface OpenStoresOptions {
  */
 export async function openStores(
   config: Config,
-  { log, onFatal }: OpenStoresOptions,
+  { admission, log, onFatal }: OpenStoresOptions,
   opened: OpenedParts,
 ): Promise<Stores> {
   const directory = openDataDirectory(config.dataDir);
@@ -111,6 +113,7 @@ export async function openStores(
   await waitForStore('EVENT_STORE_URL', log, () => format.record());
   const node = createNodeName();
   const readStore = await openReadStore(config, {
+    admission,
     forProjector,
     tail,
     node,

@@ -1,4 +1,5 @@
 import type { LogTail } from '#event-store/log-tail.ts';
+import type { Admission } from '#exchange/admission.ts';
 import type { Metrics } from '#http/routes/metrics.ts';
 import type { LeaseStore } from '#leases/lease-store.ts';
 import type { Leases } from '#leases/leases.ts';
@@ -41,6 +42,7 @@ export interface SharedReadStore {
 
 /** What surrounds a shared read store on its node. */
 export interface SharedReadStoreSurroundings {
+  readonly admission: Pick<Admission, 'rooms'>;
   readonly tail: LogTail;
   readonly log: Logger;
   /** Collects everything that must be closed. */
@@ -50,9 +52,9 @@ export interface SharedReadStoreSurroundings {
 /** Builds a shared read store on its ports. Nothing is polled before its projections are started. */
 export function buildSharedReadStore(
   ports: SharedReadStorePorts,
-  { tail, log, opened }: SharedReadStoreSurroundings,
+  { admission, tail, log, opened }: SharedReadStoreSurroundings,
 ): SharedReadStore {
-  const positions = new Positions();
+  const positions = new Positions(admission);
   opened.defer(() => positions.close());
   let polledAt = () => Number.NEGATIVE_INFINITY;
   const announced = { generationOf: (name: string) => positions.generationOf(name), readAt: () => polledAt() };

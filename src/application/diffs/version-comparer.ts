@@ -1,8 +1,9 @@
 import * as E from 'fp-ts/lib/Either.js';
 import { Piscina } from 'piscina';
-import { type Failure, failure } from '#domain/shared/failure.ts';
+import type { Failure } from '#domain/shared/failure.ts';
+import type { Admission } from '#exchange/admission.ts';
+import { currentHeld } from '#exchange/held.ts';
 import { heavyWork } from '#shared/async/event-loop-budget.ts';
-import { currentOwner, FairSlots } from '#shared/async/fair-queue.ts';
 import { abortAfter } from '#shared/async/timed-waits.ts';
 import { clock } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
@@ -12,10 +13,6 @@ import compareVersions, { type Comparison } from './compare-versions.ts';
 
 /** The most characters of both versions that are compared without the thread, which takes a few milliseconds. */
 const maxCharactersHere = 64 * 1024;
-/** The most comparisons of a project that wait for the thread, with up to 4 MiB of text each. */
-const maxWaitingOfProject = 2;
-/** The most that wait in all: those of many projects, so that no few of them keep the others out. */
-const maxWaiting = 64;
 const timeoutMs = 10_000;
 const idleTimeoutMs = 30_000;
 const heap: ThreadHeap = {
@@ -26,10 +23,10 @@ const heap: ThreadHeap = {
   maxYoungGenerationSizeMb: 8,
 };
 
-/** The limits of comparisons. */
-export interface VersionComparerLimits {
+/** The options of comparisons. */
+export interface VersionComparerOptions {
+  readonly admission: Pick<Admission, 'slot'>;
   readonly maxCharactersHere?: number;
-  readonly maxWaiting?: number;
   /** For waiting and comparing together. */
   readonly timeoutMs?: number;
   readonly heap?: ThreadHeap;
@@ -40,19 +37,12 @@ export interface VersionComparerLimits {
  * turn. It starts on demand, and ends after half a minute without work.
  */
 export class VersionComparer {
-  readonly #limits: Required<VersionComparerLimits>;
-  readonly #turns: FairSlots;
+  readonly #options: Required<VersionComparerOptions>;
   #pool: Piscina<Comparison, string> | null = null;
   #isClosed = false;
 
-  constructor(limits: VersionComparerLimits = {}) {
-    this.#limits = { maxCharactersHere, maxWaiting, timeoutMs, heap, ...limits };
-    this.#turns = new FairSlots({
-      maxSlots: 1,
-      maxWaiting: this.#limits.maxWaiting,
-      maxWaitingOfOwner: maxWaitingOfProject,
-      maxWaitMs: this.#limits.timeoutMs,
-    });
+  constructor(options: VersionComparerOptions) {
+    this.#options = { maxCharactersHere, timeoutMs, heap, ...options };
   }
 
   /**
@@ -61,19 +51,18 @@ export class VersionComparer {
    * @throws UnavailableError if too many projects wait, or if the thread does not answer in time
    */
   async compare<Diff>(comparison: Comparison): Promise<E.Either<Failure, EncodedJson<Diff>>> {
-    if (comparison.before.length + comparison.after.length <= this.#limits.maxCharactersHere) {
+    if (comparison.before.length + comparison.after.length <= this.#options.maxCharactersHere) {
       await heavyWork.take(1);
       return E.right(new EncodedJson<Diff>(compareVersions(comparison)));
     }
     const began = clock.now();
-    const leave = await this.#turns.enter(currentOwner());
-    if (leave === 'owner-waits') return E.left(tooManyWait);
-    if (leave === 'all-wait') throw new UnavailableError('Too many large versions are being compared now.');
-    if (leave === 'too-late') throw this.#late();
+    const leave = await this.#options.admission.slot(currentHeld(), 'large comparison');
+    if (E.isLeft(leave) && leave.left.code === 'unavailable') throw new UnavailableError(leave.left.detail);
+    if (E.isLeft(leave)) return leave;
     try {
       return E.right(new EncodedJson<Diff>(await this.#compareInThread(comparison, began)));
     } finally {
-      leave();
+      leave.right();
     }
   }
 
@@ -84,23 +73,23 @@ export class VersionComparer {
   }
 
   async #compareInThread(comparison: Comparison, began: number): Promise<string> {
-    const msLeft = this.#limits.timeoutMs - (clock.now() - began);
+    const msLeft = this.#options.timeoutMs - (clock.now() - began);
     if (this.#isClosed) throw new UnavailableError('This node stops.');
     const signal = abortAfter(Math.max(0, Math.floor(msLeft)));
     try {
       return await this.#startedPool().run(comparison, { signal });
     } catch (error) {
-      if (!signal.aborted) throw threadError(error, this.#limits.heap);
+      if (!signal.aborted) throw threadError(error, this.#options.heap);
       throw this.#late();
     }
   }
 
   #late(): UnavailableError {
-    return new UnavailableError(`The comparison took longer than ${this.#limits.timeoutMs / 1000} s.`);
+    return new UnavailableError(`The comparison took longer than ${this.#options.timeoutMs / 1000} s.`);
   }
 
   #startedPool(): Piscina<Comparison, string> {
-    const { maxOldGenerationSizeMb, maxYoungGenerationSizeMb } = this.#limits.heap;
+    const { maxOldGenerationSizeMb, maxYoungGenerationSizeMb } = this.#options.heap;
     this.#pool ??= new Piscina({
       filename: new URL('./compare-versions.ts', import.meta.url).href,
       minThreads: 0,
@@ -111,9 +100,3 @@ export class VersionComparer {
     return this.#pool;
   }
 }
-
-const tooManyWait = failure(
-  'too-many-calls',
-  'Two comparisons of large versions of this project wait already. Send them one after another.',
-  { retryAfterSeconds: 1 },
-);

@@ -8,13 +8,15 @@ import type { PendingResources, RequestReads } from '#application/operations/rea
 import { failures } from '#domain/failures.ts';
 import { type Caller, canAccess, isConcealedFor, type Tenant } from '#domain/shared/access.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
+import type { Admission } from '#exchange/admission.ts';
+import { currentHeld } from '#exchange/held.ts';
 import { keepNewestClaims, type ReadCollection } from '#read-store/newest-claims.ts';
 import type { DocumentValue, PageRequest, ReadStore, Where } from '#read-store/read-store.ts';
 import { StoredDocument } from '#read-store/stored-document.ts';
 import { clock } from '#shared/clock.ts';
 import type { EncodedJson } from '#shared/json/encoded-json.ts';
 import type { Json } from '#shared/json/json.ts';
-import type { PageMakers } from './page-makers.ts';
+import { exportInTurn, makePage } from './made-in-turn.ts';
 import type { AnyQuery, DocumentSubject, QueryContext, StreamSubject } from './query.ts';
 
 /** The dependencies of queries. */
@@ -24,7 +26,7 @@ export interface QueryDependencies
   /** What this node has answered before the read models showed it. */
   readonly pending: Pick<PendingResources, 'beginReads'>;
   /** Limits the answers from many documents that are made at once. */
-  readonly pageMakers: PageMakers;
+  readonly admission: Pick<Admission, 'slot'>;
 }
 
 /** The resource in the path, and the further reads of its request. */
@@ -187,7 +189,7 @@ function readsManyDocuments({ paged, produces, readsMany }: AnyQuery): boolean {
 async function answer(
   definition: AnyQuery,
   read: Readonly<Record<string, CollectionReader>>,
-  { services, history, personalReader, pageMakers }: QueryDependencies,
+  { services, history, personalReader, admission }: QueryDependencies,
   valid: ValidRequest<QuerySubject>,
 ): Promise<E.Either<Failure, OperationResult>> {
   const { request, input } = valid;
@@ -210,12 +212,12 @@ async function answer(
       services,
     });
   const readsMany = isAboutPast || readsManyDocuments(definition);
-  const answered = readsMany ? await pageMakers.make(caller, answerNow) : await answerNow();
+  const answered = readsMany ? await makePage(admission, currentHeld(), answerNow) : await answerNow();
   if (E.isLeft(answered)) return answered;
   const { status } = definition.http;
   if ('stream' in answered.right) {
     const { contentType, chunks } = answered.right.stream;
-    const stream = { contentType, chunks: pageMakers.exportInTurn(caller, chunks) };
+    const stream = { contentType, chunks: exportInTurn(admission, currentHeld(), chunks) };
     return E.right({ status, body: undefined, stream });
   }
   const { body, revision, nextCursor } = answered.right;

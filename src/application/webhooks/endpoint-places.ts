@@ -1,13 +1,16 @@
+import * as E from 'fp-ts/lib/Either.js';
 import type { Tenant } from '#domain/shared/access.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
+import type { Admission } from '#exchange/admission.ts';
+import { currentHeld } from '#exchange/held.ts';
 import type { Positions } from '#positions/positions.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
-import { FairSlots, type LeaveSlot } from '#shared/async/fair-queue.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { type EndpointLimit, type EndpointLimits, endpointLimitsOf } from './endpoint-limits.ts';
 
 export interface EndpointPlacesOptions {
+  readonly admission: Pick<Admission, 'slot'>;
   readonly documents: Pick<ReadStore, 'count'>;
   readonly positions: Pick<Positions, 'hasPassed' | 'isHalted' | 'passed'>;
   readonly limits: EndpointLimits;
@@ -29,8 +32,6 @@ const createdBy: ReadonlyMap<string, number> = new Map([
   ['WebhookEndpointCreated', 1],
   ['WebhookEndpointDeleted', 0],
 ]);
-/** One creation at a time; projects take turns. */
-const turnLimits = { maxSlots: 1, maxWaitingOfOwner: 500, maxWaiting: 5_000, maxWaitMs: 10_000 };
 /** The most changes that are remembered. The oldest are forgotten if the read model does not show them. */
 const maxChanges = 10_000;
 
@@ -42,8 +43,6 @@ const maxChanges = 10_000;
  */
 export class EndpointPlaces {
   readonly #options: EndpointPlacesOptions;
-  /** By partner, or by organization without a partner. */
-  readonly #turns = new Map<string, FairSlots>();
   /** In the order of their positions. */
   readonly #changes: Change[] = [];
   /** The position of the last change for which a wait was too long. */
@@ -68,16 +67,11 @@ export class EndpointPlaces {
    * @returns a function that ends the turn, to be called once
    * @throws UnavailableError if too many creations wait, or after 10 s
    */
-  async enter({ partnerId, organizationId, projectId }: Tenant): Promise<LeaveSlot> {
-    const group = partnerId ?? organizationId;
-    const turns = this.#turns.get(group) ?? new FairSlots(turnLimits);
-    this.#turns.set(group, turns);
-    const leave = await turns.enter(projectId ?? organizationId);
-    if (typeof leave === 'string') throw new UnavailableError('Too many webhook endpoints are being created at once.');
-    return () => {
-      leave();
-      if (turns.taken === 0) this.#turns.delete(group);
-    };
+  async enter({ partnerId, organizationId, projectId }: Tenant): Promise<() => void> {
+    const whose = { owner: projectId ?? organizationId, group: partnerId ?? organizationId };
+    const leave = await this.#options.admission.slot(currentHeld(), 'endpoint creation', whose);
+    if (E.isLeft(leave)) throw new UnavailableError(leave.left.detail);
+    return leave.right;
   }
 
   /**
@@ -130,7 +124,7 @@ export class EndpointPlaces {
 /** The creation of one endpoint. It holds its turn from the first `takePlace` until it is disposed of. */
 export class EndpointCreation implements Disposable {
   readonly #places: Pick<EndpointPlaces, 'enter' | 'refusalOf'>;
-  #leave: LeaveSlot | null = null;
+  #leave: (() => void) | null = null;
 
   constructor(places: Pick<EndpointPlaces, 'enter' | 'refusalOf'>) {
     this.#places = places;

@@ -19,12 +19,12 @@ export async function startOwnService(config: Config, path: string): Promise<() 
     printAdminKey,
     onFatal: (error) => log.logger.fatal({ err: error }, 'An embedded store takes no more changes'),
   });
-  const { readiness, metrics, bodies } = service;
+  const { readiness, metrics, admission } = service;
   const options = {
     readiness,
     version: readProductVersion(),
     metrics,
-    bodies,
+    admission,
     log: log.logger,
     limits: config.limits,
     invoke: createLocalInvoke(metrics, log.logger),

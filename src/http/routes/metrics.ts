@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, type GaugeConfiguration, Histogram, Registry } from 'prom-client';
+import type { LimitFigures } from '#exchange/admission.ts';
 import { keptCount, keptNames } from '#exchange/held.ts';
 import type { ConnectionFigures } from '#http/server/connections.ts';
 import type { EndedCommand } from '#mongodb/command-monitor.ts';
@@ -46,6 +47,8 @@ export interface Metrics {
   readonly watchGauge: (name: string, help: string, figure: () => number) => void;
   /** Sets the source of projection lag, which is read with the metrics. */
   readonly watchProjections: (lags: () => Promise<ReadonlyArray<ProjectionLag>>) => void;
+  /** Sets the source of the figures of limits, by name, which is read with the metrics. */
+  readonly watchLimits: (figures: () => Readonly<Record<string, LimitFigures>>) => void;
   /** Sets the source of the figures of connections, which is read with the metrics. */
   readonly watchConnections: (figures: () => ConnectionFigures) => void;
   /** The registry, for metrics of other parts. */
@@ -131,6 +134,7 @@ export function createMetrics(): Metrics {
     watchUnknownEvents: (unknown) => watchUnknownEvents(registry, unknown),
     watchIncompleteStreams: (found) => watchIncompleteStreams(registry, found),
     watchStopped: (stopped) => watchStopped(registry, stopped),
+    watchLimits: (figures) => watchLimits(registry, figures),
     watchConnections: (figures) => watchConnections(registry, figures),
     registry,
     text: () => registry.metrics(),
@@ -187,6 +191,31 @@ function watchKept(registry: Registry): void {
   watchFigures(registry, { name: 'switchyard_kept', help, labelNames: ['name'] }, () =>
     keptNames.map((name) => [{ name }, keptCount(name)]),
   );
+}
+
+function watchLimits(registry: Registry, figures: () => Readonly<Record<string, LimitFigures>>): void {
+  const labelNames = ['name'];
+  const shown = (figureOf: (of: LimitFigures) => number | null) => () =>
+    Object.entries(figures()).flatMap(([name, of]): ReadonlyArray<Labelled> => {
+      const figure = figureOf(of);
+      return figure === null ? [] : [[{ name }, figure]];
+    });
+  const gauge = (name: string, help: string, figureOf: (of: LimitFigures) => number | null) =>
+    watchFigures(registry, { name, help, labelNames }, shown(figureOf));
+  gauge('switchyard_limit_taken', 'Slots, places or bytes that are taken', ({ taken }) => taken);
+  gauge('switchyard_limit_waiting', 'Callers that wait for a slot', ({ waiting }) => waiting);
+  gauge('switchyard_limit_max', 'Maximum of the node; absent where only each project has one', ({ limit }) => limit);
+  const countRefused = shown(({ refused }) => refused);
+  new Counter({
+    name: 'switchyard_limit_refused_total',
+    help: 'Callers that got no slot, place or bytes',
+    labelNames,
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [labels, count] of countRefused()) this.inc(labels, count);
+    },
+  });
 }
 
 function watchProjections(registry: Registry, lags: () => Promise<ReadonlyArray<ProjectionLag>>): void {

@@ -5,7 +5,8 @@ import type { RateLimit } from '#application/access/rate-limit.ts';
 import { failureOfError } from '#application/operations/unexpected-error.ts';
 import type { Caller } from '#domain/shared/access.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
-import type { AnswerPlaces } from '#exchange/byte-budget.ts';
+import type { Admission } from '#exchange/admission.ts';
+import { Held } from '#exchange/held.ts';
 import { presentedKeyOf } from '#http/request/request-headers.ts';
 import type { SessionCookie } from '#http/request/session-cookie.ts';
 import { apiSecurityHeaders, noStoreHeaders, writeResponse } from '#http/response/response.ts';
@@ -24,7 +25,7 @@ export interface PageSessionAccess {
   readonly authenticate: (presentedKey: string) => Promise<Caller | null>;
   /** Null without a limit. */
   readonly rateLimit: Pick<RateLimit, 'take'> | null;
-  readonly places: Pick<AnswerPlaces, 'enter'>;
+  readonly admission: Pick<Admission, 'slot'>;
   readonly logger: Logger;
 }
 
@@ -83,14 +84,14 @@ const keyInvalid = failure('key-invalid', 'This key opens nothing here.');
 async function admit(
   context: RequestContext,
   caller: Caller,
-  { rateLimit, places }: PageSessionAccess,
+  { rateLimit, admission }: PageSessionAccess,
 ): Promise<Failure | null> {
   context.keyId = caller.keyId;
   context.projectId = caller.projectId;
   const limited = await rateLimit?.take(caller);
   context.limitHeaders = limited?.headers ?? [];
   if (limited !== undefined && limited.refusal !== null) return limited.refusal;
-  const place = await places.enter(caller.projectId, 'command');
+  const place = await admission.slot(new Held(caller.projectId), 'command answer');
   if (E.isLeft(place)) return place.left;
   context.leavePlace = place.right;
   return null;

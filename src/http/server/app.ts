@@ -9,15 +9,10 @@ import { createRoutes, type OperationRoute } from '#application/operations/regis
 import { failureOfError } from '#application/operations/unexpected-error.ts';
 import type { Caller } from '#domain/shared/access.ts';
 import type { Failure } from '#domain/shared/failure.ts';
-import { defaultBodyByteLimits } from '#exchange/body-source.ts';
-import {
-  AnswerPlaces,
-  answersFull,
-  ByteBudget,
-  type ByteReservation,
-  defaultAnswerByteLimits,
-} from '#exchange/byte-budget.ts';
+import { Admission } from '#exchange/admission.ts';
+import { answersFull, type ByteBudget, type ByteReservation } from '#exchange/byte-budget.ts';
 import { anthropicErrors } from '#exchange/error-form.ts';
+import { Held } from '#exchange/held.ts';
 import type { Plane } from '#exchange/problem.ts';
 import type { TextStream } from '#exchange/response-sink.ts';
 import { docsPath, docsRoutes } from '#http/docs/docs-routes.ts';
@@ -74,12 +69,8 @@ export interface AppOptions {
     /** The most values in a JSON body. Default 50,000. */
     readonly maxBodyValues?: number;
   };
-  /** Counts the bytes that bodies hold. Default: a new budget with the default limits. */
-  readonly bodies?: ByteBudget;
-  /** Counts the bytes of answers that clients have not taken yet. Default: a new budget with the default limits. */
-  readonly answers?: ByteBudget;
-  /** Limits the answers that are made at once. Default: new places in that budget. */
-  readonly places?: AnswerPlaces;
+  /** Limits what requests hold. Default: one with the usual limits. */
+  readonly admission?: Admission;
   /** The app counts the requests that it is answering here. Default: a new count. */
   readonly running?: RunningRequests;
   /** How long bytes may wait for a client that takes none. Default 60 s. */
@@ -140,7 +131,7 @@ class HttpAdapter {
   readonly #bodies: ByteBudget;
   readonly #answers: ByteBudget;
   readonly #openAnswers: OpenAnswers;
-  readonly #places: AnswerPlaces;
+  readonly #admission: Admission;
   readonly #findOtherRole: FindOtherRole;
   readonly #findWrongTurn: FindWrongTurn;
   readonly #running: RunningRequests;
@@ -150,9 +141,9 @@ class HttpAdapter {
     this.#requestLog = new RequestLog(options.log, options.metrics);
     const { maxBodyBytes, maxBodyValues } = options.limits;
     this.#inputs = new OperationInputReader(maxBodyBytes, maxBodyValues);
-    this.#bodies = options.bodies ?? new ByteBudget(defaultBodyByteLimits);
-    this.#answers = options.answers ?? new ByteBudget(defaultAnswerByteLimits);
-    this.#places = options.places ?? new AnswerPlaces(this.#answers);
+    this.#admission = options.admission ?? new Admission();
+    this.#bodies = this.#admission.budgets.body;
+    this.#answers = this.#admission.budgets.answer;
     this.#openAnswers = new OpenAnswers(this.#answers, options.maxUnreadMs);
     this.#running = options.running ?? { count: 0 };
     this.#findWrongTurn = createFindWrongTurn(options.operations);
@@ -323,7 +314,7 @@ class HttpAdapter {
   async #takePlace(context: RequestContext, target: CallTarget, { projectId }: Caller): Promise<Failure | null> {
     const kind = target.kind === 'operation' ? target.route.operation.kind : null;
     if (kind !== 'query' && kind !== 'command') return null;
-    const place = await this.#places.enter(projectId, kind);
+    const place = await this.#admission.slot(new Held(projectId), `${kind} answer`);
     if (E.isLeft(place)) return place.left;
     context.leavePlace = place.right;
     return null;

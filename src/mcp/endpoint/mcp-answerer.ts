@@ -2,15 +2,15 @@ import { createMcpHandler, type McpHttpHandler } from '@modelcontextprotocol/ser
 import * as E from 'fp-ts/lib/Either.js';
 import type { StreamingRequest } from '#application/operations/operation.ts';
 import { failures } from '#domain/failures.ts';
-import { type Failure, failure } from '#domain/shared/failure.ts';
+import type { Failure } from '#domain/shared/failure.ts';
+import type { Admission } from '#exchange/admission.ts';
 import { type ArrivalLimits, readForResponse } from '#exchange/body-source.ts';
-import type { AnswerPlaces } from '#exchange/byte-budget.ts';
+import { currentHeld } from '#exchange/held.ts';
 import { inexactIntegers, numberNotExact, parseJsonObject, readJsonBytes } from '#exchange/json-body.ts';
 import { sendProblem } from '#exchange/problem.ts';
 import type { McpExchange } from '#mcp/server/mcp-exchange.ts';
 import { type McpServerDependencies, McpServers } from '#mcp/server/mcp-server.ts';
 import { readToolFilter } from '#mcp/tools/tool-catalogue.ts';
-import { FairSlots } from '#shared/async/fair-queue.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { type AllowedCallers, checkCallers } from './allowed-callers.ts';
 import { readMessage } from './read-message.ts';
@@ -18,7 +18,7 @@ import { readMessage } from './read-message.ts';
 export interface McpEndpointOptions extends McpServerDependencies {
   readonly callers: AllowedCallers;
   /** Limits the answers that are made at once. */
-  readonly places: AnswerPlaces;
+  readonly admission: Pick<Admission, 'slot'>;
   readonly limits: { readonly maxBodyBytes: number; readonly maxBodyValues: number; readonly arrival: ArrivalLimits };
 }
 
@@ -28,7 +28,6 @@ export class McpAnswerer {
   readonly #path: string;
   readonly #servers: McpServers;
   readonly #handler: McpHttpHandler;
-  readonly #completions = new FairSlots(completionLimits);
 
   /**
    * @param path of the endpoint
@@ -71,7 +70,7 @@ export class McpAnswerer {
     request.response.onDisconnect(() => aborted.abort());
     const { signal } = aborted;
     const exchange = { caller, requestId, filter: filter.right, wantsWholeText, signal, toolArguments, inputFault };
-    const place = await this.#options.places.enter(caller.projectId, 'query');
+    const place = await this.#options.admission.slot(currentHeld(), 'query answer');
     if (E.isLeft(place)) return sendProblem(request, place.left, this.#path);
     try {
       if (message.method === completeMethod) await this.#complete(request, exchange, message);
@@ -83,12 +82,12 @@ export class McpAnswerer {
 
   /** Answers a completion in its key's turn, because one may read ten lists and clients ask with each letter. */
   async #complete(request: StreamingRequest, exchange: McpExchange, message: JsonObject): Promise<void> {
-    const leave = await this.#completions.enter(exchange.caller.keyId);
-    if (typeof leave === 'string') return sendProblem(request, completionRunning, this.#path);
+    const leave = await this.#options.admission.slot(currentHeld(), 'completion', { owner: exchange.caller.keyId });
+    if (E.isLeft(leave)) return sendProblem(request, leave.left, this.#path);
     try {
       await this.#exchange(request, exchange, message);
     } finally {
-      leave();
+      leave.right();
     }
   }
 
@@ -106,15 +105,7 @@ export class McpAnswerer {
   }
 }
 
-/** By key: one at a time, and others wait for a moment. */
-const completionLimits = { maxSlotsOfOwner: 1, maxWaitingOfOwner: 10, maxWaitMs: 1_000 };
-
 const completeMethod = 'completion/complete';
-const completionRunning = failure(
-  'too-many-calls',
-  'Another completion of this key is running. Send them one after another.',
-  { retryAfterSeconds: 1 },
-);
 
 const argumentsPointer = '/params/arguments';
 

@@ -251,3 +251,72 @@ export class FairRoom {
     else this.#takenBy.set(owner, ofOwner);
   }
 }
+
+/** The limits of `FairPlaces`. Each is endless if it is left out. */
+export interface FairPlacesLimits {
+  /** Maximum number of places of all owners together. */
+  readonly maxPlaces?: number;
+  /** Maximum number of places of one owner. */
+  readonly maxPlacesOfOwner?: number;
+  /** Maximum number of bytes in all places together. */
+  readonly maxBytes?: number;
+}
+
+/** Places with bytes in them, both divided among owners as `FairRoom` does. */
+export class FairPlaces {
+  readonly #limits: Required<FairPlacesLimits>;
+  readonly #places: FairRoom;
+  readonly #bytes: FairRoom;
+  #refused = 0;
+
+  constructor(limits: FairPlacesLimits) {
+    const endless = Number.POSITIVE_INFINITY;
+    this.#limits = { maxPlaces: endless, maxPlacesOfOwner: endless, maxBytes: endless, ...limits };
+    this.#places = new FairRoom(this.#limits.maxPlaces);
+    this.#bytes = new FairRoom(this.#limits.maxBytes);
+  }
+
+  get limits(): Required<FairPlacesLimits> {
+    return this.#limits;
+  }
+
+  /** Places that are taken now. */
+  get taken(): number {
+    return this.#places.taken;
+  }
+
+  /** Bytes in the places that are taken now. */
+  get bytes(): number {
+    return this.#bytes.taken;
+  }
+
+  /** How many times there was no room. */
+  get refused(): number {
+    return this.#refused;
+  }
+
+  /** The bytes of an owner. */
+  bytesOf(owner: string): number {
+    return this.#bytes.takenBy(owner);
+  }
+
+  /** Whether an owner has as many places as one may have. */
+  hasAll(owner: string): boolean {
+    return this.#places.takenBy(owner) >= this.#limits.maxPlacesOfOwner;
+  }
+
+  /** Takes a place for some bytes, which the caller must give back. @returns false if there is no room for it */
+  take(owner: string, bytes = 0): boolean {
+    const isTaken =
+      !this.hasAll(owner) && this.#places.hasRoom(owner) && (bytes === 0 || this.#bytes.take(owner, bytes));
+    if (isTaken) this.#places.take(owner);
+    else this.#refused += 1;
+    return isTaken;
+  }
+
+  /** Gives back a place with its bytes. */
+  giveBack(owner: string, bytes = 0): void {
+    this.#places.giveBack(owner);
+    if (bytes > 0) this.#bytes.giveBack(owner, bytes);
+  }
+}

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as E from 'fp-ts/lib/Either.js';
 import type { Comparison } from '#application/diffs/compare-versions.ts';
-import { VersionComparer, type VersionComparerLimits } from '#application/diffs/version-comparer.ts';
+import { VersionComparer, type VersionComparerOptions } from '#application/diffs/version-comparer.ts';
+import { Admission } from '#exchange/admission.ts';
 import { runFor } from '#shared/async/fair-queue.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Json } from '#shared/json/json.ts';
@@ -13,8 +14,8 @@ const graph = (nodes: number, say: string) =>
 
 describe('VersionComparer', () => {
   let open: VersionComparer[];
-  const comparer = (limits: VersionComparerLimits = {}) => {
-    const made = new VersionComparer(limits);
+  const comparer = (options: Partial<VersionComparerOptions> = {}) => {
+    const made = new VersionComparer({ admission: new Admission(), ...options });
     open.push(made);
     return made;
   };
@@ -92,13 +93,8 @@ describe('VersionComparer', () => {
   });
 
   it('refuses comparisons as unavailable while those of many projects wait', async () => {
-    const { ends, thrown } = await outcomesOf(comparer({ maxCharactersHere: 0, maxWaiting: 3 }), [
-      'a',
-      'b',
-      'c',
-      'd',
-      'e',
-    ]);
+    const admission = new Admission({ limits: { slots: { 'large comparison': { maxWaiting: 3 } } } });
+    const { ends, thrown } = await outcomesOf(comparer({ maxCharactersHere: 0, admission }), ['a', 'b', 'c', 'd', 'e']);
     assert.deepEqual(ends, ['a compared', 'b compared', 'c compared', 'd compared']);
     assert.equal(thrown.length, 1);
     assert.match(thrown[0] ?? '', /Too many large versions/);

@@ -11,9 +11,10 @@ import type { ReceivedUpload } from '#application/operations/operation.ts';
 import { openFolderBlobStore } from '#blob-store/blob-store.folder.ts';
 import type { BlobStore, ListedBlob } from '#blob-store/blob-store.ts';
 import type { Failure } from '#domain/shared/failure.ts';
-import { type Arrival, type BodySource, defaultBodyByteLimits, type TakePiece } from '#exchange/body-source.ts';
+import type { Arrival, BodySource, TakePiece } from '#exchange/body-source.ts';
 import { ByteBudget } from '#exchange/byte-budget.ts';
 import { ClientDisconnectedError } from '#exchange/held.ts';
+import { slotTable } from '#exchange/slot-table.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { callerOf } from '#test/support/events/tenants.ts';
 
@@ -52,7 +53,7 @@ describe('FileUploads', () => {
   let free: number;
   let blobOf: string | null;
   let lookUp: () => string | null;
-  const bodies = new ByteBudget(defaultBodyByteLimits);
+  const bodies = new ByteBudget(slotTable.bytes.body.limits);
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'switchyard-uploads-'));

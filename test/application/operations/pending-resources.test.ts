@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { PendingResources } from '#application/operations/read-your-writes.ts';
+import { Admission } from '#exchange/admission.ts';
 import { Positions } from '#positions/positions.ts';
 import { callerOf, ids, tenants } from '#test/support/events/tenants.ts';
 
@@ -15,7 +16,7 @@ describe('PendingResources', () => {
   let reads: number;
 
   beforeEach(() => {
-    positions = new Positions();
+    positions = new Positions(new Admission());
     positions.declare('projection', [
       { name: 'flows', types: ['A'] },
       { name: 'audit', types: ['A'] },

@@ -5,6 +5,7 @@ import {
   type WrittenResources,
 } from '#application/operations/read-your-writes.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
+import { Admission } from '#exchange/admission.ts';
 import { type FollowedPosition, Positions } from '#positions/positions.ts';
 import { testMetadata } from '#test/support/fakes/in-memory-event-store.ts';
 
@@ -26,7 +27,7 @@ describe('ReadYourWrites', () => {
   let pending: WrittenResources[];
 
   beforeEach(() => {
-    positions = new Positions();
+    positions = new Positions(new Admission());
     pending = [];
     positions.declare('projection', [
       { name: 'flows', types: ['A', 'B'] },

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { EndpointCreation, EndpointPlaces } from '#application/webhooks/endpoint-places.ts';
 import type { Tenant } from '#domain/shared/access.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
+import { Admission } from '#exchange/admission.ts';
 import { Positions } from '#positions/positions.ts';
 import type { Where } from '#read-store/read-store.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
@@ -12,7 +13,7 @@ const organization = { ...tenants.project, projectId: null };
 
 /** A read model that shows endpoints when the test says so. */
 class Shown {
-  readonly positions = new Positions();
+  readonly positions = new Positions(new Admission());
   counts = 0;
   #shown: Tenant[] = [];
 
@@ -42,7 +43,13 @@ describe('EndpointPlaces', () => {
   let places: EndpointPlaces;
   beforeEach(() => {
     shown = new Shown();
-    places = new EndpointPlaces({ documents: shown, positions: shown.positions, limits, timeoutMs: 20 });
+    places = new EndpointPlaces({
+      admission: new Admission(),
+      documents: shown,
+      positions: shown.positions,
+      limits,
+      timeoutMs: 20,
+    });
   });
 
   const isFull = async (tenant: Tenant): Promise<boolean> => {
@@ -97,7 +104,13 @@ describe('EndpointPlaces', () => {
 
   it('waits at a full limit until the read model shows a deletion', async () => {
     shown.show([tenants.project, tenants.project], 2);
-    places = new EndpointPlaces({ documents: shown, positions: shown.positions, limits, timeoutMs: 60_000 });
+    places = new EndpointPlaces({
+      admission: new Admission(),
+      documents: shown,
+      positions: shown.positions,
+      limits,
+      timeoutMs: 60_000,
+    });
     places.observe([change('WebhookEndpointDeleted', tenants.project, 3)]);
     const waiting = isFull(tenants.project);
     await new Promise(setImmediate);
@@ -106,7 +119,13 @@ describe('EndpointPlaces', () => {
   });
 
   it('does not wait for a read model that has stopped', async () => {
-    places = new EndpointPlaces({ documents: shown, positions: shown.positions, limits, timeoutMs: 60_000 });
+    places = new EndpointPlaces({
+      admission: new Admission(),
+      documents: shown,
+      positions: shown.positions,
+      limits,
+      timeoutMs: 60_000,
+    });
     shown.show([tenants.project], 1, false);
     places.observe([created(tenants.project, 2)]);
     assert.ok(await isFull(tenants.project));

@@ -3,8 +3,8 @@ import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { LineOutcome, LineRequest } from '#application/batches/line-calls.ts';
 import type { ProjectFile } from '#application/files/project-file.ts';
-import { defaultBodyByteLimits } from '#exchange/body-source.ts';
 import { ByteBudget } from '#exchange/byte-budget.ts';
+import { slotTable } from '#exchange/slot-table.ts';
 import { createLineCaller } from '#gateway/batch/line-caller.ts';
 import { chatService, messages } from '#test/gateway/support/chat-service.ts';
 import { completion, json } from '#test/gateway/support/fake-provider.ts';
@@ -23,7 +23,7 @@ describe('createLineCaller', () => {
 
   function call({ signal = new AbortController().signal, text = 'hi' } = {}): Promise<LineOutcome> {
     const { gateway } = setting.service;
-    const bodies = new ByteBudget(defaultBodyByteLimits);
+    const bodies = new ByteBudget(slotTable.bytes.body.limits);
     return createLineCaller({ gateway, limits: usualLimits, bodies, answers }).call(
       {
         customId: 'line',
@@ -36,7 +36,7 @@ describe('createLineCaller', () => {
   describe('endpoints', () => {
     const line = (endpoint: LineRequest['endpoint'], body: object): Promise<LineOutcome> => {
       const { gateway } = setting.service;
-      const budgets = { bodies: new ByteBudget(defaultBodyByteLimits), answers };
+      const budgets = { bodies: new ByteBudget(slotTable.bytes.body.limits), answers };
       const request = { batchId: 'batch_1', caller, idempotencyKey: 'k', signal: new AbortController().signal };
       const parsed = { customId: 'line', body: Buffer.from(JSON.stringify(body)) };
       return createLineCaller({ gateway, limits: usualLimits, ...budgets }).call(parsed, { ...request, endpoint });
@@ -89,7 +89,7 @@ describe('createLineCaller', () => {
     let mostBytes: number;
 
     beforeEach(async () => {
-      bodies = new ByteBudget(defaultBodyByteLimits);
+      bodies = new ByteBudget(slotTable.bytes.body.limits);
       await setting.restart(setting.configuration(), { findFile: async () => file });
       setting.primary.answers(json({ text: 'hello' }));
     });

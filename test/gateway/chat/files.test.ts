@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import OpenAI, { APIError } from 'openai';
 import type { Caller } from '#domain/shared/access.ts';
-import { defaultBodyByteLimits } from '#exchange/body-source.ts';
-import { ByteBudget } from '#exchange/byte-budget.ts';
+import { Admission } from '#exchange/admission.ts';
+import type { ByteBudget } from '#exchange/byte-budget.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { completion, FakeProvider, json } from '#test/gateway/support/fake-provider.ts';
 import { type GatewayService, startGateway } from '#test/gateway/support/gateway-service.ts';
@@ -42,7 +42,8 @@ describe('files of a project in a chat', () => {
     openai.answers(json(completion('read')));
     anthropic.answers(json(said));
     opened = [];
-    bodies = new ByteBudget(defaultBodyByteLimits);
+    const admission = new Admission();
+    bodies = admission.budgets.body;
     const stored = new Map([
       ['file-plain0000', { filename: 'a “b”.txt', contentType: 'text/plain', text: 'Hello' }],
       ['file-paper0000', { filename: 'a.pdf', contentType: 'application/pdf', text: 'pages' }],
@@ -60,7 +61,7 @@ describe('files of a project in a chat', () => {
         },
       },
       {
-        bodies,
+        admission,
         authenticate: async (key) => callers[key] ?? null,
         findFile: async (id, projectId) => {
           if (id === 'file-outage0000') throw new UnavailableError('no store');

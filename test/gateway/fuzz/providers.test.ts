@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { brotliCompressSync, deflateRawSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import fc from 'fast-check';
-import { defaultBodyByteLimits } from '#exchange/body-source.ts';
-import { ByteBudget, defaultAnswerByteLimits } from '#exchange/byte-budget.ts';
+import { Admission } from '#exchange/admission.ts';
 import { SseSplitter } from '#gateway/framing/sse-splitter.ts';
 import { type Behaviour, FakeProvider } from '#test/gateway/support/fake-provider.ts';
 import { type GatewayService, startGateway } from '#test/gateway/support/gateway-service.ts';
@@ -165,8 +164,8 @@ describe('Any answer of a provider', () => {
   const maxCallMs = 10_000;
   let provider: FakeProvider;
   let service: GatewayService;
-  const answers = new ByteBudget(defaultAnswerByteLimits);
-  const bodies = new ByteBudget(defaultBodyByteLimits);
+  const admission = new Admission();
+  const { answer: answers, body: bodies } = admission.budgets;
 
   before(async () => {
     provider = await FakeProvider.start();
@@ -194,7 +193,7 @@ describe('Any answer of a provider', () => {
           held: target('claude', { onStreamFailure: 'whole' }),
         },
       },
-      { answers, bodies },
+      { admission },
     );
   });
 

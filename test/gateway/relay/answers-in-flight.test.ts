@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { ByteBudget, type ByteLimits } from '#exchange/byte-budget.ts';
+import { Admission } from '#exchange/admission.ts';
+import type { ByteBudget, ByteLimits } from '#exchange/byte-budget.ts';
 import { chatService, messages, path } from '#test/gateway/support/chat-service.ts';
 import { bytes, chunk, completion, done, json, stop, stream } from '#test/gateway/support/fake-provider.ts';
 import { post } from '#test/gateway/support/gateway-service.ts';
@@ -18,8 +19,9 @@ describe('ByteBudget of answers of providers', () => {
   let budget: ByteBudget;
 
   async function start(limits: ByteLimits, model: object = {}, maxUnreadMs = 60_000): Promise<void> {
-    budget = new ByteBudget(limits);
-    await setting.restart(setting.configuration(model), { answers: budget, maxUnreadMs });
+    const admission = new Admission({ limits: { bytes: { answer: limits } } });
+    budget = admission.budgets.answer;
+    await setting.restart(setting.configuration(model), { admission, maxUnreadMs });
   }
 
   const nothingLeft = () =>

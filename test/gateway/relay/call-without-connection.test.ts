@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
-import { defaultBodyByteLimits, MemoryBody } from '#exchange/body-source.ts';
-import { ByteBudget, defaultAnswerByteLimits } from '#exchange/byte-budget.ts';
+import { MemoryBody } from '#exchange/body-source.ts';
+import { ByteBudget } from '#exchange/byte-budget.ts';
 import { MemoryResponse } from '#exchange/response-sink.ts';
+import { slotTable } from '#exchange/slot-table.ts';
 import { defaultSpoolByteLimits } from '#gateway/audio/spool.ts';
 import { SpoolFolder } from '#gateway/audio/spool-folder.ts';
 import { builtInConfiguration } from '#gateway/config/configuration-file.ts';
@@ -25,8 +26,8 @@ describe('a gateway call without a connection', () => {
 
   beforeEach(() => {
     records = [];
-    answers = new ByteBudget(defaultAnswerByteLimits);
-    bodies = new ByteBudget(defaultBodyByteLimits);
+    answers = new ByteBudget(slotTable.bytes.answer.limits);
+    bodies = new ByteBudget(slotTable.bytes.body.limits);
     gateway = new Gateway({
       configuration: configurationOf(builtInConfiguration),
       environment: {},

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { ByteBudget, defaultAnswerByteLimits } from '#exchange/byte-budget.ts';
+import { Admission } from '#exchange/admission.ts';
+import type { ByteBudget } from '#exchange/byte-budget.ts';
 import { maxForeignValues } from '#gateway/framing/foreign-json.ts';
 import { bytes, chunk, done, FakeProvider, stop, stream, words } from '#test/gateway/support/fake-provider.ts';
 import { type GatewayService, post, startGateway } from '#test/gateway/support/gateway-service.ts';
@@ -53,7 +54,8 @@ describe('What providers send', () => {
 
   before(async () => {
     provider = await FakeProvider.start();
-    answers = new ByteBudget(defaultAnswerByteLimits);
+    const admission = new Admission();
+    answers = admission.budgets.answer;
     const { baseUrl } = provider;
     const target = (name: string) => ({ targets: [{ provider: name, model: 'x', maxOutputTokens: 100 }], retries: 0 });
     service = await startGateway(
@@ -65,7 +67,7 @@ describe('What providers send', () => {
         },
         models: { chat: target('chat'), native: target('native'), claude: target('claude'), hear: target('chat') },
       },
-      { answers },
+      { admission },
     );
   });
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { ByteBudget, ByteReservation, defaultAnswerByteLimits } from '#exchange/byte-budget.ts';
+import { ByteBudget, ByteReservation } from '#exchange/byte-budget.ts';
 import { MemoryResponse } from '#exchange/response-sink.ts';
+import { slotTable } from '#exchange/slot-table.ts';
 import { type AttemptFailure, malformed, tooLarge } from '#gateway/attempt/attempt-failure.ts';
 import type { AttemptControl } from '#gateway/attempt/body-consumer.ts';
 import { WholeResponse } from '#gateway/response/whole-response.ts';
@@ -19,7 +20,7 @@ describe('WholeResponse', () => {
     settled = [];
   });
 
-  const newHold = () => new ByteReservation(new ByteBudget(defaultAnswerByteLimits), 'project1');
+  const newHold = () => new ByteReservation(new ByteBudget(slotTable.bytes.answer.limits), 'project1');
   const ignore = () => undefined;
   const control: AttemptControl = {
     markAlive: ignore,

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { ByteBudget, type ByteReservation, defaultAnswerByteLimits } from '#exchange/byte-budget.ts';
+import { ByteBudget, type ByteReservation } from '#exchange/byte-budget.ts';
 import { openAiErrors } from '#exchange/error-form.ts';
 import { MemoryResponse } from '#exchange/response-sink.ts';
+import { slotTable } from '#exchange/slot-table.ts';
 import { type AttemptFailure, tooLarge } from '#gateway/attempt/attempt-failure.ts';
 import type { AttemptControl } from '#gateway/attempt/body-consumer.ts';
 import { classifications, type StreamInterpreter } from '#gateway/framing/stream-interpreter.ts';
@@ -38,9 +39,9 @@ describe('EventStreamResponse', () => {
   let signsOfLife: number;
 
   beforeEach(() => {
-    budget = new ByteBudget(defaultAnswerByteLimits);
+    budget = new ByteBudget(slotTable.bytes.answer.limits);
     hold = budget.hold('project1');
-    sent = new MemoryResponse(64 * mebibyte, new ByteBudget(defaultAnswerByteLimits).hold('project1'));
+    sent = new MemoryResponse(64 * mebibyte, new ByteBudget(slotTable.bytes.answer.limits).hold('project1'));
     settled = [];
     signsOfLife = 0;
   });

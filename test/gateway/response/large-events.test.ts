@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { gzipSync } from 'node:zlib';
-import { ByteBudget, defaultAnswerByteLimits } from '#exchange/byte-budget.ts';
+import { Admission } from '#exchange/admission.ts';
+import type { ByteBudget } from '#exchange/byte-budget.ts';
 import {
   type Behaviour,
   bytes,
@@ -76,11 +77,10 @@ describe('A large event of a stream', () => {
 
   before(async () => {
     [provider, backup] = await Promise.all([FakeProvider.start(), FakeProvider.start()]);
-    answers = new ByteBudget({
-      ...defaultAnswerByteLimits,
-      maxBytesPerProject: 24 * mebibyte,
-      maxBytes: 40 * mebibyte,
+    const admission = new Admission({
+      limits: { bytes: { answer: { maxBytesPerProject: 24 * mebibyte, maxBytes: 40 * mebibyte } } },
     });
+    answers = admission.budgets.answer;
     const target = (name: string) => ({ targets: [{ provider: name, model: 'x', maxOutputTokens: 100 }], retries: 0 });
     service = await startGateway(
       {
@@ -98,7 +98,7 @@ describe('A large event of a stream', () => {
           whole: { ...target('openai'), onStreamFailure: 'whole' },
         },
       },
-      { answers },
+      { admission },
     );
     backup.answers(stream([role, ...words('from the backup'), stop, done]));
   });

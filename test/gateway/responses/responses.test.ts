@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import type { Caller } from '#domain/shared/access.ts';
-import { defaultBodyByteLimits } from '#exchange/body-source.ts';
-import { ByteBudget } from '#exchange/byte-budget.ts';
+import { Admission } from '#exchange/admission.ts';
 import { encryptedContentOf } from '#gateway/protocols/openai-responses/encrypted-content.ts';
 import {
   type Behaviour,
@@ -600,8 +599,9 @@ describe('Responses', () => {
       });
 
       it('hold memory for each time, in later turns too', async () => {
-        const bodies = new ByteBudget(defaultBodyByteLimits);
-        await restart({ bodies });
+        const admission = new Admission();
+        const bodies = admission.budgets.body;
+        await restart({ admission });
         const id = await storedItem(outputMessage('x'.repeat(mebibyte)));
         const isHeld: boolean[] = [];
         openai.answers((res, seen) => {

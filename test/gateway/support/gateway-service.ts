@@ -6,8 +6,8 @@ import { Writable } from 'node:stream';
 import * as E from 'fp-ts/lib/Either.js';
 import { createInvoke } from '#application/operations/invoke.ts';
 import type { Caller } from '#domain/shared/access.ts';
-import { defaultBodyByteLimits } from '#exchange/body-source.ts';
-import { ByteBudget, defaultAnswerByteLimits } from '#exchange/byte-budget.ts';
+import { Admission } from '#exchange/admission.ts';
+import { ByteBudget } from '#exchange/byte-budget.ts';
 import { defaultSpoolByteLimits } from '#gateway/audio/spool.ts';
 import { type MakeFile, makeUnnamedFile, SpoolFolder } from '#gateway/audio/spool-folder.ts';
 import type { GatewayConfiguration } from '#gateway/config/configuration.ts';
@@ -52,10 +52,8 @@ export interface GatewayServiceOptions {
   readonly makeFile?: MakeFile;
   /** Default: unlimited space. */
   readonly freeSpace?: FreeSpace;
-  /** Counts the bytes of bodies in memory. Default: the usual limits. */
-  readonly bodies?: ByteBudget;
-  /** Counts the bytes of answers that are not read yet. Default: the usual limits. */
-  readonly answers?: ByteBudget;
+  /** Default: the usual limits. */
+  readonly admission?: Admission;
   /** How long an answer may wait for a client that reads nothing. Default: the usual time. */
   readonly maxUnreadMs?: number;
   /** Default: in memory. */
@@ -93,8 +91,7 @@ export async function startGateway(
     makeFile = makeUnnamedFile,
     freeSpace = new FreeSpace({ folders: [], minFreeBytes: 0 }),
     beforeKey = async () => null,
-    bodies = new ByteBudget(defaultBodyByteLimits),
-    answers = new ByteBudget(defaultAnswerByteLimits),
+    admission = new Admission(),
     maxUnreadMs = 60_000,
     responses = inMemoryResponses(),
     findFile = async () => null,
@@ -137,7 +134,7 @@ export async function startGateway(
         return key === goodKey ? holder : null;
       },
       rateLimit: null,
-      answers,
+      answers: admission.budgets.answer,
       metrics,
       logger: log,
     }),
@@ -146,8 +143,7 @@ export async function startGateway(
     metrics,
     log,
     limits: { maxBodyBytes: 768 * 1024 },
-    bodies,
-    answers,
+    admission,
     maxUnreadMs,
   });
   const server = await listen(app, { host: '127.0.0.1', port: 0 }, serverLimits);

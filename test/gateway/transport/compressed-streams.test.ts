@@ -8,7 +8,7 @@ import {
   gzipSync,
   zstdCompressSync,
 } from 'node:zlib';
-import { ByteBudget, defaultAnswerByteLimits } from '#exchange/byte-budget.ts';
+import { Admission } from '#exchange/admission.ts';
 import { bytes, chunk, done, FakeProvider, role, saying, stop, words } from '#test/gateway/support/fake-provider.ts';
 import { type GatewayService, openChat, post, startGateway } from '#test/gateway/support/gateway-service.ts';
 import { goodKey } from '#test/http/support/fake-service.ts';
@@ -33,7 +33,8 @@ const compressions = {
 describe('A compressed event stream', () => {
   let provider: FakeProvider;
   let service: GatewayService;
-  const answers = new ByteBudget(defaultAnswerByteLimits);
+  const admission = new Admission();
+  const answers = admission.budgets.answer;
 
   before(async () => {
     provider = await FakeProvider.start();
@@ -42,7 +43,7 @@ describe('A compressed event stream', () => {
         providers: { openai: { kind: 'openai-compatible', baseUrl: provider.baseUrl } },
         models: { chat: { targets: [{ provider: 'openai', model: 'x' }], retries: 0 } },
       },
-      { answers },
+      { admission },
     );
   });
   beforeEach(() => service.letCircuitsWait(600_000));

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { RateLimit } from '#application/access/rate-limit.ts';
 import type { Caller } from '#domain/shared/access.ts';
-import { AnswerPlaces, ByteBudget, defaultAnswerByteLimits } from '#exchange/byte-budget.ts';
+import { Admission } from '#exchange/admission.ts';
+import type { ByteBudget } from '#exchange/byte-budget.ts';
 import { SessionCookie } from '#http/request/session-cookie.ts';
 import { sessionRoutes } from '#http/routes/session-routes.ts';
 import { caller, type FakeService, goodKey, startFakeService } from '#test/http/support/fake-service.ts';
@@ -19,7 +20,8 @@ describe('The sign-in of the dashboard', () => {
   beforeEach(async () => {
     opened = 0;
     open = async () => 'x'.repeat(43);
-    answers = new ByteBudget(defaultAnswerByteLimits);
+    const admission = new Admission();
+    answers = admission.budgets.answer;
     const publicRoutes = sessionRoutes({
       sessions: {
         open: async () => {
@@ -31,7 +33,7 @@ describe('The sign-in of the dashboard', () => {
       cookie: new SessionCookie(null),
       authenticate: async (key) => (key === goodKey ? holder : null),
       rateLimit: new RateLimit(perMinute),
-      places: new AnswerPlaces(answers),
+      admission,
       logger: { error: () => undefined, warn: () => undefined, info: () => undefined },
     });
     service = await startFakeService({ publicRoutes });
@@ -58,7 +60,7 @@ describe('The sign-in of the dashboard', () => {
 
   it('takes a place among the answers of its project until it is answered', async () => {
     const hold = answers.hold(holder.projectId);
-    hold.resize(defaultAnswerByteLimits.maxBytesPerProject);
+    hold.resize(answers.maxBytesPerProject);
     const refused = await signIn(goodKey);
     const { code } = (await refused.json()) as { code: string };
     assert.deepEqual([refused.status, code, opened], [429, 'too-many-answer-bytes', 0]);

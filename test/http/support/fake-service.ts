@@ -8,7 +8,7 @@ import type { OperationRequest } from '#application/operations/operation-request
 import { cuid } from '#domain/codecs/id.ts';
 import { type Caller, scopesOfKeyType } from '#domain/shared/access.ts';
 import { failure } from '#domain/shared/failure.ts';
-import { ByteBudget, defaultAnswerByteLimits } from '#exchange/byte-budget.ts';
+import { Admission } from '#exchange/admission.ts';
 import { createMetrics } from '#http/routes/metrics.ts';
 import { type AppOptions, createApp } from '#http/server/app.ts';
 import { type HttpServer, listen, type ServerLimits } from '#http/server/server.ts';
@@ -224,7 +224,7 @@ export interface FakeServiceOptions extends Partial<AppOptions> {
 
 /** Starts a service on a free port; options and limits replace the fakes. */
 export async function startFakeService(
-  { authenticate, rateLimit, answers = new ByteBudget(defaultAnswerByteLimits), ...more }: FakeServiceOptions = {},
+  { authenticate, rateLimit, admission = new Admission(), ...more }: FakeServiceOptions = {},
   limits: ServerLimits = {},
 ): Promise<FakeService> {
   const seen: OperationRequest[] = [];
@@ -243,7 +243,7 @@ export async function startFakeService(
     invoke: createInvoke({
       authenticate: authenticate ?? (async (key) => (key === goodKey ? caller : null)),
       rateLimit: rateLimit ?? null,
-      answers,
+      answers: admission.budgets.answer,
       metrics,
       logger: log,
     }),
@@ -252,7 +252,7 @@ export async function startFakeService(
     metrics,
     log,
     limits: { maxBodyBytes: 4_096, maxBodyValues: 1_000 },
-    answers,
+    admission,
     ...more,
   });
   const server = await listen(app, { host: '127.0.0.1', port: 0 }, limits);

@@ -5,6 +5,7 @@ import { noStream } from '#event-store/event-store.ts';
 import { openEventStoreDbEventStore } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
 import { feedTail } from '#event-store/log-feed.ts';
 import { LogTail } from '#event-store/log-tail.ts';
+import { Admission } from '#exchange/admission.ts';
 import { Positions } from '#positions/positions.ts';
 import { EmbeddedProjections } from '#projection-engine/hosting/embedded-projections.ts';
 import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
@@ -26,7 +27,7 @@ describe('EmbeddedProjections on a log that changes', function () {
     const store = openEventStoreDbEventStore({ ...naming, log });
     // What has read a log that has changed is closed, and the service opens another store and tail.
     await using opened = new AsyncDisposableStack();
-    const positions = new Positions();
+    const positions = new Positions(new Admission());
     const projections = new EmbeddedProjections({
       positions,
       events: () => {

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { noStream } from '#event-store/event-store.ts';
 import { openSqliteEventStore, type SqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
+import { Admission } from '#exchange/admission.ts';
 import { Positions } from '#positions/positions.ts';
 import { EmbeddedProjections } from '#projection-engine/hosting/embedded-projections.ts';
-
 import type { ReadStore } from '#read-store/read-store.ts';
 import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
 import type { JsonObject } from '#shared/json/json.ts';
@@ -25,7 +25,7 @@ describe('EmbeddedProjections', () => {
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'projector-thread-'));
     errors = [];
-    positions = new Positions();
+    positions = new Positions(new Admission());
     store = await openSqliteEventStore({ file: join(folder, 'events.db') });
     reader = openSqliteReadStore(join(folder, 'read.db'));
     projector = await start();
@@ -150,7 +150,7 @@ describe('EmbeddedProjections', () => {
 
   it('rejects a start in a folder that does not exist', async () => {
     const attempt = new EmbeddedProjections({
-      positions: new Positions(),
+      positions: new Positions(new Admission()),
       events: () => ({ kind: 'sqlite', file: join(folder, 'events.db'), wake: store.changePort() }),
       readStore: { kind: 'sqlite', file: join(folder, 'missing', 'read.db') },
       projectionsModule: new URL('../../support/fakes/thread-projections.ts', import.meta.url),

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { nothingRead } from '#domain/shared/log-mark.ts';
+import { Admission } from '#exchange/admission.ts';
 import type { PolledPositions, PollLimits } from '#positions/position-poll.ts';
 import { Positions } from '#positions/positions.ts';
 import { PolledProjections } from '#projection-engine/hosting/polled-projections.ts';
@@ -87,7 +88,7 @@ describe('PolledProjections', () => {
 
   beforeEach(() => {
     node = new ProjectingNode();
-    positions = new Positions();
+    positions = new Positions(new Admission());
     warnings = 0;
     holders = new Map([[1, 'node-a']]);
   });

@@ -14,6 +14,7 @@ import { EndpointPlaces } from '#application/webhooks/endpoint-places.ts';
 import type { Caller } from '#domain/shared/access.ts';
 import type { Failure } from '#domain/shared/failure.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
+import { Admission } from '#exchange/admission.ts';
 import { PersonalData } from '#personal-data/personal-data.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 import { callerOf } from '#test/support/events/tenants.ts';
@@ -74,7 +75,13 @@ export class Service {
     this.claims = new Claims(this.writer, claimGraceMs);
     // The read models always contain every event.
     const positions = { hasPassed: () => true, isHalted: () => false, passed: async () => 'reached' as const };
-    this.endpointPlaces = new EndpointPlaces({ documents: this.documents, positions, limits, timeoutMs: 0 });
+    this.endpointPlaces = new EndpointPlaces({
+      admission: new Admission(),
+      documents: this.documents,
+      positions,
+      limits,
+      timeoutMs: 0,
+    });
     this.subjectKeys = subjectKeys;
     this.personalData = new PersonalData(subjectKeys);
   }

@@ -3,11 +3,11 @@ import * as E from 'fp-ts/lib/Either.js';
 import { VersionComparer } from '#application/diffs/version-comparer.ts';
 import { StreamHistory } from '#application/history/stream-history.ts';
 import { PendingResources } from '#application/operations/read-your-writes.ts';
-import { PageMakers } from '#application/queries/page-makers.ts';
 import type { AnyQuery, QueryServices } from '#application/queries/query.ts';
 import { type QueryDependencies, queryOperation } from '#application/queries/query-handler.ts';
 import { StreamWriter } from '#application/streams/stream-writer.ts';
 import type { Caller, Tenant } from '#domain/shared/access.ts';
+import { Admission } from '#exchange/admission.ts';
 import { PersonalData } from '#personal-data/personal-data.ts';
 import { Positions } from '#positions/positions.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
@@ -60,16 +60,17 @@ export function queriesOn({
   responses,
 }: QueriedStores) {
   const personal = personalData ?? new PersonalData(new InMemorySubjectKeys());
+  const admission = new Admission();
   const runtime: QueryDependencies = {
     documents: documents ?? new ReadModel(store.log),
-    pending: pending ?? new PendingResources(new Positions()),
+    pending: pending ?? new PendingResources(new Positions(admission)),
     history: history ?? new StreamHistory(store),
     personalReader: (subjects) => personal.readerOf(subjects),
-    pageMakers: new PageMakers(),
+    admission,
     services: {
       streams: new StreamWriter({ store }),
       keyUsage: { touch: () => undefined, lastUsed: async () => new Map() } as unknown as QueryServices['keyUsage'],
-      comparer: new VersionComparer({ maxCharactersHere: Number.MAX_SAFE_INTEGER }),
+      comparer: new VersionComparer({ admission, maxCharactersHere: Number.MAX_SAFE_INTEGER }),
       proveInclusion: async () => null,
       verification: async () => null,
       webhooks: webhooks ?? {

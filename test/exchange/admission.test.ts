@@ -1,23 +1,23 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
-import { AnswerPlaces, ByteBudget } from '#exchange/byte-budget.ts';
+import { Admission } from '#exchange/admission.ts';
+import { Held } from '#exchange/held.ts';
 
 const limits = { maxBytesPerProject: 100, maxBytes: 150 };
 
-describe('AnswerPlaces', () => {
-  let budget: ByteBudget;
-  let places: AnswerPlaces;
+describe('places for answers', () => {
+  let admission: Admission;
 
   beforeEach(() => {
-    budget = new ByteBudget(limits);
-    places = new AnswerPlaces(budget);
+    admission = new Admission({ limits: { bytes: { answer: limits } } });
   });
 
-  type Place = Awaited<ReturnType<AnswerPlaces['enter']>>;
+  type Place = Awaited<ReturnType<Admission['slot']>>;
+  type Kind = 'query' | 'command';
+  const enter = (project: string, kind: Kind) => admission.slot(new Held(project), `${kind} answer`);
   const codeOf = (place: Place) => (E.isLeft(place) ? place.left.code : 'a place');
   const leave = (place: Place) => (E.isRight(place) ? place.right() : assert.fail(place.left.code));
-  const enterAll = (count: number, kind: 'query' | 'command') =>
-    Promise.all(Array.from({ length: count }, () => places.enter('one', kind)));
+  const enterAll = (count: number, kind: Kind) => Promise.all(Array.from({ length: count }, () => enter('one', kind)));
 
   for (const [kind, count] of [
     ['query', 16],
@@ -26,11 +26,11 @@ describe('AnswerPlaces', () => {
     it(`gives a project ${count} places of a ${kind}, and the next when one of them is left`, async () => {
       const taken = await enterAll(count, kind);
       let isIn = false;
-      const next = places.enter('one', kind).then((place) => {
+      const next = enter('one', kind).then((place) => {
         isIn = true;
         return place;
       });
-      leave(await places.enter('two', kind));
+      leave(await enter('two', kind));
       assert.equal(isIn, false);
       leave(taken[0] as Place);
       assert.equal(codeOf(await next), 'a place');
@@ -39,11 +39,11 @@ describe('AnswerPlaces', () => {
 
   it('looks at the bounds of answers again when a place is free', async () => {
     const taken = await enterAll(16, 'query');
-    const waiting = [places.enter('one', 'query'), places.enter('one', 'query')];
-    budget.hold('one').resize(100);
+    const waiting = [enter('one', 'query'), enter('one', 'query')];
+    admission.budgets.answer.hold('one').resize(100);
     leave(taken[0] as Place);
     assert.deepEqual((await Promise.all(waiting)).map(codeOf), ['too-many-answer-bytes', 'too-many-answer-bytes']);
-    budget.hold('two').resize(50);
-    assert.equal(codeOf(await places.enter('three', 'command')), 'answers-full');
+    admission.budgets.answer.hold('two').resize(50);
+    assert.equal(codeOf(await enter('three', 'command')), 'answers-full');
   });
 });
