@@ -3,6 +3,7 @@ import { globSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { pagePaths } from '#dashboard/page-paths.ts';
 import { withFloors } from '../../docs/draw-floors.ts';
+import { withLimits } from '../../docs/draw-limits.ts';
 
 const root = join(import.meta.dirname, '../..');
 const pictures = join(root, 'docs/pictures');
@@ -23,6 +24,12 @@ describe('pictures', () => {
     const page = readFileSync(join(root, 'docs/architecture.md'), 'utf8');
     assert.equal(withFloors(page), page, 'run npm run diagrams');
     assert.match(page, /floor_top --> floor_callers --> floor_rules/);
+  });
+
+  it('shows the limits of what runs at the same time as the code has them', () => {
+    const page = readFileSync(join(root, 'docs/operations.md'), 'utf8');
+    assert.equal(withLimits(page), page, 'run npm run diagrams');
+    assert.match(page, /^\| `page` \|/m);
   });
 
   it('shows each view of the dashboard once in docs/dashboard.md, and every picture somewhere', () => {

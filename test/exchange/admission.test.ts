@@ -5,6 +5,45 @@ import { Held } from '#exchange/held.ts';
 
 const limits = { maxBytesPerProject: 100, maxBytes: 150 };
 
+describe('Admission', () => {
+  it('gives a slot back when its holder is released, and only once', async () => {
+    const admission = new Admission({ limits: { slots: { page: { maxSlots: 1 } } } });
+    const [held, next] = [new Held('one'), new Held('two')];
+    const leave = await admission.slot(held, 'page');
+    const waiting = admission.slot(next, 'page');
+    assert.deepEqual([admission.figures().page.taken, admission.figures().page.waiting], [1, 1]);
+    held.release();
+    assert.ok(E.isRight(await waiting));
+    assert.ok(E.isRight(leave));
+    leave.right();
+    assert.equal(admission.figures().page.taken, 1);
+    next.release();
+    assert.equal(admission.figures().page.taken, 0);
+  });
+
+  it('takes no slot for a holder that was released while it waited', async () => {
+    const admission = new Admission({ limits: { slots: { page: { maxSlots: 1 } } } });
+    const [held, gone] = [new Held('one'), new Held('two')];
+    await admission.slot(held, 'page');
+    const waiting = admission.slot(gone, 'page');
+    gone.release();
+    held.release();
+    await waiting;
+    assert.equal(admission.figures().page.taken, 0);
+  });
+
+  it('limits each partner for itself where the table says so, and remembers none that has nothing', async () => {
+    const admission = new Admission({ limits: { slots: { 'endpoint creation': { maxWaitingOfOwner: 0 } } } });
+    const create = (group: string) => admission.slot(new Held('one'), 'endpoint creation', { owner: 'one', group });
+    const first = await create('partner1');
+    assert.ok(E.isRight(first) && E.isLeft(await create('partner1')) && E.isRight(await create('partner2')));
+    first.right();
+    assert.ok(E.isRight(await create('partner1')));
+    const { taken, refused, limit } = admission.figures()['endpoint creation'];
+    assert.deepEqual([taken, refused, limit], [2, 1, null]);
+  });
+});
+
 describe('places for answers', () => {
   let admission: Admission;
 

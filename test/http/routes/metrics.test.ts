@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { Admission } from '#exchange/admission.ts';
+import { Held } from '#exchange/held.ts';
 import { createMetrics } from '#http/routes/metrics.ts';
 import { createMetricsApp } from '#http/server/app.ts';
 import { listen } from '#http/server/server.ts';
@@ -18,6 +20,34 @@ describe('createMetrics', () => {
       'switchyard_mongodb_command_duration_seconds_count{command="find"} 2',
     ])
       assert.ok(text.includes(`${line}\n`), `${line} is missing`);
+  });
+
+  it('shows for each limit what is taken, who waits, who was refused, and the limit', async () => {
+    const metrics = createMetrics();
+    const limits = { slots: { page: { maxSlots: 1, maxWaitMs: 1 } }, bytes: { body: { maxBytes: 10 } } };
+    const admission = new Admission({ limits });
+    metrics.watchLimits(() => admission.figures());
+    const held = new Held('project1');
+    await admission.slot(held, 'page');
+    await admission.slot(held, 'page');
+    admission.budgets.body.hold('project1').take(7);
+    admission.rooms['live feed'].take('project1');
+    const waiting = admission.slot(new Held('project2'), 'page');
+    const text = await metrics.text();
+    held.release();
+    await waiting;
+    metrics.close();
+    for (const line of [
+      'switchyard_limit_taken{name="page"} 1',
+      'switchyard_limit_waiting{name="page"} 1',
+      'switchyard_limit_refused_total{name="page"} 1',
+      'switchyard_limit_max{name="page"} 1',
+      'switchyard_limit_taken{name="body"} 7',
+      'switchyard_limit_max{name="body"} 10',
+      'switchyard_limit_taken{name="live feed"} 1',
+    ])
+      assert.ok(text.includes(`${line}\n`), `${line} is missing`);
+    assert.ok(!text.includes('switchyard_limit_max{name="completion"}'), 'a limit of the node that does not exist');
   });
 
   it('shows the connections of a server, and those that it has refused', async () => {
