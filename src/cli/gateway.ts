@@ -1,8 +1,9 @@
 import * as E from 'fp-ts/lib/Either.js';
 import { runTool } from '#cli/shared/command-line.ts';
 import { Catalogue, passedOverForEmbeddings, saidMaxTokens } from '#gateway/config/catalogue.ts';
-import { defaultMaxTokensMember, type GatewayConfiguration } from '#gateway/config/configuration.ts';
+import type { GatewayConfiguration } from '#gateway/config/configuration.ts';
 import { readConfiguration } from '#gateway/config/configuration-file.ts';
+import { defaultMaxTokensMember } from '#gateway/providers/provider-kinds.ts';
 import { unknownWord } from './shared/command-line.ts';
 
 const usage = `Usage: npm run gateway -- <command>
@@ -70,8 +71,8 @@ function unsaidLimitsIn({ models, providers }: GatewayConfiguration): ReadonlyAr
       entry[list].flatMap((target, index) => {
         const provider = providers[target.provider];
         const isSaid = saidMaxTokens(target, entry, provider) !== undefined;
-        if (!target.reasoning || isSaid || provider?.kind !== 'openai-compatible') return [];
-        if (defaultMaxTokensMember(provider) === 'max_completion_tokens') return [];
+        if (!target.reasoning || isSaid || provider === undefined) return [];
+        if (defaultMaxTokensMember(provider) !== 'max_tokens') return [];
         return [
           `warning: /models/${name}/${list}/${index} has "reasoning": true and no "maxTokens", so a translated call sends ` +
             'its limit as max_tokens, which the model may refuse: set "maxTokens" to "max_completion_tokens" or "max_tokens"',

@@ -1,8 +1,8 @@
 import type { ProjectFile } from '#application/files/project-file.ts';
 import type { GatewayHealth } from '#domain/usage/gateway-health.ts';
+import type { ConfigurationSnapshot } from '#gateway/config/configuration-snapshot.ts';
 import { CircuitBreaker } from '#gateway/health/circuit-breaker.ts';
 import { AttemptLog, type AttemptObserver } from '#gateway/health/target-health.ts';
-import type { ConfigurationSnapshot } from '#gateway/providers/open-provider.ts';
 import type { Usage } from '#gateway/relay/call-record.ts';
 import type { StoredResponses } from '#responses/stored-responses.ts';
 import type { Logger } from '#shared/logging/logger.ts';
@@ -11,12 +11,12 @@ import type { SpoolFolder } from './audio/spool-folder.ts';
 import { CallLimits } from './call-limits.ts';
 import { CleanUps } from './clean-ups.ts';
 import { Catalogue } from './config/catalogue.ts';
-import type { GatewayConfiguration, ProviderConfiguration } from './config/configuration.ts';
+import type { GatewayConfiguration } from './config/configuration.ts';
 import { CircuitChanges } from './health/circuit-changes.ts';
 import { TargetHealth } from './health/target-health.ts';
 import { type ListedTarget, listTargets, targetWindowSeconds } from './health/target-list.ts';
-import { openProvider } from './providers/open-provider.ts';
 import type { Provider } from './providers/provider.ts';
+import { openProvider, type ProviderConfiguration } from './providers/provider-kinds.ts';
 import type { ConnectionFault } from './transport/connection.ts';
 
 export interface GatewayOptions {
@@ -196,9 +196,9 @@ export class Gateway {
     const fingerprint = JSON.stringify([configuration, apiKey]);
     const before = this.#opened.get(name);
     if (before?.fingerprint === fingerprint) return before;
-    const provider = openProvider(name, configuration, apiKey, (fault) => {
+    const onFault = (fault: ConnectionFault) =>
       this.#connectionFaults.write(name, { provider: name, fault }, faultMessages[fault]);
-    });
+    const provider = openProvider({ name, configuration, apiKey, onFault });
     return { provider, fingerprint };
   }
 }

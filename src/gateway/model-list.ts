@@ -1,5 +1,5 @@
 import type { Caller } from '#domain/shared/access.ts';
-import type { ConfigurationSnapshot } from '#gateway/providers/open-provider.ts';
+import type { ConfigurationSnapshot } from '#gateway/config/configuration-snapshot.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import type { ModelRoute } from './config/catalogue.ts';
 

@@ -13,13 +13,13 @@ import type { FailureCode } from '#domain/shared/failure.ts';
 import { anthropicErrors, type ErrorForm, openAiErrors, openAiResponsesErrors } from '#exchange/error-form.ts';
 import { anthropicMessages } from '#gateway/protocols/anthropic-messages/anthropic-messages.ts';
 import { openAiChat } from '#gateway/protocols/openai-chat/openai-chat.ts';
+import { reasoningHints } from '#gateway/protocols/protocol.ts';
 import { enumeration, nullable } from '#shared/codecs/choice.ts';
 import { withJsonSchema } from '#shared/codecs/json-schema.ts';
 import { json, jsonObject } from '#shared/codecs/json-value.ts';
 import { integer } from '#shared/codecs/number.ts';
 import { createSpeech } from './audio/create-speech.ts';
 import { createTranscription } from './audio/create-transcription.ts';
-import { reasoningHints } from './config/configuration.ts';
 import type { Gateway } from './gateway.ts';
 import {
   answeredHere,

@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Failure } from '#domain/shared/failure.ts';
 import { answersFull } from '#exchange/byte-budget.ts';
-import type { Timeouts } from '#gateway/config/configuration.ts';
 import { maxErrorValues, parseForeign, withoutByteOrderMark } from '#gateway/framing/foreign-json.ts';
 import { type ProviderError, providerErrorIn } from '#gateway/neutral/provider-report.ts';
 import type { SecretRedactor } from '#gateway/providers/secret-redactor.ts';
+import type { Timeouts } from '#gateway/transport/timeouts.ts';
 import { contentOf, providerRequestIdIn } from '#gateway/transport/transport.ts';
 import { parseRetryAfter } from '#shared/http/retry-after.ts';
 import { isObject, type Json } from '#shared/json/json.ts';

@@ -1,5 +1,5 @@
 import type { Target } from '#gateway/config/catalogue.ts';
-import type { Timeouts } from '#gateway/config/configuration.ts';
+import type { Timeouts } from '#gateway/transport/timeouts.ts';
 
 /** How long each phase of an attempt may take, in milliseconds. */
 export interface AttemptTimeouts extends Pick<Timeouts, 'connectMs' | 'headersMs' | 'firstContentMs' | 'idleMs'> {

@@ -1,7 +1,7 @@
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import type { ModelRoute, Target } from '#gateway/config/catalogue.ts';
-import type { ConfigurationSnapshot } from '#gateway/providers/open-provider.ts';
+import type { ConfigurationSnapshot } from '#gateway/config/configuration-snapshot.ts';
 import {
   isUnsupportedRequest,
   type Provider,

@@ -1,18 +1,19 @@
 import * as E from 'fp-ts/lib/Either.js';
+import type { ReasoningHint } from '#gateway/protocols/protocol.ts';
+import type { MaxTokensMember, TargetModel } from '#gateway/protocols/target-model.ts';
 import {
   canChat,
   defaultMaxTokensMember,
-  defaultTimeouts,
-  type GatewayConfiguration,
-  type MaxTokensMember,
-  type ModelConfiguration,
-  type Price,
+  kindOf,
   type ProviderConfiguration,
-  type ReasoningHint,
-  type Timeouts,
-  type TimeoutsConfiguration,
-  type VoiceConfiguration,
-  type VoiceTarget,
+} from '#gateway/providers/provider-kinds.ts';
+import { defaultTimeouts, type StatedTimeouts, type Timeouts } from '#gateway/transport/timeouts.ts';
+import type {
+  GatewayConfiguration,
+  ModelConfiguration,
+  Price,
+  VoiceConfiguration,
+  VoiceTarget,
 } from './configuration.ts';
 
 /** A model of a provider: where a call can go. */
@@ -38,7 +39,7 @@ export interface Target {
   /** Whether it thinks before it answers. */
   readonly reasoning: boolean;
   /** How an Anthropic model is asked to think. */
-  readonly thinking: ModelConfiguration['targets'][number]['thinking'];
+  readonly thinking: TargetModel['thinking'];
   /** Whether it is the built-in sandbox, whose answers are invented. */
   readonly isSandbox: boolean;
   /** In speech, the provider's own voice. */
@@ -188,7 +189,10 @@ export class Catalogue {
 }
 
 function chats({ targets, fallbacks }: ModelRoute, { providers }: GatewayConfiguration): boolean {
-  return [...targets, ...fallbacks].some(({ provider }) => canChat(providers[provider]?.kind));
+  return [...targets, ...fallbacks].some(({ provider: name }) => {
+    const provider = providers[name];
+    return provider !== undefined && canChat(provider);
+  });
 }
 
 /**
@@ -282,10 +286,11 @@ function createTarget(
     prefill,
     interchangeable,
     maxOutputTokens: reference.maxOutputTokens ?? null,
-    maxTokens: saidMaxTokens(reference, entry, configured) ?? defaultMaxTokensMember(configured),
+    maxTokens:
+      saidMaxTokens(reference, entry, configured) ?? (configured && defaultMaxTokensMember(configured)) ?? 'max_tokens',
     reasoning: reference.reasoning ?? false,
     thinking: reference.thinking ?? 'none',
-    isSandbox: configured?.kind === 'sandbox',
+    isSandbox: configured !== undefined && kindOf(configured).isSandbox === true,
   };
 }
 
@@ -298,7 +303,7 @@ export function saidMaxTokens(
   return target.maxTokens ?? model.maxTokens ?? provider?.maxTokens;
 }
 
-function given(timeouts: Partial<TimeoutsConfiguration>): Partial<Timeouts> {
+function given(timeouts: Partial<StatedTimeouts>): Partial<Timeouts> {
   return Object.fromEntries(Object.entries(timeouts).filter(([, value]) => value !== undefined));
 }
 

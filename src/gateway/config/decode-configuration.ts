@@ -1,17 +1,14 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { InputError } from '#domain/shared/failure.ts';
 import { inputErrors } from '#exchange/input-errors.ts';
-import { checkPathSegment } from '#gateway/config/configuration.ts';
+import { reasoningHints } from '#gateway/protocols/protocol.ts';
+import { canChat, kindOf, type ProviderConfiguration } from '#gateway/providers/provider-kinds.ts';
+import { checkHeaderName, checkHeaderValue } from '#gateway/providers/provider-settings.ts';
 import { pointerTo } from '#shared/json/json-pointer.ts';
 import {
   Configuration,
-  canChat,
-  checkHeaderName,
-  checkHeaderValue,
   type GatewayConfiguration,
   type ModelConfiguration,
-  type ProviderConfiguration,
-  reasoningHints,
   type VoiceTarget,
 } from './configuration.ts';
 
@@ -97,19 +94,18 @@ function isChatModel(
   providers: Readonly<Record<string, ProviderConfiguration>>,
 ): boolean {
   const targets = model === undefined ? [] : [...model.targets, ...model.fallbacks];
-  const kinds = targets.map(({ provider }) => providers[provider]?.kind);
-  return kinds.every((kind) => kind === undefined) || kinds.some(canChat);
+  const known = targets.flatMap(({ provider }) => providers[provider] ?? []);
+  return known.length === 0 || known.some(canChat);
 }
 
-/** ElevenLabs has the voice in the path of the request. */
 function checkVoice({ voice }: VoiceTarget, provider: ProviderConfiguration | undefined): string | null {
-  return provider?.kind === 'elevenlabs' ? checkPathSegment(voice) : null;
+  return provider === undefined ? null : (kindOf(provider).checkVoice?.(voice) ?? null);
 }
 
 type Issue = readonly [path: ReadonlyArray<string>, message: string];
 
 function findProviderIssues(provider: ProviderConfiguration, environment: Environment): ReadonlyArray<Issue> {
-  const { kind, apiKeyEnv, headers } = provider;
+  const { apiKeyEnv, headers } = provider;
   const found: Issue[] = [];
   if (apiKeyEnv !== undefined && !environment[apiKeyEnv])
     found.push([['apiKeyEnv'], `names ${apiKeyEnv}, which is not set in the environment`]);
@@ -120,10 +116,8 @@ function findProviderIssues(provider: ProviderConfiguration, environment: Enviro
     const fault = isKeys ? 'must not hold secrets: use apiKeyEnv' : checkHeaderName(header);
     if (fault !== null) found.push([['headers', header], fault]);
   }
-  if (kind === 'sandbox') {
-    for (const name of ['baseUrl', 'apiKeyEnv', 'apiKeyHeader'] as const)
-      if (provider[name] !== undefined) found.push([[name], 'has no effect on the sandbox, which calls no provider']);
-  }
+  for (const [name, fault] of Object.entries(kindOf(provider).withoutEffect ?? {}))
+    if (provider[name as keyof ProviderConfiguration] !== undefined) found.push([[name], fault]);
   return found;
 }
 

@@ -1,7 +1,6 @@
 import type * as E from 'fp-ts/lib/Either.js';
 import type { Failure } from '#domain/shared/failure.ts';
 import type { ErrorForm } from '#exchange/error-form.ts';
-import type { MaxTokensMember, ReasoningHint } from '#gateway/config/configuration.ts';
 import type { ReadBody } from '#gateway/framing/json-request.ts';
 import type { LongTexts } from '#gateway/framing/long-texts.ts';
 import type { StreamInterpreter } from '#gateway/framing/stream-interpreter.ts';
@@ -10,31 +9,48 @@ import type { AnswerReader, AnswerWriter } from '#gateway/neutral/answer-event.t
 import type { Conversation, Unsupported } from '#gateway/neutral/conversation.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import type { NamedId } from './provider-ids.ts';
+import type { TargetModel } from './target-model.ts';
 
 /** The most values in a body that is parsed to the neutral form, because that takes one turn of the event loop. */
 export const maxTranslatedValues = 100_000;
 
-/** The name of a protocol in which the gateway writes requests from the neutral form. */
-export type WrittenProtocolName = 'openai-chat' | 'anthropic-messages';
-/** The name of a protocol for generating text. */
-export type ProtocolName = WrittenProtocolName | 'openai-responses';
+/** The hints by which `auto` picks. */
+export const reasoningHints = ['fast', 'balanced', 'smart', 'turbo'] as const;
+/** A hint by which `auto` picks a model. */
+export type ReasoningHint = (typeof reasoningHints)[number];
 
-/** A protocol that clients speak. Targets that speak it too get their requests as they come. */
-export interface ClientProtocol {
-  readonly name: ProtocolName;
+/**
+ * A protocol for generating text. What it can do is said here: no other file asks for its name. Its half for clients
+ * reads requests and writes answers; its half for providers writes requests and reads answers. Two protocols meet in the
+ * neutral form alone.
+ */
+export interface Protocol {
+  /** Its name in signatures of reasoning. */
+  readonly name: string;
   /** The member that each whole answer has. */
   readonly requiredMember: string;
+  /** Returns the path of a request, below the provider's base URL, with a query if it needs one. */
+  readonly path: (request: RequestedText) => string;
+}
+
+/** What the path of a request may depend on. */
+export interface RequestedText {
+  readonly model: string;
+  readonly streams: boolean;
+}
+
+/** A protocol that clients speak. Targets that speak it too get their requests as they come. */
+export interface ClientProtocol extends Protocol {
   readonly client: ClientHalf;
 }
 
-/**
- * A protocol for generating text. Its half for clients reads requests and writes answers; its half for providers writes
- * requests and reads answers. Two protocols meet in the neutral form alone.
- */
-export interface TextProtocol extends ClientProtocol {
-  readonly name: WrittenProtocolName;
+/** A protocol in which the gateway writes requests from the neutral form. */
+export interface ProviderProtocol extends Protocol {
   readonly provider: ProviderHalf;
 }
+
+/** A protocol with both halves. */
+export type TextProtocol = ClientProtocol & ProviderProtocol;
 
 /** What an endpoint needs of its protocol. */
 export interface ClientHalf {
@@ -151,18 +167,6 @@ export interface ProviderHalf {
   readonly createReader: () => AnswerReader;
   /** Reads a whole answer from its bytes and their value; null if it cannot be read. */
   readonly readWhole: (body: Buffer, parsed: JsonObject) => Answer | null;
-}
-
-/** What a target's model takes, by its entry in the configuration. */
-export interface TargetModel {
-  readonly model: string;
-  readonly maxOutputTokens: number | null;
-  /** Whether it thinks before it answers. */
-  readonly reasoning: boolean;
-  /** How an Anthropic model is asked to think. */
-  readonly thinking: 'budget' | 'adaptive' | 'none';
-  /** The member for the limit of an answer's tokens in a chat. */
-  readonly maxTokens: MaxTokensMember;
 }
 
 /** A request for a target. */

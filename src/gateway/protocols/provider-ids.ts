@@ -1,6 +1,5 @@
 import { type Failure, failure } from '#domain/shared/failure.ts';
-import { CompiledIdRules, type FoundId, type FoundIds, IdSuspicion } from '#gateway/framing/id-finder.ts';
-import type { PathPattern } from '#gateway/framing/path-tree.ts';
+import { CompiledIdRules, type FoundId, type FoundIds, type IdRules, IdSuspicion } from '#gateway/framing/id-finder.ts';
 
 /**
  * What an id names. All but `own file` lives in the account at a provider, which all tenants share. A `cited file` is
@@ -26,83 +25,19 @@ export type NamedId = FoundId<IdKind>;
 /** The ids in a request. */
 export type NamedIds = FoundIds<IdKind>;
 
-const files = { file_id: 'file', file_ids: 'file' } as const;
-const hosted = { container: 'container', container_id: 'container', skill_id: 'skill' } as const;
+/** Members that name what lives at a provider, in every protocol. */
+export const fileNames = { file_id: 'file', file_ids: 'file' } as const;
+/** Members that name what a provider's own tools have. */
+export const hostedNames = { container: 'container', container_id: 'container', skill_id: 'skill' } as const;
 
-/** The paths of the tools that a client declares, and of those in a namespace. */
-const toolsAt = (path: PathPattern): ReadonlyArray<PathPattern> => [
-  [...path, 'tools', '*'],
-  [...path, 'tools', '*', 'tools', '*'],
-];
-const item = ['input', '*'];
-
-/**
- * The ids that each protocol's requests may have, and the JSON in them that is the client's own. Other operations have no
- * such ids.
- */
-export const idRules = {
-  'openai-chat': new CompiledIdRules<IdKind>({
-    names: { ...files, cached_content: 'cache' },
-    paths: [
-      [['messages', '*', 'content', '*', 'file', 'file_id'], 'own file'],
-      [['messages', '*', 'audio', 'id'], 'audio'],
-      [['audio', 'voice', 'id'], 'voice'],
-    ],
-    freeJson: [
-      ['tools', '*', 'function', 'parameters'],
-      ['tools', '*', 'custom', 'format'],
-      ['messages', '*', 'tool_calls', '*', 'function', 'arguments'],
-      ['functions', '*', 'parameters'],
-      ['response_format'],
-      ['metadata'],
-    ],
-  }),
-  'openai-responses': new CompiledIdRules<IdKind>({
-    names: { ...files, ...hosted, vector_store_id: 'vector store', vector_store_ids: 'vector store' },
-    paths: [
-      [[...item, 'content', '*', 'file_id'], 'own file'],
-      [[...item, 'output', '*', 'file_id'], 'own file'],
-      [[...item, 'output', 'file_id'], 'own file'],
-      [[...item, 'content', '*', 'annotations', '*', 'file_id'], 'cited file'],
-      [['conversation'], 'conversation'],
-      [['conversation', 'id'], 'conversation'],
-      [['prompt', 'id'], 'prompt'],
-    ],
-    freeJson: [
-      ...[...toolsAt([]), ...toolsAt(item)].flatMap((tool) => [
-        [...tool, 'parameters'],
-        [...tool, 'format'],
-        [...tool, 'input_schema'],
-        [...tool, 'annotations'],
-        [...tool, 'headers'],
-      ]),
-      [...item, 'arguments'],
-      [...item, 'action', 'env'],
-      [...item, 'results', '*', 'attributes'],
-      ['text', 'format'],
-      ['metadata'],
-    ],
-  }),
-  'anthropic-messages': new CompiledIdRules<IdKind>({
-    names: { ...files, ...hosted },
-    paths: [
-      [['container', 'id'], 'container'],
-      [['messages', '*', 'content', '*', 'content', 'content', '*', 'file_id'], 'made file'],
-    ],
-    freeJson: [
-      ['tools', '*', 'input_schema'],
-      ['tools', '*', 'input_examples'],
-      ['messages', '*', 'content', '*', 'input'],
-      ['output_config', 'format'],
-      ['output_format'],
-      ['metadata'],
-    ],
-  }),
-};
+/** Prepares the rules of a protocol: which ids its requests may have, and which JSON in them is the client's own. */
+export function compileIdRules(rules: IdRules<IdKind>): CompiledIdRules<IdKind> {
+  return new CompiledIdRules(rules);
+}
 
 /** Looks for ids in a request while it is read. */
-export function suspectIds(bytes: Buffer, protocol: keyof typeof idRules): IdSuspicion<IdKind> {
-  return new IdSuspicion(bytes, idRules[protocol]);
+export function suspectIds(bytes: Buffer, rules: CompiledIdRules<IdKind>): IdSuspicion<IdKind> {
+  return new IdSuspicion(bytes, rules);
 }
 
 /** Maximum number of ids in a client's request that are looked at. */

@@ -1,27 +1,30 @@
 import { randomUUID } from 'node:crypto';
-import type { ProviderConfiguration } from '#gateway/config/configuration.ts';
-import { checkPathSegment } from '#gateway/config/configuration.ts';
 import { audioSecondsIn } from '#gateway/neutral/provider-report.ts';
-import type { Transport } from '#gateway/transport/transport.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
+import { HttpProvider, ownHeaders } from './http-provider.ts';
 import {
-  ownHeaders,
   type Provider,
   type ProviderRequest,
   type ProviderSpeech,
   type ProviderTranscription,
   type ResponseTranslator,
-  redactorOf,
   type SpeechFields,
   type TranslatedBody,
   type UnsupportedRequest,
   unknownFormat,
 } from './provider.ts';
-import type { SecretRedactor } from './secret-redactor.ts';
+import type { Opening, ProviderKind } from './provider-kind.ts';
 import { wavHeader } from './wav-header.ts';
 
-/** The default base URL of ElevenLabs. */
-export const elevenLabsBaseUrl = 'https://api.elevenlabs.io/v1';
+/** ElevenLabs through its own API: speech and transcription, translated from OpenAI's and back. */
+export const elevenLabs: ProviderKind = {
+  kind: 'elevenlabs',
+  settings: {},
+  protocols: () => [],
+  open: (opening) => new ElevenLabs(opening),
+  // The path of a request has the voice.
+  checkVoice: checkPathSegment,
+};
 
 /** ElevenLabs' names for OpenAI's formats of speech, and their content types. It has no others. */
 const audioFormats: ReadonlyMap<
@@ -41,23 +44,14 @@ const maxInputCharacters = 1_000_000;
 const transcriptFormats = ['json', 'text', 'srt', 'vtt', 'verbose_json'] as const;
 type TranscriptFormat = (typeof transcriptFormats)[number];
 
-/** ElevenLabs through its own API: speech and transcription, translated from OpenAI's and back. */
-export class ElevenLabs implements Provider {
-  readonly name: string;
-  readonly transport: Transport;
-  readonly redactor: SecretRedactor;
-  readonly #base: URL;
+class ElevenLabs extends HttpProvider implements Provider {
   readonly #headers: ReadonlyArray<string>;
 
-  constructor(name: string, configuration: ProviderConfiguration, apiKey: string | null, transport: Transport) {
-    this.name = name;
-    this.transport = transport;
-    this.redactor = redactorOf(configuration, apiKey);
-    this.#base = new URL(configuration.baseUrl ?? elevenLabsBaseUrl);
-    this.#headers = ownHeaders(
-      configuration,
-      apiKey === null ? [] : [configuration.apiKeyHeader ?? 'xi-api-key', apiKey],
-    );
+  constructor(opening: Opening) {
+    super(opening, 'https://api.elevenlabs.io/v1');
+    const { configuration, apiKey } = opening;
+    const keyHeader = apiKey === null ? [] : [configuration.apiKeyHeader ?? 'xi-api-key', apiKey];
+    this.#headers = ownHeaders(configuration.headers, keyHeader);
   }
 
   speech({ model, voice, fields, forwarded }: ProviderSpeech): ProviderRequest | UnsupportedRequest {
@@ -76,7 +70,7 @@ export class ElevenLabs implements Provider {
     const path = `/text-to-speech/${encodeURIComponent(voice)}/stream`;
     return {
       request: {
-        path: this.#path(path, `output_format=${format.outputFormat}`),
+        path: this.pathTo(path, `?output_format=${format.outputFormat}`),
         headers: [...this.#headers, 'content-type', 'application/json', 'accept', '*/*', ...forwarded],
         body: Buffer.from(JSON.stringify({ ...settingsIn(others, fields.speed), text: fields.input, model_id: model })),
         streams: true,
@@ -103,18 +97,13 @@ export class ElevenLabs implements Provider {
     const type = ['content-type', `multipart/form-data; boundary=${boundary}`, 'accept', 'application/json'];
     return {
       request: {
-        path: this.#path('/speech-to-text', ''),
+        path: this.pathTo('/speech-to-text'),
         headers: [...this.#headers, ...type, ...forwarded],
         body: around(Buffer.from(`${before}--${boundary}\r\n`), Buffer.from(`\r\n--${boundary}--\r\n`)),
         streams: false,
       },
       translator: { translate: (_body, parsed) => translated(parsed, format) },
     };
-  }
-
-  #path(under: string, query: string): string {
-    const search = [this.#base.search.slice(1), query].filter((part) => part !== '').join('&');
-    return this.#base.pathname.replace(/\/$/, '') + under + (search === '' ? '' : `?${search}`);
   }
 }
 
@@ -125,6 +114,21 @@ const unsafeMember = /^(?:model_id|cloud_storage_url|source_url|webhook(?:_.*)?)
 function outsideCatalogue(names: ReadonlyArray<string>): UnsupportedRequest | null {
   const member = names.find((name) => unsafeMember.test(name));
   return member === undefined ? null : { member, message: 'is not supported here: leave it out' };
+}
+
+const maxSegmentCharacters = 200;
+
+/**
+ * Checks a text that becomes one segment of a path. Percent-encoding is not enough: it does not change `..`, and many
+ * servers decode `%2F` before routing.
+ */
+function checkPathSegment(text: string): string | null {
+  if (text === '' || text.length > maxSegmentCharacters) return `must have 1 to ${maxSegmentCharacters} characters`;
+  if (/^[.\s]+$/.test(text)) return 'must not be made of dots';
+  if (!text.isWellFormed() || /[\p{Cc}\u2028\u2029/\\%?#;]/u.test(text)) {
+    return 'must hold no control character and none of / \\ % ? # ;';
+  }
+  return null;
 }
 
 function unsafeVoice(voice: string): UnsupportedRequest | null {

@@ -1,68 +1,86 @@
-import type { ProviderConfiguration } from '#gateway/config/configuration.ts';
-import type { Transport, UpstreamRequest } from '#gateway/transport/transport.ts';
-import {
-  ownHeaders,
-  type Provider,
-  type ProviderBackgroundRequest,
-  type ProviderRequest,
-  type ProviderSpeech,
-  type ProviderText,
-  type ProviderTranscription,
-  type ProviderWhole,
-  redactorOf,
+import type * as t from 'io-ts';
+import { openAiChat } from '#gateway/protocols/openai-chat/openai-chat.ts';
+import { openAiResponses, responsesPath } from '#gateway/protocols/openai-responses/openai-responses.ts';
+import type { UpstreamRequest } from '#gateway/transport/transport.ts';
+import { flag } from '#shared/codecs/choice.ts';
+import { optional, withDefault } from '#shared/codecs/default.ts';
+import { HttpProvider, ownHeaders } from './http-provider.ts';
+import type {
+  Provider,
+  ProviderBackgroundRequest,
+  ProviderRequest,
+  ProviderSpeech,
+  ProviderText,
+  ProviderTranscription,
+  ProviderWhole,
+  SpokenProtocols,
 } from './provider.ts';
-import type { SecretRedactor } from './secret-redactor.ts';
+import type { Opening, ProviderKind } from './provider-kind.ts';
+import type { ProviderSettings } from './provider-settings.ts';
 
-/** The default base URL of OpenAI. */
-export const defaultBaseUrl = 'https://api.openai.com/v1';
+const settings = {
+  /** Whether it has `/responses`. Default: whether it is OpenAI. */
+  responses: optional(flag),
+  /** Whether it runs OpenAI's own tools. */
+  hostedTools: withDefault(flag, false),
+};
 
-/** A provider with OpenAI's API under any base URL. Bodies and answers pass unchanged. */
-export class OpenAiCompatible implements Provider {
-  readonly name: string;
-  readonly transport: Transport;
-  readonly redactor: SecretRedactor;
-  readonly protocols: readonly ['openai-chat'] | readonly ['openai-chat', 'openai-responses'];
+/** OpenAI's API under any base URL. Bodies and answers pass unchanged. */
+export const openAiCompatible: ProviderKind<typeof settings> = {
+  kind: 'openai-compatible',
+  settings,
+  protocols: spokenProtocols,
+  open: (opening) => new OpenAiCompatible(opening),
+  /**
+   * OpenAI's newer models refuse `max_tokens` (https://platform.openai.com/docs/api-reference/chat/create), and many
+   * other servers know no `max_completion_tokens`.
+   */
+  maxTokensMember: ({ baseUrl = openAiUrl }) =>
+    openAiHost.test(new URL(baseUrl).hostname) ? 'max_completion_tokens' : 'max_tokens',
+};
+
+const openAiUrl = 'https://api.openai.com/v1';
+const openAiHost = /\.openai(\.azure)?\.com$/;
+
+type Configuration = ProviderSettings & t.TypeOfProps<typeof settings>;
+
+function spokenProtocols({ baseUrl = openAiUrl, responses }: Configuration): SpokenProtocols {
+  const isOpenAi = new URL(baseUrl).origin === new URL(openAiUrl).origin;
+  return (responses ?? isOpenAi) ? [openAiChat, openAiResponses] : [openAiChat];
+}
+
+class OpenAiCompatible extends HttpProvider implements Provider {
+  readonly protocols: SpokenProtocols;
   readonly hostedTools: boolean;
   readonly wholePaths = ['/embeddings'] as const;
   readonly #headers: ReadonlyArray<string>;
   readonly #chatHeaders: ReadonlyArray<string>;
   readonly #chatStreamHeaders: ReadonlyArray<string>;
-  readonly #textPaths: Readonly<Record<'openai-chat' | 'openai-responses', string>>;
-  readonly #base: URL;
 
-  /** @param apiKey null if the provider needs none */
-  constructor(name: string, configuration: ProviderConfiguration, apiKey: string | null, transport: Transport) {
-    this.name = name;
-    this.transport = transport;
-    this.redactor = redactorOf(configuration, apiKey);
-    this.#base = new URL(configuration.baseUrl ?? defaultBaseUrl);
-    const isOpenAi = this.#base.origin === new URL(defaultBaseUrl).origin;
-    this.protocols = (configuration.responses ?? isOpenAi) ? ['openai-chat', 'openai-responses'] : ['openai-chat'];
+  constructor(opening: Opening<typeof settings>) {
+    super(opening, openAiUrl);
+    const { configuration, apiKey } = opening;
+    this.protocols = spokenProtocols(configuration);
     this.hostedTools = configuration.hostedTools;
-    this.#headers = ownHeaders(configuration, keyHeaders(apiKey, configuration.apiKeyHeader));
+    this.#headers = ownHeaders(configuration.headers, keyHeaders(apiKey, configuration.apiKeyHeader));
     this.#chatHeaders = this.#headersFor('application/json', 'application/json');
     this.#chatStreamHeaders = this.#headersFor('application/json', 'text/event-stream');
-    this.#textPaths = {
-      'openai-chat': this.#path('/chat/completions'),
-      'openai-responses': this.#path('/responses'),
-    };
   }
 
-  text({ protocol, body, streams, forwarded }: ProviderText): UpstreamRequest {
+  text({ path, body, streams, forwarded }: ProviderText): UpstreamRequest {
     const headers = [...(streams ? this.#chatStreamHeaders : this.#chatHeaders), ...forwarded];
-    if (protocol === 'anthropic-messages') throw new Error(`${this.name} does not speak ${protocol}`);
-    return { path: this.#textPaths[protocol], headers, body, streams };
+    return { path: this.pathTo(path), headers, body, streams };
   }
 
   backgroundResponse({ action, id, query, streams }: ProviderBackgroundRequest): UpstreamRequest {
-    const under = `/responses/${encodeURIComponent(id)}${action === 'cancel' ? '/cancel' : ''}`;
+    const under = `${responsesPath}/${encodeURIComponent(id)}${action === 'cancel' ? '/cancel' : ''}`;
     const headers = streams ? this.#chatStreamHeaders : this.#chatHeaders;
-    return { ...methods[action], path: this.#path(under, query), headers, body: noBody, streams };
+    return { ...methods[action], path: this.pathTo(under, query), headers, body: noBody, streams };
   }
 
   whole({ path, body, forwarded }: ProviderWhole): ProviderRequest {
     return asItCame({
-      path: this.#path(path),
+      path: this.pathTo(path),
       headers: [...this.#chatHeaders, ...forwarded],
       body,
       streams: false,
@@ -71,18 +89,12 @@ export class OpenAiCompatible implements Provider {
 
   speech({ body, forwarded }: ProviderSpeech): ProviderRequest {
     const headers = [...this.#headersFor('application/json', '*/*'), ...forwarded];
-    return asItCame({ path: this.#path('/audio/speech'), headers, body, streams: true });
+    return asItCame({ path: this.pathTo('/audio/speech'), headers, body, streams: true });
   }
 
   transcription({ body, contentType, streams, forwarded }: ProviderTranscription): ProviderRequest {
     const headers = [...this.#headersFor(contentType, '*/*'), ...forwarded];
-    return asItCame({ path: this.#path('/audio/transcriptions'), headers, body, streams });
-  }
-
-  /** @param query that of the client, with its question mark */
-  #path(under: string, query = ''): string {
-    const { pathname, search } = this.#base;
-    return pathname.replace(/\/$/, '') + under + (search === '' ? query : `${search}${query.replace('?', '&')}`);
+    return asItCame({ path: this.pathTo('/audio/transcriptions'), headers, body, streams });
   }
 
   #headersFor(contentType: string, accept: string): ReadonlyArray<string> {

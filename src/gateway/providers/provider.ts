@@ -1,11 +1,10 @@
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { ProviderConfiguration } from '#gateway/config/configuration.ts';
 import type { StreamInterpreter } from '#gateway/framing/stream-interpreter.ts';
-import type { ProtocolName, WrittenProtocolName } from '#gateway/protocols/protocol.ts';
+import type { Protocol, ProviderProtocol } from '#gateway/protocols/protocol.ts';
 import type { StoredBody, Transport, UpstreamRequest } from '#gateway/transport/transport.ts';
 import type { JsonObject } from '#shared/json/json.ts';
-import { SecretRedactor } from './secret-redactor.ts';
+import type { SecretRedactor } from './secret-redactor.ts';
 
 /** A provider's answer, translated to OpenAI's form. */
 export interface TranslatedBody {
@@ -15,7 +14,8 @@ export interface TranslatedBody {
 
 /** A request for a text, in a protocol that the provider speaks, with the provider's model in it. */
 export interface ProviderText {
-  readonly protocol: ProtocolName;
+  /** The path below the base URL, which the protocol says. */
+  readonly path: string;
   /** The query of the client's request with its question mark, if the client speaks this protocol; else empty. */
   readonly query: string;
   readonly body: Buffer;
@@ -125,6 +125,9 @@ export function unknownFormat(known: Iterable<string>, forWhom = ''): Unsupporte
   return { member: 'response_format', message: `must be one of ${names}${forWhom}` };
 }
 
+/** The protocols for texts that a provider speaks. Requests are translated to the first one. */
+export type SpokenProtocols = readonly [ProviderProtocol, ...Protocol[]];
+
 /**
  * Builds the requests for one provider. Each kind is a file in this folder. A provider lacks the members for operations
  * that it does not support.
@@ -134,8 +137,8 @@ export interface Provider {
   readonly transport: Transport;
   /** Removes the provider's secrets from its refusals; absent if it has none. */
   readonly redactor?: SecretRedactor;
-  /** The protocols for texts that it speaks; missing if it gives no texts. Requests are translated to the first one. */
-  readonly protocols?: readonly [WrittenProtocolName, ...ProtocolName[]];
+  /** Missing if it gives no texts. */
+  readonly protocols?: SpokenProtocols;
   /** Whether it runs OpenAI's own tools. Default false. */
   readonly hostedTools?: boolean;
   readonly text?: (text: ProviderText) => UpstreamRequest;
@@ -146,27 +149,6 @@ export interface Provider {
   readonly whole?: (whole: ProviderWhole) => ProviderRequest;
   readonly speech?: (speech: ProviderSpeech) => ProviderRequest | UnsupportedRequest;
   readonly transcription?: (transcription: ProviderTranscription) => ProviderRequest | UnsupportedRequest;
-}
-
-/**
- * The headers of every request to a provider, names and values in turn.
- * @param keyHeader the header with the key; none without a key
- */
-export function ownHeaders(
-  { headers }: ProviderConfiguration,
-  keyHeader: ReadonlyArray<string>,
-): ReadonlyArray<string> {
-  // The gateway reads answers while they arrive, so they must not be compressed.
-  const always = ['user-agent', 'switchyard', 'accept-encoding', 'identity'];
-  return [...Object.entries(headers).flat(), ...keyHeader, ...always];
-}
-
-/**
- * The redactor for the values of a provider's headers.
- * @param apiKey null if the provider needs none
- */
-export function redactorOf({ headers }: ProviderConfiguration, apiKey: string | null): SecretRedactor {
-  return new SecretRedactor([...Object.values(headers), ...(apiKey === null ? [] : [apiKey])]);
 }
 
 /**

@@ -14,12 +14,12 @@ import {
   maxTranslatedValues,
   type NativeTarget,
   type ParsedRequest,
-  type TextProtocol,
+  type Protocol,
+  type ProviderProtocol,
   type TextRequest,
   type WriterOptions,
   type WrittenRequest,
 } from '#gateway/protocols/protocol.ts';
-import { protocolNamed } from '#gateway/protocols/protocols.ts';
 import { forwardedHeaders, headersNamed, type Provider, type ResponseTranslator } from '#gateway/providers/provider.ts';
 import { type OutgoingRequest, outgoingThrough, type Requests } from '#gateway/relay/requests.ts';
 import { heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
@@ -32,7 +32,7 @@ interface Way {
   readonly target: Target;
   readonly provider: TextProvider;
   /** Null if the request passes as it came. */
-  readonly translation: TextProtocol | null;
+  readonly translation: ProviderProtocol | null;
 }
 
 /**
@@ -98,11 +98,11 @@ export class TargetRequests implements Requests {
     if (this.#unsupportedNatively(provider, target) !== null) return null;
     const { body, ignored } = this.#changed(provider, target, continueFrom);
     const { headers, query } = this.#call;
-    const { name, client } = this.#protocol;
+    const { client } = this.#protocol;
     const forwarded =
       client.headers.length === 0 ? this.#forwarded : [...this.#forwarded, ...headersNamed(client.headers, headers)];
     const request = provider.text({
-      protocol: name,
+      path: this.#pathAt(this.#protocol, target),
       query: query === '' ? '' : `?${query}`,
       body,
       streams: this.#request.isStreamed,
@@ -125,7 +125,7 @@ export class TargetRequests implements Requests {
 
   async #translated(
     provider: TextProvider,
-    protocol: TextProtocol,
+    protocol: ProviderProtocol,
     target: Target,
     continueFrom: string | null,
   ): Promise<OutgoingRequest | null> {
@@ -133,7 +133,7 @@ export class TargetRequests implements Requests {
     if (E.isLeft(written)) return null;
     const { body, ignored } = written.right;
     const request = provider.text({
-      protocol: protocol.name,
+      path: this.#pathAt(protocol, target),
       query: '',
       body,
       streams: this.#request.isStreamed,
@@ -147,13 +147,17 @@ export class TargetRequests implements Requests {
     return withIgnored(outgoingThrough(provider, { request, translator }), ignored);
   }
 
+  #pathAt({ path }: Protocol, { model }: Target): string {
+    return path({ model, streams: this.#request.isStreamed });
+  }
+
   async #freeTextTools(): Promise<ReadonlySet<string>> {
     const parsed = await this.#parsed;
     if (parsed === null || E.isLeft(parsed)) return new Set();
     return new Set(parsed.right.conversation.tools.flatMap(({ name, isFreeText }) => (isFreeText ? [name] : [])));
   }
 
-  #translatorFrom(from: TextProtocol, options: WriterOptions): ResponseTranslator {
+  #translatorFrom(from: ProviderProtocol, options: WriterOptions): ResponseTranslator {
     const mustBeObjects = this.#protocol.client.hasArgumentsAsObjects;
     const rules = { freeTextTools: options.freeTextTools, mustBeObjects };
     return {
@@ -172,7 +176,7 @@ export class TargetRequests implements Requests {
 
   async #write(
     target: Target,
-    protocol: TextProtocol,
+    protocol: ProviderProtocol,
     continueFrom: string | null,
   ): Promise<E.Either<Unsupported, WrittenRequest>> {
     if (continueFrom === null && this.#lastWritten?.target === target) return this.#lastWritten.written;
@@ -239,7 +243,7 @@ export class TargetRequests implements Requests {
 
 function waysOf(
   { configuration }: GatewayCall,
-  { name }: ClientProtocol,
+  protocol: ClientProtocol,
   { mustTranslate }: TextRequest,
   { targets, fallbacks }: ModelRoute,
 ): ReadonlyArray<Way> {
@@ -248,8 +252,8 @@ function waysOf(
     const provider = configuration.providers.get(target.provider);
     if (provider === undefined || !givesTexts(provider)) continue;
     const [preferred] = provider.protocols;
-    const passes = provider.protocols.includes(name) && !mustTranslate;
-    ways.push({ target, provider, translation: passes ? null : protocolNamed(preferred) });
+    const passes = provider.protocols.includes(protocol) && !mustTranslate;
+    ways.push({ target, provider, translation: passes ? null : preferred });
   }
   return ways;
 }

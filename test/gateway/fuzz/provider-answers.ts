@@ -1,5 +1,5 @@
-import type { ProtocolName } from '#gateway/protocols/protocol.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
+import type { ProtocolName } from '#test/gateway/protocols/arbitrary-answers.ts';
 
 /** The protocols in which a provider answers. */
 export type AnsweredProtocol = ProtocolName | 'openai-embeddings' | 'openai-transcription';

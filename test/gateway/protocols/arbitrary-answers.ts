@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import type { Answer, AnswerPart } from '#gateway/neutral/answer.ts';
 import type { AnswerEvent } from '#gateway/neutral/answer-event.ts';
-import type { ProtocolName } from '#gateway/protocols/protocol.ts';
 
 const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 });
 /** What every protocol takes as the id of a call. */
@@ -14,7 +13,7 @@ const calls: fc.Arbitrary<AnswerPart> = fc
 const texts: fc.Arbitrary<AnswerPart> = text.map((said) => ({ kind: 'text', text: said }));
 
 /** A provider of chats signs nothing. */
-function reasoningOf(protocol: ProtocolName): fc.Arbitrary<AnswerPart> {
+function reasoningOf(protocol: string): fc.Arbitrary<AnswerPart> {
   return fc.tuple(text, text).map(([thought, value]) => ({
     kind: 'reasoning',
     text: thought,
@@ -29,8 +28,11 @@ const tokens = fc
 /** How the ids of a protocol's answers begin. */
 const idPrefixes = { 'openai-chat': 'chatcmpl-', 'anthropic-messages': 'msg_', 'openai-responses': 'resp_' };
 
+/** The name of a protocol for generating text. */
+export type ProtocolName = keyof typeof idPrefixes;
+
 /** Any answer of a protocol: at most one text, so that each of its parts can be recognized. */
-export function answers(protocol: ProtocolName): fc.Arbitrary<Answer> {
+export function answers(protocol: string): fc.Arbitrary<Answer> {
   const parts = fc
     .tuple(
       fc.array(reasoningOf(protocol), { maxLength: 1 }),
@@ -41,7 +43,14 @@ export function answers(protocol: ProtocolName): fc.Arbitrary<Answer> {
   return fc.tuple(id, id, parts, tokens, fc.boolean()).map(([answerId, model, all, used, isCut]) => {
     const hasCalls = all.some(({ kind }) => kind === 'tool-call');
     const reason = hasCalls ? 'tool-calls' : isCut ? 'length' : 'stop';
-    return { id: idPrefixes[protocol] + answerId, model, parts: all, reason, stopSequence: null, tokens: used };
+    return {
+      id: idPrefixes[protocol as ProtocolName] + answerId,
+      model,
+      parts: all,
+      reason,
+      stopSequence: null,
+      tokens: used,
+    };
   });
 }
 

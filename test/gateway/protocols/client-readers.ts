@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { ProtocolName } from '#gateway/protocols/protocol.ts';
 import { isObject, type JsonObject } from '#shared/json/json.ts';
+import type { ProtocolName } from './arbitrary-answers.ts';
 
 /** What a client has read of a stream. */
 export interface ReadAnswer {

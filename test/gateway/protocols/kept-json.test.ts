@@ -4,7 +4,8 @@ import { anthropicMessages } from '#gateway/protocols/anthropic-messages/anthrop
 import { openAiChat } from '#gateway/protocols/openai-chat/openai-chat.ts';
 import { openAiResponses, responsesTextRequest } from '#gateway/protocols/openai-responses/openai-responses.ts';
 import { readResponsesRequest } from '#gateway/protocols/openai-responses/responses-request.ts';
-import type { TargetModel, TextProtocol, TextRequest } from '#gateway/protocols/protocol.ts';
+import type { TextProtocol, TextRequest } from '#gateway/protocols/protocol.ts';
+import type { TargetModel } from '#gateway/protocols/target-model.ts';
 
 const model: TargetModel = {
   ...{ model: 'm', maxOutputTokens: null, reasoning: false, thinking: 'none', maxTokens: 'max_tokens' },

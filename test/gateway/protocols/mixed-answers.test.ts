@@ -8,6 +8,7 @@ import { openAiChat } from '#gateway/protocols/openai-chat/openai-chat.ts';
 import { openAiResponses } from '#gateway/protocols/openai-responses/openai-responses.ts';
 import type { ClientProtocol, TextProtocol, TextRequest } from '#gateway/protocols/protocol.ts';
 import { itInRounds } from '#test/support/run/long.ts';
+import type { ProtocolName } from './arbitrary-answers.ts';
 import { clientReaders, type ReadAnswer } from './client-readers.ts';
 import { type MixedAnswer, mixedAnswers } from './mixed-answers.ts';
 import { officialClients } from './official-clients.ts';
@@ -73,7 +74,7 @@ describe('a translated stream of a provider that mixes its parts', () => {
           const request = await requestOf(to);
           fc.assert(
             fc.property(mixedAnswers(from.name), lengthsOfPieces, (answer, lengths) => {
-              const read = clientReaders[to.name](translate(from, to, request, answer, lengths));
+              const read = clientReaders[to.name as ProtocolName](translate(from, to, request, answer, lengths));
               assertSame(read, answer);
               assert.deepEqual(
                 read.calls.map((call) => call.arguments),
@@ -91,7 +92,9 @@ describe('a translated stream of a provider that mixes its parts', () => {
       for (const from of [openAiChat, anthropicMessages])
         await fc.assert(
           fc.asyncProperty(mixedAnswers(from.name), async (answer) => {
-            const read = await officialClients[to.name](translate(from, to, request, answer, [answer.stream.length]));
+            const read = await officialClients[to.name as ProtocolName](
+              translate(from, to, request, answer, [answer.stream.length]),
+            );
             assertSame(read, answer);
             assert.deepEqual(valuesOf(read.calls), valuesOf(answer.calls));
           }),

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
-import type { ProtocolName } from '#gateway/protocols/protocol.ts';
 import type { JsonObject } from '#shared/json/json.ts';
+import type { ProtocolName } from './arbitrary-answers.ts';
 import { answerIn, type ReadAnswer } from './client-readers.ts';
 
 /** What the official client of a protocol makes of a stream. */

@@ -4,7 +4,6 @@ import type { Failure } from '#domain/shared/failure.ts';
 import { readMessagesRequest } from '#gateway/protocols/anthropic-messages/messages-request.ts';
 import { readChatRequest } from '#gateway/protocols/openai-chat/chat-request.ts';
 import { readResponsesRequest } from '#gateway/protocols/openai-responses/responses-request.ts';
-import { idRules } from '#gateway/protocols/provider-ids.ts';
 
 const maxValues = 1_000_000;
 
@@ -107,7 +106,7 @@ function withRoles(members: object): object {
 }
 
 describe('ids of the account at a provider', () => {
-  for (const protocol of Object.keys(idRules) as Protocol[]) {
+  for (const protocol of Object.keys(readers) as Protocol[]) {
     for (const pointer of refused[protocol])
       it(`are refused on ${protocol} at ${pointer}`, async () => {
         const refusal = await refusalOf(protocol, withRoles(at(pointer, 'id_1')));

@@ -4,7 +4,8 @@ import { anthropicMessages } from '#gateway/protocols/anthropic-messages/anthrop
 import { openAiChat } from '#gateway/protocols/openai-chat/openai-chat.ts';
 import { openAiResponses, responsesTextRequest } from '#gateway/protocols/openai-responses/openai-responses.ts';
 import { readResponsesRequest } from '#gateway/protocols/openai-responses/responses-request.ts';
-import type { TargetModel, TextProtocol, TextRequest } from '#gateway/protocols/protocol.ts';
+import type { TextProtocol, TextRequest } from '#gateway/protocols/protocol.ts';
+import type { TargetModel } from '#gateway/protocols/target-model.ts';
 import { FakeProvider } from '#test/gateway/support/fake-provider.ts';
 import { post, startGateway } from '#test/gateway/support/gateway-service.ts';
 import { chatRules, strictChat } from '#test/gateway/support/strict-chat.ts';

@@ -150,7 +150,8 @@ describe('Responses of any answer', () => {
           assert.ok(E.isRight(sent));
           const body = JSON.parse(sent.right.body.toString());
           const headers = { authorization: 'Bearer k', 'x-api-key': 'k', 'anthropic-version': '2023-06-01' };
-          for (const { refuses } of rules[name]) assert.equal(refuses(body, headers), null, JSON.stringify(body));
+          for (const { refuses } of rules[name as keyof typeof rules])
+            assert.equal(refuses(body, headers), null, JSON.stringify(body));
         }
       }),
       runs,

@@ -16,6 +16,7 @@ import { writeMessages } from './write-messages.ts';
 export const anthropicMessages: TextProtocol = {
   name: protocolName,
   requiredMember: 'content',
+  path: () => '/messages',
   client: {
     headers: ['anthropic-version', 'anthropic-beta'],
     askingHeaders: ['anthropic-beta'],

@@ -7,7 +7,15 @@ import { PlaceFinder } from '#gateway/framing/json-places.ts';
 import { continueRead, type JsonRequest, type ReadBody, readMembers } from '#gateway/framing/json-request.ts';
 import { checkFlag, checkText, inputError, spellingFaults } from '#gateway/framing/member-checks.ts';
 import { MessageChecker, messagesFaults } from '#gateway/protocols/message-checker.ts';
-import { maxIdsOfClient, type NamedIds, refuseIds, suspectIds } from '#gateway/protocols/provider-ids.ts';
+import {
+  compileIdRules,
+  fileNames,
+  hostedNames,
+  maxIdsOfClient,
+  type NamedIds,
+  refuseIds,
+  suspectIds,
+} from '#gateway/protocols/provider-ids.ts';
 import type { Json } from '#shared/json/json.ts';
 import type { JsonListener } from '#shared/json/json-scanner.ts';
 import { ServerToolResults } from './server-tool-results.ts';
@@ -29,6 +37,23 @@ const emptyText = '""';
 const tooManyBlocks = invalidInput([{ pointer: '/messages', message: 'has too many blocks with reasoning' }]);
 
 const signatures = ['messages', '*', 'content', '*', 'signature'];
+
+/** The ids that a request may have, and the JSON in it that is the client's own. */
+const messagesIdRules = compileIdRules({
+  names: { ...fileNames, ...hostedNames },
+  paths: [
+    [['container', 'id'], 'container'],
+    [['messages', '*', 'content', '*', 'content', 'content', '*', 'file_id'], 'made file'],
+  ],
+  freeJson: [
+    ['tools', '*', 'input_schema'],
+    ['tools', '*', 'input_examples'],
+    ['messages', '*', 'content', '*', 'input'],
+    ['output_config', 'format'],
+    ['output_format'],
+    ['metadata'],
+  ],
+});
 
 /**
  * Reads and checks a request of Messages: the members that the gateway needs, and the roles and contents of messages.
@@ -109,7 +134,7 @@ class MessagesListener implements JsonListener {
   constructor(bytes: Buffer) {
     this.members = new MemberCollector(bytes, names);
     this.messages = new MessageChecker(bytes);
-    this.ids = suspectIds(bytes, 'anthropic-messages');
+    this.ids = suspectIds(bytes, messagesIdRules);
     this.signatures = new PlaceFinder(bytes, [signatures]);
     this.maxLevel = this.ids.maxLevel;
   }

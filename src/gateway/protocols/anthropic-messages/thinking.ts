@@ -1,8 +1,7 @@
 import type { Effort } from '#gateway/neutral/conversation.ts';
-import type { WrittenProtocolName } from '#gateway/protocols/protocol.ts';
 
 /** The name of this protocol, which its signatures carry. */
-export const protocolName: WrittenProtocolName = 'anthropic-messages';
+export const protocolName = 'anthropic-messages';
 
 /** Tokens of thinking for each effort. */
 const budgets: Readonly<Record<Effort, number>> = { none: 0, minimal: 1_024, low: 4_096, medium: 8_192, high: 16_384 };

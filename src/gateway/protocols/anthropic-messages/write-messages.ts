@@ -19,7 +19,8 @@ import {
 } from '#gateway/neutral/conversation.ts';
 import { pairCalls } from '#gateway/neutral/paired-calls.ts';
 import { orUnsupported, refuse } from '#gateway/protocols/parsing.ts';
-import { maxTranslatedValues, type TargetModel, type WrittenRequest } from '#gateway/protocols/protocol.ts';
+import { maxTranslatedValues, type WrittenRequest } from '#gateway/protocols/protocol.ts';
+import type { TargetModel } from '#gateway/protocols/target-model.ts';
 import { schemaWith } from '#gateway/protocols/tool-schema.ts';
 import { JsonScanner } from '#shared/json/json-scanner.ts';
 import { samplingOf } from './sampling.ts';

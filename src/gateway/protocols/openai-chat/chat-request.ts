@@ -1,12 +1,20 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { Failure, InputError } from '#domain/shared/failure.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
-import { type ReasoningHint, reasoningHints } from '#gateway/config/configuration.ts';
 import { MemberCollector, type Place, scalarMember, wantedNames } from '#gateway/framing/json-members.ts';
 import { continueRead, type JsonRequest, type ReadBody, readMembers } from '#gateway/framing/json-request.ts';
 import { checkFlag, checkText, inputError, spellingFaults } from '#gateway/framing/member-checks.ts';
 import { MessageChecker, messagesFaults } from '#gateway/protocols/message-checker.ts';
-import { maxIdsOfClient, type NamedId, type NamedIds, refuseIds, suspectIds } from '#gateway/protocols/provider-ids.ts';
+import { type ReasoningHint, reasoningHints } from '#gateway/protocols/protocol.ts';
+import {
+  compileIdRules,
+  fileNames,
+  maxIdsOfClient,
+  type NamedId,
+  type NamedIds,
+  refuseIds,
+  suspectIds,
+} from '#gateway/protocols/provider-ids.ts';
 import type { Json } from '#shared/json/json.ts';
 import type { JsonListener } from '#shared/json/json-scanner.ts';
 
@@ -44,6 +52,24 @@ const chatNames = wantedNames(
   },
   ['model'],
 );
+
+/** The ids that a chat may have, and the JSON in it that is the client's own. */
+const chatIdRules = compileIdRules({
+  names: { ...fileNames, cached_content: 'cache' },
+  paths: [
+    [['messages', '*', 'content', '*', 'file', 'file_id'], 'own file'],
+    [['messages', '*', 'audio', 'id'], 'audio'],
+    [['audio', 'voice', 'id'], 'voice'],
+  ],
+  freeJson: [
+    ['tools', '*', 'function', 'parameters'],
+    ['tools', '*', 'custom', 'format'],
+    ['messages', '*', 'tool_calls', '*', 'function', 'arguments'],
+    ['functions', '*', 'parameters'],
+    ['response_format'],
+    ['metadata'],
+  ],
+});
 
 /**
  * Reads and checks a chat request: the members that the gateway needs, and the roles and contents of messages.
@@ -96,7 +122,7 @@ class ChatListener implements JsonListener {
   constructor(bytes: Buffer) {
     this.members = new MemberCollector(bytes, chatNames);
     this.messages = new MessageChecker(bytes);
-    this.ids = suspectIds(bytes, 'openai-chat');
+    this.ids = suspectIds(bytes, chatIdRules);
     this.maxLevel = this.ids.maxLevel;
   }
 

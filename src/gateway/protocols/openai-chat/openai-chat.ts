@@ -1,6 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js';
 import { openAiErrors } from '#exchange/error-form.ts';
-import type { ReasoningHint } from '#gateway/config/configuration.ts';
 import { continueRead } from '#gateway/framing/json-request.ts';
 import type { LongTexts } from '#gateway/framing/long-texts.ts';
 import { waitingComment } from '#gateway/framing/sse-event.ts';
@@ -8,6 +7,7 @@ import type { StreamInterpreter } from '#gateway/framing/stream-interpreter.ts';
 import type { Answer } from '#gateway/neutral/answer.ts';
 import type { AnswerWriter } from '#gateway/neutral/answer-event.ts';
 import type {
+  ReasoningHint,
   RequestChanges,
   TextProtocol,
   TextRequest,
@@ -27,6 +27,7 @@ import { writeChat } from './write-chat.ts';
 export const openAiChat: TextProtocol = {
   name: 'openai-chat',
   requiredMember: 'choices',
+  path: () => '/chat/completions',
   client: {
     headers: [],
     askingHeaders: [],

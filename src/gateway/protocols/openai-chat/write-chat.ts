@@ -20,7 +20,8 @@ import {
 import { pairCalls } from '#gateway/neutral/paired-calls.ts';
 import { urlOf } from '#gateway/neutral/source.ts';
 import { orUnsupported, refuse } from '#gateway/protocols/parsing.ts';
-import type { TargetModel, WrittenRequest } from '#gateway/protocols/protocol.ts';
+import type { WrittenRequest } from '#gateway/protocols/protocol.ts';
+import type { TargetModel } from '#gateway/protocols/target-model.ts';
 import { schemaWith } from '#gateway/protocols/tool-schema.ts';
 
 type Message = Readonly<Record<string, WritableJson | undefined>>;

@@ -15,10 +15,14 @@ import { type ResponsesRequest, readResponsesRequest } from './responses-request
 import { ResponsesStream, RewrittenResponsesStream } from './responses-stream.ts';
 import type { StorageMembers } from './rewrite-response.ts';
 
+/** Below it, a provider also has the responses that it keeps. */
+export const responsesPath = '/responses';
+
 /** Responses (https://platform.openai.com/docs/api-reference/responses). Only clients speak it to be translated. */
 export const openAiResponses: ClientProtocol = {
   name: 'openai-responses',
   requiredMember: 'output',
+  path: () => responsesPath,
   client: {
     headers: [],
     askingHeaders: [],

@@ -27,6 +27,7 @@ import type { Json, JsonObject } from '#shared/json/json.ts';
 import type { JsonListener } from '#shared/json/json-scanner.ts';
 import { stringIn } from '#shared/json/json-tokens.ts';
 import { echoedMembers } from './response-object.ts';
+import { responsesIdRules } from './responses-ids.ts';
 
 /** An item of the input, or a tool, as far as the gateway reads it. */
 export interface ListedObject extends Place {
@@ -260,7 +261,7 @@ class ResponsesListener implements JsonListener {
   constructor(bytes: Buffer) {
     this.members = new MemberCollector(bytes, names);
     this.places = new PlaceFinder(bytes, patterns);
-    this.ids = suspectIds(bytes, 'openai-responses');
+    this.ids = suspectIds(bytes, responsesIdRules);
     this.contents = new ItemContents(bytes);
     this.maxLevel = this.ids.maxLevel;
   }

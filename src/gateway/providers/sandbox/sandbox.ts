@@ -3,6 +3,7 @@ import type { Failure } from '#domain/shared/failure.ts';
 import { scalarMember, wantedNames } from '#gateway/framing/json-members.ts';
 import { readJsonRequest } from '#gateway/framing/json-request.ts';
 import { readChatRequest } from '#gateway/protocols/openai-chat/chat-request.ts';
+import { openAiChat } from '#gateway/protocols/openai-chat/openai-chat.ts';
 import {
   type Provider,
   type ProviderRequest,
@@ -13,6 +14,7 @@ import {
   type UnsupportedRequest,
   unknownFormat,
 } from '#gateway/providers/provider.ts';
+import type { ProviderKind } from '#gateway/providers/provider-kind.ts';
 import {
   eventAnswer,
   jsonAnswer,
@@ -30,10 +32,22 @@ import { toneWav } from './tone-wav.ts';
 const speechFormats = ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'];
 const transcriptFormats = ['json', 'text', 'srt', 'vtt', 'verbose_json'];
 
+const protocols = [openAiChat] as const;
+const callsNoProvider = 'has no effect on the sandbox, which calls no provider';
+
 /** Answers without a provider, for a first run, for tests and for the tour. The same request gives the same answer. */
-export class Sandbox implements Provider {
+export const sandbox: ProviderKind = {
+  kind: 'sandbox',
+  settings: {},
+  protocols: () => protocols,
+  open: ({ name }) => new Sandbox(name),
+  withoutEffect: { baseUrl: callsNoProvider, apiKeyEnv: callsNoProvider, apiKeyHeader: callsNoProvider },
+  isSandbox: true,
+};
+
+class Sandbox implements Provider {
   readonly name: string;
-  readonly protocols = ['openai-chat'] as const;
+  readonly protocols = protocols;
   readonly wholePaths = ['/embeddings'] as const;
   readonly transport: Transport = new LocalTransport(answer);
 

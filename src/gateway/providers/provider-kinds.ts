@@ -1,0 +1,47 @@
+import type * as t from 'io-ts';
+import type { MaxTokensMember } from '#gateway/protocols/target-model.ts';
+import { anthropic } from './anthropic.ts';
+import { elevenLabs } from './elevenlabs.ts';
+import { openAiCompatible } from './openai-compatible.ts';
+import type { Provider } from './provider.ts';
+import type { Opening } from './provider-kind.ts';
+import { providerSettings } from './provider-settings.ts';
+import { sandbox } from './sandbox/sandbox.ts';
+
+/** Every kind of provider, in the order in which an operator reads them. */
+const kinds = [openAiCompatible, anthropic, elevenLabs, sandbox] as const;
+type Kind = (typeof kinds)[number];
+
+type OwnSettings<Kinds> = Kinds extends readonly [{ readonly settings: infer Own }, ...infer Others]
+  ? Own & OwnSettings<Others>
+  : Record<never, t.Mixed>;
+const ownSettings = Object.assign({}, ...kinds.map(({ settings }) => settings)) as OwnSettings<typeof kinds>;
+
+const [first, ...others] = kinds;
+
+/** The codec of a provider in the configuration. A setting that only some kinds have is valid for all. */
+export const ConfiguredProvider = providerSettings([first.kind, ...others.map(({ kind }) => kind)], ownSettings);
+/** A provider in the configuration. */
+export type ProviderConfiguration = t.TypeOf<typeof ConfiguredProvider>;
+
+/** Returns the kind of a provider in the configuration. */
+export function kindOf({ kind: name }: Pick<ProviderConfiguration, 'kind'>): Kind {
+  const found = kinds.find(({ kind }) => kind === name);
+  if (found === undefined) throw new Error(`there is no kind of provider with the name ${name}`);
+  return found;
+}
+
+/** Opens a provider of any kind. */
+export function openProvider(opening: Opening & { readonly configuration: ProviderConfiguration }): Provider {
+  return kindOf(opening.configuration).open(opening);
+}
+
+/** Whether a provider gives texts. */
+export function canChat(configuration: ProviderConfiguration): boolean {
+  return kindOf(configuration).protocols(configuration).length > 0;
+}
+
+/** Returns the member for the limit of tokens in a translated chat; null if the provider never sees one. */
+export function defaultMaxTokensMember(configuration: ProviderConfiguration): MaxTokensMember | null {
+  return kindOf(configuration).maxTokensMember?.(configuration) ?? null;
+}
