@@ -9,15 +9,17 @@ import { providerSettings } from './provider-settings.ts';
 import { sandbox } from './sandbox/sandbox.ts';
 
 /** Every kind of provider, in the order in which an operator reads them. */
-const kinds = [openAiCompatible, anthropic, elevenLabs, sandbox] as const;
-type Kind = (typeof kinds)[number];
+export const providerKinds = [openAiCompatible, anthropic, elevenLabs, sandbox] as const;
+type Kind = (typeof providerKinds)[number];
 
 type OwnSettings<Kinds> = Kinds extends readonly [{ readonly settings: infer Own }, ...infer Others]
   ? Own & OwnSettings<Others>
   : Record<never, t.Mixed>;
-const ownSettings = Object.assign({}, ...kinds.map(({ settings }) => settings)) as OwnSettings<typeof kinds>;
+const ownSettings = Object.assign({}, ...providerKinds.map(({ settings }) => settings)) as OwnSettings<
+  typeof providerKinds
+>;
 
-const [first, ...others] = kinds;
+const [first, ...others] = providerKinds;
 
 /** The codec of a provider in the configuration. A setting that only some kinds have is valid for all. */
 export const ConfiguredProvider = providerSettings([first.kind, ...others.map(({ kind }) => kind)], ownSettings);
@@ -26,7 +28,7 @@ export type ProviderConfiguration = t.TypeOf<typeof ConfiguredProvider>;
 
 /** Returns the kind of a provider in the configuration. */
 export function kindOf({ kind: name }: Pick<ProviderConfiguration, 'kind'>): Kind {
-  const found = kinds.find(({ kind }) => kind === name);
+  const found = providerKinds.find(({ kind }) => kind === name);
   if (found === undefined) throw new Error(`there is no kind of provider with the name ${name}`);
   return found;
 }
