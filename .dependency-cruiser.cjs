@@ -57,7 +57,7 @@ const roomed = [
       'text',
       'responses',
       'audio',
-      'whole',
+      'endpoints',
       'batch',
     ],
   },

@@ -38,6 +38,8 @@ export interface RelayedInput {
   readonly isStreamed: boolean;
   /** The length of the text to speak; missing in other calls. */
   readonly characters?: number;
+  /** Closes what it is read from. Missing if nothing is open. */
+  readonly close?: () => Promise<void>;
 }
 
 /** A call whose request is read and checked. */

@@ -1,3 +1,4 @@
+import * as E from 'fp-ts/lib/Either.js';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import type { ModelRoute, Target } from '#gateway/config/catalogue.ts';
@@ -20,7 +21,7 @@ export function prepareRequests(
   { providers }: ConfigurationSnapshot,
   { targets, fallbacks }: ModelRoute,
   make: (provider: Provider, target: Target) => ProviderRequest | UnsupportedRequest | undefined,
-): Requests | Failure {
+): E.Either<Failure, Requests> {
   // The key is the target itself, because two targets of one model may differ in their voice.
   const prepared = new Map<Target, OutgoingRequest>();
   let refused: UnsupportedRequest | null = null;
@@ -33,13 +34,14 @@ export function prepareRequests(
   }
   if (prepared.size === 0 && refused !== null) {
     const pointer = refused.member === '' ? '' : pointerTo([refused.member]);
-    return invalidInput([{ pointer, message: refused.message }]);
+    return E.left(invalidInput([{ pointer, message: refused.message }]));
   }
-  if (prepared.size === 0) return failure('no-provider', 'No provider of this model can do this. Tell the operator.');
-  return {
+  if (prepared.size === 0)
+    return E.left(failure('no-provider', 'No provider of this model can do this. Tell the operator.'));
+  return E.right({
     canServe: (target) => prepared.has(target),
     requestFor: (target) => prepared.get(target) ?? throwNotPrepared(target.id),
-  };
+  });
 }
 
 function throwNotPrepared(id: string): never {

@@ -1,30 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import * as E from 'fp-ts/lib/Either.js';
 import type { BatchLine, LineCalls, LineOutcome, LineRequest } from '#application/batches/line-calls.ts';
-import { notFound } from '#application/operations/access-refusals.ts';
+import { batchEndpoints } from '#domain/batch/events.ts';
 import { type Failure, type FailureCode, failure } from '#domain/shared/failure.ts';
-import { type BodySource, MemoryBody } from '#exchange/body-source.ts';
+import { MemoryBody } from '#exchange/body-source.ts';
 import { answersFull, type ByteBudget, type ByteReservation } from '#exchange/byte-budget.ts';
-import { anthropicErrors, type ErrorForm, openAiErrors, openAiResponsesErrors } from '#exchange/error-form.ts';
+import type { ErrorForm } from '#exchange/error-form.ts';
 import { ClientDisconnectedError } from '#exchange/held.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import { scanJsonObject } from '#exchange/json-body.ts';
 import { errorCode } from '#exchange/openai-error.ts';
 import { MemoryResponse } from '#exchange/response-sink.ts';
-import { createSpeech } from '#gateway/audio/create-speech.ts';
-import { createTranscription } from '#gateway/audio/create-transcription.ts';
+import type { Endpoint } from '#gateway/endpoints/endpoint.ts';
 import { MemberCollector, scalarMember, wantedNames } from '#gateway/framing/json-members.ts';
 import type { Gateway } from '#gateway/gateway.ts';
 import type { CallResult, GatewayCall, GatewayLimits } from '#gateway/gateway-call.ts';
-import { anthropicMessages } from '#gateway/protocols/anthropic-messages/anthropic-messages.ts';
-import { openAiChat } from '#gateway/protocols/openai-chat/openai-chat.ts';
+import { endpoints } from '#gateway/operations.ts';
 import { gatewayErrorResponse, sendError } from '#gateway/response/error-response.ts';
-import { relayResponse } from '#gateway/responses/relay-response.ts';
-import { relayText } from '#gateway/text/relay-text.ts';
-import { embeddings } from '#gateway/whole/embeddings.ts';
-import { relayWhole } from '#gateway/whole/relay-whole.ts';
-import { formBody } from './form-body.ts';
-import { readFormFields } from './form-fields.ts';
 import { readLine } from './read-line.ts';
 
 export interface LineCallerOptions {
@@ -71,11 +63,14 @@ export function createLineCaller({ gateway, limits, bodies, answers }: LineCalle
       const response = new MemoryResponse(maxAnswerBytes, responseHold);
       let outcome: LineOutcome | null = null;
       const requestId = randomUUID();
+      const endpoint = lineEndpoints[request.endpoint];
+      const headers = { 'content-type': 'application/json', 'idempotency-key': request.idempotencyKey };
+      const errors = endpoint.errorForm(headers);
       const leave = () => response.disconnect();
       signal.addEventListener('abort', leave, { once: true });
       try {
         if (signal.aborted) return { kind: 'ended' };
-        const ask = (headers: GatewayCall['headers'], body: BodySource): GatewayCall => ({
+        const lineCall: GatewayCall = {
           gateway,
           limits,
           configuration,
@@ -84,18 +79,15 @@ export function createLineCaller({ gateway, limits, bodies, answers }: LineCalle
           parameters: {},
           query: '',
           requestId,
-          errors: formsOfErrors[request.endpoint] ?? openAiErrors,
+          errors,
           headers,
-          body,
+          body: new MemoryBody(line.body),
           bodyHold,
           answerHold,
           response,
-        });
-        outcome = outcomeAfter(await answer(line, request, { gateway, limits, hold: bodyHold }, ask), response, {
-          signal,
-          hold: responseHold,
-          errors: formsOfErrors[request.endpoint] ?? openAiErrors,
-        });
+        };
+        const result = await answer(line, endpoint, lineCall);
+        outcome = outcomeAfter(result, response, { signal, hold: responseHold, errors });
         return outcome;
       } catch (error) {
         if (error instanceof ClientDisconnectedError) return { kind: 'ended' };
@@ -135,53 +127,31 @@ function outcomeAfter(
   return answerOf(response, errors, () => hold.release());
 }
 
-/** The endpoints whose clients do not read the form of chat completions. */
-const formsOfErrors: Readonly<Partial<Record<LineRequest['endpoint'], ErrorForm>>> = {
-  '/v1/responses': openAiResponsesErrors,
-  '/v1/messages': anthropicErrors,
-};
+/** The endpoints that a batch may call, by their paths. */
+const lineEndpoints = Object.fromEntries(batchEndpoints.map((path) => [path, endpointAt(path)])) as Readonly<
+  Record<LineRequest['endpoint'], Endpoint>
+>;
 
-type Ask = (headers: GatewayCall['headers'], body: BodySource) => GatewayCall;
+function endpointAt(path: string): Endpoint {
+  const endpoint = endpoints.find(({ http }) => http.path === path);
+  if (endpoint === undefined) throw new Error(`The gateway does not serve ${path}, which a batch may call.`);
+  return endpoint;
+}
 
 /**
  * Answers a line as the gateway answers a client.
+ * @param call with the line's JSON as its body
  * @returns as the left side, why it was not relayed
  */
-async function answer(
-  line: BatchLine,
-  request: LineRequest,
-  { gateway, limits, hold }: Pick<LineCallerOptions, 'gateway' | 'limits'> & { readonly hold: ByteReservation },
-  ask: Ask,
-): Promise<CallResult> {
-  const { endpoint, idempotencyKey } = request;
-  if (line.body.length > limits.maxJsonBytes) return E.left(tooLarge(limits.maxJsonBytes));
-  const names = await readNames(line.body, limits.maxJsonValues);
+async function answer({ body }: BatchLine, endpoint: Endpoint, call: GatewayCall): Promise<CallResult> {
+  const { maxJsonBytes, maxJsonValues } = call.limits;
+  if (body.length > maxJsonBytes) return E.left(tooLarge(maxJsonBytes));
+  const names = await readNames(body, maxJsonValues);
   if (E.isLeft(names)) return names;
-  if (names.right.streams) return E.left(noStream);
-  const json = () =>
-    ask({ 'content-type': 'application/json', 'idempotency-key': idempotencyKey }, new MemoryBody(line.body));
-  switch (endpoint) {
-    case '/v1/chat/completions':
-      return relayText({ operation: 'chat', protocol: openAiChat }, json(), limits);
-    case '/v1/responses':
-      return relayResponse(json(), limits);
-    case '/v1/messages':
-      return relayText({ operation: 'messages', protocol: anthropicMessages }, json(), limits);
-    case '/v1/embeddings':
-      return relayWhole(embeddings, json(), limits);
-    case '/v1/audio/speech':
-      return createSpeech(json(), limits);
-    case '/v1/audio/transcriptions': {
-      const { fileId } = names.right;
-      if (fileId === null) return E.left(noFile);
-      const file = await gateway.findFile(fileId, request.caller.projectId);
-      if (file === null) return E.left(notFound('file-not-found', fileId));
-      const fields = await readFormFields(line.body, limits.maxJsonValues, hold);
-      if (E.isLeft(fields)) return fields;
-      const { contentType, body } = formBody(fields.right, file);
-      return createTranscription(ask({ 'content-type': contentType, 'idempotency-key': idempotencyKey }, body), limits);
-    }
-  }
+  const { streams, fileId } = names.right;
+  if (streams) return E.left(noStream);
+  const asked = endpoint.fromLine === undefined ? E.right(call) : await endpoint.fromLine(call, { body, fileId });
+  return E.isLeft(asked) ? asked : endpoint.answer(asked.right);
 }
 
 const lineBodyNames = wantedNames({ stream: [], file: [] });
@@ -198,7 +168,6 @@ async function readNames(bytes: Buffer, maxValues: number) {
 }
 
 const noStream = invalidInput([{ pointer: '/stream', message: 'must not be true in a batch: its answers are files' }]);
-const noFile = invalidInput([{ pointer: '/file', message: 'must be the id of a file' }]);
 
 function tooLarge(maxBytes: number): Failure {
   return failure('body-too-large', `The body of a line may have ${maxBytes} bytes at most.`);

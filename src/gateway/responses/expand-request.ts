@@ -66,9 +66,8 @@ const tooManyReferences = invalidInput([
 export async function expandRequest(
   call: GatewayCall,
   request: ResponsesRequest,
-  limits: GatewayLimits,
 ): Promise<E.Either<Failure, ExpandedRequest>> {
-  const expanded = await new Expansion(call, request, limits).expand();
+  const expanded = await new Expansion(call, request).expand();
   if (E.isLeft(expanded)) return expanded;
   const { request: whole } = expanded.right;
   if (whole.files.length === 0) return expanded;
@@ -77,7 +76,7 @@ export async function expandRequest(
   const { gone } = inlined.right;
   const [lost] = gone;
   if (lost !== undefined && isStrict(call.headers)) return E.left(fileGone(lost));
-  const read = await readExpandedRequest(inlined.right.bytes, limits.maxJsonValues);
+  const read = await readExpandedRequest(inlined.right.bytes, call.limits.maxJsonValues);
   return E.isLeft(read) ? read : E.right({ ...expanded.right, gone, request: { ...read.right, before: whole.before } });
 }
 
@@ -106,10 +105,10 @@ class Expansion {
   /** Why there was no memory for what is stored. */
   #shortage: ByteShortage | null = null;
 
-  constructor(call: GatewayCall, request: ResponsesRequest, limits: GatewayLimits) {
+  constructor(call: GatewayCall, request: ResponsesRequest) {
     this.#call = call;
     this.#request = request;
-    this.#limits = limits;
+    this.#limits = call.limits;
   }
 
   async expand(): Promise<E.Either<Failure, ExpandedRequest>> {

@@ -3,7 +3,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import type { Failure } from '#domain/shared/failure.ts';
 import { answersFull } from '#exchange/byte-budget.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
-import { answeredHere, type CallResult, type GatewayCall, type GatewayLimits } from '#gateway/gateway-call.ts';
+import { answeredHere, type CallResult, type GatewayCall } from '#gateway/gateway-call.ts';
 import type { ResponseOutline } from '#responses/response-store.ts';
 import type { KeptTurn } from '#responses/turn.ts';
 import { piecesOf } from '#responses/turn-reader.ts';
@@ -29,14 +29,9 @@ const turnsTogether = 16;
  * alone, whatever the conversation has.
  * @throws UnavailableError
  */
-export async function listItems(
-  call: GatewayCall,
-  last: ResponseOutline,
-  request: PageRequest,
-  { maxJsonBytes }: Pick<GatewayLimits, 'maxJsonBytes'>,
-): Promise<CallResult> {
+export async function listItems(call: GatewayCall, last: ResponseOutline, request: PageRequest): Promise<CallResult> {
   try {
-    return await new InputListing(call, last, request, maxJsonBytes).send();
+    return await new InputListing(call, last, request, call.limits.maxJsonBytes).send();
   } catch (error) {
     if (error instanceof NoRoomError) return E.left(answersFull);
     throw error;

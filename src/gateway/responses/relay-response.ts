@@ -6,7 +6,7 @@ import { readJsonBytes } from '#exchange/json-body.ts';
 import { malformed } from '#gateway/attempt/attempt-failure.ts';
 import { lastMember, type Place } from '#gateway/framing/json-members.ts';
 import { applyEdits, type Edit } from '#gateway/framing/splice.ts';
-import type { CallResult, GatewayCall, GatewayLimits } from '#gateway/gateway-call.ts';
+import { type CallResult, catalogueFailure, type GatewayCall } from '#gateway/gateway-call.ts';
 import { openAiResponses, responsesTextRequest } from '#gateway/protocols/openai-responses/openai-responses.ts';
 import { type ResponsesRequest, readResponsesRequest } from '#gateway/protocols/openai-responses/responses-request.ts';
 import {
@@ -19,8 +19,10 @@ import {
 } from '#gateway/protocols/openai-responses/rewrite-response.ts';
 import { maxTranslatedValues } from '#gateway/protocols/protocol.ts';
 import type { CallRecord, Usage } from '#gateway/relay/call-record.ts';
+import { relay } from '#gateway/relay/relay.ts';
 import type { FinishAnswer, PrepareAnswer, ResponseHead } from '#gateway/response/response-handler.ts';
-import { relayRequest } from '#gateway/text/relay-text.ts';
+import { textResponder } from '#gateway/text/relayed-text.ts';
+import { TargetRequests } from '#gateway/text/target-requests.ts';
 import type { CopyName } from '#responses/provider-copies.ts';
 import type { ProjectGeneration } from '#responses/recent-keys.ts';
 import type { BackgroundTarget } from '#responses/response-store.ts';
@@ -36,7 +38,8 @@ import { inputNames, isName, outputNames, reasoningName } from './item-names.ts'
 import { cleanUpLater } from './provider-copy.ts';
 
 /** Answers a request of Responses: with the turns before it, and so that a later one can continue it. */
-export async function relayResponse(call: GatewayCall, limits: GatewayLimits): Promise<CallResult> {
+export async function relayResponse(call: GatewayCall): Promise<CallResult> {
+  const { limits } = call;
   const bytes = await readJsonBytes(call, { maxBytes: limits.maxJsonBytes, arrival: limits.arrival });
   if (E.isLeft(bytes)) return bytes;
   const request = await readForResponse(call.response, () => readResponsesRequest(bytes.right, limits.maxJsonValues));
@@ -47,21 +50,26 @@ export async function relayResponse(call: GatewayCall, limits: GatewayLimits): P
   // The answers of a batch are files.
   const storage = { isStored: isStored && call.batchId === null, previousResponseId };
   const generation = storage.isStored ? await beginStoring(call) : null;
-  const expanded = await orUnavailable(() => expandRequest(call, request.right, limits));
+  const expanded = await orUnavailable(() => expandRequest(call, request.right));
   if (E.isLeft(expanded)) return expanded;
   const isAsItCame = !isStored && previousResponseId === null;
   const { request: whole, containers, gone } = expanded.right;
   const text = responsesTextRequest(whole, isAsItCame ? null : storage, { containers, gone });
   const keeper = new ResponseKeeper(call, request.right, { ...expanded.right, generation }, storage);
-  const result = await relayRequest({
-    endpoint: { operation: 'responses', protocol: openAiResponses },
-    call,
-    request: text,
-    ...(isInBackground ? { prepare: keeper.storeBeforeFirstByte, usage: keeper } : {}),
+  const route = call.configuration.catalogue.chat(text.model, text.hint);
+  if (E.isLeft(route)) return E.left(catalogueFailure(route.left));
+  const requests = await TargetRequests.prepare(call, openAiResponses, text, route.right);
+  if (E.isLeft(requests)) return requests;
+  const responder = textResponder(call, openAiResponses, text, route.right, {
+    ...(isInBackground ? { prepare: keeper.storeBeforeFirstByte } : {}),
     ...(isAsItCame ? {} : { finish: keeper.storeBeforeLastByte }),
   });
+  const report = await relay(
+    { ...call, recordedAs: 'responses', isMadeInSilence: !text.isStreamed, input: text },
+    { route: route.right, requests: requests.right, responder, ...(isInBackground ? { usage: keeper } : {}) },
+  );
   keeper.end();
-  return result;
+  return E.right(report);
 }
 
 /**

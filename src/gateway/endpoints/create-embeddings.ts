@@ -1,21 +1,70 @@
 import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { post } from '#application/operations/operation.ts';
 import type { Failure, InputError } from '#domain/shared/failure.ts';
+import { openAiErrors } from '#exchange/error-form.ts';
 import { invalidInput, maxInputErrors } from '#exchange/input-errors.ts';
 import { MemberCollector, scalarMember, wantedNames } from '#gateway/framing/json-members.ts';
 import { continueRead, type JsonRequest, type ReadBody, readMembers } from '#gateway/framing/json-request.ts';
 import { checkText, inputError, spellingFaults } from '#gateway/framing/member-checks.ts';
+import { nullable } from '#shared/codecs/choice.ts';
+import { jsonObject } from '#shared/codecs/json-value.ts';
+import { integer } from '#shared/codecs/number.ts';
 import type { Json } from '#shared/json/json.ts';
 import type { JsonListener } from '#shared/json/json-scanner.ts';
-import type { WholeOperation, WholeRequest } from './whole-operation.ts';
+import { endpoint } from './endpoint.ts';
+import { relayFailures } from './failures.ts';
+import { relayedWhole, type WholeRequest } from './relayed-whole.ts';
 
-/** `POST /v1/embeddings` (https://platform.openai.com/docs/api-reference/embeddings/create). */
-export const embeddings: WholeOperation = {
-  operation: 'embeddings',
-  path: '/embeddings',
-  requiredMember: 'data',
-  read: readEmbeddingRequest,
-  route: (catalogue, model) => catalogue.embeddings(model),
-};
+const token = integer(0, Number.MAX_SAFE_INTEGER);
+
+/** A text or tokens, or a list of these. */
+const embeddingInput = t.union([
+  t.string,
+  t.readonlyArray(t.string),
+  t.readonlyArray(token),
+  t.readonlyArray(t.readonlyArray(token)),
+]);
+
+const Embeddings = t.intersection(
+  [
+    t.type({ data: t.array(jsonObject) }),
+    t.partial({ object: t.string, model: t.string, usage: nullable(jsonObject) }),
+  ],
+  'Embeddings',
+);
+
+/** See https://platform.openai.com/docs/api-reference/embeddings/create. */
+export const createEmbeddings = endpoint({
+  about: {
+    name: 'create_embeddings',
+    summary: 'Embed texts',
+    description:
+      'As OpenAI’s. `model` is a tag of the catalogue, or `auto`. Only targets whose vectors can be compared are asked: the first one, those with the same model, and those that the configuration calls `interchangeable`.',
+    group: 'Gateway',
+    example: {
+      input: { model: 'auto', input: 'When do you open?' },
+      output: {
+        object: 'list',
+        data: [{ object: 'embedding', index: 0, embedding: [0.6, -0.8] }],
+        model: 'text-embedding-3-small',
+        usage: { prompt_tokens: 4, total_tokens: 4 },
+      },
+    },
+  },
+  http: post('/v1/embeddings'),
+  access: { scope: 'gateway:write' },
+  input: t.intersection([
+    t.type({ model: t.string, input: embeddingInput }),
+    t.partial({ dimensions: nullable(integer(1, 1_000_000)), encoding_format: nullable(t.string) }),
+  ]),
+  output: Embeddings,
+  failures: relayFailures,
+  errors: openAiErrors,
+  recordedAs: 'embeddings',
+  route: (catalogue, { model }) => catalogue.embeddings(model),
+  ...relayedWhole({ path: '/embeddings', requiredMember: 'data', read: readEmbeddingRequest }),
+});
 
 /** The members of a request that the gateway checks. */
 const names = wantedNames({ model: [], input: [], dimensions: [], encoding_format: [] }, ['model']);
@@ -37,7 +86,7 @@ function checkEmbeddingRequest(request: JsonRequest, listener: InputListener): E
     ...formatFaults(scalarMember(bytes, members, 'encoding_format')),
   ];
   if (faults.length > 0) return E.left(invalidInput(faults));
-  return E.right({ ...request, model: model as string });
+  return E.right({ ...request, isStreamed: false, model: model as string });
 }
 
 function inputFaults(input: Json | undefined, { items, faults }: InputListener): ReadonlyArray<InputError> {

@@ -1,55 +1,81 @@
 import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { post } from '#application/operations/operation.ts';
 import type { Failure, InputError } from '#domain/shared/failure.ts';
 import { readForResponse } from '#exchange/body-source.ts';
+import { openAiErrors } from '#exchange/error-form.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import { readJsonBytes } from '#exchange/json-body.ts';
+import { AudioResponse } from '#gateway/audio/audio-response.ts';
+import { OtherMembers } from '#gateway/audio/other-members.ts';
+import { prepareRequests } from '#gateway/audio/prepared-requests.ts';
 import type { Target } from '#gateway/config/catalogue.ts';
 import { lastMember, MemberCollector, scalarMember, wantedNames } from '#gateway/framing/json-members.ts';
 import { type JsonRequest, readMembers } from '#gateway/framing/json-request.ts';
 import { checkText, inputError, spellingFaults } from '#gateway/framing/member-checks.ts';
 import { applyEdits, asciiJson, editsOf } from '#gateway/framing/splice.ts';
-import { type CallResult, catalogueFailure, type GatewayCall, type GatewayLimits } from '#gateway/gateway-call.ts';
 import { forwardedHeaders, type SpeechFields } from '#gateway/providers/provider.ts';
-import { relay } from '#gateway/relay/relay.ts';
 import { heavyWork } from '#shared/async/event-loop-budget.ts';
+import { nullable } from '#shared/codecs/choice.ts';
 import { codePoints } from '#shared/codecs/text.ts';
 import type { Json } from '#shared/json/json.ts';
 import type { JsonListener } from '#shared/json/json-scanner.ts';
-import { AudioResponse } from './audio-response.ts';
-import { OtherMembers } from './other-members.ts';
-import { prepareRequests } from './prepared-requests.ts';
+import { endpoint } from './endpoint.ts';
+import { relayFailures } from './failures.ts';
 
 /** The parts of a speech request that the gateway reads. */
 interface SpeechRequest extends JsonRequest {
+  readonly isStreamed: true;
   /** Null if the voice chooses the model. */
   readonly model: string | null;
   readonly voice: string;
   readonly fields: SpeechFields;
 }
 
-/** Answers `POST /v1/audio/speech`. */
-export async function createSpeech(call: GatewayCall, limits: GatewayLimits): Promise<CallResult> {
-  const bytes = await readJsonBytes(call, { maxBytes: limits.maxJsonBytes, arrival: limits.arrival });
-  if (E.isLeft(bytes)) return bytes;
-  const request = await readForResponse(call.response, () => readSpeechRequest(bytes.right, limits.maxJsonValues));
-  if (E.isLeft(request)) return request;
-  const { model, voice, fields } = request.right;
-  const route = call.configuration.catalogue.speech(model, voice);
-  if (E.isLeft(route)) return E.left(catalogueFailure(route.left));
-  const forwarded = forwardedHeaders(call.headers, call.caller.projectId);
-  const requests = prepareRequests(call.configuration, route.right, (provider, target) => {
-    const spoken = target.voice ?? voice;
-    const body = speechBody(request.right, target, spoken);
-    return provider.speech?.({ body, model: target.model, voice: spoken, fields, forwarded });
-  });
-  if ('code' in requests) return E.left(requests);
-  const characters = await charactersIn(fields.input);
-  const report = await relay(
-    { ...call, recordedAs: 'speech', isMadeInSilence: false, input: { isStreamed: true, characters } },
-    { route: route.right, requests, responder: new AudioResponse(call, 'bytes') },
-  );
-  return E.right(report);
-}
+export const createSpeech = endpoint({
+  about: {
+    name: 'create_speech',
+    summary: 'Speak a text',
+    description:
+      'As OpenAI’s. `voice` is an entry of the configuration, by its name or id, or an object with that id; without `model`, or with `auto`, the voice brings its own. Every other member is passed on as it is.',
+    group: 'Gateway',
+    example: { input: { input: 'Hello', voice: 'alloy' } },
+  },
+  http: post('/v1/audio/speech'),
+  access: { scope: 'gateway:write' },
+  input: t.intersection([
+    t.type({ input: t.string, voice: t.union([t.string, t.type({ id: t.string })]) }),
+    t.partial({
+      model: nullable(t.string),
+      response_format: nullable(t.string),
+      speed: nullable(t.number),
+      stream: nullable(t.boolean),
+    }),
+  ]),
+  output: null,
+  produces: ['audio/*', 'text/event-stream'],
+  failures: relayFailures,
+  errors: openAiErrors,
+  recordedAs: 'speech',
+  read: async (call) => {
+    const { maxJsonBytes: maxBytes, maxJsonValues, arrival } = call.limits;
+    const bytes = await readJsonBytes(call, { maxBytes, arrival });
+    if (E.isLeft(bytes)) return bytes;
+    const request = await readForResponse(call.response, () => readSpeechRequest(bytes.right, maxJsonValues));
+    if (E.isLeft(request)) return request;
+    return E.right({ ...request.right, characters: await charactersIn(request.right.fields.input) });
+  },
+  route: (catalogue, { model, voice }) => catalogue.speech(model, voice),
+  requests: ({ configuration, headers, caller, input }, route) => {
+    const forwarded = forwardedHeaders(headers, caller.projectId);
+    return prepareRequests(configuration, route, (provider, target) => {
+      const voice = target.voice ?? input.voice;
+      const body = speechBody(input, target, voice);
+      return provider.speech?.({ body, model: target.model, voice, fields: input.fields, forwarded });
+    });
+  },
+  responder: (call) => new AudioResponse(call, 'bytes'),
+});
 
 const sliceLength = 1_000_000;
 
@@ -95,6 +121,7 @@ async function readSpeechRequest(bytes: Buffer, maxValues: number): Promise<E.Ei
   const [format, speed, streamFormat] = [said('response_format'), said('speed'), said('stream_format')];
   return E.right({
     ...request.right,
+    isStreamed: true,
     model: typeof model === 'string' ? model : null,
     voice: id ?? '',
     fields: {

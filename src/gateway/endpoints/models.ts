@@ -1,7 +1,51 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import * as t from 'io-ts';
 import type { Caller } from '#domain/shared/access.ts';
+import { anthropicErrors, type ErrorForm, openAiErrors } from '#exchange/error-form.ts';
+import type { ModelRoute } from '#gateway/config/catalogue.ts';
 import type { ConfigurationSnapshot } from '#gateway/config/configuration-snapshot.ts';
+import { nullable } from '#shared/codecs/choice.ts';
+import { integer } from '#shared/codecs/number.ts';
 import type { JsonObject } from '#shared/json/json.ts';
-import type { ModelRoute } from './config/catalogue.ts';
+
+/** What a target costs: for a million tokens, for a million characters of speech, for a minute of audio. */
+const TargetPrice = t.type({
+  target: t.string,
+  price: nullable(
+    t.partial({
+      inputPerMillion: t.number,
+      outputPerMillion: t.number,
+      cachedInputPerMillion: t.number,
+      cacheWritePerMillion: t.number,
+      perMillionCharacters: t.number,
+      perMinute: t.number,
+    }),
+  ),
+});
+
+export const Model = t.intersection(
+  [
+    t.type({
+      id: t.string,
+      object: t.literal('model'),
+      created: integer(0, Number.MAX_SAFE_INTEGER),
+      owned_by: t.string,
+    }),
+    /** Only for keys of the types `admin` and `partner`. */
+    t.partial({ pricing: t.type({ currency: t.string, targets: t.readonlyArray(TargetPrice) }) }),
+  ],
+  'Model',
+);
+
+/** Models have no time of creation here. A fixed value does not change with a restart. */
+const created = 1_767_225_600;
+
+export const exampleModel = { id: 'gpt-large', object: 'model', created, owned_by: 'openai' };
+
+/** Models are listed in Anthropic's form for its clients, which always name a version. */
+export function formOfModels(headers: IncomingHttpHeaders): ErrorForm {
+  return headers['anthropic-version'] === undefined ? openAiErrors : anthropicErrors;
+}
 
 type Reader = Pick<Caller, 'keyType'>;
 
@@ -36,9 +80,6 @@ function pricesOf({ targets, fallbacks }: ModelRoute): ReadonlyArray<JsonObject>
     price: price === null ? null : ({ ...price } as JsonObject),
   }));
 }
-
-/** Models have no time of creation here. A fixed value does not change with a restart. */
-const created = 1_767_225_600;
 
 function model(id: string, owner: string): JsonObject {
   return { id, object: 'model', created, owned_by: owner };

@@ -1,28 +1,57 @@
 import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { post } from '#application/operations/operation.ts';
+import { anthropicErrors } from '#exchange/error-form.ts';
 import type { AttemptFailure } from '#gateway/attempt/attempt-failure.ts';
 import { maxReadLength } from '#gateway/attempt/context-length.ts';
-import { answeredHere, type CallResult, type GatewayCall } from '#gateway/gateway-call.ts';
+import { continueRead } from '#gateway/framing/json-request.ts';
+import { answeredHere, type CallResult, type RelayedCall } from '#gateway/gateway-call.ts';
 import { estimateTokens } from '#gateway/neutral/estimate-tokens.ts';
 import { anthropicMessages } from '#gateway/protocols/anthropic-messages/anthropic-messages.ts';
 import { readMessagesRequest } from '#gateway/protocols/anthropic-messages/messages-request.ts';
 import { parseMessages } from '#gateway/protocols/anthropic-messages/parse-messages.ts';
 import { maxTranslatedValues } from '#gateway/protocols/protocol.ts';
-import type { WholeOperation, WholeRequest } from './whole-operation.ts';
+import { integer } from '#shared/codecs/number.ts';
+import { messageMembers, OptionalOfMessage } from './create-message.ts';
+import { endpoint } from './endpoint.ts';
+import { relayFailures } from './failures.ts';
+import { relayedWhole, type WholeRequest } from './relayed-whole.ts';
 
 /**
- * `POST /v1/messages/count_tokens` (https://docs.anthropic.com/en/api/messages-count-tokens). The provider counts where it
- * can; for the other targets the gateway estimates.
+ * See https://docs.anthropic.com/en/api/messages-count-tokens. The provider counts where it can; for the other targets the
+ * gateway estimates.
  */
-export const countTokens: WholeOperation = {
-  operation: 'messages',
-  path: '/messages/count_tokens',
-  requiredMember: 'input_tokens',
-  headers: anthropicMessages.client.headers,
-  read: (bytes, maxValues) => readMessagesRequest(bytes, maxValues, false),
-  route: (catalogue, model) => catalogue.chat(model, 'balanced'),
-  answerHere: estimate,
-  isMissing,
-};
+export const countMessageTokens = endpoint({
+  about: {
+    name: 'count_message_tokens',
+    summary: 'Count the tokens of a message',
+    description:
+      'As Anthropic’s. A target that cannot count gets an estimate of the gateway, which `X-Switchyard-Estimated: true` marks.',
+    group: 'Gateway',
+    example: {
+      input: { model: 'auto', messages: [{ role: 'user', content: 'Hello' }] },
+      output: { input_tokens: 8 },
+    },
+  },
+  http: post('/v1/messages/count_tokens'),
+  access: { scope: 'gateway:write' },
+  input: t.intersection([t.type(messageMembers), OptionalOfMessage]),
+  output: t.type({ input_tokens: integer(0, Number.MAX_SAFE_INTEGER) }, 'TokenCount'),
+  failures: [...relayFailures, 'provider-resource-not-found', 'too-many-files'],
+  errors: anthropicErrors,
+  recordedAs: 'messages',
+  route: (catalogue, { model }) => catalogue.chat(model, 'balanced'),
+  ownAnswer: { replaces: isMissing, send: estimate },
+  ...relayedWhole({
+    path: '/messages/count_tokens',
+    requiredMember: 'input_tokens',
+    headers: anthropicMessages.client.headers,
+    read: (bytes, maxValues) =>
+      continueRead(readMessagesRequest(bytes, maxValues, false), ({ model, members, values }) =>
+        E.right({ bytes, members, values, model, isStreamed: false }),
+      ),
+  }),
+});
 
 /** What else a provider may not find: then the client has to know it. */
 const otherSubjects = /(?<![a-z])(?:model|deployment|engine|file|container)(?![a-z])/i;
@@ -48,7 +77,7 @@ function isMissing(failure: AttemptFailure): boolean {
 
 const estimatedHeader = ['X-Switchyard-Estimated', 'true'];
 
-async function estimate({ bytes }: WholeRequest, { response }: GatewayCall): Promise<CallResult> {
+async function estimate({ response, input: { bytes } }: RelayedCall<WholeRequest>): Promise<CallResult> {
   const parsed = await parseMessages(bytes, maxTranslatedValues);
   // What the neutral form does not have, or has too many values, counts as text.
   const tokens = E.isLeft(parsed) ? Math.ceil(bytes.length / 4) : await estimateTokens(parsed.right.conversation);

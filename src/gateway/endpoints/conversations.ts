@@ -1,0 +1,83 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { type Failure, failure } from '#domain/shared/failure.ts';
+import { answersFull } from '#exchange/byte-budget.ts';
+import { openAiResponsesErrors } from '#exchange/error-form.ts';
+import { answeredHere, type CallResult, type GatewayCall } from '#gateway/gateway-call.ts';
+import type { KeptTurn } from '#responses/turn.ts';
+import { nullable } from '#shared/codecs/choice.ts';
+import { jsonObject } from '#shared/codecs/json-value.ts';
+
+/** What all endpoints of conversations say. */
+export const ofConversations = { access: { scope: 'gateway:write' }, errors: openAiResponsesErrors } as const;
+export const group = 'Responses';
+
+export const Response = t.intersection(
+  [
+    t.type({ output: t.array(jsonObject) }),
+    t.partial({
+      id: t.string,
+      object: t.literal('response'),
+      created_at: t.number,
+      status: t.string,
+      model: t.string,
+      store: t.boolean,
+      previous_response_id: nullable(t.string),
+      usage: nullable(jsonObject),
+    }),
+  ],
+  'Response',
+);
+
+export const exampleResponse = {
+  id: 'resp_1',
+  object: 'response',
+  created_at: 1_767_225_600,
+  status: 'completed',
+  model: 'gpt-4.1',
+  output: [
+    {
+      id: 'msg_1',
+      type: 'message',
+      status: 'completed',
+      role: 'assistant',
+      content: [{ type: 'output_text', annotations: [], text: 'Hello!' }],
+    },
+  ],
+  store: true,
+  previous_response_id: null,
+  usage: { input_tokens: 1, output_tokens: 2, total_tokens: 3 },
+} as const;
+
+/** The parameter of the path that names a stored response. */
+export const responseId = { responseId: t.string };
+
+/** Finds the response that the path names, and takes memory for it before it is read. @throws UnavailableError */
+export async function findTurn(call: GatewayCall): Promise<E.Either<Failure, KeptTurn>> {
+  const id = idIn(call);
+  const { turns } = call.gateway.responses;
+  const outline = await turns.findOutline(call.caller.projectId, id);
+  if (outline === null) return E.left(notFoundHere(id));
+  if (!call.answerHold.takeBegun(outline.bytes)) return E.left(answersFull);
+  const turn = await turns.read(outline);
+  return turn === null ? E.left(notFoundHere(id)) : E.right(turn);
+}
+
+/** Returns the id that the path names. */
+export function idIn({ parameters: { responseId: id = '' } }: GatewayCall): string {
+  return id;
+}
+
+/** The failure of an id of which this project has no response. */
+export function notFoundHere(id: string): Failure {
+  return failure(
+    'response-not-found',
+    `There is no response ${JSON.stringify(id.slice(0, 100))} that this key can access.`,
+  );
+}
+
+/** Sends a response as it is stored. */
+export function sendStored({ response }: GatewayCall, { text }: KeptTurn): CallResult {
+  response.send(200, ['Content-Type', 'application/json'], text.response);
+  return answeredHere;
+}

@@ -1,0 +1,89 @@
+import * as E from 'fp-ts/lib/Either.js';
+import { readForResponse } from '#exchange/body-source.ts';
+import { readJsonBytes } from '#exchange/json-body.ts';
+import type { ModelRoute, Target } from '#gateway/config/catalogue.ts';
+import type { JsonRequest, ReadBody } from '#gateway/framing/json-request.ts';
+import { applyEdits, asciiJson, editsOf } from '#gateway/framing/splice.ts';
+import type { GatewayCall, RelayedCall } from '#gateway/gateway-call.ts';
+import { forwardedHeaders, headersNamed, type Provider } from '#gateway/providers/provider.ts';
+import { type OutgoingRequest, outgoingThrough, type Requests } from '#gateway/relay/requests.ts';
+import { PartlyHeldResponse } from '#gateway/response/partly-held-response.ts';
+
+/** A checked request that is relayed whole. */
+export interface WholeRequest extends JsonRequest {
+  readonly isStreamed: false;
+  readonly model: string;
+}
+
+/** What an endpoint says whose requests and answers are relayed whole. */
+export interface WholeRelaying {
+  /** Below the base URL of a provider. */
+  readonly path: string;
+  /** The member that every answer has. */
+  readonly requiredMember: string;
+  /** Headers of the client's request that providers get too, in lower case. */
+  readonly headers?: ReadonlyArray<string>;
+  /** Checks a body. */
+  readonly read: (bytes: Buffer, maxValues: number) => ReadBody<WholeRequest>;
+}
+
+/**
+ * How an endpoint relays JSON whole: the request and the answer pass as they come, but for the model. The gateway checks
+ * a few members of the request, and reads the usage of the answer.
+ */
+export function relayedWhole(relaying: WholeRelaying) {
+  return {
+    read: async (call: GatewayCall) => {
+      const { maxJsonBytes: maxBytes, maxJsonValues, arrival } = call.limits;
+      const bytes = await readJsonBytes(call, { maxBytes, arrival });
+      return E.isLeft(bytes)
+        ? bytes
+        : await readForResponse(call.response, () => relaying.read(bytes.right, maxJsonValues));
+    },
+    requests: (call: RelayedCall<WholeRequest>, _route: ModelRoute) => E.right(new WholeRequests(call, relaying)),
+    responder: ({ response, answerHold }: GatewayCall) =>
+      new PartlyHeldResponse({ response, answerHold, requiredMember: relaying.requiredMember }),
+  };
+}
+
+/** Makes the requests one at a time, because a body may be large. */
+class WholeRequests implements Requests {
+  readonly #call: RelayedCall<WholeRequest>;
+  readonly #path: string;
+  readonly #query: string;
+  readonly #forwarded: ReadonlyArray<string>;
+  /** A retry on the same target sends the same bytes. */
+  #last: { readonly target: Target; readonly body: Buffer } | null = null;
+
+  constructor(call: RelayedCall<WholeRequest>, { path, headers: alsoForwarded = [] }: WholeRelaying) {
+    const { headers, caller, query } = call;
+    this.#call = call;
+    this.#path = path;
+    this.#query = query === '' ? '' : `?${query}`;
+    this.#forwarded = [...forwardedHeaders(headers, caller.projectId), ...headersNamed(alsoForwarded, headers)];
+  }
+
+  canServe(target: Target): boolean {
+    return this.#providerOf(target)?.wholePaths?.includes(this.#path) === true;
+  }
+
+  requestFor(target: Target): OutgoingRequest {
+    const provider = this.#providerOf(target);
+    if (provider?.whole === undefined) throw new Error(`${target.id} does not have ${this.#path}`);
+    const [path, query, body, forwarded] = [this.#path, this.#query, this.#bodyFor(target), this.#forwarded];
+    return outgoingThrough(provider, provider.whole({ path, query, body, forwarded }));
+  }
+
+  #bodyFor(target: Target): Buffer {
+    const { bytes, members } = this.#call.input;
+    if (this.#last?.target !== target) {
+      const edits = editsOf(members, { replace: { model: asciiJson(target.model) } });
+      this.#last = { target, body: applyEdits(bytes, edits) };
+    }
+    return this.#last.body;
+  }
+
+  #providerOf(target: Target): Provider | undefined {
+    return this.#call.configuration.providers.get(target.provider);
+  }
+}
