@@ -7,7 +7,6 @@ import * as E from 'fp-ts/lib/Either.js';
 import { VersionComparer } from '#application/diffs/version-comparer.ts';
 import type { CollectionReader } from '#application/operations/paging.ts';
 import { StreamWriter } from '#application/streams/stream-writer.ts';
-import { writeEvents } from '#application/streams/write-events.ts';
 import { flow } from '#domain/flow/flow.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { openSqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
@@ -76,7 +75,7 @@ interface Projects {
 
 async function writeFlow(writer: StreamWriter, tenant: Tenant, id: string, events: number): Promise<void> {
   for (let made = 0; made < events; made += inAnAppend) {
-    const written = await writeEvents(writer, {
+    const written = await writer.write({
       entity: flow,
       id,
       origin,

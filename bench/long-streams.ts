@@ -6,7 +6,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import * as E from 'fp-ts/lib/Either.js';
 import { RecordSnapshots, type SnapshotStore } from '#application/streams/stream-snapshots.ts';
 import { StreamWriter } from '#application/streams/stream-writer.ts';
-import { writeEvents } from '#application/streams/write-events.ts';
 import { flow } from '#domain/flow/flow.ts';
 import { childId } from '#domain/shared/entity.ts';
 import { newEvent } from '#domain/shared/event.ts';
@@ -93,7 +92,7 @@ async function firstLoad(store: EventStore, snapshots: SnapshotStore): Promise<R
 function begin(writer: StreamWriter, id: string) {
   const created = { id, projectId: 'cproject00000001', name: 'Long', type: 'simple' as const, description: null };
   const data = { ...created, tier: 'standard' as const, agentProfileId: null };
-  return writeEvents(writer, {
+  return writer.write({
     entity: flow,
     id,
     origin,
@@ -109,7 +108,7 @@ async function addVersions(writer: StreamWriter, id: string, from: number, count
     return newEvent('FlowVersionCreated', { id: versionId, flowId: id, version, tag: `v${version}`, flowSchema });
   });
   const idempotency = key === undefined ? {} : { idempotency: { key, body: 'body' } };
-  const handled = await writeEvents(writer, {
+  const handled = await writer.write({
     entity: flow,
     id,
     origin,

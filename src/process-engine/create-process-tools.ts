@@ -1,6 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { StreamWriter } from '#application/streams/stream-writer.ts';
-import { writeEvents } from '#application/streams/write-events.ts';
 import { streamName } from '#domain/shared/entity.ts';
 import type { Failure, FailureCode } from '#domain/shared/failure.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
@@ -55,7 +54,7 @@ export function createProcessTools(options: ProcessToolsOptions, context: Reacti
         signal.throwIfAborted();
         return write.decide(stream, deadline);
       };
-      const handled = await writeEvents(writer, { ...write, decide, origin });
+      const handled = await writer.write({ ...write, decide, origin });
       if (E.isLeft(handled)) throw new CommandRejectedError(handled.left);
       const last = handled.right.events.at(-1);
       if (last === undefined) return ownWrites.found();

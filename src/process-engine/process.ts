@@ -1,5 +1,5 @@
 import type { StreamState } from '#application/streams/stream-state.ts';
-import type { StreamWrite } from '#application/streams/write-events.ts';
+import type { StreamWrite } from '#application/streams/stream-writer.ts';
 import type { Entity } from '#domain/shared/entity.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import type { ReadStore } from '#read-store/read-store.ts';

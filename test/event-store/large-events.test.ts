@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
 import { StreamWriter } from '#application/streams/stream-writer.ts';
-import { writeEvents } from '#application/streams/write-events.ts';
 import { names, namesSet, origin } from '#test/support/events/names.ts';
 import { tenants } from '#test/support/events/tenants.ts';
 import { AppendableEventStore } from '#test/support/fakes/appendable-event-store.ts';
@@ -12,7 +11,7 @@ const large = 'x'.repeat(400 * 1024);
 
 const append = async (writer: StreamWriter, id: string, text: string) => {
   const decide = () => E.right({ events: [namesSet(text)], tenant: tenants.project });
-  assert.ok(E.isRight(await writeEvents(writer, { entity: names, id, origin, decide })));
+  assert.ok(E.isRight(await writer.write({ entity: names, id, origin, decide })));
 };
 
 describe('StreamWriter with large events', () => {

@@ -3,7 +3,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as E from 'fp-ts/lib/Either.js';
 import { emptyStream, foldStream, requestAnswered } from '#application/streams/stream-state.ts';
 import { StreamWriter } from '#application/streams/stream-writer.ts';
-import { writeEvents } from '#application/streams/write-events.ts';
 import { updateFlow } from '#commands/flow/update-flow.ts';
 import { activateFlowVersion } from '#commands/flow-version/activate-flow-version.ts';
 import { createFlowVersion } from '#commands/flow-version/create-flow-version.ts';
@@ -135,7 +134,7 @@ async function longFlow(): Promise<{ store: AppendableEventStore }> {
   const events = [...begunFlow(), ...numbers.map(numberedVersion)];
   const origin = { actor: { keyId: 'key', keyType: 'admin' }, requestId: 'r', correlationId: 'r', causationId: 'r' };
   const decide = () => E.right({ events: events as never, tenant: tenants.project });
-  const handled = await writeEvents(new StreamWriter({ store }), { entity: flow, id: ids.flow, origin, decide });
+  const handled = await new StreamWriter({ store }).write({ entity: flow, id: ids.flow, origin, decide });
   assert.ok(E.isRight(handled));
   return { store };
 }

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as E from 'fp-ts/lib/Either.js';
 import { StreamHistory } from '#application/history/stream-history.ts';
-import { writeEvents } from '#application/streams/write-events.ts';
 import { flow } from '#domain/flow/flow.ts';
 import type { Caller, Tenant } from '#domain/shared/access.ts';
 import { newEvent } from '#domain/shared/event.ts';
@@ -96,7 +95,7 @@ describe('LiveFeed', () => {
   };
   const createFlow = async (id: string = ids.flow, tenant: Tenant = tenants.project) => {
     const events = [flowCreated({ id, projectId: tenant.projectId ?? '' })];
-    const written = await writeEvents(service.writer, {
+    const written = await service.writer.write({
       entity: flow,
       id,
       origin,
@@ -106,11 +105,11 @@ describe('LiveFeed', () => {
   };
   const renameFlow = async (name: string, id: string = ids.flow, tenant: Tenant = tenants.project) => {
     const events = [newEvent('FlowRenamed', { id, name })];
-    await writeEvents(service.writer, { entity: flow, id, origin, decide: () => E.right({ events, tenant }) });
+    await service.writer.write({ entity: flow, id, origin, decide: () => E.right({ events, tenant }) });
   };
   const createTemplate = (tenant: Tenant) => {
     const events = [templateCreated()];
-    return writeEvents(service.writer, {
+    return service.writer.write({
       entity: template,
       id: ids.template,
       origin,

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
 import { StreamWriter } from '#application/streams/stream-writer.ts';
-import { writeEvents } from '#application/streams/write-events.ts';
 import { eventControl, skippedEventsId } from '#domain/operator/event-control.ts';
 import { type ProcessEvents, processControl } from '#domain/operator/process-control.ts';
 import type { OrganizationEvents } from '#domain/organization/organization.ts';
@@ -105,7 +104,7 @@ describe('processes that fail', () => {
 
   const asked = async (name: string, ...events: ReadonlyArray<EventOf<ProcessEvents>>) => {
     const decide = () => E.right({ events, tenant });
-    assert.ok(E.isRight(await writeEvents(writer, { entity: processControl, id: name, origin, decide })));
+    assert.ok(E.isRight(await writer.write({ entity: processControl, id: name, origin, decide })));
     await time.pass(2_000);
   };
 
@@ -213,7 +212,7 @@ describe('processes that fail', () => {
     const { eventId = '', eventType = '' } = met ?? {};
     const skipped = newEvent('EventSkipped', { position, eventId, eventType, stream: null, reason: 'a bug' });
     const decide = () => E.right({ events: [skipped], tenant });
-    assert.ok(E.isRight(await writeEvents(writer, { entity: eventControl, id: skippedEventsId, origin, decide })));
+    assert.ok(E.isRight(await writer.write({ entity: eventControl, id: skippedEventsId, origin, decide })));
     await created('next');
     assert.deepEqual([(await statusOf('one')).state, one.seen], ['running', ['next']]);
     assert.deepEqual([(await statusOf('other')).state, other.seen], ['running', ['next']]);

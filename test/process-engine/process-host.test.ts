@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
 import { StreamWriter } from '#application/streams/stream-writer.ts';
-import { writeEvents } from '#application/streams/write-events.ts';
 import { type ProcessEvents, processControl } from '#domain/operator/process-control.ts';
 import { organization } from '#domain/organization/organization.ts';
 import { project } from '#domain/project/project.ts';
@@ -135,7 +134,7 @@ describe('ProcessHost', () => {
   async function appendOther(id: string): Promise<number> {
     const tenant = { organizationId: 'one', projectId: id, partnerId: null };
     const events = [newEvent('ProjectCreated', { id, organizationId: 'one', name: id })];
-    const handled = await writeEvents(writer, {
+    const handled = await writer.write({
       entity: project,
       id,
       origin,
@@ -442,7 +441,7 @@ describe('ProcessHost', () => {
     });
     const events = [newEvent('OrganizationCreated', { id: 'one', name: 'again', partner: true })];
     const decide = () => E.right({ events, tenant: null });
-    const adding = writeEvents(writer, { entity: organization, id: 'one', origin, decide });
+    const adding = writer.write({ entity: organization, id: 'one', origin, decide });
     assert.equal(await seen, 1);
     answer();
     await adding;
@@ -466,7 +465,7 @@ describe('ProcessHost', () => {
       const runs = () => eventually(async () => (await stored()).failure === null, 'it runs');
       const asked = async (...events: ReadonlyArray<EventOf<ProcessEvents>>) => {
         const decide = () => E.right({ events, tenant: operators });
-        assert.ok(E.isRight(await writeEvents(writer, { entity: processControl, id: 'follower', origin, decide })));
+        assert.ok(E.isRight(await writer.write({ entity: processControl, id: 'follower', origin, decide })));
       };
       const skip = () => asked(newEvent('ProcessEventSkipped', { process: 'follower', eventId: unreadable.id }));
       const stops = () => logged.filter((line) => line.startsWith('A process has stopped'));
@@ -597,7 +596,7 @@ describe('ProcessHost', () => {
       assert.equal((await failure())?.eventId, first.id);
       const events = [newEvent('ProcessEventSkipped', { process: 'follower', eventId: first.id })];
       const decide = () => E.right({ events, tenant: operators });
-      await writeEvents(writer, { entity: processControl, id: 'follower', origin, decide });
+      await writer.write({ entity: processControl, id: 'follower', origin, decide });
       await eventually(async () => (await failure())?.eventId === second.id, 'the second is named');
     });
 

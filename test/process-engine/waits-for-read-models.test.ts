@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { StreamWriter } from '#application/streams/stream-writer.ts';
-import { type StreamWrite, writeEvents } from '#application/streams/write-events.ts';
+import { type StreamWrite, StreamWriter } from '#application/streams/stream-writer.ts';
 import type { OrganizationEvents } from '#domain/organization/organization.ts';
 import { Admission } from '#exchange/admission.ts';
 import { Positions } from '#positions/positions.ts';
@@ -90,7 +89,7 @@ describe('The wait of a process for a read model', () => {
   it('is for what the process has appended, and for what an earlier term has appended in its place meanwhile', async () => {
     const appended = () => store.log.findLast(({ type }) => type === 'ProjectCreated')?.position;
     const anotherTerm = {
-      write: (write: StreamWrite<unknown, unknown>) => writeEvents(writer, { ...write, origin }),
+      write: (write: StreamWrite<unknown, unknown>) => writer.write({ ...write, origin }),
     } as unknown as ProcessTools;
     await start(async (event, tools) => {
       if (event.data.id === 'late') await makeProject(event, anotherTerm);

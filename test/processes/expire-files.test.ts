@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
-import { writeEvents } from '#application/streams/write-events.ts';
 import type { FileEvents } from '#domain/file/events.ts';
 import { file } from '#domain/file/file.ts';
 import type { EventOf } from '#domain/shared/entity.ts';
@@ -25,7 +24,7 @@ async function serviceWithFile(...further: ReadonlyArray<EventOf<FileEvents>>) {
   const now = () => new Date(clock.ms);
   const service = new Service(undefined, { now });
   const append = (events: ReadonlyArray<EventOf<FileEvents>>) =>
-    writeEvents(service.writer, {
+    service.writer.write({
       entity: file,
       id: fileId,
       origin,

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
 import { StreamWriter } from '#application/streams/stream-writer.ts';
-import { writeEvents } from '#application/streams/write-events.ts';
 import type { Entity, EventOf } from '#domain/shared/entity.ts';
 import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
 import type { Process } from '#process-engine/process.ts';
@@ -62,7 +61,7 @@ export class LaggingWorld implements AsyncDisposable {
     events: ReadonlyArray<EventOf<Events>>,
   ): Promise<void> {
     const decide = () => E.right({ events, tenant: tenant ?? null });
-    const appended = writeEvents(this.#writer, { entity, id, origin, decide });
+    const appended = this.#writer.write({ entity, id, origin, decide });
     let isDone = false;
     void appended.finally(() => {
       isDone = true;

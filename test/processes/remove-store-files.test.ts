@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
-import { writeEvents } from '#application/streams/write-events.ts';
 import { deleteFile } from '#commands/file/delete-file.ts';
 import { addStoreFile } from '#commands/store/add-store-file.ts';
 import { createStore } from '#commands/store/create-store.ts';
@@ -26,7 +25,7 @@ async function startService() {
   const service = new Service();
   for (const id of [fileId, otherFileId]) {
     const decide = () => E.right({ events: [fileCreated({ id })], tenant: tenants.project });
-    await writeEvents(service.writer, { entity: file, id, origin, decide });
+    await service.writer.write({ entity: file, id, origin, decide });
   }
   const make = async (name: string) =>
     String((await service.ok(createStore, {}, { body: { name }, idempotencyKey: name })).body.id);

@@ -1,6 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { AnyCommand } from '#application/commands/command.ts';
-import { writeEvents } from '#application/streams/write-events.ts';
 import { apiKey } from '#domain/api-key/api-key.ts';
 import { project } from '#domain/project/project.ts';
 import type { Caller } from '#domain/shared/access.ts';
@@ -18,7 +17,7 @@ export const callerWithKey = (keyId: string): Caller => callerOf('project', { ke
 export async function serviceWithKey(): Promise<Service> {
   const service = new Service();
   const store = (entity: AnyCommand['entity'], id: string, event: object) =>
-    writeEvents(service.writer, {
+    service.writer.write({
       entity,
       id,
       origin: { actor: { keyId: 'system', keyType: 'system' }, requestId: 'r', correlationId: 'r', causationId: 'r' },

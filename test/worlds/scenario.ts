@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import * as E from 'fp-ts/lib/Either.js';
 import type { OperationTable } from '#app/parts/operation-tables.ts';
-import { writeEvents } from '#application/streams/write-events.ts';
 import { createAgentProfile } from '#commands/agent-profile/create-agent-profile.ts';
 import { deleteAgentProfile } from '#commands/agent-profile/delete-agent-profile.ts';
 import { createApiKey } from '#commands/api-key/create-api-key.ts';
@@ -330,7 +329,7 @@ export class Scenario {
         const { blobs, writer } = (node as WorldNode).runtime;
         await blobs.put(blobId, pieces(bytes), bytes.length);
         const tenant = { organizationId, projectId, partnerId };
-        const written = await writeEvents(writer, {
+        const written = await writer.write({
           entity: file,
           id,
           origin,

@@ -1,7 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import { deriveNewIds, generateKey } from '#application/commands/new-values.ts';
-import type { StreamWriter } from '#application/streams/stream-writer.ts';
-import { type StreamWrite, writeEvents } from '#application/streams/write-events.ts';
+import type { StreamWrite, StreamWriter } from '#application/streams/stream-writer.ts';
 import { type ApiKeyState, apiKey, newestSecretOf } from '#domain/api-key/api-key.ts';
 import { storedFormOfKey } from '#domain/api-key/secret.ts';
 import { organization } from '#domain/organization/organization.ts';
@@ -101,7 +100,7 @@ async function create<State, Events>(
   tenant: { organizationId: string; projectId: string | null; partnerId: string },
   events: ReadonlyArray<EventOf<Events>>,
 ): Promise<void> {
-  const handled = await writeEvents(writer, {
+  const handled = await writer.write({
     entity,
     id,
     origin,

@@ -1,9 +1,8 @@
 import { hash } from 'node:crypto';
 import * as E from 'fp-ts/lib/Either.js';
 import { LRUCache } from 'lru-cache';
-import type { Origin } from '#application/streams/sealed-events.ts';
+import type { Origin } from '#application/streams/stream-state.ts';
 import type { StreamWriter } from '#application/streams/stream-writer.ts';
-import { writeEvents } from '#application/streams/write-events.ts';
 import { phoneNumber, phoneNumberClaim } from '#domain/phone-number/phone-number.ts';
 import type { Tenant } from '#domain/shared/access.ts';
 import { newEvent } from '#domain/shared/event.ts';
@@ -49,7 +48,7 @@ export class Claims {
    */
   async take(claimed: string, { phoneNumberId, tenant, origin }: Claimant): Promise<E.Either<Failure, unknown>> {
     const id = hash('sha256', claimed);
-    return writeEvents(this.#writer, {
+    return this.#writer.write({
       entity: phoneNumberClaim,
       id,
       origin,
@@ -107,12 +106,12 @@ export class Claims {
       if (now >= deadline) throw new UnavailableError('Another request is creating a phone number with this number.');
       await delay(Math.min(pollIntervalMs, Math.max(0, Math.min(graceEnds, deadline) - now)));
     }
-    const closed = await writeEvents(this.#writer, {
+    const closed = await this.#writer.write({
       entity: phoneNumber,
       id: holderId,
       origin,
-      // The holder's creation may have the turn of its stream and wait for this claim's turn: see `beginTurn`.
-      bypassQueue: true,
+      // The holder's creation may have the turn of its stream and wait for this claim's turn: see `TurnMode`.
+      mode: 'bypass',
       decide: ({ state }) =>
         E.right({ events: state === null ? [newEvent('PhoneNumberAbandoned', { id: holderId })] : [], tenant }),
     });

@@ -1,10 +1,8 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { OperationRequest, ValidRequest } from '#application/operations/operation-request.ts';
 import type { ReadYourWrites } from '#application/operations/read-your-writes.ts';
-import type { Origin } from '#application/streams/sealed-events.ts';
-import type { StreamState } from '#application/streams/stream-state.ts';
+import type { Origin, StreamState } from '#application/streams/stream-state.ts';
 import type { StreamWriter } from '#application/streams/stream-writer.ts';
-import { writeEvents } from '#application/streams/write-events.ts';
 import type { EndpointPlaces } from '#application/webhooks/endpoint-places.ts';
 import { defaultMaxFilledBytes } from '#domain/template/filled-size.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
@@ -139,7 +137,7 @@ export async function runEffects({ command, runtime, id, request }: CommandAttem
   const effects: CommandEffects = {
     load: otherStreamsOf(writer),
     append: async (write) => {
-      const written = await writeEvents(writer, { ...write, origin: originOf(request) });
+      const written = await writer.write({ ...write, origin: originOf(request) });
       if (E.isRight(written)) return;
       const { code, detail, retryAfterSeconds, isOutage } = written.left;
       throw code === 'unavailable' ? new UnavailableError(detail, retryAfterSeconds, isOutage) : new Error(detail);

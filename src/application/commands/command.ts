@@ -1,7 +1,7 @@
 import type * as E from 'fp-ts/lib/Either.js';
 import type * as t from 'io-ts';
 import type { HttpRoute, OperationAbout, OperationAccess } from '#application/operations/operation.ts';
-import type { StreamWrite } from '#application/streams/write-events.ts';
+import type { StreamWrite } from '#application/streams/stream-writer.ts';
 import type { Caller, Scope, Tenant } from '#domain/shared/access.ts';
 import type { Entity, EventOf } from '#domain/shared/entity.ts';
 import type { EventFailure } from '#domain/shared/event-failure.ts';

@@ -10,7 +10,7 @@ import {
   requestKeyOf,
 } from '#application/streams/idempotency.ts';
 import { emptyStream, requestAnswered, type StreamState } from '#application/streams/stream-state.ts';
-import { appendTooLarge, type StreamTurn, type StreamWriteResult } from '#application/streams/stream-writer.ts';
+import { appendTooLarge, type StreamWriteResult } from '#application/streams/stream-turns.ts';
 import { EndpointCreation } from '#application/webhooks/endpoint-places.ts';
 import { canAccess, isConcealedFor, type Tenant } from '#domain/shared/access.ts';
 import { childId } from '#domain/shared/entity.ts';
@@ -64,15 +64,6 @@ interface Answered {
   readonly kind: 'answered';
   readonly result: OperationResult;
 }
-
-interface Conflict {
-  readonly kind: 'conflict';
-}
-
-const conflict: Conflict = { kind: 'conflict' };
-
-// biome-ignore lint/suspicious/noExplicitAny: the command's definition names its events.
-type AnyTurn = StreamTurn<any, any>;
 
 /** The most stored bytes of an event's metadata, type and id. */
 const metadataBytes = 2_048;
@@ -145,75 +136,29 @@ async function executeAttempt(attempt: CommandAttempt): Promise<Answered | Refus
 
 /** Stages 7 to 10, in a turn on the stream, and again after each conflict. */
 async function write(attempt: CommandAttempt): Promise<Written | Replay | Refused | Again> {
-  const { runtime, command, id } = attempt;
+  const { runtime, command, id, request, idempotency } = attempt;
   using creation = command.endpointPlace === 'taken' ? new EndpointCreation(runtime.endpointPlaces) : null;
   // A claim or a place is taken for one append, which must be decided on a durable state.
-  const mode = command.creates?.claims === undefined && command.endpointPlace === undefined ? 'pipelined' : 'alone';
-  let deadline: number | undefined;
-  // A stream with a new random id needs no read. If it has events all the same, the append conflicts.
-  let known = attempt.isNew ? emptyStream(command.entity) : null;
-  for (;;) {
-    const turn = await runtime.writer.beginTurn(command.entity, id, mode, deadline);
-    deadline = turn.deadline;
-    try {
-      const written = await writeInTurn(attempt, turn, creation, known);
-      known = null;
-      if (written.kind === 'written' && command.endpointPlace !== undefined) {
-        runtime.endpointPlaces.observe(written.events);
-      }
-      if (written.kind !== 'conflict') return written;
-    } finally {
-      turn.end();
-    }
-  }
-}
-
-/**
- * @param known the state for the first decision; null to load it
- * @returns a conflict if the command must be decided again in another turn
- */
-async function writeInTurn(
-  attempt: CommandAttempt,
-  turn: AnyTurn,
-  creation: EndpointCreation | null,
-  known: StreamState<unknown> | null,
-): Promise<Written | Replay | Refused | Again | Conflict> {
-  for (let state = known; ; state = null) {
-    const written = await writeOnce(attempt, turn, creation, state);
-    if (written.kind !== 'conflict') return written;
-    const refusal = await turn.pauseAfterConflict();
-    if (refusal !== null) return refused(refusal);
-    if (turn.isPipelined) return written;
-  }
-}
-
-async function writeOnce(
-  attempt: CommandAttempt,
-  turn: AnyTurn,
-  creation: EndpointCreation | null,
-  known: StreamState<unknown> | null = null,
-): Promise<Written | Replay | Refused | Again | Conflict> {
-  const before = known ?? (await turn.load());
-  const decision = await decide(attempt, before);
-  const claimed = decision.kind === 'decided' ? await claim(attempt, decision, creation) : decision;
-  const events = claimed.kind === 'decided' ? orRemembered(claimed.events, attempt.idempotency !== null) : [];
-  if (claimed.kind !== 'decided' || events.length === 0) {
-    if (turn.isPipelined) turn.end();
-    // The state was stale, without a conflict, or the append that left it has failed.
-    if (!(await turn.isCurrent(before))) return turn.isPipelined ? conflict : writeOnce(attempt, turn, creation);
-    return claimed.kind === 'decided' ? { kind: 'written', before, stream: before, events: [] } : claimed;
-  }
-  const { request, idempotency } = attempt;
-  const remembered = idempotency === null ? {} : { idempotency };
-  const accepted = await turn.append(before, {
-    events,
-    tenant: claimed.tenant,
+  const isAlone = command.creates?.claims !== undefined || command.endpointPlace !== undefined;
+  const before = attempt.isNew ? emptyStream(command.entity) : null;
+  const written = await runtime.writer.write<unknown, unknown, Replay | Refused | Again>({
+    entity: command.entity,
+    id,
+    mode: isAlone ? 'alone' : 'pipelined',
+    // A stream with a new random id needs no read. If it has events all the same, the append conflicts.
+    known: before,
     origin: originOf(request),
-    ...remembered,
+    ...(idempotency === null ? {} : { idempotency }),
+    decide: async (stream) => {
+      const decision = await decide(attempt, stream);
+      const claimed = decision.kind === 'decided' ? await claim(attempt, decision, creation) : decision;
+      if (claimed.kind !== 'decided') return E.left(claimed);
+      return E.right({ events: orRemembered(claimed.events, idempotency !== null), tenant: claimed.tenant });
+    },
   });
-  if (turn.isPipelined) turn.end();
-  const outcome = await accepted.outcome;
-  return outcome.kind === 'stored' ? { ...outcome, kind: 'written', before } : outcome;
+  if (E.isLeft(written)) return 'kind' in written.left ? written.left : refused(written.left);
+  if (command.endpointPlace !== undefined) runtime.endpointPlaces.observe(written.right.events);
+  return { ...written.right, kind: 'written', before: written.right.stream };
 }
 
 /** Stages 7 to 10 of a dry run: nothing is claimed or appended. */

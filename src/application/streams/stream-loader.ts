@@ -43,11 +43,12 @@ export class StreamLoader {
   /** The first read of each stream that is not cached; concurrent callers share it. */
   readonly #firstReadings = new Map<string, Promise<StreamState<unknown>>>();
   readonly #snapshots: StreamSnapshots | null;
-  readonly #soleWriter: boolean;
+  /** Whether only this process appends, so that a cached state is current. */
+  readonly isSoleWriter: boolean;
 
   constructor({ store, soleWriter, snapshots, cacheBytes }: StreamLoaderOptions) {
     this.#store = store;
-    this.#soleWriter = soleWriter ?? false;
+    this.isSoleWriter = soleWriter ?? false;
     this.#states = new LRUCache({ maxSize: cacheBytes ?? defaultCacheBytes, sizeCalculation: bytesOfState });
     const eventOf = async (stream: string, revision: number) => (await store.read(stream, revision, 1)).events[0];
     this.#snapshots = snapshots === undefined ? null : new StreamSnapshots(snapshots, eventOf);
@@ -65,7 +66,7 @@ export class StreamLoader {
     if (this.#states.get(stream) === undefined && reading === undefined) return this.#readFirst(entity, stream);
     // The cache may have had no room for the result of the other read.
     const known = this.#peek<State>(stream) ?? ((await reading) as StreamState<State>);
-    if (this.#soleWriter && known.revision >= minRevision && !this.#uncertain.has(stream)) return known;
+    if (this.isSoleWriter && known.revision >= minRevision && !this.#uncertain.has(stream)) return known;
     const current = await this.#foldOn(entity, stream, known, Number.POSITIVE_INFINITY);
     return current === known ? known : this.keep(entity, stream, current);
   }

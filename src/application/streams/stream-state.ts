@@ -1,6 +1,12 @@
 import type { Tenant } from '#domain/shared/access.ts';
-import type { Entity } from '#domain/shared/entity.ts';
-import { noStream, type RecordedEvent } from '#event-store/event-store.ts';
+import type { Entity, EventOf } from '#domain/shared/entity.ts';
+import type { Actor, EventMetadata } from '#domain/shared/event.ts';
+import { upcasters } from '#domain/shared/upcasters.ts';
+import { type EventToAppend, noStream, type RecordedEvent } from '#event-store/event-store.ts';
+import { seal } from '#event-store/hash-chain.ts';
+import { newestVersion } from '#event-store/recorded-event.ts';
+import { heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
+import { chance } from '#shared/chance.ts';
 import { RememberedRequests } from './idempotency.ts';
 
 /** Remembers a success without an event for its `Idempotency-Key`. It changes nothing, and histories do not list it. */
@@ -59,5 +65,92 @@ function tenantOf({ metadata }: RecordedEvent): Tenant {
     organizationId: metadata.organizationId,
     projectId: metadata.projectId,
     partnerId: metadata.partnerId,
+  };
+}
+
+/** The origin of a write, for the metadata of every event. */
+export interface Origin {
+  readonly actor: Actor;
+  readonly requestId: string;
+  readonly correlationId: string;
+  readonly causationId: string;
+}
+
+/** Events that follow a state, and the data of their metadata. */
+export interface NextEvents<Events> {
+  readonly events: ReadonlyArray<EventOf<Events>>;
+  /** Their tenant; null for the stream's. */
+  readonly tenant: Tenant | null;
+  readonly origin: Origin;
+  /** Remembers the request in the stream. */
+  readonly idempotency?: { readonly key: string; readonly body: string };
+}
+
+/** Events in the form for the append, and in recorded form with position 0, which is still unknown. */
+export interface SealedEvents {
+  readonly sealed: EventToAppend[];
+  readonly recorded: RecordedEvent[];
+}
+
+/**
+ * Adds events to a stream's hash chain. A large event is serialized in one turn of the event loop, and hashed in
+ * another.
+ * @param before the stream's state without them
+ * @param now the present time; no event gets a time before that of its predecessor
+ * @throws Error for a new stream without a tenant
+ */
+export async function sealAfter<Events>(
+  stream: string,
+  before: StreamState<unknown>,
+  next: NextEvents<Events>,
+  now: Date,
+): Promise<SealedEvents> {
+  const metadata = metadataAfter(stream, before, next, now);
+  const sealed: EventToAppend[] = [];
+  const recorded: RecordedEvent[] = [];
+  let prevHash = before.hash;
+  let revision = before.revision;
+  for (const { type, data } of next.events) {
+    revision += 1;
+    const id = chance.randomUuid();
+    const versioned = { ...metadata, schemaVersion: newestVersion(upcasters, type) };
+    const text = JSON.stringify(data);
+    if (text.length > largeBodyBytes) await heavyWork.take(1);
+    const made = seal(stream, revision, prevHash, { id, type, data: data as object }, versioned, text);
+    sealed.push(made.event);
+    recorded.push({
+      position: 0,
+      stream,
+      revision,
+      id,
+      type,
+      data: data as RecordedEvent['data'],
+      metadata: { ...versioned, prevHash, hash: made.hash },
+    });
+    prevHash = made.hash;
+  }
+  return { sealed, recorded };
+}
+
+function metadataAfter(
+  stream: string,
+  before: StreamState<unknown>,
+  next: Omit<NextEvents<unknown>, 'events'>,
+  now: Date,
+): Omit<EventMetadata, 'hash' | 'prevHash' | 'schemaVersion'> {
+  const { origin, idempotency } = next;
+  const tenant = next.tenant ?? before.tenant;
+  if (tenant === null) throw new Error(`the first event of ${stream} has no tenant`);
+  const time = now.toISOString();
+  return {
+    $correlationId: origin.correlationId,
+    $causationId: origin.causationId,
+    actor: origin.actor,
+    organizationId: tenant.organizationId,
+    projectId: tenant.projectId,
+    partnerId: tenant.partnerId,
+    requestId: origin.requestId,
+    time: time > before.time ? time : before.time,
+    ...(idempotency === undefined ? {} : { idempotency }),
   };
 }

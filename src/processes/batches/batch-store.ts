@@ -3,9 +3,8 @@ import * as E from 'fp-ts/lib/Either.js';
 import { keyHolder } from '#application/access/key-resolver.ts';
 import type { FileSpace } from '#application/files/file-space.ts';
 import { fileBlobPrefix } from '#application/files/file-uploads.ts';
-import type { Origin } from '#application/streams/sealed-events.ts';
+import type { Origin } from '#application/streams/stream-state.ts';
 import type { StreamWriter } from '#application/streams/stream-writer.ts';
-import { writeEvents } from '#application/streams/write-events.ts';
 import type { BlobStore } from '#blob-store/blob-store.ts';
 import { apiKey } from '#domain/api-key/api-key.ts';
 import { type BatchState, batch } from '#domain/batch/batch.ts';
@@ -65,7 +64,7 @@ export class BatchStore {
   async record(decide: Decide<BatchState, BatchEvents>): Promise<void> {
     const { origin } = await this.#loadOrigin();
     this.#recording.throwIfAborted();
-    const written = await writeEvents(this.#options.writer, {
+    const written = await this.#options.writer.write({
       entity: batch,
       id: this.#id,
       origin,
@@ -82,7 +81,7 @@ export class BatchStore {
   ): Promise<FileState> {
     const { origin, tenant } = await this.#loadOrigin();
     this.#recording.throwIfAborted();
-    const written = await writeEvents(this.#options.writer, {
+    const written = await this.#options.writer.write({
       entity: file,
       id: fileId,
       origin,

@@ -1,6 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { StreamWriter } from '#application/streams/stream-writer.ts';
-import { writeEvents } from '#application/streams/write-events.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { webhookEndpoint } from '#domain/webhook-endpoint/webhook-endpoint.ts';
 import { delay } from '#shared/async/timed-waits.ts';
@@ -10,7 +9,7 @@ import type { Logger } from '#shared/logging/logger.ts';
 import type { DisabledByAnswers } from '#webhooks/delivery/queue/endpoint-queue.ts';
 
 export interface DisableDependencies {
-  readonly writer: Pick<StreamWriter, 'beginTurn'>;
+  readonly writer: Pick<StreamWriter, 'write'>;
   readonly log: Pick<Logger, 'info' | 'warn'>;
 }
 
@@ -33,7 +32,7 @@ export async function disableEndpoint(
   const requestId = chance.randomUuid();
   const origin = { actor: system, requestId, correlationId: requestId, causationId: requestId };
   const disable = () =>
-    writeEvents(writer, {
+    writer.write({
       entity: webhookEndpoint,
       id,
       origin,

@@ -34,7 +34,7 @@ export interface WebhookRunnerOptions extends TermOptions {
    */
   readonly endAtStart: Promise<number | null>;
   readonly documents: ReadStore;
-  readonly writer: Pick<StreamWriter, 'beginTurn'>;
+  readonly writer: Pick<StreamWriter, 'write'>;
   readonly deliveries: DeliveryLog;
   readonly countTry: CountTry;
   /** Returns the store of delivery states for a fencing token. */

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
 import { KeyResolver, type KeyUse } from '#application/access/key-resolver.ts';
 import type { AnyCommand } from '#application/commands/command.ts';
-import { writeEvents } from '#application/streams/write-events.ts';
 import { allKeys, apiKey, keyCutoff } from '#domain/api-key/api-key.ts';
 import { storedFormOfKey } from '#domain/api-key/secret.ts';
 import { scopesOfKeyType } from '#domain/shared/access.ts';
@@ -71,7 +70,7 @@ class Node {
   }
 
   async append(event: object, entity: AnyCommand['entity'] = apiKey, id: string = ids.key): Promise<void> {
-    const handled = await writeEvents(this.service.writer, {
+    const handled = await this.service.writer.write({
       entity,
       id,
       origin: { actor: { keyId: 'system', keyType: 'system' }, requestId: 'r', correlationId: 'r', causationId: 'r' },

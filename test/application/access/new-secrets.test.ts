@@ -3,7 +3,6 @@ import * as E from 'fp-ts/lib/Either.js';
 import { KeyFollower } from '#application/access/key-follower.ts';
 import { KeyResolver, type KeyUse } from '#application/access/key-resolver.ts';
 import { StreamWriter } from '#application/streams/stream-writer.ts';
-import { writeEvents } from '#application/streams/write-events.ts';
 import { apiKey } from '#domain/api-key/api-key.ts';
 import { storedFormOfKey } from '#domain/api-key/secret.ts';
 import { ChangeListener } from '#event-store/change-notifications.ts';
@@ -115,7 +114,7 @@ class TwoNodes {
 
   async #append(id: string, event: object): Promise<void> {
     const decide = () => E.right({ events: [event as never], tenant: tenants.project });
-    assert.ok(E.isRight(await writeEvents(this.#writer, { entity: apiKey, id, origin, decide })));
+    assert.ok(E.isRight(await this.#writer.write({ entity: apiKey, id, origin, decide })));
     // The answer to the writer takes its time, too.
     await this.#time.wait(this.#random.below(5));
   }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
 import { StreamWriter } from '#application/streams/stream-writer.ts';
-import { writeEvents } from '#application/streams/write-events.ts';
 import type { AppendFailure } from '#event-store/event-store.ts';
 import { verifyChain } from '#event-store/hash-chain.ts';
 import { names, namesSet, origin } from '#test/support/events/names.ts';
@@ -13,7 +12,7 @@ const stream = `names-${id}`;
 
 /** Appends one more name; the result shows the state that was decided on. */
 const addName = (writer: StreamWriter, name: string) =>
-  writeEvents(writer, {
+  writer.write({
     entity: names,
     id,
     origin,
@@ -24,7 +23,7 @@ async function startWriter(options: { deadlineMs?: number; now?: () => Date; sol
   const store = new AppendableEventStore();
   const writer = new StreamWriter({ store, ...options });
   const decide = () => E.right({ events: [namesSet('names:')], tenant: tenants.project });
-  assert.ok(E.isRight(await writeEvents(writer, { entity: names, id, origin, decide })));
+  assert.ok(E.isRight(await writer.write({ entity: names, id, origin, decide })));
   return { store, writer };
 }
 
@@ -48,7 +47,7 @@ describe('StreamWriter', () => {
     assert.ok(second !== undefined);
     const brokenStream = 'names-cbroken000000001';
     const decide = () => E.right({ events: [namesSet('whole')], tenant: tenants.project });
-    assert.ok(E.isRight(await writeEvents(writer, { entity: names, id: 'cbroken000000001', origin, decide })));
+    assert.ok(E.isRight(await writer.write({ entity: names, id: 'cbroken000000001', origin, decide })));
     const broken = { ...second, stream: brokenStream, revision: 1, data: null as never };
     writer.observe([broken, second]);
     assert.equal((await writer.loadCached(names, id)).state, 'names: a');
@@ -226,14 +225,14 @@ describe('StreamWriter', () => {
   it('stores nothing for a decision without events', async () => {
     const { store, writer } = await startWriter();
     const decide = () => E.right({ events: [], tenant: null });
-    await writeEvents(writer, { entity: names, id, origin, decide });
+    await writer.write({ entity: names, id, origin, decide });
     assert.equal(store.log.length, 1);
   });
 
   it('stores nothing for a refusal', async () => {
     const { store, writer } = await startWriter();
     const decide = () => E.left({ code: 'flow-in-use', detail: 'It is.' } as const);
-    const handled = await writeEvents(writer, { entity: names, id, origin, decide });
+    const handled = await writer.write({ entity: names, id, origin, decide });
     assert.equal(E.isLeft(handled) && handled.left.code, 'flow-in-use');
     assert.equal(store.log.length, 1);
   });
@@ -298,11 +297,11 @@ for (const soleWriter of [true, false])
       const [first, second] = [await accept(writer, 'a'), await accept(writer, 'b')];
       gated.next({ kind: 'unavailable', detail: 'it is lost', retryAfterSeconds: 1 });
       await first.outcome;
-      const bypassing = writeEvents(writer, {
+      const bypassing = writer.write({
         entity: names,
         id,
         origin,
-        bypassQueue: true,
+        mode: 'bypass',
         decide: ({ state }) => E.right({ events: [namesSet(`${state} z`)], tenant: null }),
       });
       while (gated.waiting.length < 2) await new Promise((resolve) => setImmediate(resolve));

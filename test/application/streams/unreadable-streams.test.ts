@@ -5,7 +5,6 @@ import * as E from 'fp-ts/lib/Either.js';
 import { StreamHistory } from '#application/history/stream-history.ts';
 import type { StoredSnapshot } from '#application/streams/stream-snapshots.ts';
 import { StreamWriter } from '#application/streams/stream-writer.ts';
-import { writeEvents } from '#application/streams/write-events.ts';
 import type { FlowEvents } from '#domain/flow/events.ts';
 import { flow } from '#domain/flow/flow.ts';
 import type { EventOf } from '#domain/shared/entity.ts';
@@ -38,7 +37,7 @@ describe('folds of a stream that someone else has shortened', () => {
     Array.from({ length: count }, (_, index) => versionCreated(from + index));
   const append = (by: StreamWriter, ...events: ReadonlyArray<EventOf<FlowEvents>>) => {
     const decide = () => E.right({ events, tenant: tenants.project });
-    return writeEvents(by, { entity: flow, id: ids.flow, origin, decide });
+    return by.write({ entity: flow, id: ids.flow, origin, decide });
   };
   const begun = begunFlow() as ReadonlyArray<EventOf<FlowEvents>>;
 

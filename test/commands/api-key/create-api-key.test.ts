@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
 import { localOperator } from '#app/control-socket.ts';
 import type { AnyCommand } from '#application/commands/command.ts';
-import { writeEvents } from '#application/streams/write-events.ts';
 import { createApiKey } from '#commands/api-key/create-api-key.ts';
 import { revokeApiKey } from '#commands/api-key/revoke-api-key.ts';
 import { apiKey } from '#domain/api-key/api-key.ts';
@@ -105,7 +104,7 @@ describe('create_api_key', () => {
     async function startService(): Promise<Service> {
       const service = new Service();
       const store = (entity: AnyCommand['entity'], id: string, event: object) =>
-        writeEvents(service.writer, {
+        service.writer.write({
           entity,
           id,
           origin: { actor: maker, requestId: 'r', correlationId: 'r', causationId: 'r' },

@@ -5,7 +5,6 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as E from 'fp-ts/lib/Either.js';
 import { StreamWriter } from '#application/streams/stream-writer.ts';
-import { writeEvents } from '#application/streams/write-events.ts';
 import { customer } from '#domain/organization/organization.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { verifyChain } from '#event-store/hash-chain.ts';
@@ -150,7 +149,7 @@ async function recordErasure(dataDir: string, id: string): Promise<void> {
   const store = await openSqliteEventStore({ file: join(dataDir, 'events.db') });
   try {
     const origin = { actor: { keyId: 'k', keyType: 'admin' }, requestId: 'r', correlationId: 'r', causationId: 'r' };
-    const handled = await writeEvents(new StreamWriter({ store }), {
+    const handled = await new StreamWriter({ store }).write({
       entity: customer,
       id,
       origin,

@@ -5,7 +5,6 @@ import { Metadata } from '@grpc/grpc-js';
 import * as E from 'fp-ts/lib/Either.js';
 import { pino } from 'pino';
 import { StreamWriter } from '#application/streams/stream-writer.ts';
-import { writeEvents } from '#application/streams/write-events.ts';
 import { streamName } from '#domain/shared/entity.ts';
 import { defaultMaxAppendBytes, noStream } from '#event-store/event-store.ts';
 import {
@@ -128,7 +127,7 @@ describe('EventStoreDbEventStore with failing appends', function () {
           double.faults.nextAppends.push({ kind: kinds[round % kinds.length] ?? 'ignore' });
           await sleep(40);
           if (round % 3 === 0)
-            await writeEvents(other, { entity: names, id, origin, decide: () => E.right(addition(`other ${round}`)) });
+            await other.write({ entity: names, id, origin, decide: () => E.right(addition(`other ${round}`)) });
         }
       };
       const disturbed = disturb();

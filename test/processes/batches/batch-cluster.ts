@@ -4,7 +4,6 @@ import { buffer } from 'node:stream/consumers';
 import * as E from 'fp-ts/lib/Either.js';
 import type { LineCalls, LineOutcome } from '#application/batches/line-calls.ts';
 import { StreamWriter } from '#application/streams/stream-writer.ts';
-import { writeEvents } from '#application/streams/write-events.ts';
 import type { BlobStore } from '#blob-store/blob-store.ts';
 import { apiKey } from '#domain/api-key/api-key.ts';
 import { batch, cancelRequested } from '#domain/batch/batch.ts';
@@ -222,7 +221,7 @@ export class BatchCluster {
 
   async #write<State, Events>(entity: Entity<State, Events>, id: string, events: ReadonlyArray<EventOf<Events>>) {
     const decide = () => E.right({ events, tenant: tenants.project });
-    assert.ok(E.isRight(await writeEvents(this.service.writer, { entity, id, origin, decide })));
+    assert.ok(E.isRight(await this.service.writer.write({ entity, id, origin, decide })));
   }
 }
 

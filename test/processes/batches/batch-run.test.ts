@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import * as E from 'fp-ts/lib/Either.js';
 import type { BatchLine, LineCalls, LineOutcome } from '#application/batches/line-calls.ts';
-import { writeEvents } from '#application/streams/write-events.ts';
 import { openFolderBlobStore } from '#blob-store/blob-store.folder.ts';
 import type { BlobStore } from '#blob-store/blob-store.ts';
 import { apiKey } from '#domain/api-key/api-key.ts';
@@ -168,7 +167,7 @@ class Batches {
     events: ReadonlyArray<EventOf<Events>>,
   ): Promise<void> {
     const decide = () => E.right({ events, tenant: tenants.project });
-    assert.ok(E.isRight(await writeEvents(this.service.writer, { entity, id, origin, decide })));
+    assert.ok(E.isRight(await this.service.writer.write({ entity, id, origin, decide })));
   }
 }
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
 import type { StreamWriter } from '#application/streams/stream-writer.ts';
-import { writeEvents } from '#application/streams/write-events.ts';
 import { organization } from '#domain/organization/organization.ts';
 import { project } from '#domain/project/project.ts';
 import { newEvent } from '#domain/shared/event.ts';
@@ -18,7 +17,7 @@ export const origin = {
 
 /** Appends the creation of an organization. @returns the event's position */
 export async function organizationCreated(writer: StreamWriter, id: string, partner = true): Promise<number> {
-  const handled = await writeEvents(writer, {
+  const handled = await writer.write({
     entity: organization,
     id,
     origin,

@@ -1,6 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { StreamWriter } from '#application/streams/stream-writer.ts';
-import { writeEvents } from '#application/streams/write-events.ts';
 import { streamName } from '#domain/shared/entity.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { SeenStreams } from '#process-engine/cascade.ts';
@@ -25,7 +24,7 @@ export function processTools(
     now: () => new Date(),
     log: { error: () => undefined },
     write: async (write) => {
-      const handled = await writeEvents(writer, { ...write, origin });
+      const handled = await writer.write({ ...write, origin });
       if (E.isLeft(handled)) throw new CommandRejectedError(handled.left);
     },
   };

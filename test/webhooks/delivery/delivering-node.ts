@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
 import { StreamWriter } from '#application/streams/stream-writer.ts';
-import { writeEvents } from '#application/streams/write-events.ts';
 import { flow } from '#domain/flow/flow.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import type { WebhookEndpointEvents } from '#domain/webhook-endpoint/events.ts';
@@ -123,9 +122,7 @@ export class DeliveringNode {
   /** Appends the creation of the example endpoint. */
   async createEndpoint(): Promise<void> {
     const decide = () => E.right({ events: [webhookEndpointCreated()], tenant: tenants.project });
-    assert.ok(
-      E.isRight(await writeEvents(this.writer, { entity: webhookEndpoint, id: ids.webhookEndpoint, origin, decide })),
-    );
+    assert.ok(E.isRight(await this.writer.write({ entity: webhookEndpoint, id: ids.webhookEndpoint, origin, decide })));
   }
 
   /** Appends an event of the example endpoint. */
@@ -134,15 +131,13 @@ export class DeliveringNode {
     data: WebhookEndpointEvents[Type],
   ): Promise<void> {
     const decide = () => E.right({ events: [newEvent(type, data)] as never, tenant: null });
-    assert.ok(
-      E.isRight(await writeEvents(this.writer, { entity: webhookEndpoint, id: ids.webhookEndpoint, origin, decide })),
-    );
+    assert.ok(E.isRight(await this.writer.write({ entity: webhookEndpoint, id: ids.webhookEndpoint, origin, decide })));
   }
 
   /** Appends the creation of a flow that the endpoint receives. @returns the event's position */
   async createFlow(id: string = ids.flow): Promise<number> {
     const decide = () => E.right({ events: [flowCreated({ id })], tenant: tenants.project });
-    const written = await writeEvents(this.writer, { entity: flow, id, origin, decide });
+    const written = await this.writer.write({ entity: flow, id, origin, decide });
     assert.ok(E.isRight(written));
     return written.right.events[0]?.position ?? assert.fail();
   }
