@@ -29,7 +29,7 @@ export interface Protocol {
   readonly name: string;
   /** The member that each whole answer has. */
   readonly requiredMember: string;
-  /** Returns the path of a request, below the provider's base URL, with a query if it needs one. */
+  /** Returns the path of a request, below the provider's base URL. */
   readonly path: (request: RequestedText) => string;
 }
 
