@@ -19,7 +19,7 @@ export function withLimits(text: string): string {
 
 type Cells = ReadonlyArray<string>;
 
-function slotCells([name, { of, limits, owner, isForEachPartner, refused }]: [string, SlotRow]): Cells {
+function slotCells([name, { of, limits, owner, isForEachPartner, refused, instead }]: [string, SlotRow]): Cells {
   const { maxSlots, maxSlotsOfOwner, maxWaiting, maxWaitingOfOwner, maxWaitMs } = limits;
   const ofNode = isForEachPartner === true ? `${numberOf(maxSlots)} for each partner` : numberOf(maxSlots);
   const ofOwner = owner === undefined ? numberOf(maxSlotsOfOwner) : `${numberOf(maxSlotsOfOwner)} for each ${owner}`;
@@ -29,10 +29,10 @@ function slotCells([name, { of, limits, owner, isForEachPartner, refused }]: [st
   ];
   const waits = maxWaitMs === undefined ? none : `${numberOf(maxWaitMs / 1_000)} s`;
   const codes = 'code' in refused ? [refused.code] : Object.values(refused).map(({ code }) => code);
-  return [nameOf(name), of, ofNode, ofOwner, waiting.join(', ') || none, waits, codesOf(codes)];
+  return [nameOf(name), of, ofNode, ofOwner, waiting.join(', ') || none, waits, instead ?? codesOf(codes)];
 }
 
-function roomCells([name, { of, limits, variables, refused }]: [string, RoomRow]): Cells {
+function roomCells([name, { of, limits, variables, refused, instead }]: [string, RoomRow]): Cells {
   const { maxPlaces, maxPlacesOfOwner, maxBytes } = limits;
   const ofNode = [
     ...(maxPlaces === undefined ? [] : [numberOf(maxPlaces)]),
@@ -41,12 +41,12 @@ function roomCells([name, { of, limits, variables, refused }]: [string, RoomRow]
   const share = 'less than is free';
   const ofOwner = maxPlacesOfOwner === undefined ? share : `${numberOf(maxPlacesOfOwner)}, and ${share}`;
   const cells = withVariables([ofNode.join(', '), ofOwner], variables);
-  return [nameOf(name), of, ...cells, none, none, codesOf(refused)];
+  return [nameOf(name), of, ...cells, none, none, instead ?? codesOf(refused)];
 }
 
-function bytesCells([name, { of, limits, variables, refused }]: [string, BytesRow]): Cells {
+function bytesCells([name, { of, limits, variables, refused, instead }]: [string, BytesRow]): Cells {
   const cells = withVariables([bytesOf(limits.maxBytes), bytesOf(limits.maxBytesPerProject)], variables);
-  return [nameOf(name), of, ...cells, none, none, codesOf(refused)];
+  return [nameOf(name), of, ...cells, none, none, instead ?? codesOf(refused)];
 }
 
 const none = '–';

@@ -9,7 +9,6 @@ import { faultOfKeyText } from '#domain/api-key/secret.ts';
 import { defaultMaxFilledBytes } from '#domain/template/filled-size.ts';
 import type { ByteLimits } from '#exchange/byte-budget.ts';
 import { slotTable } from '#exchange/slot-table.ts';
-import { defaultSpoolByteLimits } from '#gateway/audio/spool.ts';
 import { defaultRecentTurnBytes } from '#responses/recent-turns.ts';
 import type { FairPlacesLimits } from '#shared/async/fair-queue.ts';
 import { checkedText } from '#shared/codecs/checked.ts';
@@ -192,7 +191,7 @@ function readLimits(environment: Environment): Limits {
     batchCallsAtOnce: readWholeNumber(environment, 'BATCH_CALLS_AT_ONCE', 32, 1, 10_000),
     bodies: byteLimitsOf(environment, 'MAX_BODY_BYTES_IN_FLIGHT', slotTable.bytes.body.limits),
     answers: byteLimitsOf(environment, 'MAX_ANSWER_BYTES_IN_FLIGHT', slotTable.bytes.answer.limits),
-    spools: byteLimitsOf(environment, 'MAX_SPOOL_BYTES', defaultSpoolByteLimits),
+    spools: byteLimitsOf(environment, 'MAX_SPOOL_BYTES', slotTable.bytes.spool.limits),
     minFreeBytes: readWholeNumber(environment, 'MIN_FREE_BYTES', null, 0, maxLimitBytes, 1024 * 1024 * 1024),
     feeds: {
       maxPlaces: readWholeNumber(environment, 'MAX_LIVE_FEEDS', 2_000, 1, 1_000_000),

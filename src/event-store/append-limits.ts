@@ -1,34 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js';
-import { currentOwner, FairRoom } from '#shared/async/fair-queue.ts';
 import { type AppendFailure, type EventToAppend, noStream } from './event-store.ts';
-
-/** The most appends that wait for a store, and the most bytes of these. */
-export interface AppendRoomLimits {
-  readonly maxPending: number;
-  readonly maxPendingBytes: number;
-}
-
-/** The room for appends that wait for a store, divided among the projects for which they are made. */
-export class AppendRoom {
-  readonly #appends: FairRoom;
-  readonly #bytes: FairRoom;
-
-  constructor({ maxPending, maxPendingBytes }: AppendRoomLimits) {
-    this.#appends = new FairRoom(maxPending);
-    this.#bytes = new FairRoom(maxPendingBytes);
-  }
-
-  /** Takes room for an append of the project whose work runs. @returns gives it back */
-  take(bytes: number): (() => void) | null {
-    const owner = currentOwner();
-    if (!this.#appends.hasRoom(owner) || !this.#bytes.take(owner, bytes)) return null;
-    this.#appends.take(owner);
-    return () => {
-      this.#appends.giveBack(owner);
-      this.#bytes.giveBack(owner, bytes);
-    };
-  }
-}
 
 /**
  * The checks of every engine before an append.

@@ -19,20 +19,34 @@ export interface SlotRow extends Row<FairSlotsLimits> {
   /** Whether each partner, or each organization without one, has these limits for itself. */
   readonly isForEachPartner?: boolean;
   readonly refused: Failure | Readonly<Record<SlotRefusal, Failure>>;
+  /** What happens in place of an answer with these failures. */
+  readonly instead?: string;
 }
 
 /** A room, in which places and bytes are taken immediately or not at all. */
 export interface RoomRow extends Row<FairPlacesLimits> {
   /** The codes of what is refused; empty where nothing fails. */
   readonly refused: ReadonlyArray<Failure['code']>;
+  /** What happens in place of a failure. */
+  readonly instead?: string;
 }
 
 /** A budget of the bytes of requests. */
 export interface BytesRow extends Row<ByteLimits> {
   readonly refused: ReadonlyArray<Failure['code']>;
+  readonly instead?: string;
 }
 
 const mebibyte = 1024 * 1024;
+const gibibyte = 1024 * mebibyte;
+/** The bytes of a line next to its body, for its id and its address. */
+const bytesAroundBody = 64 * 1024;
+
+/** Maximum bytes of a line of a batch. */
+export function maxLineBytesOf(maxBodyBytes: number): number {
+  return maxBodyBytes + bytesAroundBody;
+}
+
 const soon = { retryAfterSeconds: 1 };
 const unavailable = (detail: string) => failure('unavailable', detail, soon);
 
@@ -94,9 +108,72 @@ const slots = {
     limits: { maxSlots: 8, maxSlotsOfOwner: 2, maxWaitMs: 300_000 },
     refused: unavailable('Too many past entries are being read just now.'),
   },
+  'clean-up': {
+    of: 'clean-ups at providers after calls',
+    limits: { maxSlots: 8, maxSlotsOfOwner: 4, maxWaiting: 1_000, maxWaitingOfOwner: 100, maxWaitMs: 60_000 },
+    refused: unavailable('Too many clean-ups wait.'),
+    instead: 'left out',
+  },
+  // Projects write in turn, so that none fills the queue of the thread that writes for all.
+  'large response': {
+    of: 'stored responses of more than 64 KiB that are written',
+    limits: { maxSlots: 2, maxWaiting: 32, maxWaitingOfOwner: 4, maxWaitMs: 10_000 },
+    refused: unavailable('Too many responses wait until they are stored.'),
+    instead: 'not stored',
+  },
+  'small response': {
+    of: 'other stored responses that are written',
+    limits: { maxSlots: 256, maxSlotsOfOwner: 128, maxWaiting: 4_096, maxWaitingOfOwner: 1_024, maxWaitMs: 10_000 },
+    refused: unavailable('Too many responses wait until they are stored.'),
+    instead: 'not stored',
+  },
+  // The thread answers one request of each project in turn.
+  'stored turns': {
+    of: 'reads of the turns of conversations, in a thread',
+    limits: { maxSlots: 4, maxSlotsOfOwner: 1, maxWaiting: 4_096, maxWaitingOfOwner: 256, maxWaitMs: 30_000 },
+    refused: unavailable('Too many readers of stored responses wait.'),
+  },
+  // A dead endpoint uses one, a living one up to eight. Further tries wait, and owners of endpoints get free slots in turn.
+  'webhook try': {
+    of: 'tries to deliver a message to a webhook endpoint',
+    limits: { maxSlots: 4_096, maxSlotsOfOwner: 256 },
+    refused: unavailable('Too many webhook messages wait.'),
+    instead: 'waits',
+  },
+  // To make, sign and send one takes about a third of a millisecond, and thousands may be due at the same time; between
+  // two parts the event loop has a turn.
+  'webhook message': {
+    of: 'webhook messages that are made',
+    limits: { maxSlots: 16, maxSlotsOfOwner: 8 },
+    refused: unavailable('Too many webhook messages wait.'),
+    instead: 'waits',
+  },
+  // Version 23.10 holds a thread of its pool for each one, and the pool begins with one thread for each core: with eight
+  // of them at the same time, other calls wait for seconds.
+  'long read': {
+    of: 'reads of several pages of a stream of EventStoreDB',
+    limits: { maxSlots: 4, maxWaiting: 4_096, maxWaitMs: 5_000 },
+    refused: unavailable('Too many long streams are read from the event store.'),
+  },
 } satisfies Readonly<Record<string, SlotRow>>;
 
 const rooms = {
+  append: {
+    of: 'appends that wait for the event store',
+    limits: { maxPlaces: 4_096, maxBytes: 64 * mebibyte },
+    refused: ['unavailable'],
+  },
+  'small write': {
+    of: 'writes that wait for the thread of the small SQLite files',
+    limits: { maxPlaces: 4_096, maxBytes: 64 * mebibyte },
+    refused: ['unavailable'],
+  },
+  'call record': {
+    of: 'records of calls that wait for the store',
+    limits: { maxBytes: 4 * mebibyte },
+    refused: [],
+    instead: 'the oldest of its project go',
+  },
   'live feed': {
     of: 'live feeds that are open',
     limits: { maxPlaces: 2_000, maxPlacesOfOwner: 1_000 },
@@ -104,9 +181,10 @@ const rooms = {
     refused: ['too-many-feeds', 'feeds-full'],
   },
   'position wait': {
-    of: 'callers that wait until read models or processes have passed a position; a further one does not wait',
+    of: 'callers that wait until read models or processes have passed a position',
     limits: { maxPlaces: 10_000 },
     refused: [],
+    instead: 'does not wait',
   },
 } satisfies Readonly<Record<string, RoomRow>>;
 
@@ -122,6 +200,19 @@ const bytes = {
     limits: { maxBytes: 128 * mebibyte, maxBytesPerProject: 32 * mebibyte },
     variables: ['MAX_ANSWER_BYTES_IN_FLIGHT', 'MAX_ANSWER_BYTES_IN_FLIGHT_PER_PROJECT'],
     refused: ['too-many-answer-bytes', 'answers-full'],
+  },
+  spool: {
+    of: 'uploads in files',
+    limits: { maxBytes: 4 * gibibyte, maxBytesPerProject: gibibyte },
+    variables: ['MAX_SPOOL_BYTES', 'MAX_SPOOL_BYTES_PER_PROJECT'],
+    refused: ['too-many-spool-bytes', 'spool-full'],
+  },
+  // In the budget of bodies, lines that wait could take the room that their own calls need.
+  'batch line': {
+    of: 'lines of batches in memory: half of what bodies may take, and at least two lines of maximum length',
+    limits: { maxBytes: 256 * mebibyte, maxBytesPerProject: 2 * maxLineBytesOf(32 * mebibyte) },
+    refused: [],
+    instead: 'waits',
   },
 } satisfies Readonly<Record<string, BytesRow>>;
 

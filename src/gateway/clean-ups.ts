@@ -1,15 +1,19 @@
-import { FairSlots } from '#shared/async/fair-queue.ts';
-
-const queue = { maxSlots: 8, maxSlotsOfOwner: 4, maxWaiting: 1_000, maxWaitingOfOwner: 100, maxWaitMs: 60_000 };
+import * as E from 'fp-ts/lib/Either.js';
+import type { Admission } from '#exchange/admission.ts';
+import { Held } from '#exchange/held.ts';
 
 /** What is done after a call. It must end soon after the signal aborts, and must not throw. */
 type CleanUp = (signal: AbortSignal) => Promise<void>;
 
 /** Cleans up after calls, so that no call waits for a provider when its client has the answer. */
 export class CleanUps {
-  readonly #slots = new FairSlots(queue);
+  readonly #admission: Pick<Admission, 'slot'>;
   readonly #running = new Set<Promise<void>>();
   readonly #closed = new AbortController();
+
+  constructor(admission: Pick<Admission, 'slot'>) {
+    this.#admission = admission;
+  }
 
   /**
    * Cleans up when it is the owner's turn; not at all if too many others wait.
@@ -27,12 +31,12 @@ export class CleanUps {
   }
 
   async #run(owner: string, cleanUp: CleanUp): Promise<void> {
-    const leave = await this.#slots.enter(owner);
-    if (typeof leave === 'string') return;
+    const leave = await this.#admission.slot(new Held(owner), 'clean-up');
+    if (E.isLeft(leave)) return;
     try {
       if (!this.#closed.signal.aborted) await cleanUp(this.#closed.signal);
     } finally {
-      leave();
+      leave.right();
     }
   }
 }

@@ -1,5 +1,6 @@
 import type { ProjectFile } from '#application/files/project-file.ts';
 import type { GatewayHealth } from '#domain/usage/gateway-health.ts';
+import type { Admission } from '#exchange/admission.ts';
 import type { ConfigurationSnapshot } from '#gateway/config/configuration-snapshot.ts';
 import { CircuitBreaker } from '#gateway/health/circuit-breaker.ts';
 import { AttemptLog, type AttemptObserver } from '#gateway/health/target-health.ts';
@@ -38,6 +39,7 @@ export interface GatewayOptions {
   readonly responses: StoredResponses;
   /** Finds a file of a project; null if it does not exist. @throws UnavailableError */
   readonly findFile: (fileId: string, projectId: string) => Promise<ProjectFile | null>;
+  readonly admission: Admission;
 }
 
 /** The dependencies of every relayed call. */
@@ -68,7 +70,7 @@ export class Gateway {
   readonly log: GatewayOptions['log'];
   /** Shared by all configurations. */
   readonly limits: CallLimits;
-  readonly cleanUps = new CleanUps();
+  readonly cleanUps: CleanUps;
   readonly #breaker: CircuitBreaker;
   readonly #health = new TargetHealth();
   readonly #circuitChanges = new CircuitChanges();
@@ -95,6 +97,7 @@ export class Gateway {
     const observer = this.#observerOf(options);
     this.relayDependencies = { breaker: this.#breaker, usage, observer, random };
     this.spools = spools;
+    this.cleanUps = new CleanUps(options.admission);
     this.#environment = environment;
     this.limits = new CallLimits(configuration.limits);
     this.#current = this.#open(configuration);

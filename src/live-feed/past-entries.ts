@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import { type AuditEntry, auditEntries, type EntryReads } from '#application/history/audit-entries.ts';
 import { pastEvents } from '#application/history/past-events.ts';
 import type { Admission } from '#exchange/admission.ts';
-import { currentHeld } from '#exchange/held.ts';
+import { Held } from '#exchange/held.ts';
 import { areShown, type Positions } from '#positions/positions.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import { clock } from '#shared/clock.ts';
@@ -77,8 +77,8 @@ export class PastEntries {
   }
 
   async #sendPart(reader: FeedReader, after: number, until: number): Promise<SentPart> {
-    const whose = { owner: reader.caller.projectId };
-    const leave = await this.#options.admission.slot(currentHeld(), 'past entries', whose);
+    const held = new Held(reader.caller.projectId);
+    const leave = await this.#options.admission.slot(held, 'past entries');
     if (E.isLeft(leave)) throw new UnavailableError(leave.left.detail);
     try {
       return await this.#sendInTurn(reader, after, until);

@@ -1,6 +1,8 @@
+import * as E from 'fp-ts/lib/Either.js';
+import type { Admission } from '#exchange/admission.ts';
+import { Held } from '#exchange/held.ts';
 import { sealingBytes, sealText } from '#personal-data/sealed-text.ts';
 import type { SubjectKeys } from '#personal-data/subject-keys.ts';
-import { FairSlots } from '#shared/async/fair-queue.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { ProjectRoom } from './project-room.ts';
 import type { ProviderCopies } from './provider-copies.ts';
@@ -28,9 +30,6 @@ const maxNameLength = 256;
 
 /** A turn of more is large. */
 const largeTurnBytes = 64 * 1024;
-const maxWaitMs = 10_000;
-const largeWrites = { maxSlots: 2, maxWaiting: 32, maxWaitingOfOwner: 4, maxWaitMs };
-const smallWrites = { maxSlots: 256, maxSlotsOfOwner: 128, maxWaiting: 4_096, maxWaitingOfOwner: 1_024, maxWaitMs };
 
 /** Why a response was removed. */
 export type RemovalReason = 'age' | 'quota';
@@ -55,6 +54,7 @@ export interface ResponseAmounts {
 }
 
 export interface StoredResponsesOptions {
+  readonly admission: Pick<Admission, 'slot'>;
   readonly store: ResponseStore;
   readonly keys: SubjectKeys;
   /** How long a response is kept. */
@@ -82,12 +82,12 @@ export class StoredResponses implements ResponseAmounts {
   readonly #recentKeys: RecentKeys;
   readonly #room: ProjectRoom;
   readonly #now: () => number;
-  /** Projects write in turn, so that none fills the queue of the thread that writes for all. */
-  readonly #writes = { large: new FairSlots(largeWrites), small: new FairSlots(smallWrites) };
+  readonly #admission: StoredResponsesOptions['admission'];
   #countRemoval: (reason: RemovalReason) => void = () => undefined;
 
   constructor(options: StoredResponsesOptions) {
     const { store, keys, ttlDays, quotaBytes, recentTurnBytes = defaultRecentTurnBytes, now = Date.now } = options;
+    this.#admission = options.admission;
     this.store = store;
     this.copies = store.copies;
     this.ttlDays = ttlDays;
@@ -95,7 +95,14 @@ export class StoredResponses implements ResponseAmounts {
     this.#now = now;
     this.#recentKeys = new RecentKeys({ store, keys, now });
     const recentTurns = new RecentTurns(recentTurnBytes);
-    this.turns = new TurnReader({ store, recentKeys: this.#recentKeys, recentTurns, ttlDays, now });
+    this.turns = new TurnReader({
+      admission: options.admission,
+      store,
+      recentKeys: this.#recentKeys,
+      recentTurns,
+      ttlDays,
+      now,
+    });
     const removal = new ResponseRemoval({ store, onRemoved: (projectId, ids) => recentTurns.drop(projectId, ids) });
     this.removal = removal;
     this.#room = new ProjectRoom({ store, removal, quotaBytes, onRemoved: () => this.#countRemoval('quota') });
@@ -156,12 +163,13 @@ export class StoredResponses implements ResponseAmounts {
 
   /** Writes when it is the turn of its project; null if too many others wait. */
   async #inSlot<Outcome>(projectId: string, text: string, write: () => Promise<Outcome>): Promise<Outcome | null> {
-    const leave = await this.#writes[text.length > largeTurnBytes ? 'large' : 'small'].enter(projectId);
-    if (typeof leave === 'string') return null;
+    const name = text.length > largeTurnBytes ? 'large response' : 'small response';
+    const leave = await this.#admission.slot(new Held(projectId), name);
+    if (E.isLeft(leave)) return null;
     try {
       return await write();
     } finally {
-      leave();
+      leave.right();
     }
   }
 

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Admission } from '#exchange/admission.ts';
 import { sealingBytes } from '#personal-data/sealed-text.ts';
 import { type OpeningKey, openTurns } from './open-turns.ts';
 import type { RecentKeys } from './recent-keys.ts';
@@ -33,6 +34,7 @@ export interface ReadLimits {
 export type NotRead = 'too-long' | 'no-room';
 
 export interface TurnReaderOptions {
+  readonly admission: Pick<Admission, 'slot'>;
   readonly store: ResponseStore;
   readonly recentKeys: RecentKeys;
   readonly recentTurns: RecentTurns;
@@ -52,10 +54,11 @@ export class TurnReader {
   readonly #recentTurns: RecentTurns;
   readonly #ttlDays: number;
   readonly #now: () => number;
-  readonly #thread = new TurnThread();
+  readonly #thread: TurnThread;
 
-  constructor({ store, recentKeys, recentTurns, ttlDays, now }: TurnReaderOptions) {
+  constructor({ admission, store, recentKeys, recentTurns, ttlDays, now }: TurnReaderOptions) {
     this.#store = store;
+    this.#thread = new TurnThread(admission);
     this.#recentKeys = recentKeys;
     this.#recentTurns = recentTurns;
     this.#ttlDays = ttlDays;

@@ -1,5 +1,7 @@
 import { Worker } from 'node:worker_threads';
-import { FairSlots } from '#shared/async/fair-queue.ts';
+import * as E from 'fp-ts/lib/Either.js';
+import type { Admission } from '#exchange/admission.ts';
+import { Held } from '#exchange/held.ts';
 import { withTimeoutError } from '#shared/async/timed-waits.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { type ThreadHeap, threadError } from '#shared/memory/thread-heap.ts';
@@ -35,9 +37,7 @@ interface Waiting {
 }
 
 const entry = new URL('./turn-thread-entry.ts', import.meta.url);
-const maxWaitMs = 30_000;
-/** One request of each project is with the thread, which answers them in turn. */
-const slots = { maxSlots: 4, maxSlotsOfOwner: 1, maxWaiting: 4_096, maxWaitingOfOwner: 256, maxWaitMs };
+const answerWithinMs = 30_000;
 /** A turn has 8 MiB at most, and is in memory sealed, opened and marked. */
 const heap: ThreadHeap = {
   thread: 'reads the turns of conversations',
@@ -50,10 +50,14 @@ const heap: ThreadHeap = {
  * and again after a failure.
  */
 export class TurnThread {
-  readonly #slots = new FairSlots(slots);
+  readonly #admission: Pick<Admission, 'slot'>;
   readonly #waiting = new Map<number, Waiting>();
   #worker: Worker | null = null;
   #number = 0;
+
+  constructor(admission: Pick<Admission, 'slot'>) {
+    this.#admission = admission;
+  }
 
   /**
    * Reads and opens turns. Those that are not there, or cannot be opened, are missing.
@@ -61,12 +65,12 @@ export class TurnThread {
    * @throws UnavailableError
    */
   async open(owner: string, sealed: SealedPlace, opening: OpeningKey): Promise<ReadonlyMap<string, TurnText>> {
-    const leave = await this.#slots.enter(owner);
-    if (typeof leave === 'string') throw new UnavailableError('Too many readers of stored responses wait.');
+    const leave = await this.#admission.slot(new Held(owner), 'stored turns');
+    if (E.isLeft(leave)) throw new UnavailableError(leave.left.detail);
     try {
-      return await withTimeoutError(maxWaitMs, this.#ask(sealed, opening), () => this.#giveUp());
+      return await withTimeoutError(answerWithinMs, this.#ask(sealed, opening), () => this.#giveUp());
     } finally {
-      leave();
+      leave.right();
     }
   }
 

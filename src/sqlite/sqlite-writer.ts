@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
-import { currentOwner, FairQueue, FairRoom } from '#shared/async/fair-queue.ts';
+import { Admission } from '#exchange/admission.ts';
+import { currentOwner, type FairPlaces, FairQueue } from '#shared/async/fair-queue.ts';
 import { withTimeoutError } from '#shared/async/timed-waits.ts';
 import { RefusedWriteError, UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { type ThreadHeap, threadError } from '#shared/memory/thread-heap.ts';
@@ -7,10 +8,8 @@ import { type ThreadHeap, threadError } from '#shared/memory/thread-heap.ts';
 export interface SqliteWriterOptions {
   /** Called when the thread has failed, which only a bug causes. Every later write is unavailable. */
   readonly onFatal: (error: Error) => void;
-  /** Maximum number of accepted and unanswered writes, divided among projects. Default 4,096. Further ones are unavailable. */
-  readonly maxPendingWrites?: number;
-  /** Maximum number of bytes of these writes together. Default 64 MiB. */
-  readonly maxPendingBytes?: number;
+  /** Limits the accepted and unanswered writes. Further ones are unavailable. Default: one of its own. */
+  readonly admission?: Pick<Admission, 'rooms'>;
   /** How long a caller waits for the answer to its write. Default 10 s. */
   readonly answerTimeoutMs?: number;
   /** The most megabytes of the thread's heap. Default 512. */
@@ -51,8 +50,7 @@ export class SqliteWriter {
   readonly #onFatal: (error: Error) => void;
   readonly #thread: Worker;
   readonly #exited: Promise<void>;
-  readonly #writes: FairRoom;
-  readonly #bytes: FairRoom;
+  readonly #room: FairPlaces;
   /** The writes that the thread does not have yet. */
   readonly #waiting = new FairQueue<PendingWrite>();
   /** The writes that the thread has, in the order of the messages, as the answers are. */
@@ -67,9 +65,8 @@ export class SqliteWriter {
 
   /** Starts the thread. It does not wait for the start. */
   constructor(options: SqliteWriterOptions) {
-    const { maxPendingWrites = 4_096, maxPendingBytes = 64 * 1024 * 1024, answerTimeoutMs = 10_000 } = options;
-    this.#writes = new FairRoom(maxPendingWrites);
-    this.#bytes = new FairRoom(maxPendingBytes);
+    const { admission = new Admission(), answerTimeoutMs = 10_000 } = options;
+    this.#room = admission.rooms['small write'];
     this.#answerTimeoutMs = answerTimeoutMs;
     this.#onFatal = options.onFatal;
     const heap = { ...writerHeap, maxOldGenerationSizeMb: options.maxHeapMb ?? writerHeap.maxOldGenerationSizeMb };
@@ -123,9 +120,8 @@ export class SqliteWriter {
     if (this.#stopped !== null) return Promise.reject(new UnavailableError(this.#stopped));
     const owner = currentOwner();
     const bytes = bytesOf(write);
-    if (!this.#writes.hasRoom(owner) || !this.#bytes.take(owner, bytes))
+    if (!this.#room.take(owner, bytes))
       return Promise.reject(new UnavailableError('Too many writes are waiting for the writer of SQLite files.'));
-    this.#writes.take(owner);
     const { promise, resolve, reject } = Promise.withResolvers<WriteAnswer>();
     this.#waiting.push(owner, { owner, message: { kind: 'write', file, write }, bytes, resolve, reject });
     if (!this.#isFlushing) setImmediate(this.#flush);
@@ -177,8 +173,7 @@ export class SqliteWriter {
   }
 
   #giveBack({ owner, bytes }: PendingWrite): void {
-    this.#writes.giveBack(owner);
-    this.#bytes.giveBack(owner, bytes);
+    this.#room.giveBack(owner, bytes);
   }
 }
 

@@ -1,4 +1,5 @@
 import { Counter, type Registry } from 'prom-client';
+import type { Admission } from '#exchange/admission.ts';
 import type { CallRecord, Usage } from '#gateway/relay/call-record.ts';
 import { Batcher } from '#shared/async/batcher.ts';
 import type { CallLog } from './call-log/call-log.ts';
@@ -7,6 +8,7 @@ import { type AttemptMetrics, createAttemptMetrics, genAiMetrics } from './call-
 import { UsageRecorder, type UsageRecorderOptions } from './usage-recorder.ts';
 
 export interface MeteringOptions extends UsageRecorderOptions {
+  readonly admission: Pick<Admission, 'rooms'>;
   /** The registry of the gateway's instruments. */
   readonly registry: Registry;
   /** Stores the record of each call. */
@@ -27,7 +29,7 @@ export interface Metering {
 /** Opens metering: each call is measured, added up and recorded, outside of the request. */
 export function openMetering(options: MeteringOptions): Metering {
   const recorder = new UsageRecorder(options);
-  const calls = new CallRecorder({ calls: options.calls, log: options.log });
+  const calls = new CallRecorder({ admission: options.admission, calls: options.calls, log: options.log });
   countDropped(options.registry, calls);
   let lost = 0;
   const ended = new Batcher<CallRecord>((records) => {

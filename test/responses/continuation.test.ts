@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
+import { Admission } from '#exchange/admission.ts';
 import { openMongoDbResponseStore } from '#responses/mongodb/mongodb-response-store.ts';
 import type { ResponseStore } from '#responses/response-store.ts';
 import { openSqliteResponseStore } from '#responses/sqlite/sqlite-response-store.ts';
@@ -111,6 +112,7 @@ function canBeContinued(place: string, runs: number, open: () => Promise<Respons
 
 function newResponses(store: ResponseStore, recentTurnBytes: number): StoredResponses {
   return new StoredResponses({
+    admission: new Admission(),
     store,
     keys: new InMemorySubjectKeys(),
     ttlDays: 30,

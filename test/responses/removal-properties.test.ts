@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
+import { Admission } from '#exchange/admission.ts';
 import { openMongoDbResponseStore } from '#responses/mongodb/mongodb-response-store.ts';
 import { ResponseRetention } from '#responses/response-retention.ts';
 import type { ResponseStore } from '#responses/response-store.ts';
@@ -22,7 +23,13 @@ function storedAsInTheModel(place: string, numRuns: number, open: () => Promise<
   it(`on ${place}`, async function () {
     this.timeout(120_000);
     const store = await open();
-    const responses = new StoredResponses({ store, keys: new InMemorySubjectKeys(), ttlDays: 30, quotaBytes: 1e9 });
+    const responses = new StoredResponses({
+      admission: new Admission(),
+      store,
+      keys: new InMemorySubjectKeys(),
+      ttlDays: 30,
+      quotaBytes: 1e9,
+    });
     let runs = 0;
     await fc.assert(
       fc.asyncProperty(choices, async (all) => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { Admission } from '#exchange/admission.ts';
 import { sealText } from '#personal-data/sealed-text.ts';
 import { openSqliteResponseStore } from '#responses/sqlite/sqlite-response-store.ts';
 import { StoredResponses } from '#responses/stored-responses.ts';
@@ -26,7 +27,7 @@ describe('a conversation that release 0.4 has stored, in a file that release 0.5
     const key = (await keys.obtain(subject)) ?? assert.fail();
     writer = new SqliteWriter({ onFatal: assert.fail });
     const store = openSqliteResponseStore({ file, writer });
-    responses = new StoredResponses({ store, keys, ttlDays: 30, quotaBytes: 1e9 });
+    responses = new StoredResponses({ admission: new Admission(), store, keys, ttlDays: 30, quotaBytes: 1e9 });
     // Its responses have no chains, because release 0.4 stored neither ancestors nor subjects.
     const database = new DatabaseSync(file);
     database.prepare('INSERT INTO subjects VALUES (?, ?)').run(project, subject);

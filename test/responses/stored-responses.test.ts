@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { Admission } from '#exchange/admission.ts';
 import { ResponseRetention } from '#responses/response-retention.ts';
 import { StoredResponses } from '#responses/stored-responses.ts';
 import type { KeptTurn, NewTurn } from '#responses/turn.ts';
@@ -22,7 +23,14 @@ describe('StoredResponses', () => {
     store = new InMemoryResponseStore();
     keys = new InMemorySubjectKeys();
     now = 1_000_000 * dayMs;
-    responses = new StoredResponses({ store, keys, ttlDays: 30, quotaBytes, now: () => now });
+    responses = new StoredResponses({
+      admission: new Admission(),
+      store,
+      keys,
+      ttlDays: 30,
+      quotaBytes,
+      now: () => now,
+    });
   });
 
   afterEach(() => responses.close());
@@ -97,14 +105,28 @@ describe('StoredResponses', () => {
       assert.ok(given[1].length <= 64);
       return outlines.apply(store, given);
     };
-    responses = new StoredResponses({ store, keys, ttlDays: 30, quotaBytes, now: () => now });
+    responses = new StoredResponses({
+      admission: new Admission(),
+      store,
+      keys,
+      ttlDays: 30,
+      quotaBytes,
+      now: () => now,
+    });
     assert.deepEqual(idsOf(await responses.turns.conversation(project, 'r299', noLimit)), ids);
     assert.ok(reads <= 200 / 64 + 7, `${reads} reads`);
   });
 
   it('reads no more outlines than its limit has room for', async () => {
     for (let index = 0; index < 200; index += 1) await turn(`r${index}`, index === 0 ? null : `r${index - 1}`);
-    responses = new StoredResponses({ store, keys, ttlDays: 30, quotaBytes, now: () => now });
+    responses = new StoredResponses({
+      admission: new Admission(),
+      store,
+      keys,
+      ttlDays: 30,
+      quotaBytes,
+      now: () => now,
+    });
     const { outlines } = store;
     let reads = 0;
     store.outlines = async (...given) => {
@@ -351,7 +373,14 @@ describe('StoredResponses', () => {
   it('stores again after an erasure that was interrupted', async () => {
     await turn('r1');
     await keys.destroy(await store.subjectOf(project));
-    responses = new StoredResponses({ store, keys, ttlDays: 30, quotaBytes, now: () => now });
+    responses = new StoredResponses({
+      admission: new Admission(),
+      store,
+      keys,
+      ttlDays: 30,
+      quotaBytes,
+      now: () => now,
+    });
     await turn('r2');
     assert.notEqual(await responses.turns.find(project, 'r2'), null);
     assert.equal(await responses.turns.find(project, 'r1'), null);
@@ -384,7 +413,14 @@ describe('StoredResponses', () => {
     });
 
     it('is known to a call that begins on another node', async () => {
-      const other = new StoredResponses({ store, keys, ttlDays: 30, quotaBytes, now: () => now });
+      const other = new StoredResponses({
+        admission: new Admission(),
+        store,
+        keys,
+        ttlDays: 30,
+        quotaBytes,
+        now: () => now,
+      });
       await turn('r1');
       assert.equal(JSON.parse(String((await other.turns.find(project, 'r1'))?.text.response)).id, 'r1');
       await responses.eraseProject(project);
@@ -428,7 +464,14 @@ describe('StoredResponses', () => {
       removed.length = 0;
     });
     const withQuota = (bytes: number) => {
-      responses = new StoredResponses({ store, keys, ttlDays: 30, quotaBytes: bytes, now: () => now });
+      responses = new StoredResponses({
+        admission: new Admission(),
+        store,
+        keys,
+        ttlDays: 30,
+        quotaBytes: bytes,
+        now: () => now,
+      });
       responses.watchRemovals((reason) => removed.push(reason));
     };
 

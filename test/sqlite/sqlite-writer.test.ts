@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { Admission } from '#exchange/admission.ts';
 import { runFor } from '#shared/async/fair-queue.ts';
 import { isOutage, RefusedWriteError, UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { SqliteFile } from '#sqlite/sqlite-file.ts';
@@ -28,6 +29,8 @@ describe('SqliteWriter', () => {
     folder.remove();
   });
 
+  const writesUpTo = (maxPlaces: number, maxBytes: number) =>
+    new Admission({ limits: { rooms: { 'small write': { maxPlaces, maxBytes } } } });
   const open = (options: Partial<SqliteWriterOptions> = {}) =>
     new SqliteWriter({ onFatal: (error) => failures.push(error), ...options });
   const reopen = async (options: Partial<SqliteWriterOptions>) => {
@@ -141,7 +144,7 @@ describe('SqliteWriter', () => {
   });
 
   it('refuses writes beyond its limits, and accepts further ones after the answers', async () => {
-    await reopen({ maxPendingWrites: 2, maxPendingBytes: 50 });
+    await reopen({ admission: writesUpTo(2, 50) });
     const one = table('one.db');
     await assert.rejects(one.insert(['large', 'x'.repeat(50)]), UnavailableError);
     const accepted = [one.insert(['a', '']), one.insert(['b', ''])];
@@ -183,7 +186,7 @@ describe('SqliteWriter', () => {
   });
 
   it('leaves half of its places, and half of its bytes, to other projects', async () => {
-    await reopen({ maxPendingWrites: 10, maxPendingBytes: 1_000 });
+    await reopen({ admission: writesUpTo(10, 1_000) });
     const one = table('one.db');
     const insert = (project: string, name: string, body = '') => runFor(project, () => one.insert([name, body]));
     const accepted = Array.from({ length: 5 }, (_, index) => insert('busy', `${index}`));

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { OpenedParts } from '#app/opened-parts.ts';
 import type { UsageEvents } from '#domain/usage/events.ts';
+import { Admission } from '#exchange/admission.ts';
 import { createMetrics } from '#http/routes/metrics.ts';
 import { delay } from '#shared/async/timed-waits.ts';
 import { AppendableEventStore } from '#test/support/fakes/appendable-event-store.ts';
@@ -18,7 +19,14 @@ describe('Metering', () => {
     const log = { info: write, warn: write, error: write };
     const stored: LoggedCall[] = [];
     const calls = { add: async (added: ReadonlyArray<LoggedCall>) => void stored.push(...added) };
-    const metering = openMetering({ events, calls, node: 'n1', log, registry: metrics.registry });
+    const metering = openMetering({
+      admission: new Admission(),
+      events,
+      calls,
+      node: 'n1',
+      log,
+      registry: metrics.registry,
+    });
     metering.usage.record(callRecord());
     metering.usage.record(callRecord());
     assert.match(await metrics.text(), /gen_ai_client_operation_duration_seconds_count{.*} 2\n/);
@@ -47,7 +55,14 @@ describe('Metering', () => {
     const stored: LoggedCall[] = [];
     const calls = { add: (added: ReadonlyArray<LoggedCall>) => slow(async () => void stored.push(...added)) };
     const events = { append: (...given: Parameters<typeof store.append>) => slow(() => store.append(...given)) };
-    const metering = openMetering({ events, calls, node: 'n1', log, registry: metrics.registry });
+    const metering = openMetering({
+      admission: new Admission(),
+      events,
+      calls,
+      node: 'n1',
+      log,
+      registry: metrics.registry,
+    });
     const opened = new OpenedParts();
     opened.addBuffer('metering', metering);
     opened.addWork('batches', () => new Promise(() => undefined));

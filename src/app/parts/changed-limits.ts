@@ -1,7 +1,20 @@
 import type { Config } from '#app/config.ts';
-import type { ChangedLimits } from '#exchange/slot-table.ts';
+import type { ByteLimits } from '#exchange/byte-budget.ts';
+import { type ChangedLimits, maxLineBytesOf } from '#exchange/slot-table.ts';
 
 /** The limits of the table that the configuration changes. */
-export function changedLimits({ bodies, answers, feeds }: Config['limits']): ChangedLimits {
-  return { rooms: { 'live feed': feeds }, bytes: { body: bodies, answer: answers } };
+export function changedLimits({ bodies, answers, spools, feeds, maxJsonBytes }: Config['limits']): ChangedLimits {
+  const lines = linesLimits(bodies, maxLineBytesOf(maxJsonBytes));
+  return {
+    rooms: { 'live feed': feeds },
+    bytes: { body: bodies, answer: answers, spool: spools, 'batch line': lines },
+  };
+}
+
+/** Lines have half of the room of bodies, and two lines of maximum length always fit. */
+function linesLimits(bodies: ByteLimits, maxLineBytes: number): ByteLimits {
+  return {
+    maxBytesPerProject: Math.max(2 * maxLineBytes, bodies.maxBytesPerProject / 2),
+    maxBytes: Math.max(2 * maxLineBytes, bodies.maxBytes / 2),
+  };
 }

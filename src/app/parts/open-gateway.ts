@@ -53,18 +53,19 @@ export async function readGatewaySource(config: Config, log: Logger): Promise<Ga
  */
 export function openGateway(source: GatewaySource | null, runtime: Runtime): OpenGateway | null {
   if (source === null) return null;
-  const { config, metrics, events, calls, responses, writer, blobs, node, log, opened } = runtime;
+  const { admission, config, metrics, events, calls, responses, writer, blobs, node, log, opened } = runtime;
   const { configuration, file } = source;
-  const metering = openMetering({ registry: metrics.registry, events, calls, node, log });
+  const metering = openMetering({ admission, registry: metrics.registry, events, calls, node, log });
   opened.addBuffer('metering', metering);
   keepCallLimits(runtime);
   keepResponseLimits(runtime);
   const gateway = new Gateway({
+    admission,
     configuration,
     environment: process.env,
     usage: metering.usage,
     attempts: metering.attempts,
-    spools: openSpools(config, metrics),
+    spools: openSpools(config, admission.budgets.spool, metrics),
     responses,
     findFile: (fileId, projectId) => findProjectFile({ writer, blobs }, fileId, projectId),
     node,

@@ -1,20 +1,11 @@
 import { readEndOfLog } from '#app/progress.ts';
 import type { Runtime } from '#app/runtime.ts';
 import type { Lookup } from '#application/commands/command.ts';
-import { FairSlots } from '#shared/async/fair-queue.ts';
 import { MessageDelivery } from '#webhooks/delivery/message-delivery.ts';
 import { createTryCounter, watchDeliveries } from '#webhooks/delivery/webhook-metrics.ts';
 import { WebhookRunner } from '#webhooks/delivery/webhook-runner.ts';
 import { WebhookSender } from '#webhooks/delivery/webhook-sender.ts';
 import { runOnOneNode } from './run-on-one-node.ts';
-
-/**
- * The most attempts of this node at once. Further ones wait; owners of endpoints get free ones in turn. A dead endpoint
- * uses one of them, a living one up to eight.
- */
-const maxTriesAtOnce = 4_096;
-/** The most attempts of the endpoints of one owner at once. */
-const maxTriesOfOwner = 256;
 
 /** What sends requests to receivers. */
 export type RequestSender = Pick<WebhookSender, 'send' | 'close'>;
@@ -48,11 +39,10 @@ export function createRequestSender({ config, webhooks }: Runtime): RequestSende
 }
 
 function createRunner(
-  { events, history, personalData, webhooks, metrics, log, ...others }: Runtime,
+  { admission, events, history, personalData, webhooks, metrics, log, ...others }: Runtime,
   sender: RequestSender,
 ): WebhookRunner {
   const reads = { history, personalReader: personalData.readerOf.bind(personalData) };
-  const slots = new FairSlots({ maxSlots: maxTriesAtOnce, maxSlotsOfOwner: maxTriesOfOwner });
   return new WebhookRunner({
     ...others,
     log,
@@ -61,6 +51,6 @@ function createRunner(
     deliveries: webhooks.deliveries,
     countTry: createTryCounter(metrics.registry),
     statesFor: webhooks.statesFor,
-    delivery: new MessageDelivery({ reads, sender, slots, log }),
+    delivery: new MessageDelivery({ admission, reads, sender, log }),
   });
 }

@@ -11,6 +11,7 @@ import { upcastWith } from '#event-store/recorded-event.ts';
 import { openSqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
 import type { StreamRemoval } from '#event-store/stream-removal.ts';
 import type { RawLog } from '#event-store/transfer/raw-log.ts';
+import type { Admission } from '#exchange/admission.ts';
 import type { Metrics } from '#http/routes/metrics.ts';
 import type { ProjectorEvents } from '#projection-engine/hosting/projector-messages.ts';
 import { StartupError, withVariableName } from '#shared/errors/startup-error.ts';
@@ -41,6 +42,7 @@ export interface OpenedEventStore {
 
 /** The receivers of its log lines, measurements and failures. */
 export interface EventStoreListeners {
+  readonly admission: Admission;
   readonly log: DebugLogger;
   readonly metrics: Metrics;
   /** Called with a failure after which the store cannot be used. */
@@ -50,9 +52,10 @@ export interface EventStoreListeners {
 /** Opens the configured event store. It connects to EventStoreDB at the first call. @throws StartupError */
 export async function openEventStore(
   { eventStore, limits }: Config,
-  { log, metrics, onFatal }: EventStoreListeners,
+  { admission, log, metrics, onFatal }: EventStoreListeners,
 ): Promise<OpenedEventStore> {
   const common = {
+    admission,
     upcast: upcastWith(upcasters, isKnownEventType),
     maxAppendBytes: limits.maxAppendBytes,
     onCommit: metrics.appendBatch,

@@ -89,7 +89,7 @@ export async function openReadOnlyStores(
   opened.defer(() => keyUsage.close());
   const mongoDb = openMongoDbConnections(config, log, metrics);
   opened.defer(() => mongoDb.close());
-  const { records, place } = openEmbeddedRecords(dataDir, onFatal, opened);
+  const { records, place } = openEmbeddedRecords(dataDir, { admission, onFatal }, opened);
   const checkpoints = new ProcessCheckpoints(records);
   const subjectKeys = await openSubjectKeys(place, { isLogBegun: async () => true, isReadOnly: true, log });
   opened.defer(() => subjectKeys.close());
@@ -98,7 +98,7 @@ export async function openReadOnlyStores(
   const webhooks = await openWebhookStores(config, { records, place, opened });
   const calls = await openCallLog(place);
   opened.defer(() => calls.close());
-  const responses = await openStoredResponses(place, subjectKeys, config);
+  const responses = await openStoredResponses(place, subjectKeys, config, admission);
   opened.defer(() => responses.close());
   const positions = asOfPositions(asOf, admission);
   const read = {

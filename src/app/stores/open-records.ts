@@ -3,7 +3,7 @@ import { dataDatabases } from '#app/files/data-files.ts';
 import type { MongoDbConnection } from '#mongodb/mongodb-connection.ts';
 import type { RecordStore } from '#records/record-store.ts';
 import { openSqliteRecordStore } from '#records/sqlite/sqlite-record-store.ts';
-import { SqliteWriter } from '#sqlite/sqlite-writer.ts';
+import { SqliteWriter, type SqliteWriterOptions } from '#sqlite/sqlite-writer.ts';
 import { limited } from './limited.ts';
 import type { MongoDbConnections } from './mongodb-connections.ts';
 import { recordLimits } from './port-limits.ts';
@@ -33,17 +33,19 @@ export async function openSharedRecords(
   return { records, place: { kind: 'shared', connection }, connection };
 }
 
+/** What limits the writes of small files, and what receives an error after which nothing can be written any more. */
+type RecordWriting = Required<Pick<SqliteWriterOptions, 'admission' | 'onFatal'>>;
+
 /**
  * Opens the records in the folder, and starts what writes them.
- * @param onFatal receives an error after which nothing can be written any more
  * @throws StartupError
  */
 export function openEmbeddedRecords(
   dataDir: string,
-  onFatal: (error: Error) => void,
+  { admission, onFatal }: RecordWriting,
   opened: AsyncDisposableStack,
 ): OpenedRecords {
-  const writer = new SqliteWriter({ onFatal });
+  const writer = new SqliteWriter({ admission, onFatal });
   opened.defer(() => writer.close());
   const file = join(dataDir, dataDatabases.records);
   const records = limited(openSqliteRecordStore({ file, writer }), recordLimits);

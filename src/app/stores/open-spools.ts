@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Config } from '#app/config.ts';
-import { ByteBudget } from '#exchange/byte-budget.ts';
+import type { ByteBudget } from '#exchange/byte-budget.ts';
 import { SpoolFolder } from '#gateway/audio/spool-folder.ts';
 import type { Metrics } from '#http/routes/metrics.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
@@ -12,15 +12,14 @@ import { makeFolder } from '#shared/files/make-folder.ts';
  * Opens the folder for uploads that are too large for memory, and creates it if it does not exist.
  * @throws StartupError if it is not writable
  */
-export function openSpools(config: Config, metrics: Metrics): SpoolFolder {
-  const { spoolDir, limits } = config;
+export function openSpools(config: Config, budget: ByteBudget, metrics: Metrics): SpoolFolder {
+  const { spoolDir } = config;
   try {
     makeFolder(spoolDir);
     accessSync(spoolDir, constants.W_OK | constants.X_OK);
   } catch (error) {
     throw new StartupError(`SPOOL_DIR: ${spoolDir} cannot be written to (${error}): name another folder.`);
   }
-  const budget = new ByteBudget(limits.spools);
   metrics.watchGauge('switchyard_spool_bytes', 'Bytes that uploads hold in files', () => budget.bytes);
   return new SpoolFolder({ folder: spoolDir, budget, freeSpace: freeSpaceOf(config) });
 }

@@ -99,7 +99,7 @@ export async function openStores(
   const shared = documents.kind === 'mongodb' ? await openSharedRecords(documents.url, mongoDb, opened) : null;
   // Every format is checked before any number is written, because the release to go through would refuse a newer number.
   if (shared !== null) await waitForStore('READ_STORE_URL', log, () => checkDatabaseFormat(shared, 'READ_STORE_URL'));
-  const opening = await openEventStore(config, { log, metrics, onFatal });
+  const opening = await openEventStore(config, { admission, log, metrics, onFatal });
   const { events, tail, forProjector, soleWriter, checkStreamPrefix, ensureWritable, format } = opening;
   opened.defer(() => events.close());
   opened.defer(() => tail.close());
@@ -107,7 +107,7 @@ export async function openStores(
   await waitForStore('EVENT_STORE_URL', log, () => format.check());
   recordFolderFormat(directory.path);
   if (shared !== null) await waitForStore('READ_STORE_URL', log, () => recordDatabaseFormat(shared, 'READ_STORE_URL'));
-  const { records, place } = shared ?? openEmbeddedRecords(directory.path, onFatal, opened);
+  const { records, place } = shared ?? openEmbeddedRecords(directory.path, { admission, onFatal }, opened);
   const wasFilled = () => waitForStore('READ_STORE_URL', log, () => hasReadModels(config.readStore, records));
   await waitForStore('EVENT_STORE_URL', log, () => checkStreamPrefix(wasFilled));
   await waitForStore('EVENT_STORE_URL', log, () => format.record());
@@ -138,7 +138,7 @@ export async function openStores(
   const webhooks = await openWebhookStores(config, { records, place, opened });
   const calls = await openCallLog(place);
   opened.defer(() => calls.close());
-  const responses = await openStoredResponses(place, subjectKeys, config);
+  const responses = await openStoredResponses(place, subjectKeys, config, admission);
   opened.defer(() => responses.close());
   const read = { ...readStore, ensureWritable, records, keyUsage, checkpoints, personalData };
   return { directory, metrics, events, tail, writer, node, blobs, webhooks, calls, responses, ...read };

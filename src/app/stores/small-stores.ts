@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path';
 import type { Config } from '#app/config.ts';
 import { dataDatabases } from '#app/files/data-files.ts';
+import type { Admission } from '#exchange/admission.ts';
 import type { MongoDbConnection, MongoDbConnectionOptions } from '#mongodb/mongodb-connection.ts';
 import type { SubjectKeys } from '#personal-data/subject-keys.ts';
 import { openSqliteResponseStore } from '#responses/sqlite/sqlite-response-store.ts';
@@ -40,6 +41,7 @@ export async function openStoredResponses(
   place: SmallStoresPlace,
   keys: SubjectKeys,
   { limits }: Pick<Config, 'limits'>,
+  admission: Pick<Admission, 'slot'>,
 ): Promise<StoredResponses> {
   const store = await openSmallStore(place, {
     limits: responseLimits,
@@ -48,7 +50,7 @@ export async function openStoredResponses(
     loadMongoDb: async () => (await import('#responses/mongodb/mongodb-response-store.ts')).openMongoDbResponseStore,
   });
   const { responsesTtlDays: ttlDays, responsesQuotaBytes: quotaBytes, responsesMemoryBytes: recentTurnBytes } = limits;
-  return new StoredResponses({ store, keys, ttlDays, quotaBytes, recentTurnBytes });
+  return new StoredResponses({ admission, store, keys, ttlDays, quotaBytes, recentTurnBytes });
 }
 
 /** @param folder on whose volume space must stay free */

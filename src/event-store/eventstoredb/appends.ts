@@ -1,7 +1,6 @@
 import type { AppendResp } from '@eventstore/db-client/generated/streams_pb.js';
 import * as E from 'fp-ts/lib/Either.js';
 import { isShortenedOnPurpose } from '#domain/stream-kinds.ts';
-import { AppendRoom, type AppendRoomLimits } from '#event-store/append-limits.ts';
 import { type AppendFailure, type AppendResult, type CommitStatistics, noStream } from '#event-store/event-store.ts';
 import {
   type CallFailure,
@@ -17,6 +16,7 @@ import type { Reads } from '#event-store/eventstoredb/connection/reads.ts';
 import { appendRequests, eventOf, positionOf, streamRequest } from '#event-store/eventstoredb/wire/requests.ts';
 import type { StreamNames } from '#event-store/eventstoredb/wire/stream-names.ts';
 import { UnreadableStreamError } from '#event-store/unreadable-stream.ts';
+import { currentOwner, type FairPlaces } from '#shared/async/fair-queue.ts';
 import { BackOff } from '#shared/async/retrying.ts';
 import { withTimeout } from '#shared/async/timed-waits.ts';
 import type { Availability, UnavailableCause } from '#shared/availability/availability.ts';
@@ -30,7 +30,7 @@ import type { WriteAccess } from './write-access.ts';
 type Outcome = E.Either<AppendFailure, AppendResult>;
 
 /** The limits of appends. */
-export interface AppendLimits extends AppendRoomLimits {
+export interface AppendLimits {
   /** The limit of one append, which the server's own may be below. */
   readonly maxAppendBytes: number;
   /** The longest wait of the caller. */
@@ -51,6 +51,8 @@ export interface AppendsOptions {
   readonly names: StreamNames;
   readonly unreadable: UnreadableStreams;
   readonly limits: AppendLimits;
+  /** For the appends whose outcome is not known yet. */
+  readonly room: FairPlaces;
   readonly log: DebugLogger;
   readonly onCommit: (statistics: CommitStatistics) => void;
   /** Called with the position of each append to the log that is stored, also after its caller got `unavailable`. */
@@ -68,7 +70,6 @@ export class Appends {
   readonly #options: AppendsOptions;
   readonly #pending = new Set<Promise<unknown>>();
   readonly #giveUp = new AbortController();
-  readonly #room: AppendRoom;
   readonly #lines = new AppendLines((append, bytes, appends) => this.#settle(append, bytes, appends));
   #closing = false;
   /** The highest position in an answer to an append. */
@@ -76,7 +77,6 @@ export class Appends {
 
   constructor(options: AppendsOptions) {
     this.#options = options;
-    this.#room = new AppendRoom(options.limits);
   }
 
   /**
@@ -85,14 +85,14 @@ export class Appends {
    * @throws UnreadableStreamError
    */
   async append(append: Append, bytes: number, lastEventId?: string): Promise<Outcome> {
-    const { availability, limits } = this.#options;
+    const { availability, limits, room } = this.#options;
     const { answerWithinMs, retriesWhenUnavailable } = limits;
     if (this.#closing) return unavailable('The event store is closing.');
     if (availability.cause !== null && !retriesWhenUnavailable) return this.#refuse(availability.cause);
-    const leave = this.#room.take(bytes);
-    if (leave === null) return unavailable('Too many writes are waiting for the event store.');
+    const owner = currentOwner();
+    if (!room.take(owner, bytes)) return unavailable('Too many writes are waiting for the event store.');
     const settled = this.#lines.add(append, bytes, lastEventId);
-    this.#keep(settled, leave);
+    this.#keep(settled, () => room.giveBack(owner, bytes));
     const answer = withTimeout(answerWithinMs, settled, unavailable('The event store does not answer in time.'));
     return retriesWhenUnavailable ? answer : availability.failWhenUnavailable(answer, unavailableFor);
   }

@@ -21,6 +21,7 @@ import type { LogChanges, LogPage, LogPageRequest, LogPages } from '#event-store
 import { asStored, recordedEvent, type Upcast } from '#event-store/recorded-event.ts';
 import type { StreamRemoval } from '#event-store/stream-removal.ts';
 import type { RawEvent, RawLog } from '#event-store/transfer/raw-log.ts';
+import { Admission } from '#exchange/admission.ts';
 import { EventLoopBudget } from '#shared/async/event-loop-budget.ts';
 import { delay, withTimeoutError } from '#shared/async/timed-waits.ts';
 import { Availability } from '#shared/availability/availability.ts';
@@ -64,10 +65,8 @@ export interface EventStoreDbOptions extends StreamNaming {
   readonly settleWithinMs?: number;
   /** The time limit of a read with all its attempts (default 5,000 ms). */
   readonly readWithinMs?: number;
-  /** The most pending appends (default 4,096); further ones are `unavailable`. */
-  readonly maxPendingAppends?: number;
-  /** The most bytes of all pending appends (default 64 MiB). */
-  readonly maxPendingBytes?: number;
+  /** Limits pending appends and long reads; further ones are `unavailable`. Default: one of its own. */
+  readonly admission?: Pick<Admission, 'rooms' | 'slot'>;
   /** Whether calls are retried while the server is known to be unavailable (default false: they fail at once). */
   readonly retriesWhenUnavailable?: boolean;
   /** From `feedTail` in another thread, whose pages and announcements serve this one too. Closed with the store. */
@@ -126,7 +125,7 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
     this.#maxAppendBytes = options.maxAppendBytes ?? defaultMaxAppendBytes;
     this.#names = new StreamNames(options);
     const names = this.#names;
-    const { log, retriesWhenUnavailable = false } = options;
+    const { log, admission = new Admission(), retriesWhenUnavailable = false } = options;
     const settings = serverSettings(options.url);
     const cluster = { settings, question: probeRequest(names) };
     const explain = (failure: unknown) => explainFailure(cluster, failure);
@@ -173,8 +172,6 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
       answerWithinMs,
       attemptMs,
       settleWithinMs: options.settleWithinMs ?? 600_000,
-      maxPending: options.maxPendingAppends ?? 4_096,
-      maxPendingBytes: options.maxPendingBytes ?? 64 * 1024 * 1024,
       retriesWhenUnavailable,
     };
     const unreadable = new UnreadableStreams(log);
@@ -188,6 +185,7 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
       names,
       unreadable,
       limits,
+      room: admission.rooms.append,
       log,
       onCommit,
       onStored,
@@ -199,7 +197,7 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
     this.#connection = connection;
     this.#availability = availability;
     this.#reads = reads;
-    this.#streams = new StreamReader({ reads, names, unreadable });
+    this.#streams = new StreamReader({ admission, reads, names, unreadable });
     this.#writeAccess = writeAccess;
     this.#log = reader;
     this.#changes = changes;

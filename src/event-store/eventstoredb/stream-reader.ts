@@ -1,7 +1,10 @@
 import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
+import * as E from 'fp-ts/lib/Either.js';
 import { isShortenedOnPurpose } from '#domain/stream-kinds.ts';
 import { gapIn, type StreamGap } from '#event-store/unreadable-stream.ts';
-import { currentOwner, FairSlots } from '#shared/async/fair-queue.ts';
+import type { Admission } from '#exchange/admission.ts';
+import { Held } from '#exchange/held.ts';
+import { currentOwner } from '#shared/async/fair-queue.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { isObject, type JsonObject } from '#shared/json/json.ts';
 import { StreamClosedError } from './connection/call-failure.ts';
@@ -11,6 +14,7 @@ import { bytesOf, type EventMessage, eventOf, metadataRequest, streamRequest } f
 import type { StreamNames } from './wire/stream-names.ts';
 
 export interface StreamReaderOptions {
+  readonly admission: Pick<Admission, 'slot'>;
   readonly reads: Reads;
   readonly names: StreamNames;
   readonly unreadable: UnreadableStreams;
@@ -20,18 +24,11 @@ export interface StreamReaderOptions {
 const eventsOfFirstRead = 31;
 
 /**
- * The limits of reads of several pages. Version 23.10 holds a thread of its pool for each one, and the pool begins with one
- * thread for each core: with eight of them at the same time, other calls wait for seconds.
- */
-const longReadLimits = { maxSlots: 4, maxWaiting: 4_096, maxWaitMs: 5_000 };
-
-/**
  * Reads streams without gaps. The server shows a shortened stream without a word, and a soft-deleted one as if it had
  * never existed, so both are checked here, for all readers.
  */
 export class StreamReader {
   readonly #options: StreamReaderOptions;
-  readonly #longReads = new FairSlots(longReadLimits);
 
   constructor(options: StreamReaderOptions) {
     this.#options = options;
@@ -87,9 +84,9 @@ export class StreamReader {
 
   /** @throws UnavailableError if no turn comes in time */
   async #inTurn<Result>(read: () => Promise<Result>): Promise<Result> {
-    const leave = await this.#longReads.enter(currentOwner());
-    if (typeof leave === 'string') throw new UnavailableError('Too many long streams are read from the event store.');
-    return read().finally(leave);
+    const leave = await this.#options.admission.slot(new Held(currentOwner()), 'long read');
+    if (E.isLeft(leave)) throw new UnavailableError(leave.left.detail);
+    return read().finally(leave.right);
   }
 
   /** Ensures that a stream that shows no event from a revision on really ends before it. */

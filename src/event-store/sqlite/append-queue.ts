@@ -1,14 +1,12 @@
 import type { MessagePort } from 'node:worker_threads';
 import * as E from 'fp-ts/lib/Either.js';
-import { AppendRoom } from '#event-store/append-limits.ts';
 import type { AppendFailure, AppendResult, EventToAppend } from '#event-store/event-store.ts';
+import { currentOwner, type FairPlaces } from '#shared/async/fair-queue.ts';
 import { type CommitFailed, type CommitSucceeded, conflictMark } from './messages.ts';
 
 export interface AppendQueueOptions {
-  /** The most accepted and unanswered appends. */
-  readonly maxPendingAppends: number;
-  /** The most bytes of these appends together. */
-  readonly maxPendingBytes: number;
+  /** For the accepted and unanswered appends. */
+  readonly room: FairPlaces;
   /** After this long without an answer from the disk, waiting appends end with `unavailable`. */
   readonly answerWithinMs: number;
 }
@@ -50,7 +48,6 @@ export class AppendQueue {
   readonly #port: MessagePort;
   readonly #options: AppendQueueOptions;
   readonly #pending: PendingAppend[] = [];
-  readonly #room: AppendRoom;
   #gathered: PendingBatch = emptyGathered();
   #flushing: NodeJS.Immediate | null = null;
   #watchdog: NodeJS.Timeout | null = null;
@@ -61,15 +58,16 @@ export class AppendQueue {
   constructor(port: MessagePort, options: AppendQueueOptions) {
     this.#port = port;
     this.#options = options;
-    const { maxPendingAppends: maxPending, maxPendingBytes } = options;
-    this.#room = new AppendRoom({ maxPending, maxPendingBytes });
   }
 
   /** @param bytes what the append stores */
   add(append: Append, bytes: number): Promise<Outcome> {
     if (this.#stopped !== null) return Promise.resolve(unavailable(this.#stopped));
-    const leave = this.#room.take(bytes);
-    if (leave === null) return Promise.resolve(unavailable('Too many writes are waiting for the event store.'));
+    const { room } = this.#options;
+    const owner = currentOwner();
+    if (!room.take(owner, bytes))
+      return Promise.resolve(unavailable('Too many writes are waiting for the event store.'));
+    const leave = () => room.giveBack(owner, bytes);
     this.#gather(append);
     return new Promise((settle) => this.#pending.push({ leave, settle }));
   }

@@ -14,6 +14,7 @@ import {
 import type { LogPageRequest, LogPages } from '#event-store/log-pages.ts';
 import { asStored, type Upcast } from '#event-store/recorded-event.ts';
 import type { StreamRemoval } from '#event-store/stream-removal.ts';
+import { Admission } from '#exchange/admission.ts';
 import { withTimeout } from '#shared/async/timed-waits.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
@@ -31,10 +32,8 @@ export interface SqliteEventStoreOptions {
   readonly upcast?: Upcast;
   /** The most stored bytes of one append (default 900 KiB). */
   readonly maxAppendBytes?: number;
-  /** The most accepted and unanswered appends (default 4,096). Further ones are `unavailable`. */
-  readonly maxPendingAppends?: number;
-  /** The most bytes of these appends together (default 64 MiB). */
-  readonly maxPendingBytes?: number;
+  /** Limits the accepted and unanswered appends. Further ones are `unavailable`. Default: one of its own. */
+  readonly admission?: Pick<Admission, 'rooms'>;
   /** Called after every commit. */
   readonly onCommit?: (statistics: CommitStatistics) => void;
   /**
@@ -113,11 +112,8 @@ class ThreadedEventStore implements SqliteEventStore {
     this.#port = port1;
     this.#maxAppendBytes = options.maxAppendBytes ?? defaultMaxAppendBytes;
     this.#onCommit = options.onCommit ?? (() => {});
-    this.#queue = new AppendQueue(port1, {
-      maxPendingAppends: options.maxPendingAppends ?? 4_096,
-      maxPendingBytes: options.maxPendingBytes ?? 64 * 1024 * 1024,
-      answerWithinMs: answerLimitMs,
-    });
+    const { admission = new Admission() } = options;
+    this.#queue = new AppendQueue(port1, { room: admission.rooms.append, answerWithinMs: answerLimitMs });
     const workerData: WriterThreadData = { file: options.file, port: port2 };
     const heap = {
       ...writerHeap,

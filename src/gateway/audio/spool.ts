@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { diskFull, isDiskFull } from '#application/operations/unexpected-error.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { heldBytesOf } from '#exchange/body-source.ts';
-import type { ByteLimits, ByteReservation, ByteShortage } from '#exchange/byte-budget.ts';
+import type { ByteReservation, ByteShortage } from '#exchange/byte-budget.ts';
 import { countReleasedBytes } from '#exchange/minor-gc.ts';
 import type { StoredBody } from '#gateway/transport/transport.ts';
 
@@ -179,11 +179,6 @@ function without(buffers: ReadonlyArray<Buffer>, bytes: number): ReadonlyArray<B
     return taken === buffer.length ? [] : [buffer.subarray(taken)];
   });
 }
-
-const gibibyte = 1024 * 1024 * 1024;
-
-/** The default limits of the bytes of spools on disk. */
-export const defaultSpoolByteLimits: ByteLimits = { maxBytesPerProject: gibibyte, maxBytes: 4 * gibibyte };
 
 const retryAfterSeconds = 5;
 

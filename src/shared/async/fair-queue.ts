@@ -307,8 +307,7 @@ export class FairPlaces {
 
   /** Takes a place for some bytes, which the caller must give back. @returns false if there is no room for it */
   take(owner: string, bytes = 0): boolean {
-    const isTaken =
-      !this.hasAll(owner) && this.#places.hasRoom(owner) && (bytes === 0 || this.#bytes.take(owner, bytes));
+    const isTaken = !this.hasAll(owner) && this.#places.hasRoom(owner) && this.#bytes.take(owner, bytes);
     if (isTaken) this.#places.take(owner);
     else this.#refused += 1;
     return isTaken;
@@ -317,6 +316,6 @@ export class FairPlaces {
   /** Gives back a place with its bytes. */
   giveBack(owner: string, bytes = 0): void {
     this.#places.giveBack(owner);
-    if (bytes > 0) this.#bytes.giveBack(owner, bytes);
+    this.#bytes.giveBack(owner, bytes);
   }
 }

@@ -1,6 +1,7 @@
+import type { Admission } from '#exchange/admission.ts';
 import type { CallRecord } from '#gateway/relay/call-record.ts';
 import { Debouncer } from '#shared/async/debouncer.ts';
-import { FairRoom } from '#shared/async/fair-queue.ts';
+import type { FairPlaces } from '#shared/async/fair-queue.ts';
 import { chance } from '#shared/chance.ts';
 import { clock } from '#shared/clock.ts';
 import { isOutage } from '#shared/errors/unavailable-error.ts';
@@ -9,14 +10,13 @@ import { OutageLog } from '#shared/logging/outage-log.ts';
 import type { CallLog, LoggedCall } from './call-log.ts';
 
 const intervalMs = 1_000;
-/** Maximum number of bytes that wait for the store. One project alone has half of them. */
-const maxWaitingBytes = 4 * 1024 * 1024;
 /** Maximum number of bytes that a project stores for each second: about 250 calls. */
 const maxBytesPerSecond = 96 * 1024;
 /** The most calls that are stored together, so that neither the event loop nor other writes wait long. */
 const maxCallsTogether = 500;
 
 export interface CallRecorderOptions {
+  readonly admission: Pick<Admission, 'rooms'>;
   readonly calls: Pick<CallLog, 'add'>;
   readonly log: Logger;
   /** In ms since 1970. */
@@ -53,7 +53,7 @@ export class CallRecorder {
   readonly #storing = new Debouncer(intervalMs, (guard) => this.#store(guard(this.#options.calls)));
   /** By project, oldest first. */
   #waiting = new Map<string, WaitingCall[]>();
-  #room = new FairRoom(maxWaitingBytes);
+  readonly #room: FairPlaces;
   /** When the oldest waiting call was added; null without one. */
   #since: number | null = null;
   readonly #idPrefix = chance.randomUuid().slice(0, 13);
@@ -62,6 +62,7 @@ export class CallRecorder {
 
   constructor(options: CallRecorderOptions) {
     this.#options = options;
+    this.#room = options.admission.rooms['call record'];
     this.#now = options.now ?? clock.time;
     this.#outage = new OutageLog(options.log, 'The store of the records of calls');
   }
@@ -120,13 +121,13 @@ export class CallRecorder {
   }
 
   #takeRoom(project: string, bytes: number): boolean {
-    return this.#room.takenBy(project) + bytes <= this.#maxBytesOfProject() && this.#room.take(project, bytes);
+    return this.#room.bytesOf(project) + bytes <= this.#maxBytesOfProject() && this.#room.take(project, bytes);
   }
 
   #takeWaiting(): ReadonlyArray<WaitingCall> {
     const calls = [...this.#waiting.values()].flat();
     this.#waiting = new Map();
-    this.#room = new FairRoom(maxWaitingBytes);
+    for (const call of calls) this.#room.giveBack(projectOf(call), call.bytes);
     return calls;
   }
 

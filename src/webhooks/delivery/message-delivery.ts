@@ -1,3 +1,4 @@
+import * as E from 'fp-ts/lib/Either.js';
 import {
   type AuditedEvent,
   auditedEvents,
@@ -8,7 +9,9 @@ import type { DeliveryError } from '#domain/webhook-endpoint/delivery.ts';
 import { type SealedSecret, secretField, secretPrefix, validSecrets } from '#domain/webhook-endpoint/secret.ts';
 import { UnreadableEventError } from '#event-store/recorded-event.ts';
 import { UnreadableStreamError } from '#event-store/unreadable-stream.ts';
-import { FairSlots, runFor } from '#shared/async/fair-queue.ts';
+import type { Admission } from '#exchange/admission.ts';
+import { Held } from '#exchange/held.ts';
+import { runFor } from '#shared/async/fair-queue.ts';
 import { abortable } from '#shared/async/timed-waits.ts';
 import { clock } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
@@ -49,7 +52,7 @@ export interface MessageDeliveryOptions {
   readonly reads: EntryReads;
   readonly sender: Pick<WebhookSender, 'send'>;
   /** Limits the tries of this node that run at the same time. */
-  readonly slots: FairSlots;
+  readonly admission: Pick<Admission, 'slot'>;
   readonly log: Pick<Logger, 'error' | 'warn'>;
 }
 
@@ -61,12 +64,6 @@ interface MadeMessage {
   readonly body: string;
 }
 
-/**
- * The messages that are made at once, of all owners and of one. To make, sign and send one takes about a third of a
- * millisecond, and thousands may be due at once; between two parts the event loop has a turn.
- */
-const makingLimits = { maxSlots: 16, maxSlotsOfOwner: 8 };
-
 const postponed = { kind: 'postponed' } as const;
 const dropped = { kind: 'dropped' } as const;
 
@@ -74,7 +71,6 @@ const dropped = { kind: 'dropped' } as const;
 export class MessageDelivery {
   readonly #options: MessageDeliveryOptions;
   readonly #entries: EntryMaker;
-  readonly #making = new FairSlots(makingLimits);
 
   constructor(options: MessageDeliveryOptions) {
     this.#options = options;
@@ -86,8 +82,8 @@ export class MessageDelivery {
    * @param signal aborts the try
    */
   async deliver(target: DeliveryTarget, message: Message, signal: AbortSignal): Promise<DeliveryTry> {
-    const leave = await this.#options.slots.enter(target.owner);
-    if (typeof leave === 'string') return postponed;
+    const leave = await this.#options.admission.slot(new Held(target.owner), 'webhook try');
+    if (E.isLeft(leave)) return postponed;
     try {
       return await abortable(signal, () => runFor(target.owner, () => this.#deliver(target, message, signal)));
     } catch (error) {
@@ -95,7 +91,7 @@ export class MessageDelivery {
       if (signal.aborted) return postponed;
       throw error;
     } finally {
-      leave();
+      leave.right();
     }
   }
 
@@ -115,15 +111,15 @@ export class MessageDelivery {
 
   /** @returns a try that has ended if there is nothing to send */
   async #makeInTurn(target: DeliveryTarget, message: Message, signal: AbortSignal): Promise<MadeMessage | DeliveryTry> {
-    const leave = await this.#making.enter(target.owner);
-    if (typeof leave === 'string') return postponed;
+    const leave = await this.#options.admission.slot(new Held(target.owner), 'webhook message');
+    if (E.isLeft(leave)) return postponed;
     try {
       const endpoint = signal.aborted ? null : target.current();
       return endpoint === null ? postponed : await this.#make(target.id, endpoint, message);
     } catch (error) {
       return await this.#notMade(error, target.id, message);
     } finally {
-      leave();
+      leave.right();
     }
   }
 

@@ -12,6 +12,7 @@ import {
   type EventStoreDbOptions,
   openEventStoreDbEventStore,
 } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
+import { Admission } from '#exchange/admission.ts';
 import { mustAppend, mustRefuse, someEvent, someEvents, someStream } from '#test/contract/event-store.ts';
 import { names, namesSet, origin } from '#test/support/events/names.ts';
 import { ids, tenants } from '#test/support/events/tenants.ts';
@@ -202,7 +203,10 @@ describe('EventStoreDbEventStore with failing appends', function () {
     });
 
     it('bounds the number of waiting appends', async () => {
-      const small = open({ ...shortLimits, maxPendingAppends: 2 });
+      const small = open({
+        ...shortLimits,
+        admission: new Admission({ limits: { rooms: { append: { maxPlaces: 2 } } } }),
+      });
       double.faults.everyAppend = { kind: 'ignore' };
       let given = 0;
       const waiting = [1, 2].map(async () => {

@@ -8,6 +8,7 @@ import { StreamReader } from '#event-store/eventstoredb/stream-reader.ts';
 import { UnreadableStreams } from '#event-store/eventstoredb/unreadable-streams.ts';
 import { StreamNames } from '#event-store/eventstoredb/wire/stream-names.ts';
 import { feedTail } from '#event-store/log-feed.ts';
+import { Admission } from '#exchange/admission.ts';
 import { mustAppend, someEvent } from '#test/contract/event-store.ts';
 import { eventMessage } from '#test/support/eventstoredb/calls/messages.ts';
 import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
@@ -77,7 +78,12 @@ describe('reads of streams from EventStoreDB', () => {
   };
 
   it('have a bound for those of several pages at the same time', async () => {
-    const reader = new StreamReader({ reads: reads as never, names, unreadable: new UnreadableStreams(log) });
+    const reader = new StreamReader({
+      admission: new Admission(),
+      reads: reads as never,
+      names,
+      unreadable: new UnreadableStreams(log),
+    });
     const streams = Array.from({ length: 20 }, (_, number) => `flow-${number}`);
     const read = await Promise.all(streams.map((stream) => reader.read(stream, 0, 100)));
     assert.ok(read.every(({ length }) => length === eventsOfStream));

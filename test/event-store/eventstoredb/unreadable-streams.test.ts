@@ -9,6 +9,7 @@ import {
 import { StreamReader } from '#event-store/eventstoredb/stream-reader.ts';
 import { UnreadableStreams } from '#event-store/eventstoredb/unreadable-streams.ts';
 import { StreamNames } from '#event-store/eventstoredb/wire/stream-names.ts';
+import { Admission } from '#exchange/admission.ts';
 import { mustAppend, someEvent, someEvents, someStream } from '#test/contract/event-store.ts';
 import { eventMessage, streamNotFound } from '#test/support/eventstoredb/calls/messages.ts';
 import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
@@ -119,7 +120,7 @@ describe('streams of EventStoreDB that someone else has shortened, deleted or cl
     const reads = { answers: async () => parts.shift() ?? [] } as unknown as Reads;
     const names = new StreamNames({ streamPrefix: 'test.' });
     const unreadable = new UnreadableStreams({ error: () => undefined });
-    const read = new StreamReader({ reads, names, unreadable }).read(stream, 0, 100);
+    const read = new StreamReader({ admission: new Admission(), reads, names, unreadable }).read(stream, 0, 100);
     await rejects(read, /from revision 31 on: .*soft delete/);
   });
 

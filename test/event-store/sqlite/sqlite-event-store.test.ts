@@ -17,6 +17,8 @@ import {
   type SqliteEventStoreOptions,
 } from '#event-store/sqlite/sqlite-event-store.ts';
 import { Writer } from '#event-store/sqlite/writer.ts';
+import { Admission } from '#exchange/admission.ts';
+import type { FairPlacesLimits } from '#shared/async/fair-queue.ts';
 import { runFor } from '#shared/async/fair-queue.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
@@ -111,6 +113,8 @@ describe('SqliteEventStore', () => {
     return store;
   }
 
+  const appendsUpTo = (limits: FairPlacesLimits) => new Admission({ limits: { rooms: { append: limits } } });
+
   it('commits waiting appends together', async () => {
     const commits: CommitStatistics[] = [];
     const store = await open({ onCommit: (statistics) => commits.push(statistics) });
@@ -123,7 +127,7 @@ describe('SqliteEventStore', () => {
   });
 
   it('refuses appends beyond the limit of waiting ones at once, and accepts more afterwards', async () => {
-    const store = await open({ maxPendingAppends: 10 });
+    const store = await open({ admission: appendsUpTo({ maxPlaces: 10 }) });
     const outcomes = await Promise.all(
       Array.from({ length: 30 }, () => store.append(someStream(), noStream, [someEvent()])),
     );
@@ -134,7 +138,7 @@ describe('SqliteEventStore', () => {
   });
 
   it('keeps room for the appends of other projects when one project has as many as it may', async () => {
-    const store = await open({ maxPendingAppends: 10 });
+    const store = await open({ admission: appendsUpTo({ maxPlaces: 10 }) });
     const append = (project: string) => runFor(project, () => store.append(someStream(), noStream, [someEvent()]));
     const outcomes = await Promise.all([...Array.from({ length: 30 }, () => append('one')), append('other')]);
     assert.deepEqual([outcomes.filter(E.isRight).length, outcomes.at(-1)?._tag], [6, 'Right']);
@@ -142,7 +146,7 @@ describe('SqliteEventStore', () => {
   });
 
   it('refuses appends beyond the limit of waiting bytes at once, and accepts more afterwards', async () => {
-    const store = await open({ maxPendingBytes: 10_000 });
+    const store = await open({ admission: appendsUpTo({ maxBytes: 10_000 }) });
     const large = () => someEvent('Large', { text: 'x'.repeat(3_000) });
     const outcomes = await Promise.all(
       Array.from({ length: 5 }, () => store.append(someStream(), noStream, [large()])),

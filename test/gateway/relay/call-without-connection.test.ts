@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
+import { Admission } from '#exchange/admission.ts';
 import { MemoryBody } from '#exchange/body-source.ts';
 import { ByteBudget } from '#exchange/byte-budget.ts';
 import { MemoryResponse } from '#exchange/response-sink.ts';
 import { slotTable } from '#exchange/slot-table.ts';
-import { defaultSpoolByteLimits } from '#gateway/audio/spool.ts';
 import { SpoolFolder } from '#gateway/audio/spool-folder.ts';
 import { builtInConfiguration } from '#gateway/config/configuration-file.ts';
 import { Gateway } from '#gateway/gateway.ts';
@@ -29,6 +29,7 @@ describe('a gateway call without a connection', () => {
     answers = new ByteBudget(slotTable.bytes.answer.limits);
     bodies = new ByteBudget(slotTable.bytes.body.limits);
     gateway = new Gateway({
+      admission: new Admission(),
       configuration: configurationOf(builtInConfiguration),
       environment: {},
       usage: { record: (record) => void records.push(record) },
@@ -39,7 +40,7 @@ describe('a gateway call without a connection', () => {
       findFile: async () => null,
       spools: new SpoolFolder({
         folder: tmpdir(),
-        budget: new ByteBudget(defaultSpoolByteLimits),
+        budget: new Admission().budgets.spool,
         freeSpace: new FreeSpace({ folders: [], minFreeBytes: 0 }),
       }),
     });

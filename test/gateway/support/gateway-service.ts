@@ -7,8 +7,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import { createInvoke } from '#application/operations/invoke.ts';
 import type { Caller } from '#domain/shared/access.ts';
 import { Admission } from '#exchange/admission.ts';
-import { ByteBudget } from '#exchange/byte-budget.ts';
-import { defaultSpoolByteLimits } from '#gateway/audio/spool.ts';
+import type { ByteBudget } from '#exchange/byte-budget.ts';
 import { type MakeFile, makeUnnamedFile, SpoolFolder } from '#gateway/audio/spool-folder.ts';
 import type { GatewayConfiguration } from '#gateway/config/configuration.ts';
 import { decodeConfiguration } from '#gateway/config/decode-configuration.ts';
@@ -87,7 +86,7 @@ export async function startGateway(
     limits = {},
     serverLimits = {},
     spoolFolder = tmpdir(),
-    spoolBudget = new ByteBudget(defaultSpoolByteLimits),
+    spoolBudget = new Admission().budgets.spool,
     makeFile = makeUnnamedFile,
     freeSpace = new FreeSpace({ folders: [], minFreeBytes: 0 }),
     beforeKey = async () => null,
@@ -111,6 +110,7 @@ export async function startGateway(
   const attempts = createAttemptMetrics(metrics.registry);
   let skippedMs = 0;
   const gateway = new Gateway({
+    admission,
     configuration: configurationOf(configuration),
     environment: { PROVIDER_KEY: 'provider-secret' },
     usage: { record: (record) => void records.push(record) },

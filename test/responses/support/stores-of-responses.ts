@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { Admission } from '#exchange/admission.ts';
 import { openMongoDbSubjectKeys } from '#personal-data/subject-keys.mongodb.ts';
 import { openSqliteSubjectKeys } from '#personal-data/subject-keys.sqlite.ts';
 import { openMongoDbResponseStore } from '#responses/mongodb/mongodb-response-store.ts';
@@ -22,7 +23,12 @@ export function openResponses(place: StoresPlace, now: () => number = Date.now):
   if ('url' in place) {
     const options = { url: place.url, timeoutMs: patientTimeoutMs };
     const keys = openMongoDbSubjectKeys(options);
-    const responses = new StoredResponses({ store: openMongoDbResponseStore(options), keys, ...limits });
+    const responses = new StoredResponses({
+      admission: new Admission(),
+      store: openMongoDbResponseStore(options),
+      keys,
+      ...limits,
+    });
     return {
       responses,
       close: async () => {
@@ -38,7 +44,7 @@ export function openResponses(place: StoresPlace, now: () => number = Date.now):
   });
   const keys = openSqliteSubjectKeys({ file: join(place.folder, 'keys.db'), writer });
   const store = openSqliteResponseStore({ file: join(place.folder, 'responses.db'), writer });
-  const responses = new StoredResponses({ store, keys, ...limits });
+  const responses = new StoredResponses({ admission: new Admission(), store, keys, ...limits });
   return {
     responses,
     close: async () => {

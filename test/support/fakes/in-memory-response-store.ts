@@ -1,3 +1,4 @@
+import { Admission } from '#exchange/admission.ts';
 import type {
   AddOutcome,
   Erasure,
@@ -190,6 +191,7 @@ function outlineOf(response: StoredResponse & { readonly subject?: string }): Re
 /** Stored responses in memory. */
 export function inMemoryResponses(): StoredResponses {
   return new StoredResponses({
+    admission: new Admission(),
     store: new InMemoryResponseStore(),
     keys: new InMemorySubjectKeys(),
     ttlDays: 30,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import { Admission } from '#exchange/admission.ts';
 import { RefusedWriteError, UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { attemptRecord, callRecord, failedAttempts } from '#test/usage/call-records.ts';
 import type { LoggedCall } from '#usage/call-log/call-log.ts';
@@ -22,7 +23,7 @@ describe('CallRecorder', () => {
       if (isUnavailable) throw new UnavailableError('The store is down.');
       stored.push(...calls);
     };
-    recorder = new CallRecorder({ calls: { add }, log: quiet, now: () => now });
+    recorder = new CallRecorder({ admission: new Admission(), calls: { add }, log: quiet, now: () => now });
   });
 
   it('stores a call with its attempts, its amounts and the cost of all attempts', async () => {
@@ -109,7 +110,7 @@ describe('CallRecorder', () => {
       stored.push(...calls);
     };
     const log = { ...quiet, error: (fields: object) => void lines.push(fields) };
-    recorder = new CallRecorder({ calls: { add }, log, now: () => now });
+    recorder = new CallRecorder({ admission: new Admission(), calls: { add }, log, now: () => now });
     recorder.add(['a', 'b', 'bad', 'c', 'd', 'e'].map((requestId) => callRecord({ requestId })));
     await recorder.close();
     recorder.add([callRecord({ requestId: 'f' })]);
@@ -129,7 +130,7 @@ describe('CallRecorder', () => {
         if (fails) throw Object.assign(new Error('quotes a document'), { name: 'MongoServerError', code });
         stored.push(...calls);
       };
-      recorder = new CallRecorder({ calls: { add }, log: quiet, now: () => now });
+      recorder = new CallRecorder({ admission: new Admission(), calls: { add }, log: quiet, now: () => now });
       recorder.add(['a', 'b'].map((requestId) => callRecord({ requestId })));
       await recorder.close();
       fails = false;
@@ -149,7 +150,7 @@ describe('CallRecorder', () => {
         if (calls.some(({ call }) => call.requestId === 'bad')) throw Object.assign(new Error('quotes bad'), fault);
         stored.push(...calls);
       };
-      recorder = new CallRecorder({ calls: { add }, log: quiet, now: () => now });
+      recorder = new CallRecorder({ admission: new Admission(), calls: { add }, log: quiet, now: () => now });
       recorder.add(['a', 'bad', 'b'].map((requestId) => callRecord({ requestId })));
       await recorder.close();
       assert.deepEqual([stored.length, recorder.dropped], [2, 1]);
@@ -189,7 +190,7 @@ describe('CallRecorder', () => {
             throw new RefusedWriteError('It does not fit.');
           taken.push(...calls.map(({ call }) => call.requestId));
         };
-        const each = new CallRecorder({ calls: { add }, log: quiet, now: () => now });
+        const each = new CallRecorder({ admission: new Admission(), calls: { add }, log: quiet, now: () => now });
         const ids = areBad.map((isBad, index) => `${isBad ? 'bad' : 'good'} ${index}`);
         each.add(ids.map((requestId) => callRecord({ requestId })));
         for (let tries = 0; tries <= areOutages.length; tries += 1) await each.close();

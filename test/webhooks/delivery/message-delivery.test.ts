@@ -3,7 +3,8 @@ import { StreamHistory } from '#application/history/stream-history.ts';
 import type { EventStore } from '#event-store/event-store.ts';
 import { UnreadableEventError } from '#event-store/recorded-event.ts';
 import { UnreadableStreamError } from '#event-store/unreadable-stream.ts';
-import { currentOwner, FairSlots } from '#shared/async/fair-queue.ts';
+import { Admission } from '#exchange/admission.ts';
+import { currentOwner } from '#shared/async/fair-queue.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { ids } from '#test/support/events/tenants.ts';
 import { webhookSecret } from '#test/support/harness/command-harness.ts';
@@ -61,7 +62,7 @@ describe('MessageDelivery', () => {
           return { status: 204, error: null, receiverRequest: null };
         },
       },
-      slots: new FairSlots({ maxSlots: 40, maxSlotsOfOwner: 10 }),
+      admission: new Admission({ limits: { slots: { 'webhook try': { maxSlots: 40, maxSlotsOfOwner: 10 } } } }),
       log: { error: log('error'), warn: log('warn') },
     });
   });
