@@ -6,6 +6,7 @@ import Koa, { type Context } from 'koa';
 import { koaBody } from 'koa-body';
 import { commands } from '#commands/table.ts';
 import { ByteBudget } from '#exchange/byte-budget.ts';
+import { Held } from '#exchange/held.ts';
 import { slotTable } from '#exchange/slot-table.ts';
 import { jsonBodyReader } from '#http/request/request-body.ts';
 import { writeResponse } from '#http/response/response.ts';
@@ -79,8 +80,8 @@ function aroundKoa(): Koa {
 
 /** Reads and parses a body as the service does, with limits on bytes and values. */
 async function takeBody(ctx: Context): Promise<void> {
-  const hold = budget.hold('project');
-  const read = await readBody(ctx, hold);
-  hold.release();
+  const held = new Held('project', { body: budget, answer: budget });
+  const read = await readBody(ctx, held);
+  held.release();
   if (E.isLeft(read)) throw new Error(read.left.detail);
 }

@@ -1,6 +1,6 @@
 import { stringify } from 'csv-stringify/sync';
 import { addUsage, noUsage, type UsageSums } from '#domain/usage/usage-total.ts';
-import type { TextStream } from '#exchange/response-sink.ts';
+import type { TextStream } from '#exchange/client.ts';
 import type { UsageDocument } from '#projections/usage/usage-by-period.ts';
 import { heavyWork } from '#shared/async/event-loop-budget.ts';
 import { type Grouping, groupOf, type UsageRowGroup } from './group-by.ts';

@@ -1,4 +1,5 @@
 import { currentOwner, type WorkOwner, workOwner } from '#shared/async/fair-queue.ts';
+import { ByteBudget, type ByteReservation } from './byte-budget.ts';
 
 /** The names under which something outlives its request. Each is a row of `switchyard_kept` in `/metrics`. */
 export const keptNames = ['settling append', 'usage', 'batch line', 'provider copy', 'feed'] as const;
@@ -30,6 +31,15 @@ export class ClientDisconnectedError extends Error {
 /** Gives back one thing that a request holds. Further calls do nothing. */
 export type GiveBack = () => void;
 
+/** The bytes of all requests, by direction. */
+export interface BytesOfRequests {
+  readonly body: ByteBudget;
+  readonly answer: ByteBudget;
+}
+
+const endless = { maxBytesPerProject: Number.POSITIVE_INFINITY, maxBytes: Number.POSITIVE_INFINITY };
+const withoutLimits: BytesOfRequests = { body: new ByteBudget(endless), answer: new ByteBudget(endless) };
+
 /** A thing that is held. Its holder changes when it outlives the request. */
 interface HeldPart {
   holder: Held;
@@ -42,15 +52,22 @@ interface HeldPart {
  */
 export class Held implements WorkOwner {
   #owner: string;
+  readonly #budgets: BytesOfRequests;
   readonly #parts = new Map<GiveBack, HeldPart>();
   #isReleased = false;
   #hasLeft = false;
   /** Made when somebody listens: most requests end before. */
   #leaving: AbortController | null = null;
+  #body: ByteReservation | null = null;
+  #answer: ByteReservation | null = null;
 
-  /** @param owner the id of the project; `serviceOwner` until the caller is known */
-  constructor(owner: string) {
+  /**
+   * @param owner the id of the project; `serviceOwner` until the caller is known
+   * @param budgets of the bytes that it takes. Default: without limits
+   */
+  constructor(owner: string, budgets: BytesOfRequests = withoutLimits) {
     this.#owner = owner;
+    this.#budgets = budgets;
   }
 
   get owner(): string {
@@ -77,13 +94,31 @@ export class Held implements WorkOwner {
     return giveBack;
   }
 
+  /** The bytes of its body that are in memory. Made for the owner of the first use. */
+  get body(): ByteReservation {
+    this.#body ??= this.#reserve(this.#budgets.body);
+    return this.#body;
+  }
+
+  /** The bytes of an answer that is held until it is whole. Made for the owner of the first use. */
+  get answer(): ByteReservation {
+    this.#answer ??= this.#reserve(this.#budgets.answer);
+    return this.#answer;
+  }
+
+  #reserve(budget: ByteBudget): ByteReservation {
+    const reservation = budget.hold(this.#owner);
+    this.add(() => reservation.release());
+    return reservation;
+  }
+
   /**
    * Takes parts out, which outlive the request until the returned `Held` is released. It counts under its name until then.
    * Its client cannot leave any more.
    * @param parts what `add` has returned
    */
   keep(name: KeptName, ...parts: ReadonlyArray<GiveBack>): Held {
-    const child = new Held(this.#owner);
+    const child = new Held(this.#owner, this.#budgets);
     kept[name] += 1;
     child.add(() => {
       kept[name] -= 1;

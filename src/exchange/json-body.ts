@@ -13,9 +13,9 @@ import {
   maxJsonLevels,
 } from '#shared/json/json-scanner.ts';
 import { endOfWord } from '#shared/json/json-tokens.ts';
-import { type ArrivalLimits, arrivalFailure, bodyShortageFailure, bodyTooLarge, heldBytesOf } from './body-source.ts';
+import { type ArrivalLimits, arrivalFailure, bodyShortageFailure, bodyTooLarge, heldBytesOf } from './body.ts';
 import { invalidInput, maxInputErrors } from './input-errors.ts';
-import type { StreamingConnection } from './streaming-connection.ts';
+import type { Request } from './request.ts';
 
 /** The limits of a JSON body. */
 export interface JsonBodyLimits {
@@ -24,30 +24,30 @@ export interface JsonBodyLimits {
 }
 
 /**
- * Reads a complete JSON body and counts it in the hold. Does not check its syntax.
+ * Reads a complete JSON body and counts it among what is held. Does not check its syntax.
  * @returns no bytes without a body; unsupported-media-type, body-too-large, or why it did not arrive completely
  * @throws ClientDisconnectedError
  */
 export async function readJsonBytes(
-  { headers, body, bodyHold: hold }: Pick<StreamingConnection, 'headers' | 'body' | 'bodyHold'>,
+  { headers, body, held }: Pick<Request, 'headers' | 'body' | 'held'>,
   { maxBytes, arrival: limits }: JsonBodyLimits,
 ): Promise<E.Either<Failure, Buffer>> {
   if (!body.isPresent) return E.right(Buffer.alloc(0));
   const refused = checkJsonMediaType(headers);
   if (refused !== null) return E.left(refused);
   if (body.announcedBytes > maxBytes) return E.left(bodyTooLarge(maxBytes));
-  const shortage = hold.shortageOf(body.announcedBytes);
+  const shortage = held.body.shortageOf(body.announcedBytes);
   if (shortage !== null) return E.left(bodyShortageFailure(shortage));
   // Node passes on a body that has arrived with the headers only when the code that got the headers has returned.
   await null;
   const buffered = body.takeBuffered();
   if (buffered !== null) {
-    const lacking = hold.take(heldBytesOf(buffered));
+    const lacking = held.body.take(heldBytesOf(buffered));
     return lacking === null ? E.right(buffered) : E.left(bodyShortageFailure(lacking));
   }
   const pieces: Buffer[] = [];
   let bytes = 0;
-  const arrival = await body.receive(limits, hold, (piece) => {
+  const arrival = await body.receive(limits, held.body, (piece) => {
     bytes += piece.length;
     pieces.push(piece);
     return bytes <= maxBytes;

@@ -4,7 +4,7 @@ import type { JsonObject } from '#shared/json/json.ts';
 import { type ErrorForm, openAiErrors } from './error-form.ts';
 import { ofQueryParameters } from './input-errors.ts';
 import { errorObject } from './openai-error.ts';
-import type { ResponseSink } from './response-sink.ts';
+import type { Request } from './request.ts';
 
 /** The path of the documentation of failures: `/docs/problems#flow-not-found`. */
 export const problemsPath = '/docs/problems';
@@ -79,7 +79,7 @@ function problem(failure: Failure, { path, requestId, onBothPlanes }: RefusedReq
  * @param path the path of the request
  */
 export function sendProblem(
-  { response, requestId }: { readonly response: ResponseSink; readonly requestId: string },
+  { client, id: requestId }: Pick<Request, 'id' | 'client'>,
   failure: Failure,
   path: string,
 ): void {
@@ -87,5 +87,5 @@ export function sendProblem(
   const { status, contentType, body, retryAfterSeconds } = createErrorResponse(failure, refused);
   const headers = ['Content-Type', contentType, 'Cache-Control', 'no-store'];
   if (retryAfterSeconds !== null) headers.push('Retry-After', String(retryAfterSeconds));
-  response.send(status, headers, JSON.stringify(body));
+  client.send(status, headers, JSON.stringify(body));
 }

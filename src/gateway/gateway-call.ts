@@ -1,9 +1,10 @@
 import * as E from 'fp-ts/lib/Either.js';
-import type { StreamingRequest, StreamReport } from '#application/operations/operation.ts';
+import type { StreamReport } from '#application/operations/operation.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
-import type { ArrivalLimits } from '#exchange/body-source.ts';
+import type { ArrivalLimits } from '#exchange/body.ts';
 import { type ErrorForm, openAiErrors } from '#exchange/error-form.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
+import type { Authorised } from '#exchange/request.ts';
 import type { ConfigurationSnapshot } from '#gateway/config/configuration-snapshot.ts';
 import { inputError } from '#gateway/framing/member-checks.ts';
 import type { CallRecord } from '#gateway/relay/call-record.ts';
@@ -23,7 +24,7 @@ export interface GatewayLimits {
 }
 
 /** A call that passed the limits of its project. */
-export interface GatewayCall extends StreamingRequest {
+export interface GatewayCall extends Authorised {
   readonly gateway: Gateway;
   readonly configuration: ConfigurationSnapshot;
   readonly limits: GatewayLimits;
@@ -72,15 +73,14 @@ const always = ['Cache-Control', 'no-store'];
 export async function runCall(
   gateway: Gateway,
   bounds: GatewayLimits,
-  request: StreamingRequest,
+  request: Authorised,
   answer: (call: GatewayCall) => Promise<CallResult>,
   errors: ErrorForm = openAiErrors,
 ): Promise<StreamReport> {
   const { limits } = gateway;
   const admission = limits.acquire(request.caller);
   const { headers, refusal: refused } = admission instanceof Promise ? await admission : admission;
-  const { response } = request;
-  response.addHeaders([...always, ...errors.requestIdHeader(request.requestId), ...headers]);
+  request.client.addHeaders([...always, ...errors.requestIdHeader(request.id), ...headers]);
   if (refused !== null) return sendFailure(request, refused, errors);
   const configuration = gateway.acquireConfiguration();
   try {
@@ -92,9 +92,9 @@ export async function runCall(
   }
 }
 
-function sendFailure({ response, requestId }: StreamingRequest, failed: Failure, errors: ErrorForm): StreamReport {
-  const error = gatewayErrorResponse(failed, { errors, requestId });
-  sendError(response, error);
+function sendFailure({ client, id }: Authorised, failed: Failure, errors: ErrorForm): StreamReport {
+  const error = gatewayErrorResponse(failed, { errors, id });
+  sendError(client, error);
   return reportOf(error.code);
 }
 

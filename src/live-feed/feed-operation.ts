@@ -36,7 +36,7 @@ export function createFeedOperation({ feed, isKeyValid }: FeedOperationOptions):
     produces: [eventStreamType],
     example: {},
     relay: async (request) => {
-      const { headers, caller, response } = request;
+      const { headers, caller, client: response } = request;
       const after = readLastEventId(headers['last-event-id']);
       const refusal = E.isLeft(after)
         ? after.left

@@ -1,6 +1,6 @@
 import type { AuditEntry } from '#application/history/audit-entries.ts';
 import type { Caller } from '#domain/shared/access.ts';
-import type { ResponseSink } from '#exchange/response-sink.ts';
+import type { Client } from '#exchange/client.ts';
 import { withTimeout } from '#shared/async/timed-waits.ts';
 import { clock, type Timer } from '#shared/clock.ts';
 
@@ -27,7 +27,7 @@ const maxUnreadMs = 30_000;
 
 export interface FeedReaderOptions {
   readonly caller: Caller;
-  readonly response: ResponseSink;
+  readonly response: Client;
   /** Whether its key is still valid. Rejects if that is not known now. */
   readonly isKeyValid: () => Promise<boolean>;
   /** The longest time that written bytes wait for the client. Default 30 s. */

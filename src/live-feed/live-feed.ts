@@ -7,7 +7,7 @@ import type { Following, LogTail } from '#event-store/log-tail.ts';
 import { UnreadableEventError } from '#event-store/recorded-event.ts';
 import { UnreadableStreamError } from '#event-store/unreadable-stream.ts';
 import type { Admission } from '#exchange/admission.ts';
-import type { ResponseSink } from '#exchange/response-sink.ts';
+import type { Client } from '#exchange/client.ts';
 import { type FairPlaces, runFor, serviceOwner } from '#shared/async/fair-queue.ts';
 import { clock, type Timer } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
@@ -34,7 +34,7 @@ export interface LiveFeedOptions {
 /** The request for a feed. */
 export interface FeedRequest {
   readonly caller: Caller;
-  readonly response: ResponseSink;
+  readonly response: Client;
   /** The position after which it begins; null to begin with the next event. */
   readonly after: number | null;
   readonly isKeyValid: () => Promise<boolean>;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
-import { readForClient } from '#exchange/body-source.ts';
+import { readForClient } from '#exchange/body.ts';
 import { ClientDisconnectedError } from '#exchange/held.ts';
 import { inexactIntegers, parseJsonObject } from '#exchange/json-body.ts';
 import { heavyWork } from '#shared/async/event-loop-budget.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { ByteBudget } from '#exchange/byte-budget.ts';
-import { MemoryResponse } from '#exchange/response-sink.ts';
+import { MemoryResponse } from '#exchange/client.ts';
 
 /** A hold without bytes, with room for a mebibyte. */
 const someRoom = () => new ByteBudget({ maxBytesPerProject: 2 ** 20, maxBytes: 2 ** 20 }).hold('project');

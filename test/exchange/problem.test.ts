@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { ByteBudget } from '#exchange/byte-budget.ts';
+import { MemoryResponse } from '#exchange/client.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import { createErrorResponse, type RefusedRequest, sendProblem } from '#exchange/problem.ts';
-import { MemoryResponse } from '#exchange/response-sink.ts';
 
 const control: RefusedRequest = {
   plane: 'control',
@@ -77,7 +77,7 @@ describe('the answer to a refused request of the control plane', () => {
   it('is sent as a whole by an operation that writes its own response, and is not cached', () => {
     const sent = (of: Failure) => {
       const response = new MemoryResponse(10_000, someRoom());
-      sendProblem({ response, requestId: 'request-1' }, of, '/v1/flows');
+      sendProblem({ client: response, id: 'request-1' }, of, '/v1/flows');
       return response;
     };
     const waiting = sent({ ...failure('unavailable', 'Down.'), retryAfterSeconds: 2 });

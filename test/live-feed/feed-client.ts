@@ -1,4 +1,4 @@
-import type { ResponseSink } from '#exchange/response-sink.ts';
+import type { Client } from '#exchange/client.ts';
 
 /** A message of a feed, as a client of server-sent events reads it. */
 export interface FeedMessage {
@@ -26,7 +26,7 @@ export function messagesIn(text: string): ReadonlyArray<FeedMessage> {
 }
 
 /** A client of a feed, in memory. It reads at once, unless it is `slow`. */
-export class FeedClient implements ResponseSink {
+export class FeedClient implements Client {
   text = '';
   status = 0;
   hasEnded = false;

@@ -9,7 +9,7 @@ import type { Failure } from '#domain/shared/failure.ts';
 import { template } from '#domain/template/template.ts';
 import { UnreadableStreamError } from '#event-store/unreadable-stream.ts';
 import { Admission } from '#exchange/admission.ts';
-import type { ResponseSink } from '#exchange/response-sink.ts';
+import type { Client } from '#exchange/client.ts';
 import { type FeedRequest, LiveFeed, type LiveFeedOptions } from '#live-feed/live-feed.ts';
 import { PastEntries } from '#live-feed/past-entries.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
@@ -299,7 +299,7 @@ describe('LiveFeed', () => {
     await renamedTimes(9_999);
     const client = new FeedClient();
     const written: number[] = [];
-    const sink: ResponseSink = {
+    const sink: Client = {
       ...client,
       isDisconnected: false,
       write: (bytes) => {

@@ -6,7 +6,7 @@ import { agentProfiles } from '#domain/agent-profile/agent-profile.ts';
 import type { Caller } from '#domain/shared/access.ts';
 import { streamName } from '#domain/shared/entity.ts';
 import { newEvent } from '#domain/shared/event.ts';
-import type { TextStream } from '#exchange/response-sink.ts';
+import type { TextStream } from '#exchange/client.ts';
 import { listAuditEntries } from '#queries/audit/list-audit-entries.ts';
 import type { Json } from '#shared/json/json.ts';
 import { profileCreated } from '#test/support/events/agent-profile-events.ts';

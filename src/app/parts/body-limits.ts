@@ -1,5 +1,5 @@
 import type { Limits } from '#app/config.ts';
-import type { ArrivalLimits } from '#exchange/body-source.ts';
+import type { ArrivalLimits } from '#exchange/body.ts';
 import type { GatewayLimits } from '#gateway/gateway-call.ts';
 
 /** Returns the time limits of a request's body. */

@@ -1,13 +1,14 @@
 import { createHash, hash } from 'node:crypto';
 import * as E from 'fp-ts/lib/Either.js';
-import type { ReceivedUpload, UploadSource } from '#application/operations/operation.ts';
+import type { ReceivedUpload } from '#application/operations/operation.ts';
 import type { OperationResult } from '#application/operations/operation-request.ts';
 import { type BlobStore, BlobTooLargeError } from '#blob-store/blob-store.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
-import { type Arrival, type ArrivalLimits, arrivalFailure, heldBytesOf } from '#exchange/body-source.ts';
+import { type Arrival, type ArrivalLimits, arrivalFailure, heldBytesOf } from '#exchange/body.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import { countReleasedBytes } from '#exchange/minor-gc.ts';
 import { boundaryOf, MultipartScanner, multipartFailure, notMultipart, type Part } from '#exchange/multipart.ts';
+import type { Authorised } from '#exchange/request.ts';
 import { ByteChannel } from '#shared/async/byte-channel.ts';
 import { chance } from '#shared/chance.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
@@ -45,8 +46,8 @@ export class FileUploads {
   }
 
   /** @see UploadOperation.receive */
-  receive = async (source: UploadSource): Promise<E.Either<Failure, ReceivedUpload>> => {
-    const { headers, body, caller } = source;
+  receive = async (request: Authorised): Promise<E.Either<Failure, ReceivedUpload>> => {
+    const { headers, body, caller } = request;
     const { maxFileBytes, space } = this.#options;
     const boundary = boundaryOf(headers['content-type'] ?? '');
     const encoding = headers['content-encoding'] ?? 'identity';
@@ -56,7 +57,7 @@ export class FileUploads {
     const hold = space.hold(caller.projectId);
     try {
       const shortage = await hold.shortageOf(Math.max(0, body.announcedBytes - bytesAround));
-      const received = shortage === null ? await this.#store(source, boundary, hold) : E.left(shortage);
+      const received = shortage === null ? await this.#store(request, boundary, hold) : E.left(shortage);
       if (E.isLeft(received)) hold.release();
       return received;
     } catch (error) {
@@ -67,7 +68,7 @@ export class FileUploads {
 
   /** Streams the file to the blob store. Removes an incomplete file. */
   async #store(
-    { body, bodyHold }: UploadSource,
+    { body, held }: Authorised,
     boundary: string,
     hold: SpaceReservation,
   ): Promise<E.Either<Failure, ReceivedUpload>> {
@@ -75,7 +76,7 @@ export class FileUploads {
     const blobId = `${fileBlobPrefix}${chance.randomUuid()}`;
     const digest = createHash('sha256');
     const content = new ByteChannel(bytesInMemory, (bytes) => {
-      bodyHold.giveBack(bytes.length);
+      held.body.giveBack(bytes.length);
       countReleasedBytes(bytes.length);
     });
     const reading = new FormReader(boundary, (bytes) => {
@@ -87,9 +88,9 @@ export class FileUploads {
     stored.catch(() => content.leave());
     try {
       const refusal = await this.#receiveBody(
-        body.receive(limits, bodyHold, async (piece) => {
+        body.receive(limits, held.body, async (piece) => {
           const taken = reading.take(piece);
-          bodyHold.giveBack(Math.max(0, heldBytesOf(piece) - taken));
+          held.body.giveBack(Math.max(0, heldBytesOf(piece) - taken));
           reading.refusal ??= await hold.take(taken);
           return reading.refusal === null && (await content.ready());
         }),

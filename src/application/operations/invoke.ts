@@ -7,21 +7,14 @@ import { type Failure, failure, type InputError } from '#domain/shared/failure.t
 import { answerShortageFailure, type ByteBudget } from '#exchange/byte-budget.ts';
 import { ClientDisconnectedError } from '#exchange/held.ts';
 import { inputErrors, invalidInput, maxInputErrors } from '#exchange/input-errors.ts';
-import type { StreamingConnection } from '#exchange/streaming-connection.ts';
+import type { Authorised } from '#exchange/request.ts';
 import { heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
 import { runFor } from '#shared/async/fair-queue.ts';
 import { clock } from '#shared/clock.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { checkScopes, notFound } from './access-refusals.ts';
-import type {
-  AnyOperation,
-  Download,
-  StreamingOperation,
-  StreamReport,
-  UploadOperation,
-  UploadSource,
-} from './operation.ts';
+import type { AnyOperation, Download, StreamingOperation, StreamReport, UploadOperation } from './operation.ts';
 import type { OperationResult, RequestHeaders, RequestInput, ValidRequest } from './operation-request.ts';
 import type { OperationRoute } from './registry.ts';
 import { failureOfError } from './unexpected-error.ts';
@@ -66,10 +59,11 @@ export interface OperationCall {
    * the scope, so that a refusal costs no upload. @throws ClientDisconnectedError
    */
   readonly loadBody: (caller: Caller) => Promise<E.Either<Failure, RequestInput>>;
-  /** Opens the source of an upload. Called at most once, like `loadBody`. */
-  readonly openUpload: (caller: Caller) => UploadSource;
-  /** Opens the connection from which a streaming operation reads its body, and to which it writes its answer. */
-  readonly openConnection: (caller: Caller, limitHeaders: ReadonlyArray<string>) => StreamingConnection;
+  /**
+   * Opens the request of an upload or of a streaming operation, which reads its body and writes its answer itself. Called
+   * at most once, like `loadBody`.
+   */
+  readonly open: (caller: Caller, limitHeaders: ReadonlyArray<string>) => Authorised;
 }
 
 /** The result, with the data that an adapter needs to answer and to log. */
@@ -230,7 +224,7 @@ function createAnswer(dependencies: Pick<InvokeDependencies, 'metrics' | 'logger
 function createRelay({ logger }: Pick<InvokeDependencies, 'logger'>) {
   return async (
     operation: StreamingOperation,
-    { caller, call, parameters }: CallOfOperation,
+    { caller, call }: CallOfOperation,
     limitHeaders: ReadonlyArray<string>,
   ): Promise<Invocation['outcome']> => {
     const { requestId } = call;
@@ -238,8 +232,7 @@ function createRelay({ logger }: Pick<InvokeDependencies, 'logger'>) {
       // 5. Scope
       const refusal = checkScopes(caller, operation);
       if (refusal !== null) return E.left(refusal);
-      const connection = call.openConnection(caller, limitHeaders);
-      return E.right(await operation.relay({ ...connection, caller, parameters, requestId }));
+      return E.right(await operation.relay(call.open(caller, limitHeaders)));
     } catch (error) {
       if (error instanceof ClientDisconnectedError) return E.right(null);
       return E.left(failureOfError(error, { requestId, operation: operation.name }, logger));
@@ -253,7 +246,7 @@ function createExecute({ metrics, logger }: Pick<InvokeDependencies, 'metrics' |
     operation: Exclude<AnyOperation, StreamingOperation>,
     { caller, call, parameters }: CallOfOperation,
   ): Promise<Invocation['outcome']> => {
-    const { requestId, requestTarget, readHeaders, maxPageBytes, loadBody, openUpload } = call;
+    const { requestId, requestTarget, readHeaders, maxPageBytes, loadBody, open } = call;
     const { kind, name } = operation;
     const commandStart = kind === 'command' || kind === 'upload' ? clock.now() : null;
     try {
@@ -271,7 +264,7 @@ function createExecute({ metrics, logger }: Pick<InvokeDependencies, 'metrics' |
       // 6. Input
       if (fault !== null) return E.left(fault);
       if (operation.kind === 'upload')
-        return await executeUpload(operation, { request, subject: subject.right }, openUpload(caller));
+        return await executeUpload(operation, { request, subject: subject.right }, open(caller, []));
       const body = await loadBody(caller);
       if (E.isLeft(body)) return body;
       const input = await decodeBody(operation, body.right);
@@ -293,9 +286,9 @@ function createExecute({ metrics, logger }: Pick<InvokeDependencies, 'metrics' |
 async function executeUpload(
   operation: UploadOperation,
   valid: Pick<ValidRequest<unknown>, 'request' | 'subject'>,
-  source: UploadSource,
+  opened: Authorised,
 ): Promise<E.Either<Failure, OperationResult>> {
-  const received = await operation.receive(source);
+  const received = await operation.receive(opened);
   if (E.isLeft(received)) return received;
   const { input, settle, release } = received.right;
   try {

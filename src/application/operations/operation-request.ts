@@ -1,6 +1,6 @@
 import type { Caller } from '#domain/shared/access.ts';
 import type { Failure, InputError } from '#domain/shared/failure.ts';
-import type { TextStream } from '#exchange/response-sink.ts';
+import type { TextStream } from '#exchange/client.ts';
 import type { EncodedJson } from '#shared/json/encoded-json.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 

@@ -2,11 +2,11 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type * as E from 'fp-ts/lib/Either.js';
 import type * as t from 'io-ts';
-import type { Caller, Scope } from '#domain/shared/access.ts';
+import type { Scope } from '#domain/shared/access.ts';
 import type { Failure, FailureCode, InputError } from '#domain/shared/failure.ts';
 import type { ErrorForm } from '#exchange/error-form.ts';
 import type { Plane } from '#exchange/problem.ts';
-import type { StreamingConnection } from '#exchange/streaming-connection.ts';
+import type { Authorised } from '#exchange/request.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 import type { OperationRequest, OperationResult, RequestInput, ValidRequest } from './operation-request.ts';
 
@@ -74,15 +74,6 @@ export interface Operation<Subject = any> {
   readonly execute: (request: ValidRequest<Subject>) => Promise<E.Either<Failure, OperationResult>>;
 }
 
-/** A request with a valid key, which the operation answers on its connection. */
-export interface StreamingRequest extends StreamingConnection {
-  /** Path parameters by name, decoded. */
-  readonly parameters: Readonly<Record<string, string>>;
-  /** The caller: the ids of the key and of its tenants. */
-  readonly caller: Caller;
-  readonly requestId: string;
-}
-
 /** An operation that writes its answer itself, while the answer arrives from elsewhere. */
 export interface StreamingOperation extends Omit<Operation, 'kind' | 'loadSubject' | 'execute'> {
   readonly kind: 'streaming';
@@ -94,7 +85,7 @@ export interface StreamingOperation extends Omit<Operation, 'kind' | 'loadSubjec
    * Answers a request. Resolves when it has written everything; rejects only with `ClientDisconnectedError` or a
    * bug.
    */
-  readonly relay: (request: StreamingRequest) => Promise<StreamReport>;
+  readonly relay: (request: Authorised) => Promise<StreamReport>;
 }
 
 /** The result of a relayed request, for logs and metrics: the operation has written the answer. */
@@ -109,11 +100,6 @@ export interface StreamReport {
   /** `provider/model` of the last attempt; null without an attempt. */
   readonly target: string | null;
   readonly attempts: number;
-}
-
-/** The source of an upload. */
-export interface UploadSource extends Pick<StreamingConnection, 'headers' | 'body' | 'bodyHold'> {
-  readonly caller: Caller;
 }
 
 /** A stored upload, and the input that is made from it. */
@@ -137,7 +123,7 @@ export interface UploadOperation<Subject = any> extends Omit<Operation<Subject>,
    * Streams a body to its destination.
    * @returns the upload, or why it was refused: then nothing is stored; @throws ClientDisconnectedError
    */
-  readonly receive: (source: UploadSource) => Promise<E.Either<Failure, ReceivedUpload>>;
+  readonly receive: (request: Authorised) => Promise<E.Either<Failure, ReceivedUpload>>;
 }
 
 /** Bytes that answer a request, whole or in part. */

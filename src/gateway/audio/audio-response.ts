@@ -20,12 +20,12 @@ export class AudioResponse implements ResponseHandler {
 
   /** @param other how to pass on content that is neither JSON nor events: `bytes` as they arrive, or `whole` */
   constructor(call: GatewayCall, other: 'bytes' | 'whole') {
-    const { response, answerHold } = call;
-    this.#whole = new WholeResponse({ response, answerHold, requiredMember: null });
+    const { client: response, held } = call;
+    this.#whole = new WholeResponse({ response, answerHold: held.answer, requiredMember: null });
     this.#events = new EventStreamResponse({
       response,
       call,
-      answerHold,
+      answerHold: held.answer,
       createInterpreter: () => new AudioStreamInterpreter(),
       isHeldWhole: false,
     });

@@ -1,12 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ProjectFile } from '#application/files/project-file.ts';
-import {
-  type Arrival,
-  type ArrivalLimits,
-  type BodySource,
-  heldBytesOf,
-  type TakePiece,
-} from '#exchange/body-source.ts';
+import { type Arrival, type ArrivalLimits, type Body, heldBytesOf, type TakePiece } from '#exchange/body.ts';
 import type { ByteReservation } from '#exchange/byte-budget.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
@@ -17,7 +11,7 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 export function formBody(
   fields: ReadonlyArray<readonly [string, string]>,
   file: ProjectFile,
-): { readonly contentType: string; readonly body: BodySource } {
+): { readonly contentType: string; readonly body: Body } {
   const boundary = `switchyard-${randomUUID()}`;
   const before = Buffer.from(
     fields.map(([name, value]) => `${head(boundary, name)}\r\n\r\n${value}\r\n`).join('') +
@@ -39,7 +33,7 @@ function quoted(text: string): string {
 }
 
 /** A body that is streamed from the blob store. */
-class StreamedBody implements BodySource {
+class StreamedBody implements Body {
   readonly isPresent = true;
   readonly announcedBytes: number;
   readonly #before: Buffer;
@@ -57,9 +51,9 @@ class StreamedBody implements BodySource {
     return null;
   }
 
-  async receive(_limits: ArrivalLimits, hold: ByteReservation, take: TakePiece): Promise<Arrival> {
+  async receive(_limits: ArrivalLimits, reservation: ByteReservation, take: TakePiece): Promise<Arrival> {
     for await (const piece of this.#pieces()) {
-      const shortage = hold.take(heldBytesOf(piece));
+      const shortage = reservation.take(heldBytesOf(piece));
       if (shortage !== null) return { shortage };
       if (!(await take(piece))) return 'stopped';
     }

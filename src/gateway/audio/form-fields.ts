@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { Failure } from '#domain/shared/failure.ts';
-import { bodyShortageFailure } from '#exchange/body-source.ts';
+import { bodyShortageFailure } from '#exchange/body.ts';
 import type { ByteReservation } from '#exchange/byte-budget.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import { scanJsonObject } from '#exchange/json-body.ts';

@@ -2,7 +2,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { diskFull, isDiskFull } from '#application/operations/unexpected-error.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
-import { heldBytesOf } from '#exchange/body-source.ts';
+import { heldBytesOf } from '#exchange/body.ts';
 import type { ByteReservation, ByteShortage } from '#exchange/byte-budget.ts';
 import { countReleasedBytes } from '#exchange/minor-gc.ts';
 import type { StoredBody } from '#gateway/transport/transport.ts';

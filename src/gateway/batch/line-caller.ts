@@ -3,14 +3,14 @@ import * as E from 'fp-ts/lib/Either.js';
 import type { BatchLine, LineCalls, LineOutcome, LineRequest } from '#application/batches/line-calls.ts';
 import { batchEndpoints } from '#domain/batch/events.ts';
 import { type Failure, type FailureCode, failure } from '#domain/shared/failure.ts';
-import { MemoryBody } from '#exchange/body-source.ts';
+import { MemoryBody } from '#exchange/body.ts';
 import { answersFull, type ByteBudget, type ByteReservation } from '#exchange/byte-budget.ts';
+import { MemoryResponse } from '#exchange/client.ts';
 import type { ErrorForm } from '#exchange/error-form.ts';
-import { ClientDisconnectedError } from '#exchange/held.ts';
+import { ClientDisconnectedError, Held } from '#exchange/held.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import { scanJsonObject } from '#exchange/json-body.ts';
 import { errorCode } from '#exchange/openai-error.ts';
-import { MemoryResponse } from '#exchange/response-sink.ts';
 import type { Endpoint } from '#gateway/endpoints/endpoint.ts';
 import { MemberCollector, scalarMember, wantedNames } from '#gateway/framing/json-members.ts';
 import type { Gateway } from '#gateway/gateway.ts';
@@ -56,17 +56,20 @@ export function createLineCaller({ gateway, limits, bodies, answers }: LineCalle
       if (answers.fullFor(caller.projectId) !== null) return later;
       const refusal = gateway.limits.acquireInBackground(caller);
       if (refusal !== null) return later;
+      const held = new Held(caller.projectId, { body: bodies, answer: answers });
+      held.add(() => gateway.limits.release(caller));
       const configuration = gateway.acquireConfiguration();
-      const bodyHold = bodies.hold(caller.projectId);
-      const answerHold = answers.hold(caller.projectId);
-      const responseHold = answers.hold(caller.projectId);
-      const response = new MemoryResponse(maxAnswerBytes, responseHold);
-      let outcome: LineOutcome | null = null;
-      const requestId = randomUUID();
+      held.add(() => gateway.releaseConfiguration(configuration));
+      const written = answers.hold(caller.projectId);
+      const releaseWritten = held.add(() => written.release());
+      const response = new MemoryResponse(maxAnswerBytes, written);
       const endpoint = lineEndpoints[request.endpoint];
       const headers = { 'content-type': 'application/json', 'idempotency-key': request.idempotencyKey };
       const errors = endpoint.errorForm(headers);
-      const leave = () => response.disconnect();
+      const leave = () => {
+        held.leave();
+        response.disconnect();
+      };
       signal.addEventListener('abort', leave, { once: true });
       try {
         if (signal.aborted) return { kind: 'ended' };
@@ -78,27 +81,23 @@ export function createLineCaller({ gateway, limits, bodies, answers }: LineCalle
           batchId,
           parameters: {},
           query: '',
-          requestId,
+          id: randomUUID(),
+          startedAt: performance.now(),
           errors,
           headers,
           body: new MemoryBody(line.body),
-          bodyHold,
-          answerHold,
-          response,
+          client: response,
+          held,
         };
         const result = await answer(line, endpoint, lineCall);
-        outcome = outcomeAfter(result, response, { signal, hold: responseHold, errors });
-        return outcome;
+        const keep = () => held.keep('batch line', releaseWritten);
+        return outcomeAfter(result, response, { signal, keep, errors });
       } catch (error) {
         if (error instanceof ClientDisconnectedError) return { kind: 'ended' };
         throw error;
       } finally {
         signal.removeEventListener('abort', leave);
-        bodyHold.release();
-        answerHold.release();
-        if (outcome?.kind !== 'answer') responseHold.release();
-        gateway.releaseConfiguration(configuration);
-        gateway.limits.release(caller);
+        held.release();
       }
     },
   };
@@ -107,24 +106,25 @@ export function createLineCaller({ gateway, limits, bodies, answers }: LineCalle
 /** What is known of a call when it has ended. */
 interface AnsweredCall {
   readonly signal: AbortSignal;
-  /** Of its response. An answer releases it when it is not needed any more. */
-  readonly hold: ByteReservation;
+  /** Keeps the bytes of its response until its answer is not needed any more. */
+  readonly keep: () => Held;
   readonly errors: ErrorForm;
 }
 
 function outcomeAfter(
   result: CallResult,
   response: MemoryResponse,
-  { signal, hold, errors }: AnsweredCall,
+  { signal, keep, errors }: AnsweredCall,
 ): LineOutcome {
   if (response.lacksRoom || (E.isRight(result) && result.right.code === noRoomCode)) return later;
   const failed = E.isLeft(result) ? result.left : null;
   if (failed !== null && passing.has(failed.code)) {
     return { kind: 'later', afterMs: (failed.retryAfterSeconds ?? 0) * 1_000 || laterMs };
   }
-  if (failed !== null) sendError(response, gatewayErrorResponse(failed, { errors, requestId: '' }));
+  if (failed !== null) sendError(response, gatewayErrorResponse(failed, { errors, id: '' }));
   if (signal.aborted && !response.isComplete) return { kind: 'ended' };
-  return answerOf(response, errors, () => hold.release());
+  const kept = keep();
+  return answerOf(response, errors, () => kept.release());
 }
 
 /** The endpoints that a batch may call, by their paths. */
@@ -184,7 +184,7 @@ function answerOf(response: MemoryResponse, errors: ErrorForm, release: () => vo
   const broken = gatewayErrorResponse(response.isDisconnected ? answerTooLarge : brokenOff, {
     errors,
     // The line of an answer has an id of its own, next to the error.
-    requestId: '',
+    id: '',
   });
   return {
     kind: 'answer',

@@ -58,7 +58,7 @@ export async function findTurn(call: GatewayCall): Promise<E.Either<Failure, Kep
   const { turns } = call.gateway.responses;
   const outline = await turns.findOutline(call.caller.projectId, id);
   if (outline === null) return E.left(notFoundHere(id));
-  if (!call.answerHold.takeBegun(outline.bytes)) return E.left(answersFull);
+  if (!call.held.answer.takeBegun(outline.bytes)) return E.left(answersFull);
   const turn = await turns.read(outline);
   return turn === null ? E.left(notFoundHere(id)) : E.right(turn);
 }
@@ -77,7 +77,7 @@ export function notFoundHere(id: string): Failure {
 }
 
 /** Sends a response as it is stored. */
-export function sendStored({ response }: GatewayCall, { text }: KeptTurn): CallResult {
-  response.send(200, ['Content-Type', 'application/json'], text.response);
+export function sendStored({ client }: GatewayCall, { text }: KeptTurn): CallResult {
+  client.send(200, ['Content-Type', 'application/json'], text.response);
   return answeredHere;
 }

@@ -77,11 +77,11 @@ function isMissing(failure: AttemptFailure): boolean {
 
 const estimatedHeader = ['X-Switchyard-Estimated', 'true'];
 
-async function estimate({ response, input: { bytes } }: RelayedCall<WholeRequest>): Promise<CallResult> {
+async function estimate({ client, input: { bytes } }: RelayedCall<WholeRequest>): Promise<CallResult> {
   const parsed = await parseMessages(bytes, maxTranslatedValues);
   // What the neutral form does not have, or has too many values, counts as text.
   const tokens = E.isLeft(parsed) ? Math.ceil(bytes.length / 4) : await estimateTokens(parsed.right.conversation);
   const headers = ['Content-Type', 'application/json', ...estimatedHeader];
-  response.send(200, headers, JSON.stringify({ input_tokens: tokens }));
+  client.send(200, headers, JSON.stringify({ input_tokens: tokens }));
   return answeredHere;
 }

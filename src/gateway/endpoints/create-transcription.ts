@@ -3,7 +3,7 @@ import * as t from 'io-ts';
 import { notFound } from '#application/operations/access-refusals.ts';
 import { post } from '#application/operations/operation.ts';
 import type { Failure, InputError } from '#domain/shared/failure.ts';
-import { arrivalFailure, bodyTooLarge } from '#exchange/body-source.ts';
+import { arrivalFailure, bodyTooLarge } from '#exchange/body.ts';
 import { openAiErrors } from '#exchange/error-form.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import { boundaryOf, MultipartScanner, multipartFailure, notMultipart, type Part } from '#exchange/multipart.ts';
@@ -52,7 +52,7 @@ export const createTranscription = endpoint({
   recordedAs: 'transcription',
   isMadeInSilence: true,
   read: async (call) => {
-    const spool = call.gateway.spools.open(call.caller.projectId, call.bodyHold);
+    const spool = call.gateway.spools.open(call.caller.projectId, call.held.body);
     let read: E.Either<Failure, TranscriptionRequest> | null = null;
     try {
       const upload = await receive(call, spool);
@@ -78,7 +78,7 @@ async function formOfLine(
   if (fileId === null) return E.left(noFile);
   const file = await call.gateway.findFile(fileId, call.caller.projectId);
   if (file === null) return E.left(notFound('file-not-found', fileId));
-  const fields = await readFormFields(line, call.limits.maxJsonValues, call.bodyHold);
+  const fields = await readFormFields(line, call.limits.maxJsonValues, call.held.body);
   if (E.isLeft(fields)) return fields;
   const { contentType, body } = formBody(fields.right, file);
   return E.right({ ...call, headers: { ...call.headers, 'content-type': contentType }, body });
@@ -102,7 +102,7 @@ interface TranscriptionRequest extends Upload, RelayedInput {
 }
 
 async function receive(
-  { headers, body, bodyHold, limits: { maxAudioBytes: maxBytes, arrival: limits } }: GatewayCall,
+  { headers, body, held, limits: { maxAudioBytes: maxBytes, arrival: limits } }: GatewayCall,
   spool: Spool,
 ): Promise<E.Either<Failure, Upload>> {
   const contentType = headers['content-type'] ?? '';
@@ -114,7 +114,7 @@ async function receive(
   const shortage = await spool.shortageOf(body.announcedBytes);
   if (shortage !== null) return E.left(shortage);
   const scanner = new MultipartScanner(boundary);
-  const arrival = await body.receive(limits, bodyHold, async (piece) => {
+  const arrival = await body.receive(limits, held.body, async (piece) => {
     scanner.push(piece);
     if (scanner.fault !== null || spool.bytes + piece.length > maxBytes) return false;
     return spool.write(piece);

@@ -29,7 +29,7 @@ export const deleteResponse = localEndpoint({
 /** Deletes it, and the provider's copy of one whose end was not read. */
 async function answer(call: GatewayCall): Promise<CallResult> {
   const id = idIn(call);
-  const { caller, requestId, gateway, response } = call;
+  const { caller, id: requestId, gateway, client } = call;
   const { projectId, keyId, organizationId, partnerId } = caller;
   const background = (await gateway.responses.turns.findOutline(projectId, id))?.background ?? null;
   if (background !== null) {
@@ -39,6 +39,6 @@ async function answer(call: GatewayCall): Promise<CallResult> {
   }
   if (!(await gateway.responses.delete(projectId, id))) return E.left(notFoundHere(id));
   const deleted = JSON.stringify({ id, object: 'response', deleted: true });
-  response.send(200, ['Content-Type', 'application/json'], deleted);
+  client.send(200, ['Content-Type', 'application/json'], deleted);
   return answeredHere;
 }

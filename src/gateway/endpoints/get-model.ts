@@ -20,11 +20,11 @@ export const getModel = localEndpoint({
   output: Model,
   failures: ['model-not-found'],
   errors: formOfModels,
-  answer: async ({ response, configuration, caller, errors, parameters: { model = '' } }) => {
+  answer: async ({ client, configuration, caller, errors, parameters: { model = '' } }) => {
     const isAnthropics = errors === anthropicErrors;
     const found = isAnthropics ? anthropicModel(configuration, model) : modelNamed(configuration, model, caller);
     if (found === null) return E.left(catalogueFailure({ kind: 'unknown-model', model }));
-    response.send(200, ['Content-Type', 'application/json'], JSON.stringify(found));
+    client.send(200, ['Content-Type', 'application/json'], JSON.stringify(found));
     return answeredHere;
   },
 });

@@ -20,10 +20,10 @@ export const listModels = localEndpoint({
   output: t.type({ object: t.literal('list'), data: t.array(Model) }, 'ModelList'),
   failures: [],
   errors: formOfModels,
-  answer: async ({ response, configuration, caller, errors }) => {
+  answer: async ({ client, configuration, caller, errors }) => {
     const isAnthropics = errors === anthropicErrors;
     const list = isAnthropics ? anthropicModelList(configuration) : modelList(configuration, caller);
-    response.send(200, ['Content-Type', 'application/json'], JSON.stringify(list));
+    client.send(200, ['Content-Type', 'application/json'], JSON.stringify(list));
     return answeredHere;
   },
 });

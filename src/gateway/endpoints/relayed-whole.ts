@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js';
-import { readForResponse } from '#exchange/body-source.ts';
+import { readForResponse } from '#exchange/body.ts';
 import { readJsonBytes } from '#exchange/json-body.ts';
 import type { ModelRoute, Target } from '#gateway/config/catalogue.ts';
 import type { JsonRequest, ReadBody } from '#gateway/framing/json-request.ts';
@@ -38,11 +38,11 @@ export function relayedWhole(relaying: WholeRelaying) {
       const bytes = await readJsonBytes(call, { maxBytes, arrival });
       return E.isLeft(bytes)
         ? bytes
-        : await readForResponse(call.response, () => relaying.read(bytes.right, maxJsonValues));
+        : await readForResponse(call.client, () => relaying.read(bytes.right, maxJsonValues));
     },
     requests: (call: RelayedCall<WholeRequest>, _route: ModelRoute) => E.right(new WholeRequests(call, relaying)),
-    responder: ({ response, answerHold }: GatewayCall) =>
-      new PartlyHeldResponse({ response, answerHold, requiredMember: relaying.requiredMember }),
+    responder: ({ client: response, held }: GatewayCall) =>
+      new PartlyHeldResponse({ response, answerHold: held.answer, requiredMember: relaying.requiredMember }),
   };
 }
 

@@ -27,7 +27,7 @@ export interface EndedCall {
 
 /** Makes the record of a call that has ended now, with its consumption and its cost. */
 export function createCallRecord(call: RecordedCall, result: EndedCall): CallRecord {
-  const { operation, caller, requestId, batchId, isStreamed, startedAt, route } = call;
+  const { operation, caller, id: requestId, batchId, isStreamed, startedAt, route } = call;
   const { outcome, target, attempts, errorCode, reason, times } = result;
   const since = (at: number | null) => (at === null ? null : at - startedAt);
   const used = consumptionOf(call, result);
@@ -107,7 +107,7 @@ function reportedIn({ operation }: RecordedCall, { tokens, audioSeconds }: Repor
 export interface RecordedCall {
   readonly operation: CallRecord['operation'];
   readonly caller: Tenant & Pick<Caller, 'keyId'>;
-  readonly requestId: string;
+  readonly id: string;
   /** The batch that it is a line of; null for a client's call. */
   readonly batchId: string | null;
   readonly isStreamed: boolean;

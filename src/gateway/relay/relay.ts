@@ -92,7 +92,7 @@ class Relay {
   }
 
   async run(): Promise<StreamReport> {
-    const { response } = this.#call;
+    const { client: response } = this.#call;
     this.#total.set(this.#remainingMs);
     response.onDisconnect(() => this.#onDisconnect());
     try {
@@ -111,7 +111,7 @@ class Relay {
     while (target !== null) {
       const made = this.#relaying.requests.requestFor(target, null);
       const outgoing = made instanceof Promise ? await made : made;
-      if (this.#call.response.isDisconnected) return 'client-gone';
+      if (this.#call.client.isDisconnected) return 'client-gone';
       if (this.#isOutOfTime) return this.#refuse({ kind: 'limit', limit: 'total' });
       if (outgoing === null) {
         target = this.#nextTarget() ?? this.#nextResting();
@@ -138,7 +138,7 @@ class Relay {
 
   /** The client has a part of the answer, so only a target that can continue it is called. */
   async #continueElsewhere(first: AttemptFailure): Promise<CallOutcome> {
-    const { response } = this.#call;
+    const { client: response } = this.#call;
     const { responder } = this.#relaying;
     let failure = first;
     for (;;) {
@@ -322,7 +322,7 @@ class Relay {
 
   /** Writes to the client why there is no answer. */
   #refuse(failure: AttemptFailure | null): CallOutcome {
-    const { response } = this.#call;
+    const { client: response } = this.#call;
     const { responder } = this.#relaying;
     if (response.isDisconnected) return 'client-gone';
     const error = failure === null ? noCapableProvider(this.#call) : this.#finalError(failure);
@@ -339,7 +339,7 @@ class Relay {
 
   #sendError(error: ErrorResponse, providerRequestId: string | null): void {
     const servedBy = this.#target === null ? [] : this.#servedBy(this.#target);
-    sendError(this.#call.response, error, [...servedBy, ...providerRequestIdField(providerRequestId)]);
+    sendError(this.#call.client, error, [...servedBy, ...providerRequestIdField(providerRequestId)]);
   }
 
   #finalError(failure: AttemptFailure): ErrorResponse {
@@ -377,9 +377,9 @@ const none: ReadonlyArray<never> = [];
 
 /** The complete request of a call has arrived now. */
 function recordedOf(call: RelayedCall, route: ModelRoute): RecordedCall {
-  const { recordedAs: operation, caller, requestId, batchId, input } = call;
+  const { recordedAs: operation, caller, id, batchId, input } = call;
   const { isStreamed, characters = null } = input;
-  return { operation, caller, requestId, batchId, isStreamed, characters, route, startedAt: performance.now() };
+  return { operation, caller, id, batchId, isStreamed, characters, route, startedAt: performance.now() };
 }
 
 /** Names the members of the request that the target did not get. */

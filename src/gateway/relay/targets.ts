@@ -96,11 +96,11 @@ export class AttemptRecorder {
   constructor(
     breaker: CircuitBreaker,
     observer: AttemptObserver,
-    { requestId, startedAt }: { readonly requestId: string; readonly startedAt: number },
+    { id, startedAt }: { readonly id: string; readonly startedAt: number },
   ) {
     this.#breaker = breaker;
     this.#observer = observer;
-    this.#requestId = requestId;
+    this.#requestId = id;
     this.#callStartedAt = startedAt;
   }
 

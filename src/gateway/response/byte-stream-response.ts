@@ -1,4 +1,4 @@
-import type { ResponseSink } from '#exchange/response-sink.ts';
+import type { Client } from '#exchange/client.ts';
 import { malformed, unfinished } from '#gateway/attempt/attempt-failure.ts';
 import type { AttemptControl, BodyConsumer } from '#gateway/attempt/body-consumer.ts';
 import { nothingReported } from '#gateway/neutral/consumption.ts';
@@ -12,11 +12,11 @@ import {
 
 /** Passes bytes on as they arrive, such as audio. The answer begins with the first of them. */
 export class ByteStreamResponse implements ResponseHandler {
-  readonly #response: ResponseSink;
+  readonly #response: Client;
   readonly isAwaitingUsage = false;
   hasBegun = false;
 
-  constructor(response: ResponseSink) {
+  constructor(response: Client) {
     this.#response = response;
   }
 

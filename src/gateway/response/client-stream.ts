@@ -1,4 +1,4 @@
-import type { ResponseSink } from '#exchange/response-sink.ts';
+import type { Client } from '#exchange/client.ts';
 import type { AttemptControl } from '#gateway/attempt/body-consumer.ts';
 import { Deadline } from '#gateway/attempt/deadline.ts';
 import { sseComment } from '#gateway/framing/sse-event.ts';
@@ -20,7 +20,7 @@ const maxSilenceMs = 15_000;
  * in any longer silence a sign of life. Neither is a part of the answer, so another target can still serve the call.
  */
 export class ClientStream {
-  readonly #response: ResponseSink;
+  readonly #response: Client;
   readonly #signOfLife: string | null;
   readonly #silence = new Deadline(() => this.#breakSilence());
   /** The head that is sent if its target stays silent; null for none. */
@@ -34,7 +34,7 @@ export class ClientStream {
   isInsideEvent = false;
 
   /** @param signOfLife what the client gets in silence; null for nothing, and no head before the content */
-  constructor(response: ResponseSink, signOfLife: string | null) {
+  constructor(response: Client, signOfLife: string | null) {
     this.#response = response;
     this.#signOfLife = signOfLife;
   }

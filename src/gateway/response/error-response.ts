@@ -1,7 +1,7 @@
 import { type Failure, failure } from '#domain/shared/failure.ts';
+import type { Client } from '#exchange/client.ts';
 import type { ErrorForm } from '#exchange/error-form.ts';
 import { type ErrorObject, errorCode, errorType } from '#exchange/openai-error.ts';
-import type { ResponseSink } from '#exchange/response-sink.ts';
 import {
   type AttemptFailure,
   classifyRefusal,
@@ -18,7 +18,7 @@ import { withContextLength } from './context-length-body.ts';
 export interface RefusedCall {
   /** The form of errors of the client's protocol. */
   readonly errors: ErrorForm;
-  readonly requestId: string;
+  readonly id: string;
 }
 
 /** The response that a client receives when no attempt is left. */
@@ -57,11 +57,11 @@ export function finalErrorResponse(failed: AttemptFailure, isLeftToClient: boole
 const defaultRetryAfterMs = 1_000;
 
 /** Makes the client's response to a failure of the gateway itself. */
-export function gatewayErrorResponse(failed: Failure, { errors, requestId }: RefusedCall): ErrorResponse {
+export function gatewayErrorResponse(failed: Failure, { errors, id }: RefusedCall): ErrorResponse {
   const { retryAfterSeconds } = failed;
   return {
     status: errors.statusOf(failed),
-    body: JSON.stringify(errors.ofFailure(failed, requestId, 'body')),
+    body: JSON.stringify(errors.ofFailure(failed, id, 'body')),
     contentType: 'application/json',
     retryAfterMs: retryAfterSeconds === undefined ? null : retryAfterSeconds * 1_000,
     shouldRetry: null,
@@ -75,22 +75,22 @@ export function errorEvent(failed: AttemptFailure, call: RefusedCall): string {
 }
 
 /** Makes the error that reports a failure inside a stream. An error of the provider keeps its text. */
-export function errorOf(failed: AttemptFailure, { errors, requestId }: RefusedCall): JsonObject {
+export function errorOf(failed: AttemptFailure, { errors, id }: RefusedCall): JsonObject {
   const isProvidersOwn =
     failed.kind === 'refused' &&
     failed.error !== null &&
     classifyRefusal(failed) !== 'operator' &&
     (failed.body === null || failed.status < 500);
   return isProvidersOwn
-    ? errors.ofProvider(errorObjectOf(failed), failed.status, requestId)
-    : errors.ofFailure(failureOf(failed), requestId, 'body');
+    ? errors.ofProvider(errorObjectOf(failed), failed.status, id)
+    : errors.ofFailure(failureOf(failed), id, 'body');
 }
 
 /**
  * A provider's 4xx keeps its status and body. A body without an error is wrapped in one. An error of too long a context
  * that is written here has the status of OpenAI and Anthropic: Claude Code takes 413 for too large a body.
  */
-function forwardedErrorResponse(refused: ProviderRefusal, { errors, requestId }: RefusedCall): ErrorResponse {
+function forwardedErrorResponse(refused: ProviderRefusal, { errors, id }: RefusedCall): ErrorResponse {
   const { error, retryAfterMs, shouldRetry } = refused;
   // It is logged, so it must be a name.
   const code = error?.code ?? '';
@@ -98,7 +98,7 @@ function forwardedErrorResponse(refused: ProviderRefusal, { errors, requestId }:
   const status = own === null && isRefusedFor(refused, 'context-length') ? 400 : refused.status;
   return {
     status,
-    body: own ?? JSON.stringify(errors.ofProvider(errorObjectOf(refused), status, requestId)),
+    body: own ?? JSON.stringify(errors.ofProvider(errorObjectOf(refused), status, id)),
     contentType: 'application/json',
     retryAfterMs,
     shouldRetry,
@@ -204,7 +204,7 @@ function refusedFailure({ status, retryAfterMs }: ProviderRefusal): Failure {
 }
 
 /** Writes why a call has no answer. @param headers further ones, names and values in turn */
-export function sendError(sink: ResponseSink, error: ErrorResponse, headers: ReadonlyArray<string> = []): void {
+export function sendError(sink: Client, error: ErrorResponse, headers: ReadonlyArray<string> = []): void {
   const { status, body, contentType, retryAfterMs, shouldRetry } = error;
   const all = ['Content-Type', contentType, ...headers];
   if (retryAfterMs !== null) {

@@ -1,5 +1,5 @@
 import type { ByteReservation } from '#exchange/byte-budget.ts';
-import type { ResponseSink } from '#exchange/response-sink.ts';
+import type { Client } from '#exchange/client.ts';
 import {
   type AttemptFailure,
   malformed,
@@ -30,7 +30,7 @@ import {
 const maxHeldBytes = 1024 * 1024;
 
 export interface PartlyHeldResponseOptions {
-  readonly response: ResponseSink;
+  readonly response: Client;
   /** Counts the bytes that are held. */
   readonly answerHold: ByteReservation;
   /** The member that an answer must have. */

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { ResponseSink } from '#exchange/response-sink.ts';
+import type { Client } from '#exchange/client.ts';
 import type { AttemptFailure } from '#gateway/attempt/attempt-failure.ts';
 import type { AttemptControl, BodyConsumer } from '#gateway/attempt/body-consumer.ts';
 import { withoutByteOrderMark } from '#gateway/framing/foreign-json.ts';
@@ -94,7 +94,7 @@ export function jsonTypeOf(head: Pick<ResponseHead, 'headers'>): string {
 }
 
 /** Writes a piece, and reads no more from the provider until the client has received it. */
-export function writePaced(response: ResponseSink, piece: Buffer, attempt: AttemptControl): void {
+export function writePaced(response: Client, piece: Buffer, attempt: AttemptControl): void {
   if (response.write(piece)) return;
   attempt.pause();
   response.onceDrained(() => attempt.resume());

@@ -1,5 +1,5 @@
 import type { ByteReservation } from '#exchange/byte-budget.ts';
-import type { ResponseSink } from '#exchange/response-sink.ts';
+import type { Client } from '#exchange/client.ts';
 import type { StreamInterpreter } from '#gateway/framing/stream-interpreter.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import type { ClientStream } from './client-stream.ts';
@@ -7,7 +7,7 @@ import type { RefusedCall } from './error-response.ts';
 import type { FinishAnswer, PrepareAnswer, ResponseHead } from './response-handler.ts';
 
 export interface EventStreamResponseOptions {
-  readonly response: ResponseSink;
+  readonly response: Client;
   /** The call that it answers, for the error in a broken stream. */
   readonly call: RefusedCall;
   /** Counts the bytes that are held. */

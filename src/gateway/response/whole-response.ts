@@ -1,5 +1,5 @@
 import type { ByteReservation } from '#exchange/byte-budget.ts';
-import type { ResponseSink } from '#exchange/response-sink.ts';
+import type { Client } from '#exchange/client.ts';
 import {
   type AttemptFailure,
   malformed,
@@ -37,7 +37,7 @@ import {
 } from './response-handler.ts';
 
 export interface WholeResponseOptions {
-  readonly response: ResponseSink;
+  readonly response: Client;
   /** Counts the bytes that are held. */
   readonly answerHold: ByteReservation;
   /** The member that a JSON answer must have; null if the answer may be of any kind. */

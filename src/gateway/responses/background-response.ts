@@ -120,7 +120,7 @@ class BackgroundRelay {
   };
 
   async #answer(stored: ResponseOutline, answerFrom: BackgroundRequest['answerFrom']): Promise<CallResult> {
-    if (!this.#call.answerHold.takeBegun(stored.bytes)) return E.left(answersFull);
+    if (!this.#call.held.answer.takeBegun(stored.bytes)) return E.left(answersFull);
     const turn = await this.#call.gateway.responses.turns.read(stored);
     return turn === null ? E.left(gone) : answerFrom(turn);
   }
@@ -131,11 +131,11 @@ class BackgroundRelay {
   };
 
   #createHandler(isStreamed: boolean): WholeResponse | EventStreamResponse {
-    const { response, answerHold } = this.#call;
+    const { client: response, held } = this.#call;
     if (!isStreamed)
       return new WholeResponse({
         response,
-        answerHold,
+        answerHold: held.answer,
         requiredMember: 'output',
         finish: this.#storeWhole,
         isParsed: true,
@@ -143,7 +143,7 @@ class BackgroundRelay {
     return new EventStreamResponse({
       response,
       call: this.#call,
-      answerHold,
+      answerHold: held.answer,
       createInterpreter: ({ redactor }) =>
         new RewrittenResponsesStream({
           storage: this.#storage,
@@ -198,6 +198,6 @@ class BackgroundRelay {
 /** Answers with the reason why a provider did not delete a response. */
 export function sendRefusal(call: GatewayCall, { target }: BackgroundTarget, refused: AttemptFailure): CallResult {
   const error = errorResponseFor(refused, call);
-  sendError(call.response, error);
+  sendError(call.client, error);
   return E.right({ kind: 'relayed', status: null, code: error.code, model: null, target, attempts: 1 });
 }

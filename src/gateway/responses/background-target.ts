@@ -26,8 +26,8 @@ export interface ResolvedTarget {
 export interface ProviderAccess {
   readonly gateway: Pick<Gateway, 'log' | 'relayDependencies' | 'responses'>;
   readonly configuration: ConfigurationSnapshot;
-  /** Counts the bytes that are held. */
-  readonly answerHold: Pick<ByteReservation, 'takeBegun'>;
+  /** Counts the bytes of an answer. */
+  readonly held: { readonly answer: Pick<ByteReservation, 'takeBegun'> };
 }
 
 const endings: ReadonlyArray<Json | undefined> = ['completed', 'incomplete', 'failed', 'cancelled'];
@@ -76,7 +76,7 @@ export type CopyAnswer =
 
 /** Makes one request about a response, without a retry. */
 export async function callTarget(
-  { answerHold }: Pick<ProviderAccess, 'answerHold'>,
+  { held: { answer } }: Pick<ProviderAccess, 'held'>,
   { provider, target }: ResolvedTarget,
   { action, id, maxMs = Number.POSITIVE_INFINITY, signal }: CopyRequest,
 ): Promise<CopyAnswer> {
@@ -84,7 +84,7 @@ export async function callTarget(
   let headers: Parameters<typeof contentOf>[0] = {};
   const attempt = new Attempt(attemptTimeouts(target.timeouts), (_status, received, control) => {
     headers = received;
-    const body = new HeldBody(control, answerHold, isPlain(received));
+    const body = new HeldBody(control, answer, isPlain(received));
     held = body;
     return { onData: (chunk) => body.take(chunk), onEnd: () => control.complete() };
   });

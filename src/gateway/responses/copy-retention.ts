@@ -49,7 +49,7 @@ export class CopyRetention {
   async checkCopies(signal: AbortSignal): Promise<void> {
     const gateway = this.#gateway;
     const configuration = gateway.acquireConfiguration();
-    const access = { gateway, configuration, answerHold: { takeBegun: () => true } };
+    const access = { gateway, configuration, held: { answer: { takeBegun: () => true } } };
     /** A target that does not answer is not called again for each of its copies. */
     const failing = new Set<string>();
     try {

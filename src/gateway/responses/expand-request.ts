@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import { type Failure, failure } from '#domain/shared/failure.ts';
-import { bodyShortageFailure, bodyTooLarge } from '#exchange/body-source.ts';
+import { bodyShortageFailure, bodyTooLarge } from '#exchange/body.ts';
 import type { ByteShortage } from '#exchange/byte-budget.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import { isStrict } from '#exchange/prefer.ts';
@@ -247,7 +247,7 @@ class Expansion {
     return {
       maxBytes: this.#limits.maxJsonBytes,
       reserve: (bytes) => {
-        this.#shortage = this.#call.bodyHold.take(bytes);
+        this.#shortage = this.#call.held.body.take(bytes);
         return this.#shortage === null;
       },
     };
@@ -292,7 +292,7 @@ class Expansion {
     if ((before?.size ?? 0) > maxJsonBytes) return conversationTooLong(this.#limits);
     if (addedBytes > maxJsonBytes) return bodyTooLarge(maxJsonBytes);
     const bodyBytes = isChanged ? this.#request.bytes.length : 0;
-    const shortage = this.#call.bodyHold.take(bodyBytes + addedBytes);
+    const shortage = this.#call.held.body.take(bodyBytes + addedBytes);
     if (shortage !== null) return bodyShortageFailure(shortage);
     if (editedBytes > largeBodyBytes) await heavyWork.take(1);
     return null;

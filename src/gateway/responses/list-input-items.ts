@@ -70,7 +70,7 @@ class InputListing {
     const tail = JSON.stringify({ ...ends, has_more: page.hasMore }).slice(1);
     const pieces = data.flatMap((bytes, index) => (index === 0 ? [bytes] : [comma, bytes]));
     const body = Buffer.concat([Buffer.from('{"object":"list","data":['), ...pieces, Buffer.from(`],${tail}`)]);
-    this.#call.response.send(200, ['Content-Type', 'application/json'], body);
+    this.#call.client.send(200, ['Content-Type', 'application/json'], body);
     return answeredHere;
   }
 
@@ -108,7 +108,7 @@ class InputListing {
           items.push(await this.#listed(turn, item));
         }
       }
-      this.#call.answerHold.giveBack(held);
+      this.#call.held.answer.giveBack(held);
       // A store may answer without a turn of the event loop.
       await nextTurn();
     }
@@ -165,7 +165,7 @@ class InputListing {
       const turn = await this.#turns.read(outline);
       const item = turn === null ? undefined : (await findItems(new Set([name]), [turn])).get(name);
       const listed = item === undefined ? null : await this.#copyOf(item.turn, item.part, id);
-      this.#call.answerHold.giveBack(outline.bytes);
+      this.#call.held.answer.giveBack(outline.bytes);
       if (listed !== null) return listed;
     }
     return listedReference(id);
@@ -191,7 +191,7 @@ class InputListing {
   }
 
   #hold(bytes: number): void {
-    if (!this.#call.answerHold.takeBegun(bytes)) throw new NoRoomError();
+    if (!this.#call.held.answer.takeBegun(bytes)) throw new NoRoomError();
   }
 }
 

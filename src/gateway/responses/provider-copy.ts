@@ -44,7 +44,7 @@ export async function deleteCopy(
 export function cleanUpLater(gateway: Gateway, copy: CopyName, isFinished: boolean): void {
   gateway.cleanUps.add(copy.projectId, async (signal) => {
     const configuration = gateway.acquireConfiguration();
-    const access = { gateway, configuration, answerHold: { takeBegun: () => true } };
+    const access = { gateway, configuration, held: { answer: { takeBegun: () => true } } };
     const limit = { maxMs: maxCleanUpMs, signal };
     try {
       if (!isFinished) await callAbout(access, copy, { action: 'cancel', ...limit });
@@ -143,7 +143,7 @@ async function recordUsage(
   const call = {
     operation: 'responses',
     caller,
-    requestId,
+    id: requestId,
     batchId: null,
     isStreamed: false,
     characters: null,

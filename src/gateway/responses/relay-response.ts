@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import { type Failure, failure } from '#domain/shared/failure.ts';
-import { bodyTooLarge, readForResponse } from '#exchange/body-source.ts';
+import { bodyTooLarge, readForResponse } from '#exchange/body.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import { readJsonBytes } from '#exchange/json-body.ts';
 import { malformed } from '#gateway/attempt/attempt-failure.ts';
@@ -42,7 +42,7 @@ export async function relayResponse(call: GatewayCall): Promise<CallResult> {
   const { limits } = call;
   const bytes = await readJsonBytes(call, { maxBytes: limits.maxJsonBytes, arrival: limits.arrival });
   if (E.isLeft(bytes)) return bytes;
-  const request = await readForResponse(call.response, () => readResponsesRequest(bytes.right, limits.maxJsonValues));
+  const request = await readForResponse(call.client, () => readResponsesRequest(bytes.right, limits.maxJsonValues));
   if (E.isLeft(request)) return request;
   const refused = request.right.isInBackground ? checkBackground(call, request.right) : null;
   if (refused !== null) return E.left(refused);
@@ -159,7 +159,7 @@ class ResponseKeeper implements Usage {
   /** @returns false if it is not stored, or if the call has ended meanwhile, so that nobody has its id */
   async #storeUnfinished(turn: FinishedTurn, head: ResponseHead): Promise<boolean> {
     const isAdded = (await this.#listCopy(turn.id, head, false)) && (await this.#add(turn, head, head.servedFrom));
-    if (!isAdded || !(this.#hasEnded || this.#call.response.isDisconnected)) return isAdded;
+    if (!isAdded || !(this.#hasEnded || this.#call.client.isDisconnected)) return isAdded;
     await this.#orLogged(() => this.#call.gateway.responses.delete(turn.projectId, turn.id));
     return false;
   }
@@ -196,7 +196,7 @@ class ResponseKeeper implements Usage {
     if (turn === null) return false;
     if (this.#request.isInBackground) return this.#storeBackground(response, turn, head);
     if (response.status !== 'completed' && response.status !== 'incomplete') return false;
-    return !this.#call.response.isDisconnected && this.#add(turn, head);
+    return !this.#call.client.isDisconnected && this.#add(turn, head);
   }
 
   async #storeBackground(response: JsonObject, turn: FinishedTurn, head: ResponseHead): Promise<boolean> {

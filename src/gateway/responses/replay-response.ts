@@ -26,27 +26,27 @@ const unsaidNames = wantedNames(Object.fromEntries(Object.keys(unsaid).map((name
  * @param after the number of the event after which the stream begins; null for all events
  */
 export async function sendReplay(call: GatewayCall, turn: KeptTurn, after: number | null): Promise<CallResult> {
-  call.response.start(200, ['Content-Type', 'text/event-stream']);
+  call.client.start(200, ['Content-Type', 'text/event-stream']);
   try {
-    await sendPieces(call.response, piecesOf(call, turn, after));
+    await sendPieces(call.client, piecesOf(call, turn, after));
   } catch (error) {
     if (!(error instanceof NoRoomError)) throw error;
   }
   return answeredHere;
 }
 
-async function* piecesOf({ answerHold }: GatewayCall, { text }: KeptTurn, after: number | null) {
+async function* piecesOf({ held }: GatewayCall, { text }: KeptTurn, after: number | null) {
   const replay = new Replay(after);
   const { response } = text;
   const members = await membersOf(response);
   yield* replay.begin(begunText(response, members));
   for await (const { start, end } of outputItems(text.bytes)) {
     const bytes = end - start;
-    if (!answerHold.takeBegun(bytes)) throw new NoRoomError();
+    if (!held.answer.takeBegun(bytes)) throw new NoRoomError();
     const stored = text.bytes.subarray(start, end);
     const item = await parseForeignInTurns(stored, false);
     yield* isObject(item) ? replay.item(item) : replay.largeItem(stored.toString('utf8'));
-    answerHold.giveBack(bytes);
+    held.answer.giveBack(bytes);
   }
   yield replay.end(response.toString('utf8'), scalarMember(response, members, 'status'));
 }

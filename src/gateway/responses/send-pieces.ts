@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { ResponseSink } from '#exchange/response-sink.ts';
+import type { Client } from '#exchange/client.ts';
 
 /** The node has no room for what an answer needs next. */
 export class NoRoomError extends Error {}
@@ -12,7 +12,7 @@ const charactersOfTurn = 64 * 1024;
  * before. If it leaves, the pieces end.
  * @throws what the pieces throw; the answer is then aborted, so that a part does not look like the whole
  */
-export async function sendPieces(response: ResponseSink, pieces: AsyncIterable<string>): Promise<void> {
+export async function sendPieces(response: Client, pieces: AsyncIterable<string>): Promise<void> {
   let made = 0;
   try {
     for await (const piece of pieces) {
@@ -30,7 +30,7 @@ export async function sendPieces(response: ResponseSink, pieces: AsyncIterable<s
   }
 }
 
-async function untilTaken(response: ResponseSink): Promise<void> {
+async function untilTaken(response: Client): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   response.onceDrained(resolve);
   response.onDisconnect(resolve);

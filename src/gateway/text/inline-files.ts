@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import type { ProjectFile } from '#application/files/project-file.ts';
 import { notFound } from '#application/operations/access-refusals.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
-import { bodyShortageFailure } from '#exchange/body-source.ts';
+import { bodyShortageFailure } from '#exchange/body.ts';
 import { lastMember, type Members, type Place, scalarValue, wantedNames } from '#gateway/framing/json-members.ts';
 import { readJsonRequest } from '#gateway/framing/json-request.ts';
 import { applyEdits, asciiJson, type Edit, editsOf } from '#gateway/framing/splice.ts';
@@ -94,12 +94,12 @@ class FileInliner {
     const addedBytes = files.reduce((sum, id) => sum + this.#replacementOf(id).bytes, 0);
     if (addedBytes > maxInlinedBytes) return E.left(tooLarge);
     const textBytes = [...this.#found.values()].reduce((sum, each) => sum + each.bytes, 0);
-    const shortage = this.#call.bodyHold.take(textBytes + bytes.length + addedBytes);
+    const shortage = this.#call.held.body.take(textBytes + bytes.length + addedBytes);
     if (shortage !== null) return E.left(bodyShortageFailure(shortage));
     const edits = await this.#edits();
     if (bytes.length + addedBytes > largeBodyBytes) await heavyWork.take(1);
     const inlined = applyEdits(bytes, edits);
-    this.#call.bodyHold.giveBack(textBytes);
+    this.#call.held.body.giveBack(textBytes);
     const gone = [...this.#found].flatMap(([id, { file }]) => (file === null ? [id] : []));
     return E.right({ bytes: inlined, gone });
   }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Arrival } from '#exchange/body-source.ts';
+import type { Arrival } from '#exchange/body.ts';
 
 /** A body that arrives in pieces. */
 export class ArrivingBody {

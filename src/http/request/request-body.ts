@@ -6,13 +6,13 @@ import type { Failure } from '#domain/shared/failure.ts';
 import {
   type Arrival,
   type ArrivalLimits,
-  type BodySource,
+  type Body,
   heldBytesOf,
   readForClient,
   type TakePiece,
-} from '#exchange/body-source.ts';
+} from '#exchange/body.ts';
 import type { ByteReservation } from '#exchange/byte-budget.ts';
-import { ClientDisconnectedError } from '#exchange/held.ts';
+import { ClientDisconnectedError, type Held } from '#exchange/held.ts';
 import { parseJsonObject, readJsonBytes } from '#exchange/json-body.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import type { ArrivingBodies, ArrivingBody } from './arriving-bodies.ts';
@@ -38,16 +38,16 @@ const empty: JsonBody = { members: {}, bytes: noBytes };
 export function jsonBodyReader(
   maxBytes: number,
   maxValues: number,
-): (ctx: Context, hold: ByteReservation) => Promise<E.Either<Failure, JsonBody>> {
+): (ctx: Context, held: Held) => Promise<E.Either<Failure, JsonBody>> {
   let koaBody: Promise<Middleware> | null = null;
   const load = () => {
     koaBody ??= loadKoaBody(maxBytes);
     return koaBody;
   };
-  return async (ctx, bodyHold) => {
+  return async (ctx, held) => {
     if (!hasBody(ctx)) return E.right(empty);
-    const connection = { headers: ctx.req.headers, body: new KoaBody(ctx, load), bodyHold };
-    const read = await readJsonBytes(connection, { maxBytes, arrival: serverLimits });
+    const request = { headers: ctx.req.headers, body: new KoaBody(ctx, load), held };
+    const read = await readJsonBytes(request, { maxBytes, arrival: serverLimits });
     if (E.isLeft(read)) return read;
     const bytes = read.right;
     if (bytes.length === 0) return E.right(empty);
@@ -89,7 +89,7 @@ async function loadKoaBody(maxBytes: number): Promise<Middleware> {
 }
 
 /** The body of an HTTP request, read from its connection. */
-export class HttpBody implements BodySource {
+export class HttpBody implements Body {
   readonly #ctx: Context;
 
   constructor(ctx: Context) {
@@ -108,10 +108,10 @@ export class HttpBody implements BodySource {
     return bufferedBody(this.#ctx.req);
   }
 
-  receive(limits: ArrivalLimits, hold: ByteReservation, take: TakePiece): Promise<Arrival> {
+  receive(limits: ArrivalLimits, reservation: ByteReservation, take: TakePiece): Promise<Arrival> {
     const { req, res } = this.#ctx;
     if (req.headers.expect !== undefined) res.writeContinue();
-    return receiveBody(req, limits, hold, take);
+    return receiveBody(req, limits, reservation, take);
   }
 }
 
@@ -126,11 +126,11 @@ class KoaBody extends HttpBody {
     this.#load = load;
   }
 
-  override async receive(_: ArrivalLimits, hold: ByteReservation, take: TakePiece): Promise<Arrival> {
+  override async receive(_: ArrivalLimits, reservation: ByteReservation, take: TakePiece): Promise<Arrival> {
     const { req, res } = this.#ctx;
     if (req.headers.expect !== undefined) res.writeContinue();
     const receive = await this.#load();
-    const counted = countPieces(req, hold);
+    const counted = countPieces(req, reservation);
     try {
       await receive(Object.create(this.#ctx, { req: { value: counted } }) as Context, async () => undefined);
     } catch (error) {
@@ -140,7 +140,7 @@ class KoaBody extends HttpBody {
     } finally {
       req.unpipe(counted);
       counted.destroy();
-      hold.finish();
+      reservation.finish();
     }
     const body: unknown = this.#ctx.request.body;
     return !Buffer.isBuffer(body) || (await take(body)) ? 'whole' : 'stopped';

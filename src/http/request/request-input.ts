@@ -7,7 +7,6 @@ import type { RequestInput } from '#application/operations/operation-request.ts'
 import { type OperationRoute, pathParameters } from '#application/operations/registry.ts';
 import { unknownMembers, unknownParameters } from '#application/operations/unknown-members.ts';
 import type { Failure, InputError } from '#domain/shared/failure.ts';
-import type { ByteReservation } from '#exchange/byte-budget.ts';
 import { ignoredMembers } from '#exchange/ignored-members.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import { inexactIntegers, numberNotExact } from '#exchange/json-body.ts';
@@ -29,15 +28,8 @@ export class OperationInputReader {
     this.#readBody = jsonBodyReader(maxBodyBytes, maxBodyValues);
   }
 
-  /**
-   * Reads the input of a request.
-   * @param holdBody makes the hold that counts the bytes of its body
-   */
-  async read(
-    context: RequestContext,
-    target: CallTarget,
-    holdBody: () => ByteReservation,
-  ): Promise<E.Either<Failure, RequestInput>> {
+  /** Reads the input of a request. */
+  async read(context: RequestContext, target: CallTarget): Promise<E.Either<Failure, RequestInput>> {
     if (target.kind === 'none') return E.right({ fields: {}, bodyHash: hashOfNothing });
     const { route, parameters } = target;
     const { ctx, query } = context;
@@ -49,7 +41,7 @@ export class OperationInputReader {
       const bodyHash = isWriting(route.operation) ? hashOf(noBytes, withoutDryRun(query)) : '';
       return E.right({ fields: { ...fields.right, ...parameters }, unknown, bodyHash });
     }
-    const body = await this.#readBody(ctx, holdBody());
+    const body = await this.#readBody(ctx, context.held);
     if (E.isLeft(body)) return body;
     const { members, bytes } = body.right;
     const inexact = route.operation.plane === 'control' ? numberNotExact(await inexactIntegers(bytes)) : null;

@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import type { Context } from 'koa';
-import type { ResponseSink } from '#exchange/response-sink.ts';
+import type { Client } from '#exchange/client.ts';
 import { requestContextOf } from '#http/server/request-context.ts';
 import { startResponse, writeResponse } from './response.ts';
 
 /** The response to an HTTP request, written to its connection. */
-export class HttpResponse implements ResponseSink {
+export class HttpResponse implements Client {
   readonly #ctx: Context;
   readonly #res: ServerResponse;
   #headers: ReadonlyArray<string>;

@@ -7,7 +7,7 @@ import { hasBody, hasOwnArrivalLimits } from '#http/request/request-body.ts';
 import { isNamedIn } from '#http/request/request-headers.ts';
 import { type RequestContext, requestContextOf } from '#http/server/request-context.ts';
 import { EventLoopBudget } from '#shared/async/event-loop-budget.ts';
-import { runFor } from '#shared/async/fair-queue.ts';
+import { serviceOwner } from '#shared/async/fair-queue.ts';
 import { EncodedJson } from '#shared/json/encoded-json.ts';
 import { isObject, type Json } from '#shared/json/json.ts';
 
@@ -65,8 +65,8 @@ export function writeResponse(
 
 /** Counts the bytes of an answer that wait for the client, and ends it if the client takes none. */
 export function followAnswer(ctx: Context): void {
-  const { openAnswers, projectId } = requestContextOf(ctx);
-  openAnswers?.follow(ctx.res, projectId);
+  const { openAnswers, held } = requestContextOf(ctx);
+  openAnswers?.follow(ctx.res, held.owner === serviceOwner ? null : held.owner);
 }
 
 /**
@@ -163,16 +163,11 @@ function idOf({ body }: OperationResult, member: string): string | null {
 const charactersInATurn = 256 * 1024;
 const turns = new EventLoopBudget(charactersInATurn);
 
-/**
- * Returns the JSON text of an answer. Large answers that are ready at the same time each get their own turn.
- * @param owner whose work it is
- */
-export function answerText(body: Json | EncodedJson, owner: string): string | Promise<string> {
+/** Returns the JSON text of an answer. Large answers that are ready at the same time each get their own turn. */
+export function answerText(body: Json | EncodedJson): string | Promise<string> {
   if (body instanceof EncodedJson) return body.text;
-  return runFor(owner, () =>
-    turns.run(
-      () => JSON.stringify(body),
-      ({ length }) => length,
-    ),
+  return turns.run(
+    () => JSON.stringify(body),
+    ({ length }) => length,
   );
 }

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { TextStream } from '#exchange/response-sink.ts';
+import type { TextStream } from '#exchange/client.ts';
 import type { RequestContext } from '#http/server/request-context.ts';
 import { apiSecurityHeaders, noStoreHeaders, startResponse } from './response.ts';
 

@@ -6,14 +6,12 @@ import { failureOfError } from '#application/operations/unexpected-error.ts';
 import type { Caller } from '#domain/shared/access.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import type { Admission } from '#exchange/admission.ts';
-import { Held } from '#exchange/held.ts';
 import { presentedKeyOf } from '#http/request/request-headers.ts';
 import type { SessionCookie } from '#http/request/session-cookie.ts';
 import { apiSecurityHeaders, noStoreHeaders, writeResponse } from '#http/response/response.ts';
 import { type RequestContext, requestContextOf } from '#http/server/request-context.ts';
 import type { Route } from '#http/server/router.ts';
 import { writeFailure } from '#http/server/write-failure.ts';
-import { runFor } from '#shared/async/fair-queue.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { UnknownKeys } from './unknown-keys.ts';
 
@@ -72,7 +70,7 @@ async function signIn(ctx: Context, access: PageSessionAccess, unknownKeys: Unkn
     writeResponse(ctx, 200, fields, JSON.stringify({ isKept: false }));
     return null;
   }
-  const token = await runFor(caller.projectId, () => sessions.open(key));
+  const token = await sessions.open(key);
   if (token === null) return keyInvalid;
   writeResponse(ctx, 200, [...fields, 'Set-Cookie', cookie.beginning(token)], JSON.stringify({ isKept: true }));
   return null;
@@ -87,14 +85,12 @@ async function admit(
   { rateLimit, admission }: PageSessionAccess,
 ): Promise<Failure | null> {
   context.keyId = caller.keyId;
-  context.projectId = caller.projectId;
+  context.held.belongTo(caller.projectId);
   const limited = await rateLimit?.take(caller);
   context.limitHeaders = limited?.headers ?? [];
   if (limited !== undefined && limited.refusal !== null) return limited.refusal;
-  const place = await admission.slot(new Held(caller.projectId), 'command answer');
-  if (E.isLeft(place)) return place.left;
-  context.leavePlace = place.right;
-  return null;
+  const place = await admission.slot(context.held, 'command answer');
+  return E.isLeft(place) ? place.left : null;
 }
 
 async function signOut(ctx: Context, { sessions, cookie }: PageSessionAccess): Promise<null> {

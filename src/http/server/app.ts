@@ -10,11 +10,11 @@ import { failureOfError } from '#application/operations/unexpected-error.ts';
 import type { Caller } from '#domain/shared/access.ts';
 import type { Failure } from '#domain/shared/failure.ts';
 import { Admission } from '#exchange/admission.ts';
-import { answersFull, type ByteBudget, type ByteReservation } from '#exchange/byte-budget.ts';
+import { answersFull } from '#exchange/byte-budget.ts';
+import type { TextStream } from '#exchange/client.ts';
 import { anthropicErrors } from '#exchange/error-form.ts';
-import { Held } from '#exchange/held.ts';
 import type { Plane } from '#exchange/problem.ts';
-import type { TextStream } from '#exchange/response-sink.ts';
+import type { Authorised } from '#exchange/request.ts';
 import { docsPath, docsRoutes } from '#http/docs/docs-routes.ts';
 import { isWithoutPlace, takePlace } from '#http/request/connection.ts';
 import { HttpBody } from '#http/request/request-body.ts';
@@ -42,7 +42,7 @@ import {
   isPathOfMessages,
   unservedPaths,
 } from '#http/routes/wrong-turns.ts';
-import { runFor, serviceOwner } from '#shared/async/fair-queue.ts';
+import { serviceOwner } from '#shared/async/fair-queue.ts';
 import { connectionsFull, healthPaths } from './connections.ts';
 import { createRequestContext, type RequestContext, RequestLog, requestContextOf } from './request-context.ts';
 import { createRouter, type RequestRouter, type Route } from './router.ts';
@@ -128,8 +128,6 @@ class HttpAdapter {
   readonly #router: RequestRouter;
   /** The paths of the gateway's routes. */
   readonly #gatewayPaths: ReadonlySet<string>;
-  readonly #bodies: ByteBudget;
-  readonly #answers: ByteBudget;
   readonly #openAnswers: OpenAnswers;
   readonly #admission: Admission;
   readonly #findOtherRole: FindOtherRole;
@@ -142,9 +140,7 @@ class HttpAdapter {
     const { maxBodyBytes, maxBodyValues } = options.limits;
     this.#inputs = new OperationInputReader(maxBodyBytes, maxBodyValues);
     this.#admission = options.admission ?? new Admission();
-    this.#bodies = this.#admission.budgets.body;
-    this.#answers = this.#admission.budgets.answer;
-    this.#openAnswers = new OpenAnswers(this.#answers, options.maxUnreadMs);
+    this.#openAnswers = new OpenAnswers(this.#admission.budgets.answer, options.maxUnreadMs);
     this.#running = options.running ?? { count: 0 };
     this.#findWrongTurn = createFindWrongTurn(options.operations);
     const { planes = bothPlanes } = options;
@@ -170,18 +166,16 @@ class HttpAdapter {
 
   /** Answers one request; never rejects. */
   async answer(ctx: Context): Promise<void> {
-    const context = createRequestContext(ctx, this.#openAnswers);
+    const context = createRequestContext(ctx, this.#admission.budgets, this.#openAnswers);
     ctx.state = context;
     this.#running.count += 1;
     try {
-      await (this.#router.handle(ctx, context.path) ?? this.#answerUnfound(context));
+      await context.held.run(() => this.#router.handle(ctx, context.path) ?? this.#answerUnfound(context));
     } catch (error) {
       const { requestId, name: operation } = context;
       this.#refuse(context, failureOfError(error, { requestId, operation }, this.#options.log));
     } finally {
-      context.body?.release();
-      context.wholeAnswer?.release();
-      context.leavePlace?.();
+      context.held.release();
       this.#running.count -= 1;
     }
     this.#requestLog.record(context);
@@ -234,29 +228,17 @@ class HttpAdapter {
       requestTarget: `${method} ${path}`,
       readHeaders: () => ({ ...requestHeadersOf(headers, isCommand), ...(isCommand ? readDryRun(context.query) : {}) }),
       loadBody: async (caller) => {
-        const input = await this.#inputs.read(context, target, () => this.#holdBody(context, caller));
+        context.held.belongTo(caller.projectId);
+        const input = await this.#inputs.read(context, target);
         if (E.isLeft(input)) return input;
         // After the body, so that a client that sends it slowly has no place.
-        const refusal = await this.#takePlace(context, target, caller);
+        const refusal = await this.#takePlace(context, target);
         return refusal === null ? input : E.left(refusal);
       },
-      openUpload: (caller) => ({
-        caller,
-        headers,
-        body: new HttpBody(ctx),
-        bodyHold: this.#holdBody(context, caller),
-      }),
-      openConnection: (caller, limitHeaders) => ({
-        headers,
-        query: context.query,
-        body: new HttpBody(ctx),
-        bodyHold: this.#holdBody(context, caller),
-        answerHold: this.#holdAnswer(context, caller),
-        response: new HttpResponse(ctx, limitHeaders),
-      }),
+      open: (caller, limitHeaders) => this.#open(context, target, caller, limitHeaders),
     });
     context.keyId = keyId;
-    context.projectId = projectId;
+    if (projectId !== null) context.held.belongTo(projectId);
     context.limitHeaders = limitHeaders;
     if (E.isLeft(outcome)) this.#refuse(context, outcome.left, target);
     else if (isReport(outcome.right)) context.relayed = outcome.right;
@@ -270,13 +252,14 @@ class HttpAdapter {
     const { status, body, stream } = result;
     if (stream !== undefined) {
       context.leavePlace?.();
-      return runFor(ownerOf(context), () => this.#stream(context, stream));
+      return this.#stream(context, stream);
     }
     const fields = createResponseHeaders(context, target, result);
     if (isNotModified(context, target.route, result)) return writeResponse(ctx, 304, fields, null);
-    const text = body === undefined ? null : await answerText(body, ownerOf(context));
+    const text = body === undefined ? null : await answerText(body);
     // What a command has done is answered in any case.
-    const isRefused = target.route.operation.kind === 'query' && !this.#answers.hasRoomFor(text?.length ?? 0);
+    const isRefused =
+      target.route.operation.kind === 'query' && !this.#admission.budgets.answer.hasRoomFor(text?.length ?? 0);
     if (isRefused) return this.#refuse(context, answersFull, target);
     writeResponse(ctx, status, fields, text);
   }
@@ -295,26 +278,28 @@ class HttpAdapter {
     this.#refuse(context, refusal, target);
   }
 
-  /** The bytes of a request's body count for the project of its key until the request is answered. */
-  #holdBody(context: RequestContext, { projectId }: Caller): ByteReservation {
-    const hold = this.#bodies.hold(projectId);
-    context.body = hold;
-    return hold;
-  }
-
-  /** The bytes of a provider's answer count as they arrive, until it is whole and written. */
-  #holdAnswer(context: RequestContext, { projectId }: Caller): ByteReservation {
-    const hold = this.#answers.hold(projectId);
-    context.projectId = projectId;
-    context.wholeAnswer = hold;
-    return hold;
+  /** Opens a request for an operation that reads its body and writes its answer itself. */
+  #open(context: RequestContext, target: CallTarget, caller: Caller, limitHeaders: ReadonlyArray<string>): Authorised {
+    const { ctx, requestId: id, started: startedAt, query, held } = context;
+    held.belongTo(caller.projectId);
+    return {
+      id,
+      startedAt,
+      parameters: target.kind === 'operation' ? target.parameters : {},
+      query,
+      headers: ctx.req.headers,
+      body: new HttpBody(ctx),
+      client: new HttpResponse(ctx, limitHeaders),
+      held,
+      caller,
+    };
   }
 
   /** Takes a place for the answer of a query or a command, until it is written. @returns why there is none */
-  async #takePlace(context: RequestContext, target: CallTarget, { projectId }: Caller): Promise<Failure | null> {
+  async #takePlace(context: RequestContext, target: CallTarget): Promise<Failure | null> {
     const kind = target.kind === 'operation' ? target.route.operation.kind : null;
     if (kind !== 'query' && kind !== 'command') return null;
-    const place = await this.#admission.slot(new Held(projectId), `${kind} answer`);
+    const place = await this.#admission.slot(context.held, `${kind} answer`);
     if (E.isLeft(place)) return place.left;
     context.leavePlace = place.right;
     return null;
@@ -355,11 +340,6 @@ function isBrowser({ req: { method, headers } }: Context): boolean {
 /** Whether an operation has written its answer itself. */
 function isReport(result: OperationResult | Download | StreamReport | null): result is StreamReport {
   return result !== null && 'kind' in result && result.kind === 'relayed';
-}
-
-/** Returns the owner of the work on an answer. */
-function ownerOf({ projectId }: RequestContext): string {
-  return projectId ?? serviceOwner;
 }
 
 /** Returns whether a request may have an `Idempotency-Key`. */

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { failure } from '#domain/shared/failure.ts';
-import type { Arrival } from '#exchange/body-source.ts';
+import type { Arrival } from '#exchange/body.ts';
 import { ArrivingBodies, type ArrivingBody, type BodyRate } from '#http/request/arriving-bodies.ts';
 import { Connection, type ConnectionPlaces, connectionOf } from '#http/request/connection.ts';
 

@@ -1,13 +1,14 @@
 import type { Context } from 'koa';
 import type { Logger as PinoLogger } from 'pino';
 import type { StreamReport } from '#application/operations/operation.ts';
-import type { ByteReservation } from '#exchange/byte-budget.ts';
 import { type ErrorForm, openAiErrors } from '#exchange/error-form.ts';
+import { type BytesOfRequests, type GiveBack, Held } from '#exchange/held.ts';
 import type { Plane } from '#exchange/problem.ts';
 import { requestIdOf } from '#http/request/request-headers.ts';
 import type { SessionCookie } from '#http/request/session-cookie.ts';
 import type { OpenAnswers } from '#http/response/open-answers.ts';
 import type { Metrics } from '#http/routes/metrics.ts';
+import { serviceOwner } from '#shared/async/fair-queue.ts';
 import { ThrottledLog } from '#shared/logging/throttled-log.ts';
 
 /** The data of a request while it is answered. */
@@ -34,14 +35,10 @@ export interface RequestContext {
   /** The result of a call that the gateway relayed. */
   relayed: StreamReport | null;
   keyId: string | null;
-  /** The caller's home project; null until the caller is known. */
-  projectId: string | null;
-  /** The bytes of its body; null until the caller is known. */
-  body: ByteReservation | null;
-  /** The bytes of an answer that is held until it is whole; null without one. */
-  wholeAnswer: ByteReservation | null;
+  /** What it holds, until it is answered; of the caller's project as soon as the caller is known. */
+  readonly held: Held;
   /** Ends the use of its place among the answers of its project that are made; null without a place. */
-  leavePlace: (() => void) | null;
+  leavePlace: GiveBack | null;
   /** Follows its answer while bytes of it wait for the client; null if its bytes are not counted. */
   readonly openAnswers: OpenAnswers | null;
   /** Reads the session of the page; null if the request needs a key. */
@@ -53,7 +50,11 @@ export interface RequestContext {
 }
 
 /** Makes the context of a request that has just arrived. */
-export function createRequestContext(ctx: Context, openAnswers: OpenAnswers | null = null): RequestContext {
+export function createRequestContext(
+  ctx: Context,
+  bytes?: BytesOfRequests,
+  openAnswers: OpenAnswers | null = null,
+): RequestContext {
   const url = ctx.req.url ?? '/';
   const mark = url.indexOf('?');
   return {
@@ -72,9 +73,7 @@ export function createRequestContext(ctx: Context, openAnswers: OpenAnswers | nu
     isOutage: false,
     relayed: null,
     keyId: null,
-    projectId: null,
-    body: null,
-    wholeAnswer: null,
+    held: new Held(serviceOwner, bytes),
     leavePlace: null,
     openAnswers,
     sessionCookie: null,

@@ -1,13 +1,12 @@
 import { createMcpHandler, type McpHttpHandler } from '@modelcontextprotocol/server';
 import * as E from 'fp-ts/lib/Either.js';
-import type { StreamingRequest } from '#application/operations/operation.ts';
 import { failures } from '#domain/failures.ts';
 import type { Failure } from '#domain/shared/failure.ts';
 import type { Admission } from '#exchange/admission.ts';
-import { type ArrivalLimits, readForResponse } from '#exchange/body-source.ts';
-import { currentHeld } from '#exchange/held.ts';
+import { type ArrivalLimits, readForResponse } from '#exchange/body.ts';
 import { inexactIntegers, numberNotExact, parseJsonObject, readJsonBytes } from '#exchange/json-body.ts';
 import { sendProblem } from '#exchange/problem.ts';
+import type { Authorised } from '#exchange/request.ts';
 import type { McpExchange } from '#mcp/server/mcp-exchange.ts';
 import { type McpServerDependencies, McpServers } from '#mcp/server/mcp-server.ts';
 import { readToolFilter } from '#mcp/tools/tool-catalogue.ts';
@@ -46,8 +45,8 @@ export class McpAnswerer {
   }
 
   /** Answers one request with any content. */
-  async answer(request: StreamingRequest): Promise<void> {
-    const { headers, query, caller, requestId } = request;
+  async answer(request: Authorised): Promise<void> {
+    const { headers, query, caller, id: requestId } = request;
     const refusal = checkCallers(headers, this.#options.callers);
     if (refusal !== null) return sendProblem(request, refusal, this.#path);
     const parameters = new URLSearchParams(query);
@@ -56,7 +55,7 @@ export class McpAnswerer {
     const { maxBodyBytes: maxBytes, maxBodyValues, arrival } = this.#options.limits;
     const bytes = await readJsonBytes(request, { maxBytes, arrival });
     if (E.isLeft(bytes)) return sendProblem(request, bytes.left, this.#path);
-    const parsed = await readForResponse(request.response, () => parseJsonObject(bytes.right, maxBodyValues));
+    const parsed = await readForResponse(request.client, () => parseJsonObject(bytes.right, maxBodyValues));
     if (E.isLeft(parsed)) return send(request, jsonRpcError(rpcErrorOf(parsed.left)));
     const read = readMessage(parsed.right);
     if (E.isLeft(read)) return send(request, jsonRpcError(rpcErrorOf(read.left)));
@@ -67,10 +66,10 @@ export class McpAnswerer {
     const wantsWholeText = isOld || parameters.get('text') === 'whole';
     const inputFault = await faultOfArguments(bytes.right);
     const aborted = new AbortController();
-    request.response.onDisconnect(() => aborted.abort());
+    request.client.onDisconnect(() => aborted.abort());
     const { signal } = aborted;
     const exchange = { caller, requestId, filter: filter.right, wantsWholeText, signal, toolArguments, inputFault };
-    const place = await this.#options.admission.slot(currentHeld(), 'query answer');
+    const place = await this.#options.admission.slot(request.held, 'query answer');
     if (E.isLeft(place)) return sendProblem(request, place.left, this.#path);
     try {
       if (message.method === completeMethod) await this.#complete(request, exchange, message);
@@ -81,8 +80,8 @@ export class McpAnswerer {
   }
 
   /** Answers a completion in its key's turn, because one may read ten lists and clients ask with each letter. */
-  async #complete(request: StreamingRequest, exchange: McpExchange, message: JsonObject): Promise<void> {
-    const leave = await this.#options.admission.slot(currentHeld(), 'completion', { owner: exchange.caller.keyId });
+  async #complete(request: Authorised, exchange: McpExchange, message: JsonObject): Promise<void> {
+    const leave = await this.#options.admission.slot(request.held, 'completion', { owner: exchange.caller.keyId });
     if (E.isLeft(leave)) return sendProblem(request, leave.left, this.#path);
     try {
       await this.#exchange(request, exchange, message);
@@ -91,7 +90,7 @@ export class McpAnswerer {
     }
   }
 
-  async #exchange(request: StreamingRequest, exchange: McpExchange, message: JsonObject): Promise<void> {
+  async #exchange(request: Authorised, exchange: McpExchange, message: JsonObject): Promise<void> {
     if (message.method === listenMethod) return send(request, jsonRpcError(nothingToListenTo(message.id)));
     const asked = new Request(`http://localhost${this.#path}`, {
       method: 'POST',
@@ -127,7 +126,7 @@ function nothingToListenTo(id: unknown) {
 }
 
 /** Returns the headers that the protocol reads. The API key is not among them. */
-function forwarded(headers: StreamingRequest['headers']): Headers {
+function forwarded(headers: Authorised['headers']): Headers {
   const names = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name', 'mcp-session-id'];
   const found = new Headers();
   for (const name of names) {
@@ -142,11 +141,11 @@ function exchangeOf(authInfo: { readonly extra?: Record<string, unknown> } | und
 }
 
 /** Sends the complete answer. Every exchange has exactly one message. */
-async function send({ response }: StreamingRequest, answered: Response): Promise<void> {
+async function send({ client }: Authorised, answered: Response): Promise<void> {
   const body = Buffer.from(await answered.arrayBuffer());
   const type = answered.headers.get('content-type');
   const headers = ['Cache-Control', 'no-store', ...(type === null ? [] : ['Content-Type', type])];
-  response.send(answered.status, headers, body);
+  client.send(answered.status, headers, body);
 }
 
 /** A JSON-RPC error: why a message was not answered. */

@@ -38,8 +38,7 @@ export function createAskOperation(invokeAs: InvokeAs): AskOperation {
       maxPageBytes,
       loadBody: async () =>
         inputFault === null ? E.right(inputOf(route, given, parameters.right)) : E.left(inputFault),
-      openUpload: noConnection,
-      openConnection: noConnection,
+      open: noConnection,
     });
     if (E.isLeft(outcome)) return outcome;
     if (outcome.right === null || !('body' in outcome.right)) throw new Error(`${route.operation.name} is not a tool`);

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { heldBytesOf } from '#exchange/body-source.ts';
+import { heldBytesOf } from '#exchange/body.ts';
 import type { ByteReservation } from '#exchange/byte-budget.ts';
 import { clock } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';

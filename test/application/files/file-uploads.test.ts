@@ -11,15 +11,16 @@ import type { ReceivedUpload } from '#application/operations/operation.ts';
 import { openFolderBlobStore } from '#blob-store/blob-store.folder.ts';
 import type { BlobStore, ListedBlob } from '#blob-store/blob-store.ts';
 import type { Failure } from '#domain/shared/failure.ts';
-import type { Arrival, BodySource, TakePiece } from '#exchange/body-source.ts';
+import type { Arrival, Body, TakePiece } from '#exchange/body.ts';
 import { ByteBudget } from '#exchange/byte-budget.ts';
-import { ClientDisconnectedError } from '#exchange/held.ts';
+import { ClientDisconnectedError, Held } from '#exchange/held.ts';
 import { slotTable } from '#exchange/slot-table.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { callerOf } from '#test/support/events/tenants.ts';
+import { requestOf } from '#test/support/harness/request-of.ts';
 
 /** A body that arrives in pieces and then ends as the test requires. */
-function arriving(bytes: Buffer, end: Arrival | Error = 'whole', announcedBytes = 0): BodySource {
+function arriving(bytes: Buffer, end: Arrival | Error = 'whole', announcedBytes = 0): Body {
   return {
     isPresent: true,
     announcedBytes,
@@ -71,7 +72,7 @@ describe('FileUploads', () => {
 
   const documents = { get: async () => ({ value: { bytes: stored } }) as never };
   const space = new FileSpace({ documents, quotaBytes: 20_000_000, hasRoomFor: async (bytes) => bytes <= free });
-  const receive = async (body: BodySource, contentType = 'multipart/form-data; boundary=x') => {
+  const receive = async (body: Body, contentType = 'multipart/form-data; boundary=x') => {
     const uploads = new FileUploads({
       blobs,
       space,
@@ -79,16 +80,12 @@ describe('FileUploads', () => {
       arrival: { idleMs: 1_000, totalMs: 1_000 },
       blobOf: async () => lookUp(),
     });
-    const bodyHold = bodies.hold('p');
+    const held = new Held('p', { body: bodies, answer: bodies });
+    const headers = { 'content-type': contentType };
     try {
-      return await uploads.receive({
-        headers: { 'content-type': contentType },
-        body,
-        bodyHold,
-        caller: callerOf('project'),
-      });
+      return await uploads.receive(requestOf({ headers, body, held, caller: callerOf('project') }));
     } finally {
-      bodyHold.release();
+      held.release();
     }
   };
   const kept = async () => {
@@ -96,11 +93,11 @@ describe('FileUploads', () => {
     for await (const blob of blobs.list('')) all.push(blob);
     return all;
   };
-  const upload = async (body: BodySource): Promise<ReceivedUpload> => {
+  const upload = async (body: Body): Promise<ReceivedUpload> => {
     const received = await receive(body);
     return E.isRight(received) ? received.right : assert.fail(JSON.stringify(received.left));
   };
-  const refused = async (body: BodySource, code: Failure['code']) => {
+  const refused = async (body: Body, code: Failure['code']) => {
     const received = await receive(body);
     assert.equal(E.isLeft(received) ? received.left.code : 'taken', code);
     assert.deepEqual(await kept(), []);

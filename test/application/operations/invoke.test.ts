@@ -18,6 +18,7 @@ import { createRoutes, type OperationRoute } from '#application/operations/regis
 import { cuid } from '#domain/codecs/id.ts';
 import { type Failure, type FailureCode, failure } from '#domain/shared/failure.ts';
 import { ClientDisconnectedError } from '#exchange/held.ts';
+import type { Authorised } from '#exchange/request.ts';
 import { currentOwner, serviceOwner } from '#shared/async/fair-queue.ts';
 import { text } from '#shared/codecs/text.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
@@ -166,8 +167,7 @@ describe('invoke', () => {
           steps.push('loadBody');
           return withBody('Bob')();
         },
-        openUpload: () => assert.fail('only an upload is received'),
-        openConnection: () => assert.fail('only a streaming operation has a connection'),
+        open: () => assert.fail('only an upload and a streaming operation read their body'),
       },
       path: 'known',
       flowId: ids.flow,
@@ -248,8 +248,7 @@ describe('invoke', () => {
     assert.deepEqual(lines, []);
   });
 
-  it('opens the connection of a streaming operation once the key has the scope', async () => {
-    const connection = {} as ReturnType<OperationCall['openConnection']>;
+  it('opens the request of a streaming operation once the key has the scope', async () => {
     const report: StreamReport = {
       kind: 'relayed',
       status: null,
@@ -271,13 +270,13 @@ describe('invoke', () => {
     };
     const sent = { ...scenario, operation: streaming as unknown as Operation };
     const open = inCall({
-      openConnection: () => {
-        steps.push('openConnection');
-        return connection;
+      open: (caller) => {
+        steps.push('open');
+        return { caller } as Authorised;
       },
     });
     assert.deepEqual((await send(open(sent))).outcome, E.right(report));
-    assert.deepEqual(steps, ['openConnection', `relay for ${callerOf('project').keyId}`]);
+    assert.deepEqual(steps, ['open', `relay for ${callerOf('project').keyId}`]);
     const withoutScope = (faults.find(({ stage }) => stage === '5. scope') as Fault).in(open(sent));
     assert.equal(codeOf(await send(withoutScope)), 'scope-required');
     assert.equal(steps.length, 2);

@@ -9,7 +9,7 @@ describe('AttemptRecorder', () => {
   it('reports the time from the start of an attempt to its end', async () => {
     const reports: AttemptReport[] = [];
     const observer = { attempt: (report: AttemptReport) => void reports.push(report), circuit: () => undefined };
-    const recorder = new AttemptRecorder(new CircuitBreaker(), observer, { requestId: 'request-1', startedAt: 0 });
+    const recorder = new AttemptRecorder(new CircuitBreaker(), observer, { id: 'request-1', startedAt: 0 });
     const before = performance.now();
     recorder.start();
     await new Promise((resolve) => setTimeout(resolve, 20));

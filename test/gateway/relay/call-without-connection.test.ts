@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
 import { Admission } from '#exchange/admission.ts';
-import { MemoryBody } from '#exchange/body-source.ts';
+import { MemoryBody } from '#exchange/body.ts';
 import { ByteBudget } from '#exchange/byte-budget.ts';
-import { MemoryResponse } from '#exchange/response-sink.ts';
+import { MemoryResponse } from '#exchange/client.ts';
+import { Held } from '#exchange/held.ts';
 import { slotTable } from '#exchange/slot-table.ts';
 import { SpoolFolder } from '#gateway/audio/spool-folder.ts';
 import { builtInConfiguration } from '#gateway/config/configuration-file.ts';
@@ -55,20 +56,19 @@ describe('a gateway call without a connection', () => {
     response = new MemoryResponse(10_000_000, answers.hold(caller.projectId)),
   ): Promise<MemoryResponse> {
     const operation = gatewayOperations(gateway, usualLimits).find((each) => each.name === name);
-    const bodyHold = bodies.hold(caller.projectId);
-    const answerHold = answers.hold(caller.projectId);
+    const held = new Held(caller.projectId, { body: bodies, answer: answers });
     await operation?.relay({
       headers,
       query: '',
       body: new MemoryBody(Buffer.from(body)),
-      bodyHold,
-      answerHold,
-      response,
+      client: response,
+      held,
       parameters: {},
       caller,
-      requestId: 'call-in-memory',
+      id: 'call-in-memory',
+      startedAt: performance.now(),
     });
-    bodyHold.release();
+    held.release();
     return response;
   }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ByteBudget, ByteReservation } from '#exchange/byte-budget.ts';
-import { MemoryResponse } from '#exchange/response-sink.ts';
+import { MemoryResponse } from '#exchange/client.ts';
 import { slotTable } from '#exchange/slot-table.ts';
 import { type AttemptFailure, malformed, tooLarge } from '#gateway/attempt/attempt-failure.ts';
 import type { AttemptControl } from '#gateway/attempt/body-consumer.ts';

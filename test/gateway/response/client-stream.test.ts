@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { ResponseSink } from '#exchange/response-sink.ts';
+import type { Client } from '#exchange/client.ts';
 import type { AttemptControl } from '#gateway/attempt/body-consumer.ts';
 import { ClientStream } from '#gateway/response/client-stream.ts';
 import { movedTime } from '#test/gateway/support/moved-time.ts';
@@ -17,7 +17,7 @@ describe('ClientStream', () => {
 
   beforeEach(() => {
     [sent, calls, isFull, drain] = [[], [], false, () => assert.fail('nothing waits')];
-    const sink: Partial<ResponseSink> = {
+    const sink: Partial<Client> = {
       isDisconnected: false,
       start: (status) => void sent.push(String(status)),
       write: (bytes) => {
@@ -29,7 +29,7 @@ describe('ClientStream', () => {
         drain = listener;
       },
     };
-    client = new ClientStream(sink as ResponseSink, sign);
+    client = new ClientStream(sink as Client, sign);
   });
   afterEach(() => client.close());
 
@@ -83,7 +83,7 @@ describe('ClientStream', () => {
   it('stays usable if the head cannot be sent early', async () => {
     const broken = { ...head, headers: ['X', 'y'] };
     const failing = new ClientStream(
-      { isDisconnected: false, start: () => assert.fail('it cannot be sent') } as Partial<ResponseSink> as ResponseSink,
+      { isDisconnected: false, start: () => assert.fail('it cannot be sent') } as Partial<Client> as Client,
       sign,
     );
     failing.awaitContent(broken, 5_000);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ByteBudget, type ByteReservation } from '#exchange/byte-budget.ts';
+import { MemoryResponse } from '#exchange/client.ts';
 import { openAiErrors } from '#exchange/error-form.ts';
-import { MemoryResponse } from '#exchange/response-sink.ts';
 import { slotTable } from '#exchange/slot-table.ts';
 import { type AttemptFailure, tooLarge } from '#gateway/attempt/attempt-failure.ts';
 import type { AttemptControl } from '#gateway/attempt/body-consumer.ts';
@@ -50,7 +50,7 @@ describe('EventStreamResponse', () => {
     const ignore = () => undefined;
     const response = new EventStreamResponse({
       response: sent,
-      call: { errors: openAiErrors, requestId: 'r1' },
+      call: { errors: openAiErrors, id: 'r1' },
       answerHold: hold,
       createInterpreter: () =>
         Object.defineProperties({ ...interpreter }, Object.getOwnPropertyDescriptors(interprets)),

@@ -24,7 +24,11 @@ function callWith(files: Readonly<Record<string, Omit<ProjectFile, 'open'>>>, ma
     return { ...file, open };
   };
   const caller = { projectId: 'p', scopes: new Set(['files:read']) };
-  return { call: { gateway: { findFile }, caller, bodyHold } as unknown as GatewayCall, noted, bodyHold };
+  return {
+    call: { gateway: { findFile }, caller, held: { body: bodyHold } } as unknown as GatewayCall,
+    noted,
+    bodyHold,
+  };
 }
 
 async function inline(call: GatewayCall, input: ReadonlyArray<object>, more: Partial<Inlining> = {}) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ArrivalLimits, TakePiece } from '#exchange/body-source.ts';
+import type { ArrivalLimits, TakePiece } from '#exchange/body.ts';
 import { ByteBudget } from '#exchange/byte-budget.ts';
 import { ClientDisconnectedError } from '#exchange/held.ts';
 import { receiveBody } from '#http/request/request-body.ts';

@@ -56,11 +56,8 @@ export async function invokeOperation(
     requestTarget: requestTarget ?? `${operation.http.method} ${operation.http.path} ${JSON.stringify(parameters)}`,
     readHeaders: () => ({ ifMatch: null, idempotencyKey: null, minPosition: null, fault: null, ...headers }),
     loadBody: loadBody ?? (async () => E.right({ fields: parameters, bodyHash: '' })),
-    openUpload: () => {
-      throw new Error('only an upload is received');
-    },
-    openConnection: () => {
-      throw new Error('only a streaming operation opens a connection');
+    open: () => {
+      throw new Error('only an upload and a streaming operation read their body');
     },
   });
   if (thrown !== null) throw (thrown as { readonly error: unknown }).error;

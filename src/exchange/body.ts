@@ -1,8 +1,8 @@
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { runForClient } from '#shared/async/event-loop-budget.ts';
 import type { ByteReservation, ByteShortage } from './byte-budget.ts';
+import type { Client } from './client.ts';
 import { ClientDisconnectedError } from './held.ts';
-import type { ResponseSink } from './response-sink.ts';
 
 /** The time limits of a body that replace the server's limit of a whole request. */
 export interface ArrivalLimits {
@@ -24,8 +24,8 @@ export type Arrival = 'whole' | 'stopped' | 'too-slow' | 'evicted' | 'gave-way' 
  */
 export type TakePiece = (piece: Buffer) => boolean | Promise<boolean>;
 
-/** A request's body from a connection or from memory. It is read once, by one of the two methods. */
-export interface BodySource {
+/** The body of a request, from a connection or from memory. It is read when it is wanted, and once, by one of the two methods. */
+export interface Body {
   /** Whether the request has a body. */
   readonly isPresent: boolean;
   /** The announced length in bytes; 0 without one. */
@@ -37,14 +37,14 @@ export interface BodySource {
   readonly takeBuffered: () => Buffer | null;
   /**
    * Receives the body piece by piece.
-   * @param hold counts the bytes; until the arrival ends it may be evicted
+   * @param reservation counts the bytes; until the arrival ends it may be evicted
    * @throws ClientDisconnectedError, and the errors of `take`; never before a promise of `take` has settled
    */
-  readonly receive: (limits: ArrivalLimits, hold: ByteReservation, take: TakePiece) => Promise<Arrival>;
+  readonly receive: (limits: ArrivalLimits, reservation: ByteReservation, take: TakePiece) => Promise<Arrival>;
 }
 
 /** A body in memory, for a call without a connection, such as a line of a batch. */
-export class MemoryBody implements BodySource {
+export class MemoryBody implements Body {
   readonly #bytes: Buffer;
 
   constructor(bytes: Buffer) {
@@ -63,8 +63,8 @@ export class MemoryBody implements BodySource {
     return this.#bytes;
   }
 
-  async receive(_limits: ArrivalLimits, hold: ByteReservation, take: TakePiece): Promise<Arrival> {
-    const shortage = hold.take(heldBytesOf(this.#bytes));
+  async receive(_limits: ArrivalLimits, reservation: ByteReservation, take: TakePiece): Promise<Arrival> {
+    const shortage = reservation.take(heldBytesOf(this.#bytes));
     if (shortage !== null) return { shortage };
     return (await take(this.#bytes)) ? 'whole' : 'stopped';
   }
@@ -152,6 +152,6 @@ export function readForClient<Result>(hasLeft: () => boolean, read: () => Result
 }
 
 /** Reads as `readForClient` does, for the client of a response. */
-export function readForResponse<Result>(response: Pick<ResponseSink, 'isDisconnected'>, read: () => Result): Result {
+export function readForResponse<Result>(response: Pick<Client, 'isDisconnected'>, read: () => Result): Result {
   return readForClient(() => response.isDisconnected, read);
 }

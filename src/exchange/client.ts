@@ -1,10 +1,10 @@
 import type { ByteReservation } from './byte-budget.ts';
 
 /**
- * The destination of one response: a connection or memory. Either `send` writes the whole response, or `start`, `write`
+ * The client of a request, to whom its response goes: a connection or memory. Either `send` writes the whole response, or `start`, `write`
  * and `end` write it in pieces. Lists of headers have alternating names and values.
  */
-export interface ResponseSink {
+export interface Client {
   /** Whether the receiver disconnected before the response was complete. Later writes are then ignored. */
   readonly isDisconnected: boolean;
   /** Adds headers to the response, for `send` or `start`. */
@@ -32,7 +32,7 @@ export interface ResponseSink {
  * Keeps a response in memory, for a call without a connection, such as a line of a batch.
  * A response of more than `maxBytes`, or for which the node has no room, is aborted, as if its receiver had disconnected.
  */
-export class MemoryResponse implements ResponseSink {
+export class MemoryResponse implements Client {
   readonly #maxBytes: number;
   readonly #hold: ByteReservation;
   readonly #headers: string[] = [];

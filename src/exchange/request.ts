@@ -1,0 +1,25 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Caller } from '#domain/shared/access.ts';
+import type { Body } from './body.ts';
+import type { Client } from './client.ts';
+import type { Held } from './held.ts';
+
+/** A request, whoever makes it: a client over HTTP or MCP, a batch, a tool on this machine, or a test. */
+export interface Request {
+  readonly id: string;
+  /** When it arrived, by the monotonic clock in ms. */
+  readonly startedAt: number;
+  /** Path parameters by name, decoded. */
+  readonly parameters: Readonly<Record<string, string>>;
+  /** The query string without its question mark; empty without a query. */
+  readonly query: string;
+  /** By lower-case name. */
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Body;
+  readonly client: Client;
+  /** What it holds, until it is answered. */
+  readonly held: Held;
+}
+
+/** A request whose caller is known and may make it. */
+export type Authorised = Request & { readonly caller: Caller };
