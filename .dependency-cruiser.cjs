@@ -174,7 +174,17 @@ module.exports = {
       comment: 'What a browser loads imports its own files and the packages that are served with it.',
       severity: 'error',
       from: { path: '^src/dashboard/page/' },
-      to: { pathNot: '^src/dashboard/page/|node_modules/(preact|htm|uplot|fast-myers-diff)/' },
+      to: {
+        pathNot: '^src/dashboard/page/|node_modules/(preact|htm|uplot|fast-myers-diff)/',
+        dependencyTypesNot: ['type-only'],
+      },
+    },
+    {
+      name: 'page-reads-records',
+      comment: 'The page takes the types of records from the domain, and imports no value of it.',
+      severity: 'error',
+      from: { path: '^src/dashboard/page/' },
+      to: { path: anyProject, pathNot: '^src/(dashboard/page|domain)/' },
     },
     {
       name: 'only-the-browser-loads-the-page',

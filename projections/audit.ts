@@ -1,4 +1,4 @@
-import type { ResourceKind } from '#domain/history/listed-event.ts';
+import type { ResourceKind } from '#domain/history/record.ts';
 import { historyOfType, listedTypes } from '#domain/history/table.ts';
 import type { Tenant } from '#domain/shared/access.ts';
 import { streamKeyOf } from '#domain/shared/entity.ts';

@@ -1,6 +1,6 @@
 import type { InstanceEvents } from '#domain/instance/events.ts';
-import { type InstanceState, instance } from '#domain/instance/instance.ts';
-import { type InstanceRecord, statusOf } from '#domain/instance/record.ts';
+import { type InstanceState, instance, statusOf } from '#domain/instance/instance.ts';
+import type { InstanceRecord } from '#domain/instance/record.ts';
 import type { Tenant } from '#domain/shared/access.ts';
 import { projection, type RecordedEventOf } from '#projection-engine/projection.ts';
 import { tenantIndexes, tenantOf } from './document.ts';

@@ -2,13 +2,8 @@ import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { command } from '#application/commands/command.ts';
 import { post } from '#application/operations/operation.ts';
-import { agentProfileRecord, agentProfiles } from '#domain/agent-profile/agent-profile.ts';
-import {
-  AgentProfileRecord,
-  agentProfileContents,
-  checkRequestedFlows,
-  exampleContents,
-} from '#domain/agent-profile/record.ts';
+import { agentProfileRecord, agentProfiles, checkRequestedFlows } from '#domain/agent-profile/agent-profile.ts';
+import { AgentProfileRecord, agentProfileContents, exampleContents } from '#domain/agent-profile/record.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { project } from '#domain/project/project.ts';
 import { childId } from '#domain/shared/entity.ts';

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { ResourceKind } from '#domain/history/listed-event.ts';
+import type { ResourceKind } from '#domain/history/record.ts';
 import { historyOfType, listedTypes } from '#domain/history/table.ts';
 import { streamKeyOf } from '#domain/shared/entity.ts';
 import type { Counts } from '#domain/usage/usage-total.ts';

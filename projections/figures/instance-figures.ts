@@ -1,6 +1,5 @@
 import type { InstanceEvents } from '#domain/instance/events.ts';
-import { type InstanceState, instance, visibleTarget } from '#domain/instance/instance.ts';
-import { statusOf } from '#domain/instance/record.ts';
+import { type InstanceState, instance, statusOf, visibleTarget } from '#domain/instance/instance.ts';
 import type { Tenant } from '#domain/shared/access.ts';
 import { projection, type RecordedEventOf } from '#projection-engine/projection.ts';
 import { tenantOf } from '../document.ts';

@@ -1,5 +1,5 @@
 import { stringify } from 'csv-stringify/sync';
-import type { AuditEntry } from '#application/history/audit-entries.ts';
+import type { AuditEntry } from '#domain/history/record.ts';
 
 /** The media types in which the audit is exported. */
 export const exportTypes = ['application/x-ndjson', 'text/csv'] as const;

@@ -4,7 +4,7 @@ import { type CollectionReader, readInTurn, tenantFilter } from '#application/op
 import { batch } from '#domain/batch/batch.ts';
 import { file } from '#domain/file/file.ts';
 import { isShownTo } from '#domain/history/audience.ts';
-import { type ResourceKind, resourceKinds } from '#domain/history/listed-event.ts';
+import { type ResourceKind, resourceKinds } from '#domain/history/record.ts';
 import type { Caller } from '#domain/shared/access.ts';
 import { parentId } from '#domain/shared/entity.ts';
 import type { AuditDocument } from '#projections/audit.ts';

@@ -1,10 +1,11 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { AuditEntry, type EntryReads, entryTexts } from '#application/history/audit-entries.ts';
+import { type EntryReads, entryTexts } from '#application/history/audit-entries.ts';
 import { eventFilters } from '#application/history/history-page.ts';
 import { get } from '#application/operations/operation.ts';
 import { encodeCursor, maxPageItems, pageAnswer, pageInput } from '#application/operations/paging.ts';
 import { query } from '#application/queries/query.ts';
+import { AuditEntry } from '#domain/history/record.ts';
 import type { Tenant } from '#domain/shared/access.ts';
 import { audit } from '#projections/audit.ts';
 import { type ListOf, listOf } from '#queries/shared/list-of.ts';

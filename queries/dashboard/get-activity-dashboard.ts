@@ -1,10 +1,9 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { ResourceKindCodec } from '#application/history/describe-event.ts';
 import { get } from '#application/operations/operation.ts';
 import { query } from '#application/queries/query.ts';
 import { timestamp } from '#domain/codecs/time.ts';
-import type { ResourceKind } from '#domain/history/listed-event.ts';
+import { type ResourceKind, ResourceKindCodec } from '#domain/history/record.ts';
 import type { Tenant } from '#domain/shared/access.ts';
 import type { Counts } from '#domain/usage/usage-total.ts';
 import { type ActivityDocument, activity, everId, otherActors } from '#projections/figures/activity.ts';

@@ -5,8 +5,8 @@ import { type CollectionReader, readInTurn } from '#application/operations/pagin
 import { query } from '#application/queries/query.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { timestamp } from '#domain/codecs/time.ts';
-import { visibleTarget } from '#domain/instance/instance.ts';
-import { InstanceStatus, statusOf } from '#domain/instance/record.ts';
+import { statusOf, visibleTarget } from '#domain/instance/instance.ts';
+import { InstanceStatus } from '#domain/instance/record.ts';
 import type { Tenant } from '#domain/shared/access.ts';
 import { scopeOf } from '#projections/figures/figures-scope.ts';
 import {

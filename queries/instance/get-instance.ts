@@ -5,8 +5,8 @@ import { get } from '#application/operations/operation.ts';
 import { query } from '#application/queries/query.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { instanceHistory } from '#domain/instance/history.ts';
-import { instance } from '#domain/instance/instance.ts';
-import { InstanceDetails, InstanceRecord, instanceRecord } from '#domain/instance/record.ts';
+import { instance, instanceRecord } from '#domain/instance/instance.ts';
+import { InstanceDetails, InstanceRecord } from '#domain/instance/record.ts';
 import { type InstanceDocument, instances } from '#projections/instances.ts';
 import { type DriftReads, driftReads, listDrift } from './list-drift.ts';
 

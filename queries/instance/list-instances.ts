@@ -1,4 +1,5 @@
-import { InstanceRecord, InstanceStatus, instanceRecord } from '#domain/instance/record.ts';
+import { instanceRecord } from '#domain/instance/instance.ts';
+import { InstanceRecord, InstanceStatus } from '#domain/instance/record.ts';
 import { type InstanceDocument, instances } from '#projections/instances.ts';
 import { listAccessible } from '#queries/shared/list-accessible.ts';
 import { nameFilter } from '#queries/shared/list-filters.ts';

@@ -7,20 +7,17 @@ import { get } from '#application/operations/operation.ts';
 import type { CollectionReader } from '#application/operations/paging.ts';
 import { query } from '#application/queries/query.ts';
 import { cuid } from '#domain/codecs/id.ts';
-import { FlowRecord } from '#domain/flow/record.ts';
 import { missingFields } from '#domain/instance/field-values.ts';
 import { visibleTarget } from '#domain/instance/instance.ts';
-import { InstanceRecord } from '#domain/instance/record.ts';
 import { checkUpgradable, upgradeRefusals } from '#domain/instance/upgradable.ts';
+import { UpgradePreview } from '#domain/instance/upgrade-preview.ts';
 import { type Caller, canAccess, isConcealedFor } from '#domain/shared/access.ts';
 import type { Failure } from '#domain/shared/failure.ts';
-import { TemplateVersionRecord } from '#domain/template/record.ts';
+import type { TemplateVersionRecord } from '#domain/template/record.ts';
 import { type InstanceDocument, instances } from '#projections/instances.ts';
 import { type TemplateVersionDocument, templateVersions } from '#projections/template-versions.ts';
 import { flag } from '#shared/codecs/choice.ts';
 import { withJsonSchema } from '#shared/codecs/json-schema.ts';
-import { text } from '#shared/codecs/text.ts';
-import { JsonPatch } from '#shared/json/json-patch.ts';
 import { type DriftReads, driftReads, listDrift } from './list-drift.ts';
 
 /** A codec of its own, because a description belongs to the codec, and all flags share theirs. */
@@ -36,91 +33,50 @@ const Input = t.intersection([
   }),
 ]);
 
-const AddedFlow = t.type({ key: text(), name: text() });
-const PresentFlow = t.type({ key: text(), name: text(), flowId: cuid });
-const ChangedFlow = t.intersection([
-  PresentFlow,
-  /** Of its schema, with `details`. */
-  t.partial({ diff: t.type({ patch: JsonPatch, summary: text() }, 'VersionDiff') }),
-]);
-const Keys = t.readonlyArray(text());
-
-const Preview = t.intersection(
-  [
-    t.type({
-      instanceId: cuid,
-      targetTemplateVersionId: cuid,
-      flows: t.type({
-        added: t.readonlyArray(AddedFlow),
-        /** Flows whose name, type or schema the template changed. All flows that stay get a new version. */
-        changed: t.readonlyArray(ChangedFlow),
-        removed: t.readonlyArray(PresentFlow),
-        drifted: t.readonlyArray(cuid),
-      }),
-      /** `missing`: required fields without a value in the instance and without a default. */
-      fields: t.type({ added: Keys, removed: Keys, missing: Keys }),
-    }),
-    /** The diffs that are left out would make more than 2 MiB. */
-    t.partial({ detailsOmitted: t.literal(true) }),
-  ],
-  'UpgradePreview',
-);
-
-type Preview = t.TypeOf<typeof Preview>;
-
-export const previewUpgrade = query<t.TypeOf<typeof Input>, InstanceDocument, Preview, DriftReads | 'templateVersions'>(
-  {
-    about: {
-      name: 'preview_instance_upgrade',
-      summary: 'Preview the changes of an instance upgrade',
-      description:
-        'The preview changes nothing. It is refused if the upgrade would be refused; but a key that may write the template may preview a version that is not published yet.',
-      group: 'Instances',
-      example: {
-        output: {
-          instanceId: InstanceRecord.example.id,
-          targetTemplateVersionId: TemplateVersionRecord.example.id,
-          flows: {
-            added: [{ key: 'closing', name: 'Closing' }],
-            changed: [{ key: 'welcome', name: 'Welcome', flowId: FlowRecord.example.id }],
-            removed: [],
-            drifted: [],
-          },
-          fields: { added: ['opening_hours'], removed: [], missing: ['opening_hours'] },
-        },
-      },
-    },
-    http: get('/v1/instances/:instanceId/upgrade-preview'),
-    access: {
-      scope: 'instances:read',
-      subject: { collection: instances, parameter: 'instanceId', notFound: 'instance-not-found' },
-    },
-    input: Input,
-    output: Preview,
-    failures: ['instance-not-found', 'template-version-not-found', 'too-many-calls', ...upgradeRefusals],
-    reads: { templateVersions, ...driftReads },
-    answer: async (context) => {
-      const { subject, caller, read } = context;
-      const { targetTemplateVersionId: id, details = false } = context.input;
-      const wanted = await templateVersion(read.templateVersions, id);
-      if (wanted === null || !mayRead(caller, wanted)) {
-        return E.left(notFound('template-version-not-found', id));
-      }
-      const refusal = checkUpgradable(subject.value.state, wanted.record, caller.scopes.has('templates:write'));
-      if (refusal !== null) return E.left(refusal);
-      const { document, drifted } = await listDrift(context, subject);
-      const had = await templateVersion(read.templateVersions, visibleTarget(document.state).templateVersionId);
-      const flows = { ...flowChanges(document, had?.record ?? null, wanted.record), drifted };
-      const fields = fieldChanges(document, had?.record ?? null, wanted.record);
-      const body = { instanceId: subject.id, targetTemplateVersionId: id, flows, fields };
-      if (!details) return E.right({ body });
-      const compared = await withDiffs(flows.changed, had?.record ?? null, wanted.record, context.services.comparer);
-      if (E.isLeft(compared)) return compared;
-      const { changed, isWhole } = compared.right;
-      return E.right({ body: { ...body, flows: { ...flows, changed }, ...(isWhole ? {} : { detailsOmitted: true }) } });
-    },
+export const previewUpgrade = query<
+  t.TypeOf<typeof Input>,
+  InstanceDocument,
+  UpgradePreview,
+  DriftReads | 'templateVersions'
+>({
+  about: {
+    name: 'preview_instance_upgrade',
+    summary: 'Preview the changes of an instance upgrade',
+    description:
+      'The preview changes nothing. It is refused if the upgrade would be refused; but a key that may write the template may preview a version that is not published yet.',
+    group: 'Instances',
+    example: { output: UpgradePreview.example },
   },
-);
+  http: get('/v1/instances/:instanceId/upgrade-preview'),
+  access: {
+    scope: 'instances:read',
+    subject: { collection: instances, parameter: 'instanceId', notFound: 'instance-not-found' },
+  },
+  input: Input,
+  output: UpgradePreview,
+  failures: ['instance-not-found', 'template-version-not-found', 'too-many-calls', ...upgradeRefusals],
+  reads: { templateVersions, ...driftReads },
+  answer: async (context) => {
+    const { subject, caller, read } = context;
+    const { targetTemplateVersionId: id, details = false } = context.input;
+    const wanted = await templateVersion(read.templateVersions, id);
+    if (wanted === null || !mayRead(caller, wanted)) {
+      return E.left(notFound('template-version-not-found', id));
+    }
+    const refusal = checkUpgradable(subject.value.state, wanted.record, caller.scopes.has('templates:write'));
+    if (refusal !== null) return E.left(refusal);
+    const { document, drifted } = await listDrift(context, subject);
+    const had = await templateVersion(read.templateVersions, visibleTarget(document.state).templateVersionId);
+    const flows = { ...flowChanges(document, had?.record ?? null, wanted.record), drifted };
+    const fields = fieldChanges(document, had?.record ?? null, wanted.record);
+    const body = { instanceId: subject.id, targetTemplateVersionId: id, flows, fields };
+    if (!details) return E.right({ body });
+    const compared = await withDiffs(flows.changed, had?.record ?? null, wanted.record, context.services.comparer);
+    if (E.isLeft(compared)) return compared;
+    const { changed, isWhole } = compared.right;
+    return E.right({ body: { ...body, flows: { ...flows, changed }, ...(isWhole ? {} : { detailsOmitted: true }) } });
+  },
+});
 
 async function templateVersion(versions: CollectionReader, id: string): Promise<TemplateVersionDocument | null> {
   return (await versions.get<TemplateVersionDocument>(id))?.value ?? null;
@@ -134,7 +90,7 @@ function flowChanges(
   { state }: InstanceDocument,
   had: TemplateVersionRecord | null,
   wanted: TemplateVersionRecord,
-): Omit<Preview['flows'], 'drifted'> {
+): Omit<UpgradePreview['flows'], 'drifted'> {
   const ids = new Map(state.base?.resources.flows.map(({ key, id }) => [key, id]));
   const before = new Map(had?.payload.flows.map((flow) => [flow.key, flow]));
   const after = new Set(wanted.payload.flows.map(({ key }) => key));
@@ -149,7 +105,7 @@ function flowChanges(
   };
 }
 
-type ChangedFlow = t.TypeOf<typeof ChangedFlow>;
+type ChangedFlow = UpgradePreview['flows']['changed'][number];
 
 /** The most characters of all diffs. */
 const maxDiffCharacters = 2 * 1024 * 1024;
@@ -186,7 +142,7 @@ function fieldChanges(
   { state }: InstanceDocument,
   had: TemplateVersionRecord | null,
   { fieldsSchema }: TemplateVersionRecord,
-): Preview['fields'] {
+): UpgradePreview['fields'] {
   const before = new Set(had?.fieldsSchema.map(({ key }) => key));
   const after = new Set(fieldsSchema.map(({ key }) => key));
   return {

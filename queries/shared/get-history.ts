@@ -1,11 +1,12 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { eventFilters, HistoryEvent, type HistoryInput, readHistoryPage } from '#application/history/history-page.ts';
+import { eventFilters, type HistoryInput, readHistoryPage } from '#application/history/history-page.ts';
 import { get } from '#application/operations/operation.ts';
 import { pageAnswer, pageInput } from '#application/operations/paging.ts';
 import { type AnyQuery, type Query, query } from '#application/queries/query.ts';
 import { cuid } from '#domain/codecs/id.ts';
-import type { AnyEntityHistory, ResourceKind } from '#domain/history/listed-event.ts';
+import type { AnyEntityHistory } from '#domain/history/listed-event.ts';
+import { HistoryEvent, type ResourceKind } from '#domain/history/record.ts';
 import type { Tenant } from '#domain/shared/access.ts';
 import { type ListOf, listOf } from './list-of.ts';
 

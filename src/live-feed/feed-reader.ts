@@ -1,4 +1,4 @@
-import type { AuditEntry } from '#application/history/audit-entries.ts';
+import type { AuditEntry } from '#domain/history/record.ts';
 import type { Caller } from '#domain/shared/access.ts';
 import type { Client } from '#exchange/client.ts';
 import { withTimeout } from '#shared/async/timed-waits.ts';

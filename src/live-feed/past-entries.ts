@@ -1,6 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
-import { type AuditEntry, auditEntries, type EntryReads } from '#application/history/audit-entries.ts';
+import { auditEntries, type EntryReads } from '#application/history/audit-entries.ts';
 import { pastEvents } from '#application/history/past-events.ts';
+import type { AuditEntry } from '#domain/history/record.ts';
 import type { Admission } from '#exchange/admission.ts';
 import { Held } from '#exchange/held.ts';
 import { areShown, type Positions } from '#positions/positions.ts';

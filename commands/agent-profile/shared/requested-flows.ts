@@ -1,5 +1,5 @@
 import type { RelatedStateLoader } from '#application/commands/command.ts';
-import type { RequestedFlow } from '#domain/agent-profile/record.ts';
+import type { RequestedFlow } from '#domain/agent-profile/agent-profile.ts';
 import { isCuid } from '#domain/codecs/id.ts';
 import { flow } from '#domain/flow/flow.ts';
 import { inTurns } from '#shared/async/in-turns.ts';

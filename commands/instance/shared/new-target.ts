@@ -1,7 +1,7 @@
 import type { Target } from '#domain/instance/events.ts';
 import type { FieldValues } from '#domain/instance/field-values.ts';
 import type { InstanceState } from '#domain/instance/instance.ts';
-import { type Planning, planResources } from '#domain/instance/resources.ts';
+import { type Planning, planResources } from '#domain/instance/plan-resources.ts';
 import type { TemplateVersionRecord } from '#domain/template/record.ts';
 import type { PresentResources } from './present-resources.ts';
 

@@ -1,37 +1,16 @@
-import * as t from 'io-ts';
-import { Described, describeEvent } from '#application/history/describe-event.ts';
+import { describeEvent } from '#application/history/describe-event.ts';
 import { EventDataReader } from '#application/history/event-data-reader.ts';
 import { foldEvent } from '#application/history/folded-stream.ts';
 import type { OperationResult } from '#application/operations/operation-request.ts';
 import type { StreamState } from '#application/streams/stream-state.ts';
+import type { PlannedEvent } from '#domain/history/record.ts';
 import { historyOfStream } from '#domain/history/table.ts';
 import type { Entity } from '#domain/shared/entity.ts';
 import type { DataAt } from '#domain/shared/text-reference.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import type { PersonalTexts } from '#personal-data/personal-data.ts';
-import { json } from '#shared/codecs/json-value.ts';
 import type { Json } from '#shared/json/json.ts';
 import type { AnyCommand } from './command.ts';
-
-/** An event that a command would append. */
-const PlannedEvent = t.type({
-  type: Described.props.type,
-  summary: Described.props.summary,
-  changes: Described.props.changes,
-});
-
-type PlannedEvent = t.TypeOf<typeof PlannedEvent>;
-
-/** The answer of a dry run: the events that the command would append and its answer, without secrets. */
-export const DryRun = t.type(
-  {
-    dryRun: t.literal(true),
-    events: t.readonlyArray(PlannedEvent),
-    /** Null for an answer without content. */
-    answer: json,
-  },
-  'DryRun',
-);
 
 /**
  * Describes the events of a dry run as histories do.

@@ -1,10 +1,16 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { notFound } from '#application/operations/access-refusals.ts';
-import type { QueryAnswer } from '#application/operations/paging.ts';
-import { encodeCursor, maxPageItems, type PageInput, pageAnswer } from '#application/operations/paging.ts';
+import {
+  encodeCursor,
+  maxPageItems,
+  type PageInput,
+  pageAnswer,
+  type QueryAnswer,
+} from '#application/operations/paging.ts';
 import { instant } from '#domain/codecs/time.ts';
-import type { AnyEntityHistory, ResourceKind, ResourceName } from '#domain/history/listed-event.ts';
+import type { AnyEntityHistory } from '#domain/history/listed-event.ts';
+import type { ResourceKind, ResourceName } from '#domain/history/record.ts';
 import type { Entity } from '#domain/shared/entity.ts';
 import { type Failure, type FailureCode, failure } from '#domain/shared/failure.ts';
 import { invalidInput } from '#exchange/input-errors.ts';

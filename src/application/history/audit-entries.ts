@@ -1,34 +1,11 @@
-import * as t from 'io-ts';
 import type { AnyEntityHistory } from '#domain/history/listed-event.ts';
+import type { AuditEntry, DescribedEvent } from '#domain/history/record.ts';
 import { historyOfStream } from '#domain/history/table.ts';
 import { streamKeyOf } from '#domain/shared/entity.ts';
 import type { PersonalData } from '#personal-data/personal-data.ts';
 import { EventLoopBudget } from '#shared/async/event-loop-budget.ts';
-import { nullable } from '#shared/codecs/choice.ts';
-import { record } from '#shared/codecs/record.ts';
-import { JsonPatch } from '#shared/json/json-patch.ts';
-import { type DescribedEvent, describedEvent, describeEvent } from './describe-event.ts';
+import { describeEvent } from './describe-event.ts';
 import type { HistoryStep, StreamHistory } from './stream-history.ts';
-
-const {
-  changes: [, exampleChanges],
-  ...described
-} = describedEvent;
-
-/** An entry of the audit, the live feed and webhooks. */
-export const AuditEntry = record(
-  'AuditEntry',
-  {
-    /** Of the event in the log. */
-    position: [t.number, 4_711],
-    ...described,
-    /** Null if they are longer than 64 KiB: the resource's history has them in full. */
-    changes: [nullable(JsonPatch), exampleChanges],
-  },
-  { changesOmitted: t.literal(true) },
-);
-
-export type AuditEntry = t.TypeOf<typeof AuditEntry>;
 
 /** The place of an event. Its stream gives the entry. */
 export interface EventPlace {

@@ -1,15 +1,15 @@
 import * as t from 'io-ts';
 import { encodeCursor, maxPageItems, pageInput } from '#application/operations/paging.ts';
 import { instant } from '#domain/codecs/time.ts';
-import type { AnyEntityHistory, ResourceName } from '#domain/history/listed-event.ts';
+import type { AnyEntityHistory } from '#domain/history/listed-event.ts';
+import type { DescribedEvent, HistoryEvent, ResourceName } from '#domain/history/record.ts';
 import { listedEvent } from '#domain/history/table.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { EventLoopBudget } from '#shared/async/event-loop-budget.ts';
 import { withJsonSchema } from '#shared/codecs/json-schema.ts';
-import { record } from '#shared/codecs/record.ts';
 import { text } from '#shared/codecs/text.ts';
 import { type EncodedJson, encodeJson } from '#shared/json/encoded-json.ts';
-import { type DescribedEvent, describedEvent, describeEvent, type StreamReader } from './describe-event.ts';
+import { describeEvent, type StreamReader } from './describe-event.ts';
 import { ListedEventType } from './listed-event-type.ts';
 import type { HistoryStep, StreamHistory } from './stream-history.ts';
 
@@ -29,11 +29,6 @@ const HistoryInput = t.partial({ ...pageInput, ...eventFilters });
 
 /** The requested part of a history. */
 export type HistoryInput = t.TypeOf<typeof HistoryInput>;
-
-/** An event of a resource's history. */
-export const HistoryEvent = record('HistoryEvent', { revision: [t.number, 3], ...describedEvent });
-
-export type HistoryEvent = t.TypeOf<typeof HistoryEvent>;
 
 /** The most events read for one page. With a narrow filter, a page may be empty and not the last. */
 const maxEventsPerPage = 5_000;

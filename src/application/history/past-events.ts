@@ -1,6 +1,6 @@
 import { tenantFilter } from '#application/operations/paging.ts';
 import { isShownTo } from '#domain/history/audience.ts';
-import type { ResourceKind } from '#domain/history/listed-event.ts';
+import type { ResourceKind } from '#domain/history/record.ts';
 import type { Audience, Tenant } from '#domain/shared/access.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import type { EventPlace } from './audit-entries.ts';

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import { DryRun } from '#application/commands/dry-run.ts';
 import { type Hoist, jsonSchema, members, requiredMembers } from '#application/operations/json-schema.ts';
 import { type AnyOperation, asksProvider, bodyType, isWriting, takesBody } from '#application/operations/operation.ts';
 import { createdId, createdUnder, pathParameters } from '#application/operations/registry.ts';
+import { DryRun } from '#domain/history/record.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { errorSchema, errorSchemas, failureExamples, refusals } from './failures.ts';
 import { headersNamed, requestHeaders, responseHeaders } from './headers.ts';

@@ -1,4 +1,5 @@
 import { Map as PersistentMap } from 'immutable';
+import type { FlowState } from '#domain/flow/flow.ts';
 import { type Entity, parentId } from '#domain/shared/entity.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { type DataAt, readText, referenceTo, refersTo, type TextReference } from '#domain/shared/text-reference.ts';
@@ -153,4 +154,16 @@ export function checkAssignable(profiles: AgentProfilesState | null, id: string,
   const isThere = profiles !== null && agentProfiles.isLive(profiles, id);
   if (isThere && parentId(id) === projectId) return null;
   return failure('agent-profile-not-found', `There is no agent profile ${id} in this project.`);
+}
+
+/** A flow that a request assigns to a profile, in the state of its stream. */
+export interface RequestedFlow {
+  readonly id: string;
+  readonly state: FlowState;
+}
+
+/** Why a project's profile cannot take these flows: one is unknown, deleted or another project's. */
+export function checkRequestedFlows(flows: ReadonlyArray<RequestedFlow>, projectId: string): Failure | null {
+  const foreign = flows.find(({ state }) => state === null || state.deleted || state.record.projectId !== projectId);
+  return foreign === undefined ? null : failure('flow-not-found', `There is no flow ${foreign.id} in this project.`);
 }

@@ -1,4 +1,5 @@
-import { entityHistory, quote, type ResourceName } from '#domain/history/listed-event.ts';
+import { entityHistory, quote } from '#domain/history/listed-event.ts';
+import type { ResourceName } from '#domain/history/record.ts';
 import { type AgentProfilesState, agentProfileRecord, agentProfiles } from './agent-profile.ts';
 import type { AgentProfileEvents } from './events.ts';
 

@@ -1,8 +1,6 @@
 import * as t from 'io-ts';
 import { cuid } from '#domain/codecs/id.ts';
-import type { FlowState } from '#domain/flow/flow.ts';
 import { exampleIds, recordTimes } from '#domain/shared/examples.ts';
-import { type Failure, failure } from '#domain/shared/failure.ts';
 import { record } from '#shared/codecs/record.ts';
 import { text } from '#shared/codecs/text.ts';
 
@@ -35,15 +33,3 @@ const { name, isDefault, supportedInputLanguages, reasoningMode, outputVoiceId, 
 
 /** These members of the example. */
 export const exampleContents = { name, isDefault, supportedInputLanguages, reasoningMode, outputVoiceId, flowIds };
-
-/** A flow that a request assigns to a profile, in the state of its stream. */
-export interface RequestedFlow {
-  readonly id: string;
-  readonly state: FlowState;
-}
-
-/** Why a project's profile cannot take these flows: one is unknown, deleted or another project's. */
-export function checkRequestedFlows(flows: ReadonlyArray<RequestedFlow>, projectId: string): Failure | null {
-  const foreign = flows.find(({ state }) => state === null || state.deleted || state.record.projectId !== projectId);
-  return foreign === undefined ? null : failure('flow-not-found', `There is no flow ${foreign.id} in this project.`);
-}

@@ -39,3 +39,13 @@ export type ApiKeyRecord = t.TypeOf<typeof ApiKeyRecord>;
 export const ApiKeyWithSecret = t.intersection([ApiKeyRecord, t.partial({ key: text() })], 'ApiKeyWithSecret');
 
 export type ApiKeyWithSecret = t.TypeOf<typeof ApiKeyWithSecret>;
+
+/** What a key reads about itself. */
+export const KeyIntrospection = record('KeyIntrospection', {
+  apiKeyId: [cuid, exampleIds.apiKey],
+  projectId: [cuid, exampleIds.project],
+  organizationId: [cuid, exampleIds.organization],
+  keyType: [KeyTypeCodec, 'project'],
+});
+
+export type KeyIntrospection = t.TypeOf<typeof KeyIntrospection>;

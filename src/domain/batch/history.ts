@@ -1,4 +1,5 @@
-import { entityHistory, type ResourceName, unlisted } from '#domain/history/listed-event.ts';
+import { entityHistory, unlisted } from '#domain/history/listed-event.ts';
+import type { ResourceName } from '#domain/history/record.ts';
 import type { DataAt } from '#domain/shared/text-reference.ts';
 import { type BatchState, batch } from './batch.ts';
 import type { BatchEvents } from './events.ts';

@@ -1,4 +1,5 @@
-import { entityHistory, quote, type ResourceName, unlisted } from '#domain/history/listed-event.ts';
+import { entityHistory, quote, unlisted } from '#domain/history/listed-event.ts';
+import type { ResourceName } from '#domain/history/record.ts';
 import type { FileEvents } from './events.ts';
 import { type FileState, file, newFileRecord } from './file.ts';
 

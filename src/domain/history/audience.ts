@@ -1,5 +1,5 @@
 import { type Audience, canAccess, isConcealedFor, type Tenant } from '#domain/shared/access.ts';
-import type { ResourceKind } from './listed-event.ts';
+import type { ResourceKind } from './record.ts';
 
 /**
  * Whether an audience may see an event, in the audit, a live feed or a webhook.

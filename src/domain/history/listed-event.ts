@@ -2,37 +2,7 @@ import type { Entity } from '#domain/shared/entity.ts';
 import type { PersonalText } from '#domain/shared/personal-data.ts';
 import type { DataAt } from '#domain/shared/text-reference.ts';
 import type { Json } from '#shared/json/json.ts';
-
-/** The kinds of resource in histories and the audit. */
-export const resourceKinds = [
-  'flow',
-  'flow-version',
-  'phone-number',
-  'agent-profile',
-  'template',
-  'template-version',
-  'instance',
-  'store',
-  'file',
-  'batch',
-  'organization',
-  'customer',
-  'project',
-  'key',
-  'webhook-endpoint',
-  'projection',
-  'process',
-  'event',
-] as const;
-
-/** The kind of a resource in histories. */
-export type ResourceKind = (typeof resourceKinds)[number];
-
-/** A resource in histories and the audit. */
-export interface ResourceName {
-  readonly kind: ResourceKind;
-  readonly id: string;
-}
+import type { ResourceName } from './record.ts';
 
 /** How histories and the audit describe one type of event. */
 export interface ListedEvent<State, Data> {

@@ -1,7 +1,7 @@
-import { entityHistory, quote, type ResourceName } from '#domain/history/listed-event.ts';
+import { entityHistory, quote } from '#domain/history/listed-event.ts';
+import type { ResourceName } from '#domain/history/record.ts';
 import type { InstanceEvents } from './events.ts';
-import { type InstanceState, instance } from './instance.ts';
-import { instanceRecord } from './record.ts';
+import { type InstanceState, instance, instanceRecord } from './instance.ts';
 
 const itself = ({ id }: { readonly id: string }): ResourceName => ({ kind: 'instance', id });
 

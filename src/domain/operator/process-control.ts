@@ -1,5 +1,6 @@
 import * as t from 'io-ts';
-import { entityHistory, type ResourceName } from '#domain/history/listed-event.ts';
+import { entityHistory } from '#domain/history/listed-event.ts';
+import type { ResourceName } from '#domain/history/record.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { type OperatorRequestsState, operatorRequests } from './operator-requests.ts';
 

@@ -1,4 +1,5 @@
-import { entityHistory, quote, type ResourceName } from '#domain/history/listed-event.ts';
+import { entityHistory, quote } from '#domain/history/listed-event.ts';
+import type { ResourceName } from '#domain/history/record.ts';
 import { type StoreEvents, type StoreState, store, storeRecord } from './store.ts';
 
 const itself = ({ id }: { readonly id: string }): ResourceName => ({ kind: 'store', id });

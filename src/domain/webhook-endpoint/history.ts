@@ -1,4 +1,5 @@
-import { entityHistory, type ResourceName } from '#domain/history/listed-event.ts';
+import { entityHistory } from '#domain/history/listed-event.ts';
+import type { ResourceName } from '#domain/history/record.ts';
 import type { WebhookEndpointEvents } from './events.ts';
 import { type WebhookEndpointState, webhookEndpoint } from './webhook-endpoint.ts';
 

@@ -1,8 +1,9 @@
 import { heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
 import { currentOwner, runFor } from '#shared/async/fair-queue.ts';
-import { type Json, parsedJson } from '#shared/json/json.ts';
+import type { Json } from '#shared/json/json.ts';
 import { maxJsonLevels } from '#shared/json/json-scanner.ts';
 import { byteTable, pastPlainText } from '#shared/json/json-tokens.ts';
+import { parsedJson } from '#shared/json/parsed-json.ts';
 
 /** Maximum values of a provider's JSON that become objects: arrays, objects, strings, numbers, true, false and null. */
 export const maxForeignValues = 200_000;

@@ -1,6 +1,6 @@
-import { DryRun } from '#application/commands/dry-run.ts';
 import { jsonSchema, members, requiredMembers } from '#application/operations/json-schema.ts';
 import { type AnyOperation, effectOf } from '#application/operations/operation.ts';
+import { DryRun } from '#domain/history/record.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 
 /** The arguments that every writing tool has next to its operation's input. Over REST they are headers. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
 import { createInstance } from '#commands/instance/create-instance.ts';
 import type { WantedVersion } from '#commands/instance/shared/wanted-version.ts';
-import { planResources } from '#domain/instance/resources.ts';
+import { planResources } from '#domain/instance/plan-resources.ts';
 import { project } from '#domain/project/project.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { defaultMaxFilledBytes } from '#domain/template/filled-size.ts';

@@ -1,16 +1,8 @@
 import assert from 'node:assert/strict';
-import type { HistoryEvent } from '#dashboard/page/api/records.ts';
 import { changesSince } from '#dashboard/page/parts/dialogs/conflict.ts';
+import { HistoryEvent } from '#domain/history/record.ts';
 
-const event = (revision: number): HistoryEvent => ({
-  revision,
-  type: 'FlowRenamed',
-  time: '2026-01-05T09:30:00.000Z',
-  actor: null,
-  requestId: null,
-  summary: '',
-  changes: null,
-});
+const event = (revision: number): HistoryEvent => ({ ...HistoryEvent.example, revision });
 
 describe('changesSince', () => {
   const history = [event(0), event(1), event(2)];

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { type KnownName, namesInEntries } from '#dashboard/page/app/data/names-in-entries.ts';
+import type { ResourceKind } from '#domain/history/record.ts';
+import type { Json } from '#shared/json/json.ts';
 
-const entry = (position: number, kind: string, path: string, value: unknown) => ({
+const entry = (position: number, kind: ResourceKind, path: string, value: Json) => ({
   position,
   resource: { kind, id: 'one' },
   changes: [{ op: 'replace' as const, path, value }],

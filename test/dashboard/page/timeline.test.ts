@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { FlowVersion, HistoryEvent } from '#dashboard/page/api/records.ts';
 import { branchesOf, stationsOf } from '#dashboard/page/views/flows/timeline.ts';
+import type { Json } from '#shared/json/json.ts';
 
 const time = (minute: number) => `2026-11-20T14:${String(minute).padStart(2, '0')}:00.000Z`;
 
@@ -16,12 +17,12 @@ const version = (number: number, more: Partial<FlowVersion> = {}): FlowVersion =
   ...more,
 });
 
-const event = (type: string, id: string, minute: number, value?: unknown): HistoryEvent => ({
+const event = (type: string, id: string, minute: number, value?: Json): HistoryEvent => ({
   revision: minute,
   type,
   time: time(minute),
-  actor: { keyId: 'k', keyType: 'partner' },
-  requestId: null,
+  actor: { keyId: 'k', keyType: 'partner', keyName: null },
+  requestId: 'r',
   resource: { kind: 'flow-version', id },
   summary: '',
   changes: value === undefined ? [] : [{ op: 'replace', path: '', value }],

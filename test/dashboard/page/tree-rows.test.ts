@@ -5,6 +5,7 @@ import { moveInTree, spreadOf, treeRows } from '#dashboard/page/views/templates/
 const time = '2026-11-20T14:00:00.000Z';
 const template: Template = {
   id: 't',
+  headlessIntegratorId: 'o',
   name: 'Reception',
   description: null,
   status: 'published',

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { instance, pendingOperation } from '#domain/instance/instance.ts';
-import { instanceRecord } from '#domain/instance/record.ts';
+import { instance, instanceRecord, pendingOperation } from '#domain/instance/instance.ts';
 import { isUnchanged, type Problem, progressOf, type RetryLimits, reportOn } from '#domain/instance/reports.ts';
 import {
   activeInstance,

@@ -1,6 +1,6 @@
 import type { WantedVersion } from '#commands/instance/shared/wanted-version.ts';
 import type { InstanceEvents, Target } from '#domain/instance/events.ts';
-import { planResources } from '#domain/instance/resources.ts';
+import { planResources } from '#domain/instance/plan-resources.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import type { TemplateVersionRecord } from '#domain/template/record.ts';
 import { template } from '#domain/template/template.ts';

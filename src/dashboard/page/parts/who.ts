@@ -22,7 +22,7 @@ export function useNames() {
 const withoutKey: Readonly<Record<string, string>> = { system: 'Switchyard', 'local-operator': 'command line' };
 
 /** @returns the name of an actor without a key; null for a key */
-export function nameWithoutKey(actor: Actor | null): string | null {
+export function nameWithoutKey(actor: Pick<Actor, 'keyId' | 'keyType'> | null): string | null {
   return actor === null ? 'Switchyard' : (withoutKey[actor.keyId] ?? null);
 }
 

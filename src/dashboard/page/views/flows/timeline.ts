@@ -1,4 +1,4 @@
-import type { FlowVersion, HistoryEvent } from '#dashboard/page/api/records.ts';
+import type { Actor, FlowVersion, HistoryEvent } from '#dashboard/page/api/records.ts';
 
 /** A version on the timeline. A deleted version is known only from the history. */
 export interface Station {
@@ -7,7 +7,8 @@ export interface Station {
   /** Null for the default tag, which only repeats the number. */
   readonly tag: string | null;
   readonly createdAt: string;
-  readonly createdBy: HistoryEvent['actor'];
+  /** Null for a version whose creation the history does not show. */
+  readonly createdBy: Actor | null;
   readonly isActive: boolean;
   readonly activeSince: string | null;
   /** The number of the version that it was copied from. */

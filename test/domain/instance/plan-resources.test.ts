@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { isCuid } from '#domain/codecs/id.ts';
-import { type Planning, planResources, type Resources } from '#domain/instance/resources.ts';
+import { type Planning, planResources } from '#domain/instance/plan-resources.ts';
+import type { Resources } from '#domain/instance/resources.ts';
 import type { TemplatePayload } from '#domain/template/payload.ts';
 import { templateContents } from '#test/support/events/instance-events.ts';
 import { ids } from '#test/support/events/tenants.ts';
