@@ -23,53 +23,15 @@ const floorRules = floors.map(({ name, folders }, height) => {
   };
 });
 
-/** The rooms of a folder with many concepts, from the ground up. A room imports only rooms below it. */
-const roomed = [
-  {
-    folder: 'src/application',
-    rooms: [
-      'streams',
-      'access',
-      'operations',
-      'history',
-      'diffs',
-      'webhooks',
-      'queries',
-      'commands',
-      'files',
-      'batches',
-      'openapi',
-    ],
-  },
-  {
-    folder: 'src/gateway',
-    rooms: [
-      'neutral',
-      'framing',
-      'transport',
-      'protocols',
-      'providers',
-      'config',
-      'attempt',
-      'health',
-      'response',
-      'relay',
-      'text',
-      'responses',
-      'audio',
-      'endpoints',
-      'batch',
-    ],
-  },
-];
+const rooms = require('./.dependency-rooms.cjs');
 
-const roomRules = roomed.flatMap(({ folder, rooms }) =>
-  rooms.map((room, height) => ({
-    name: `no-room-above-${room}-in-${folder.slice('src/'.length)}`,
+const roomRules = Object.entries(rooms).flatMap(([folder, order]) =>
+  order.map((room, height) => ({
+    name: `no-room-above-${room}-in-${folder}`,
     comment: 'Rooms of a folder have an order too.',
     severity: 'error',
-    from: { path: `^${folder}/${room}/` },
-    to: { path: `^${folder}/(${rooms.slice(height + 1).join('|') || '(?!)'})/` },
+    from: { path: `^${folder}/${room}/`, pathNot: entryPoints },
+    to: { path: `^${folder}/(${order.slice(height + 1).join('|') || '(?!)'})/` },
   })),
 );
 

@@ -1,5 +1,5 @@
+import { historyOfType, listedTypes } from '#domain/histories.ts';
 import type { ResourceKind } from '#domain/history/record.ts';
-import { historyOfType, listedTypes } from '#domain/history/table.ts';
 import type { Tenant } from '#domain/shared/access.ts';
 import { streamKeyOf } from '#domain/shared/entity.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';

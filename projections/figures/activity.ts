@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
+import { historyOfType, listedTypes } from '#domain/histories.ts';
 import type { ResourceKind } from '#domain/history/record.ts';
-import { historyOfType, listedTypes } from '#domain/history/table.ts';
 import { streamKeyOf } from '#domain/shared/entity.ts';
 import type { Counts } from '#domain/usage/usage-total.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';

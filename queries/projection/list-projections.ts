@@ -2,8 +2,8 @@ import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { get } from '#application/operations/operation.ts';
 import { query } from '#application/queries/query.ts';
+import { eventFailureCodec } from '#domain/event-failure.ts';
 import type { Tenant } from '#domain/shared/access.ts';
-import { eventFailureCodec } from '#domain/shared/event-failure.ts';
 import { enumeration, nullable } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
 

@@ -8,9 +8,9 @@ import { cuid } from '#domain/codecs/id.ts';
 import { canAccess, type Scope } from '#domain/shared/access.ts';
 import type { FailureCode } from '#domain/shared/failure.ts';
 import type { TenantDocument } from '#projections/document.ts';
+import { JsonPatch } from '#shared/codecs/json-patch.ts';
 import { text } from '#shared/codecs/text.ts';
 import type { JsonObject } from '#shared/json/json.ts';
-import { JsonPatch } from '#shared/json/json-patch.ts';
 
 const Input = t.type({ versionId: cuid, otherVersionId: cuid });
 type Input = t.TypeOf<typeof Input>;

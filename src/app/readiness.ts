@@ -1,5 +1,5 @@
+import { placeOf } from '#domain/event-failure.ts';
 import type { LogVerification } from '#domain/history/verification.ts';
-import { placeOf } from '#domain/shared/event-failure.ts';
 import type { EventStore } from '#event-store/event-store.ts';
 import type { Readiness, ReadinessCheck } from '#http/routes/health.ts';
 import type { ProcessStatuses } from '#process-engine/process-statuses.ts';

@@ -1,5 +1,5 @@
+import { historyOfType } from '#domain/histories.ts';
 import { isShownTo } from '#domain/history/audience.ts';
-import { historyOfType } from '#domain/history/table.ts';
 import type { Audience, Tenant } from '#domain/shared/access.ts';
 import { streamKeyOf } from '#domain/shared/entity.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';

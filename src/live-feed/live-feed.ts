@@ -1,5 +1,5 @@
 import { auditEntries, type EntryReads } from '#application/history/audit-entries.ts';
-import { listedTypes } from '#domain/history/table.ts';
+import { listedTypes } from '#domain/histories.ts';
 import type { Caller } from '#domain/shared/access.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import type { EventBatch, EventStore, RecordedEvent } from '#event-store/event-store.ts';

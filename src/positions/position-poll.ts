@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { type EventFailure, eventFailureCodec } from '#domain/shared/event-failure.ts';
+import { type EventFailure, eventFailureCodec } from '#domain/event-failure.ts';
 import { ReadOfLog } from '#domain/shared/log-mark.ts';
 import type { PublishedPositions } from '#read-store/published-positions.ts';
 import type { RecordKey } from '#records/record-store.ts';

@@ -1,4 +1,4 @@
-import { type EventFailure, eventFailure } from '#domain/shared/event-failure.ts';
+import { type EventFailure, eventFailure } from '#domain/event-failure.ts';
 import type { EventBatch, EventStore, RecordedEvent } from '#event-store/event-store.ts';
 import type { Following, LogTail } from '#event-store/log-tail.ts';
 import { ensureReadable } from '#event-store/recorded-event.ts';

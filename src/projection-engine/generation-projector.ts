@@ -1,4 +1,4 @@
-import { type EventFailure, eventFailure } from '#domain/shared/event-failure.ts';
+import { type EventFailure, eventFailure } from '#domain/event-failure.ts';
 import type { EventBatch, RecordedEvent } from '#event-store/event-store.ts';
 import { ensureReadable } from '#event-store/recorded-event.ts';
 import type { Generation, GenerationCommit, ReadStoreWriter } from '#read-store/read-store.ts';

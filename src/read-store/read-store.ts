@@ -1,4 +1,4 @@
-import type { EventFailure } from '#domain/shared/event-failure.ts';
+import type { EventFailure } from '#domain/event-failure.ts';
 import type { ReadOfLog } from '#domain/shared/log-mark.ts';
 import type { Json } from '#shared/json/json.ts';
 import type { IncompleteStreams } from './incomplete-streams.ts';

@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { Tenant } from '#domain/shared/access.ts';
-import { upcasters } from '#domain/shared/upcasters.ts';
 import { usageStreamKind } from '#domain/stream-kinds.ts';
+import { upcasters } from '#domain/upcasters.ts';
 import { dayOf, type FailedTriesEntry, type UsageEntry, type UsageEvents } from '#domain/usage/events.ts';
 import { relativeAccuracy } from '#domain/usage/latency-bins.ts';
 import { type CallAmounts, noAmounts, type UsageLabels, UsageTotal } from '#domain/usage/usage-total.ts';

@@ -30,7 +30,7 @@ import type { AnyOperation, Operation } from '#application/operations/operation.
 import type { OperationResult } from '#application/operations/operation-request.ts';
 import { RecordSnapshots } from '#application/streams/stream-snapshots.ts';
 import { StreamWriter } from '#application/streams/stream-writer.ts';
-import { eventCodecs } from '#domain/shared/event-codecs.ts';
+import { eventCodecs } from '#domain/event-codecs.ts';
 import type { Failure } from '#domain/shared/failure.ts';
 import type { EventStoreDbEventStore } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
 import { LogTail } from '#event-store/log-tail.ts';

@@ -1,8 +1,8 @@
 import type { Config } from '#app/config.ts';
 import { checkLogFormat, recordLogFormat } from '#app/log-format.ts';
-import { isKnownEventType } from '#domain/shared/event-codecs.ts';
-import { upcasters } from '#domain/shared/upcasters.ts';
+import { isKnownEventType } from '#domain/event-codecs.ts';
 import { streamKinds } from '#domain/stream-kinds.ts';
+import { upcasters } from '#domain/upcasters.ts';
 import type { EventStore } from '#event-store/event-store.ts';
 import type { EventStoreDbEventStore } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
 import { feedTail } from '#event-store/log-feed.ts';

@@ -2,8 +2,8 @@ import type { FlowVersionRecord } from '#domain/flow/record.ts';
 import { describeSchemaChanges } from '#domain/flow/schema-changes.ts';
 import { describeContentsChanges } from '#domain/template/contents-changes.ts';
 import type { TemplateVersionRecord } from '#domain/template/record.ts';
+import { jsonPatch } from '#shared/codecs/json-patch.ts';
 import type { Json } from '#shared/json/json.ts';
-import { jsonPatch } from '#shared/json/json-patch.ts';
 
 /** Two versions to compare: their records as JSON texts. */
 export interface Comparison {

@@ -1,8 +1,8 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { BlobStore, ListedBlob } from '#blob-store/blob-store.ts';
 import { partBlobPrefix } from '#domain/batch/batch.ts';
-import { eventCodecs } from '#domain/shared/event-codecs.ts';
-import { upcasters } from '#domain/shared/upcasters.ts';
+import { eventCodecs } from '#domain/event-codecs.ts';
+import { upcasters } from '#domain/upcasters.ts';
 import { UpcastError, upcastWith } from '#event-store/recorded-event.ts';
 import { describeUndecodable, InterruptedError, LogError } from '#event-store/transfer/log-failure.ts';
 import { pagesOf, type RawEvent, type RawLog } from '#event-store/transfer/raw-log.ts';

@@ -1,6 +1,6 @@
+import { historyOfStream } from '#domain/histories.ts';
 import type { AnyEntityHistory } from '#domain/history/listed-event.ts';
 import type { AuditEntry, DescribedEvent } from '#domain/history/record.ts';
-import { historyOfStream } from '#domain/history/table.ts';
 import { streamKeyOf } from '#domain/shared/entity.ts';
 import type { PersonalData } from '#personal-data/personal-data.ts';
 import { EventLoopBudget } from '#shared/async/event-loop-budget.ts';

@@ -1,9 +1,9 @@
+import { listedEvent } from '#domain/histories.ts';
 import type { AnyEntityHistory, RecordReader } from '#domain/history/listed-event.ts';
 import type { DescribedEvent, ResourceName } from '#domain/history/record.ts';
-import { listedEvent } from '#domain/history/table.ts';
 import { streamKeyOf } from '#domain/shared/entity.ts';
 import type { Actor } from '#domain/shared/event.ts';
-import { jsonPatch } from '#shared/json/json-patch.ts';
+import { jsonPatch } from '#shared/codecs/json-patch.ts';
 import type { EventDataReader } from './event-data-reader.ts';
 import type { FindKeyName } from './key-names.ts';
 import type { HistoryStep } from './stream-history.ts';

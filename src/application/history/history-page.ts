@@ -1,9 +1,9 @@
 import * as t from 'io-ts';
 import { encodeCursor, maxPageItems, pageInput } from '#application/operations/paging.ts';
 import { instant } from '#domain/codecs/time.ts';
+import { listedEvent } from '#domain/histories.ts';
 import type { AnyEntityHistory } from '#domain/history/listed-event.ts';
 import type { DescribedEvent, HistoryEvent, ResourceName } from '#domain/history/record.ts';
-import { listedEvent } from '#domain/history/table.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { EventLoopBudget } from '#shared/async/event-loop-budget.ts';
 import { withJsonSchema } from '#shared/codecs/json-schema.ts';

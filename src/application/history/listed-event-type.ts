@@ -1,5 +1,5 @@
 import { closest, distance } from 'fastest-levenshtein';
-import { listedTypes } from '#domain/history/table.ts';
+import { listedTypes } from '#domain/histories.ts';
 import { textThat } from '#shared/codecs/text.ts';
 
 const known = new Set(listedTypes);

@@ -1,4 +1,4 @@
-import type { EventFailure } from '#domain/shared/event-failure.ts';
+import type { EventFailure } from '#domain/event-failure.ts';
 
 /** The status of a process, whichever node runs it. */
 export interface ProcessStatus {

@@ -1,7 +1,7 @@
 import type { Tenant } from '#domain/shared/access.ts';
 import type { Entity, EventOf } from '#domain/shared/entity.ts';
 import type { Actor, EventMetadata } from '#domain/shared/event.ts';
-import { upcasters } from '#domain/shared/upcasters.ts';
+import { upcasters } from '#domain/upcasters.ts';
 import { type EventToAppend, noStream, type RecordedEvent } from '#event-store/event-store.ts';
 import { seal } from '#event-store/hash-chain.ts';
 import { newestVersion } from '#event-store/recorded-event.ts';

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { jsonSchema, members } from '#application/operations/json-schema.ts';
-import { listedTypes } from '#domain/history/table.ts';
-import { eventCodecs } from '#domain/shared/event-codecs.ts';
-import { upcasters } from '#domain/shared/upcasters.ts';
+import { eventCodecs } from '#domain/event-codecs.ts';
+import { listedTypes } from '#domain/histories.ts';
+import { upcasters } from '#domain/upcasters.ts';
 import { newestVersion } from '#event-store/recorded-event.ts';
 
 /** The kept records of a frozen example of an event. */

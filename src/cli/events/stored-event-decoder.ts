@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { eventCodecs, eventMetadataCodec, isKnownEventType } from '#domain/shared/event-codecs.ts';
-import { upcasters } from '#domain/shared/upcasters.ts';
+import { eventCodecs, eventMetadataCodec, isKnownEventType } from '#domain/event-codecs.ts';
+import { upcasters } from '#domain/upcasters.ts';
 import type { StoredEvent } from '#event-store/event-store.ts';
 import { type ParsedTexts, parseTexts, UpcastError, upcastWith } from '#event-store/recorded-event.ts';
 import { inputErrors } from '#exchange/input-errors.ts';

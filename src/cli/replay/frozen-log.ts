@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isKnownEventType } from '#domain/shared/event-codecs.ts';
-import { upcasters } from '#domain/shared/upcasters.ts';
+import { isKnownEventType } from '#domain/event-codecs.ts';
+import { upcasters } from '#domain/upcasters.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { upcastWith } from '#event-store/recorded-event.ts';
 

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { historyOfStream, listedEvent } from '#domain/history/table.ts';
+import { historyOfStream, listedEvent } from '#domain/histories.ts';
 import { streamKeyOf } from '#domain/shared/entity.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { foldInMemory } from '#projection-engine/documents/fold-in-memory.ts';

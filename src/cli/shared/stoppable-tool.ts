@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EventFailure } from '#domain/shared/event-failure.ts';
+import type { EventFailure } from '#domain/event-failure.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { runTool, unknownWord } from './command-line.ts';
 import { type LocalAnswer, type LocalService, openLocalService } from './local-service.ts';

@@ -2,10 +2,10 @@ import * as t from 'io-ts';
 import { timestamp } from '#domain/codecs/time.ts';
 import { exampleIds } from '#domain/shared/examples.ts';
 import { enumeration, nullable } from '#shared/codecs/choice.ts';
+import { JsonPatch } from '#shared/codecs/json-patch.ts';
 import { json } from '#shared/codecs/json-value.ts';
 import { record, recordMembers } from '#shared/codecs/record.ts';
 import { text } from '#shared/codecs/text.ts';
-import { JsonPatch } from '#shared/json/json-patch.ts';
 
 /** The kinds of resource in histories and the audit. */
 export const resourceKinds = [

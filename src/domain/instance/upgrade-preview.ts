@@ -1,9 +1,9 @@
 import * as t from 'io-ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { exampleIds } from '#domain/shared/examples.ts';
+import { JsonPatch } from '#shared/codecs/json-patch.ts';
 import { record } from '#shared/codecs/record.ts';
 import { text } from '#shared/codecs/text.ts';
-import { JsonPatch } from '#shared/json/json-patch.ts';
 
 const AddedFlow = t.type({ key: text(), name: text() });
 const PresentFlow = t.type({ key: text(), name: text(), flowId: cuid });

@@ -7,8 +7,8 @@ import {
   serverLogLimits,
   sharedWriterLimits,
 } from '#app/stores/port-limits.ts';
-import { eventCodecs } from '#domain/shared/event-codecs.ts';
-import { upcasters } from '#domain/shared/upcasters.ts';
+import { eventCodecs } from '#domain/event-codecs.ts';
+import { upcasters } from '#domain/upcasters.ts';
 import { LogTail } from '#event-store/log-tail.ts';
 import { type Upcast, upcastWith } from '#event-store/recorded-event.ts';
 import { openSqliteEventReader } from '#event-store/sqlite/reader.ts';

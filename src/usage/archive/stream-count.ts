@@ -1,5 +1,5 @@
 import { hash as sha256 } from 'node:crypto';
-import { upcasters } from '#domain/shared/upcasters.ts';
+import { upcasters } from '#domain/upcasters.ts';
 import { type ClosedUsageStream, hourOf, type UsageEvents } from '#domain/usage/events.ts';
 import type { StoredEvent } from '#event-store/event-store.ts';
 import { recordedEvent, upcastWith } from '#event-store/recorded-event.ts';

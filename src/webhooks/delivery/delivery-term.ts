@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
+import { historyOfType, listedTypes } from '#domain/histories.ts';
 import { isShownTo } from '#domain/history/audience.ts';
-import { historyOfType, listedTypes } from '#domain/history/table.ts';
 import { type RecordedEventOf, streamKeyOf } from '#domain/shared/entity.ts';
 import { type WebhookEndpointEvents, webhookEndpointEvents } from '#domain/webhook-endpoint/events.ts';
 import type { EndpointTries } from '#domain/webhook-endpoint/running-tries.ts';

@@ -5,7 +5,7 @@ import type { AnyCommand } from '#application/commands/command.ts';
 import { allKeys, apiKey, keyCutoff } from '#domain/api-key/api-key.ts';
 import { storedFormOfKey } from '#domain/api-key/secret.ts';
 import { scopesOfKeyType } from '#domain/shared/access.ts';
-import { upcasters } from '#domain/shared/upcasters.ts';
+import { upcasters } from '#domain/upcasters.ts';
 import { LazyEvent, UnreadableEventError, upcastWith } from '#event-store/recorded-event.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { apiKeyCreated, apiKeyRevoked, apiKeyRotated, firstSecret } from '#test/support/events/tenant-events.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Browser, Page } from 'playwright-core';
-import { historyOfType } from '#domain/history/table.ts';
+import { historyOfType } from '#domain/histories.ts';
 import { streamKeyOf } from '#domain/shared/entity.ts';
 import { expectStatus } from '#test/e2e/support/expect.ts';
 import { type LoggedEvent, readLog } from '#test/e2e/support/stores.ts';

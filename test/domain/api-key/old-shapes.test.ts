@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { upcasters } from '#domain/shared/upcasters.ts';
+import { upcasters } from '#domain/upcasters.ts';
 import { upcastWith } from '#event-store/recorded-event.ts';
 
 const upcast = upcastWith(upcasters);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { eventFailure } from '#domain/shared/event-failure.ts';
+import { eventFailure } from '#domain/event-failure.ts';
 import { flowCreated } from '#test/support/events/flow-events.ts';
 
 const error = new TypeError("Cannot read properties of undefined (reading 'length')");

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { pino } from 'pino';
 import { defaultStreamPrefix } from '#app/store-config.ts';
-import { upcasters } from '#domain/shared/upcasters.ts';
+import { upcasters } from '#domain/upcasters.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { openEventStoreDbEventStore } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
 import { upcastWith } from '#event-store/recorded-event.ts';

@@ -3,9 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type * as t from 'io-ts';
 import { jsonSchema } from '#application/operations/json-schema.ts';
-import { eventCodecs } from '#domain/shared/event-codecs.ts';
-import { upcasters } from '#domain/shared/upcasters.ts';
+import { eventCodecs } from '#domain/event-codecs.ts';
 import { streamKinds } from '#domain/stream-kinds.ts';
+import { upcasters } from '#domain/upcasters.ts';
 import { newestVersion } from '#event-store/recorded-event.ts';
 import { DeclarationReader } from './source-declarations.ts';
 
@@ -19,7 +19,7 @@ const namedShapes: ReadonlyArray<readonly [file: string, name: string]> = [
   ['src/app/read-only.ts', 'AsOf'],
   ['src/domain/history/digest.ts', 'Digest'],
   ['src/domain/history/verification.ts', 'LogVerification'],
-  ['src/domain/shared/event-codecs.ts', 'eventMetadataCodec'],
+  ['src/domain/event-codecs.ts', 'eventMetadataCodec'],
   ['src/domain/usage/recorded-call.ts', 'RecordedCall'],
   ['src/positions/position-poll.ts', 'ProcessesRecord'],
   ['src/read-store/notes.ts', 'PublishedRecord'],

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { openFolderBlobStore } from '#blob-store/blob-store.folder.ts';
 import type { BlobStore } from '#blob-store/blob-store.ts';
-import { upcasters } from '#domain/shared/upcasters.ts';
+import { upcasters } from '#domain/upcasters.ts';
 import { relativeAccuracy } from '#domain/usage/latency-bins.ts';
 import { type EventStore, type EventToAppend, noStream, type StoredEvent } from '#event-store/event-store.ts';
 import { openEventStoreDbEventStore } from '#event-store/eventstoredb/eventstoredb-event-store.ts';

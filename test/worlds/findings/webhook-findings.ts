@@ -1,5 +1,5 @@
+import { historyOfType } from '#domain/histories.ts';
 import { isShownTo } from '#domain/history/audience.ts';
-import { historyOfType } from '#domain/history/table.ts';
 import { streamKeyOf } from '#domain/shared/entity.ts';
 import { audienceOf, webhookEndpoint } from '#domain/webhook-endpoint/webhook-endpoint.ts';
 import type { WorldHistory } from '../history.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { entityHistories, listedTypes, unlistedTypes } from '#domain/history/table.ts';
-import { eventCodecs } from '#domain/shared/event-codecs.ts';
+import { eventCodecs } from '#domain/event-codecs.ts';
+import { entityHistories, listedTypes, unlistedTypes } from '#domain/histories.ts';
 
 /** The event types that no history, audit, feed or webhook lists. */
 const unlisted = [

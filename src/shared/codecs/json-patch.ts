@@ -3,7 +3,7 @@ import * as t from 'io-ts';
 import { enumeration } from '#shared/codecs/choice.ts';
 import { json } from '#shared/codecs/json-value.ts';
 import { text } from '#shared/codecs/text.ts';
-import type { Json } from './json.ts';
+import type { Json } from '#shared/json/json.ts';
 
 /** One operation of a JSON Patch (RFC 6902): one of the three that a comparison needs. Only `remove` has no value. */
 const PatchOperation = t.intersection(

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import patches, { type Operation } from 'fast-json-patch';
+import { type JsonPatch, jsonPatch } from '#shared/codecs/json-patch.ts';
 import type { Json } from '#shared/json/json.ts';
-import { type JsonPatch, jsonPatch } from '#shared/json/json-patch.ts';
 import { patchableJson } from '#test/support/inputs/patchable-json.ts';
 
 /** Applies a patch to a value of any type. */

@@ -3,6 +3,7 @@ import { apiKeyHistory, keyCutoffHistory } from '#domain/api-key/history.ts';
 import { batchHistory } from '#domain/batch/history.ts';
 import { fileHistory } from '#domain/file/history.ts';
 import { flowHistory } from '#domain/flow/history.ts';
+import { type AnyEntityHistory, type ListedEvent, unlisted } from '#domain/history/listed-event.ts';
 import { instanceHistory } from '#domain/instance/history.ts';
 import { eventControlHistory } from '#domain/operator/event-control.ts';
 import { processHistory } from '#domain/operator/process-control.ts';
@@ -13,7 +14,6 @@ import { projectHistory } from '#domain/project/history.ts';
 import { storeHistory } from '#domain/store/history.ts';
 import { templateHistory } from '#domain/template/history.ts';
 import { webhookEndpointHistory } from '#domain/webhook-endpoint/history.ts';
-import { type AnyEntityHistory, type ListedEvent, unlisted } from './listed-event.ts';
 
 /** The histories of all entities. */
 export const entityHistories: ReadonlyArray<AnyEntityHistory> = [
