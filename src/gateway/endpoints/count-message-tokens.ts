@@ -4,7 +4,7 @@ import { post } from '#application/operations/operation.ts';
 import { anthropicErrors } from '#exchange/error-form.ts';
 import type { AttemptFailure } from '#gateway/attempt/attempt-failure.ts';
 import { maxReadLength } from '#gateway/attempt/context-length.ts';
-import { continueRead } from '#gateway/framing/json-request.ts';
+import { continueRead } from '#gateway/framing/json-members.ts';
 import { answeredHere, type CallResult, type RelayedCall } from '#gateway/gateway-call.ts';
 import { estimateTokens } from '#gateway/neutral/estimate-tokens.ts';
 import { anthropicMessages } from '#gateway/protocols/anthropic-messages/anthropic-messages.ts';

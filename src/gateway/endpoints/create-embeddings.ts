@@ -4,8 +4,15 @@ import { post } from '#application/operations/operation.ts';
 import type { Failure, InputError } from '#domain/shared/failure.ts';
 import { openAiErrors } from '#exchange/error-form.ts';
 import { invalidInput, maxInputErrors } from '#exchange/input-errors.ts';
-import { MemberCollector, scalarMember, wantedNames } from '#gateway/framing/json-members.ts';
-import { continueRead, type JsonRequest, type ReadBody, readMembers } from '#gateway/framing/json-request.ts';
+import {
+  continueRead,
+  type JsonRequest,
+  MemberCollector,
+  type ReadBody,
+  readMembers,
+  scalarMember,
+  wantedNames,
+} from '#gateway/framing/json-members.ts';
 import { checkText, inputError, spellingFaults } from '#gateway/framing/member-checks.ts';
 import { nullable } from '#shared/codecs/choice.ts';
 import { jsonObject } from '#shared/codecs/json-value.ts';

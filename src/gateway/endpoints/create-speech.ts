@@ -10,8 +10,14 @@ import { AudioResponse } from '#gateway/audio/audio-response.ts';
 import { OtherMembers } from '#gateway/audio/other-members.ts';
 import { prepareRequests } from '#gateway/audio/prepared-requests.ts';
 import type { Target } from '#gateway/config/catalogue.ts';
-import { lastMember, MemberCollector, scalarMember, wantedNames } from '#gateway/framing/json-members.ts';
-import { type JsonRequest, readMembers } from '#gateway/framing/json-request.ts';
+import {
+  type JsonRequest,
+  lastMember,
+  MemberCollector,
+  readMembers,
+  scalarMember,
+  wantedNames,
+} from '#gateway/framing/json-members.ts';
 import { checkText, inputError, spellingFaults } from '#gateway/framing/member-checks.ts';
 import { applyEdits, asciiJson, editsOf } from '#gateway/framing/splice.ts';
 import { forwardedHeaders, type SpeechFields } from '#gateway/providers/provider.ts';

@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import { readForResponse } from '#exchange/body.ts';
 import { readJsonBytes } from '#exchange/json-body.ts';
 import type { ModelRoute, Target } from '#gateway/config/catalogue.ts';
-import type { JsonRequest, ReadBody } from '#gateway/framing/json-request.ts';
+import type { JsonRequest, ReadBody } from '#gateway/framing/json-members.ts';
 import { applyEdits, asciiJson, editsOf } from '#gateway/framing/splice.ts';
 import type { GatewayCall, RelayedCall } from '#gateway/gateway-call.ts';
 import { forwardedHeaders, headersNamed, type Provider } from '#gateway/providers/provider.ts';

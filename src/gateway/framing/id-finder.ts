@@ -9,8 +9,7 @@ import {
 } from '#shared/json/json-pointer.ts';
 import { type JsonListener, maxJsonLevels } from '#shared/json/json-scanner.ts';
 import { hasEscape, isNamed, stringIn } from '#shared/json/json-tokens.ts';
-import type { Place } from './json-members.ts';
-import { continueRead, type ReadBody } from './json-request.ts';
+import { continueRead, type Place, type ReadBody } from './json-members.ts';
 import { type PathPattern, type PathTree, PathWalk, pathTree } from './path-tree.ts';
 
 /** Which members name something by its id. */

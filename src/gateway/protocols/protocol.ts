@@ -1,7 +1,7 @@
 import type * as E from 'fp-ts/lib/Either.js';
 import type { Failure } from '#domain/shared/failure.ts';
 import type { ErrorForm } from '#exchange/error-form.ts';
-import type { ReadBody } from '#gateway/framing/json-request.ts';
+import type { ReadBody } from '#gateway/framing/json-members.ts';
 import type { LongTexts } from '#gateway/framing/long-texts.ts';
 import type { StreamInterpreter } from '#gateway/framing/stream-interpreter.ts';
 import type { Answer } from '#gateway/neutral/answer.ts';

@@ -1,6 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js';
-import { lastMember, scalarMember, wantedNames } from '#gateway/framing/json-members.ts';
-import { readJsonRequest } from '#gateway/framing/json-request.ts';
+import { lastMember, readJsonRequest, scalarMember, wantedNames } from '#gateway/framing/json-members.ts';
 import { applyEdits, asciiJson, editsOf } from '#gateway/framing/splice.ts';
 
 const names = wantedNames({ type: [], id: [], status: [], role: [], content: [] });

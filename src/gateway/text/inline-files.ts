@@ -3,8 +3,14 @@ import type { ProjectFile } from '#application/files/project-file.ts';
 import { notFound } from '#application/operations/access-refusals.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { bodyShortageFailure } from '#exchange/body.ts';
-import { lastMember, type Members, type Place, scalarValue, wantedNames } from '#gateway/framing/json-members.ts';
-import { readJsonRequest } from '#gateway/framing/json-request.ts';
+import {
+  lastMember,
+  type Members,
+  type Place,
+  readJsonRequest,
+  scalarValue,
+  wantedNames,
+} from '#gateway/framing/json-members.ts';
 import { applyEdits, asciiJson, type Edit, editsOf } from '#gateway/framing/splice.ts';
 import type { GatewayCall } from '#gateway/gateway-call.ts';
 import type { NamedId } from '#gateway/protocols/provider-ids.ts';

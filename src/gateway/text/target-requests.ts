@@ -27,6 +27,9 @@ import { heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
 /** A provider that gives texts. */
 type TextProvider = Provider & Required<Pick<Provider, 'protocols' | 'text'>>;
 
+/** A parsed request, and the long texts that were taken out of it. */
+type ParsedWithoutLongTexts = ParsedRequest & { readonly longTexts: LongTexts };
+
 /** How a target is asked: in the client's protocol, or in another one. */
 interface Way {
   readonly target: Target;
@@ -48,8 +51,7 @@ export class TargetRequests implements Requests {
   readonly #forwarded: ReadonlyArray<string>;
   /** At most a few: those that can give texts. */
   readonly #ways: ReadonlyArray<Way>;
-  readonly #longTexts = new LongTexts();
-  #parsed: Promise<E.Either<Unsupported, ParsedRequest>> | null = null;
+  #parsed: Promise<E.Either<Unsupported, ParsedWithoutLongTexts>> | null = null;
   /** A retry on the same target sends the same bytes. */
   #last: { readonly target: Target; readonly continueFrom: string | null; readonly written: WrittenRequest } | null =
     null;
@@ -183,11 +185,11 @@ export class TargetRequests implements Requests {
     this.#parsed ??= this.#parse();
     const parsed = await this.#parsed;
     if (E.isLeft(parsed)) return parsed;
-    const { conversation, ignored } = parsed.right;
+    const { conversation, ignored, longTexts } = parsed.right;
     if (this.#request.size > largeBodyBytes) await heavyWork.take(1);
     const written = E.chain<Unsupported, WrittenRequest, WrittenRequest>((request) =>
       this.#strictly({
-        body: this.#longTexts.putInto(request.body),
+        body: longTexts.putInto(request.body),
         ignored: [...ignored, ...request.ignored, ...this.#askingHeaders()],
       }),
     )(protocol.provider.write(continued(conversation, continueFrom), target));
@@ -195,9 +197,11 @@ export class TargetRequests implements Requests {
     return written;
   }
 
-  async #parse(): Promise<E.Either<Unsupported, ParsedRequest>> {
-    const parsed = await this.#request.parse(maxTranslatedValues, this.#longTexts);
-    return E.isRight(parsed) || 'pointer' in parsed.left ? (parsed as E.Either<Unsupported, ParsedRequest>) : tooLarge;
+  async #parse(): Promise<E.Either<Unsupported, ParsedWithoutLongTexts>> {
+    const longTexts = new LongTexts();
+    const parsed = await this.#request.parse(maxTranslatedValues, longTexts);
+    if (E.isRight(parsed)) return E.right({ ...parsed.right, longTexts });
+    return 'pointer' in parsed.left ? E.left(parsed.left) : tooLarge;
   }
 
   #askingHeaders(): ReadonlyArray<string> {

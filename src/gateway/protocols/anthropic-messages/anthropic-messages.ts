@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import { anthropicErrors } from '#exchange/error-form.ts';
-import { continueRead } from '#gateway/framing/json-request.ts';
+import { continueRead } from '#gateway/framing/json-members.ts';
 import { sseEvent } from '#gateway/framing/sse-event.ts';
 import type { TextProtocol, TextRequest } from '#gateway/protocols/protocol.ts';
 import { MessagesAnswerReader, readMessagesAnswer } from './messages-answer-reader.ts';

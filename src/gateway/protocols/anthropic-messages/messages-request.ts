@@ -2,9 +2,16 @@ import * as E from 'fp-ts/lib/Either.js';
 import type { Failure, InputError } from '#domain/shared/failure.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import { scanJsonObject } from '#exchange/json-body.ts';
-import { MemberCollector, scalarMember, wantedNames } from '#gateway/framing/json-members.ts';
+import {
+  continueRead,
+  type JsonRequest,
+  MemberCollector,
+  type ReadBody,
+  readMembers,
+  scalarMember,
+  wantedNames,
+} from '#gateway/framing/json-members.ts';
 import { PlaceFinder } from '#gateway/framing/json-places.ts';
-import { continueRead, type JsonRequest, type ReadBody, readMembers } from '#gateway/framing/json-request.ts';
 import { checkFlag, checkText, inputError, spellingFaults } from '#gateway/framing/member-checks.ts';
 import { MessageChecker, messagesFaults } from '#gateway/protocols/message-checker.ts';
 import {

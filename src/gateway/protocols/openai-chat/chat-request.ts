@@ -1,8 +1,16 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { Failure, InputError } from '#domain/shared/failure.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
-import { MemberCollector, type Place, scalarMember, wantedNames } from '#gateway/framing/json-members.ts';
-import { continueRead, type JsonRequest, type ReadBody, readMembers } from '#gateway/framing/json-request.ts';
+import {
+  continueRead,
+  type JsonRequest,
+  MemberCollector,
+  type Place,
+  type ReadBody,
+  readMembers,
+  scalarMember,
+  wantedNames,
+} from '#gateway/framing/json-members.ts';
 import { checkFlag, checkText, inputError, spellingFaults } from '#gateway/framing/member-checks.ts';
 import { MessageChecker, messagesFaults } from '#gateway/protocols/message-checker.ts';
 import { type ReasoningHint, reasoningHints } from '#gateway/protocols/protocol.ts';

@@ -1,7 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import { openAiResponsesErrors } from '#exchange/error-form.ts';
-import { lastMember } from '#gateway/framing/json-members.ts';
-import { continueRead } from '#gateway/framing/json-request.ts';
+import { continueRead, lastMember } from '#gateway/framing/json-members.ts';
 import { waitingComment } from '#gateway/framing/sse-event.ts';
 import type { ClientProtocol, ParsedRequest, TextRequest } from '#gateway/protocols/protocol.ts';
 import { newResponseId } from '#responses/response-ids.ts';

@@ -2,16 +2,19 @@ import * as E from 'fp-ts/lib/Either.js';
 import type { Failure, InputError } from '#domain/shared/failure.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import {
+  continueRead,
+  type JsonRequest,
   lastMember,
   MemberCollector,
   type Members,
   type Place,
+  type ReadBody,
+  readMembers,
   scalarMember,
   scalarValue,
   wantedNames,
 } from '#gateway/framing/json-members.ts';
 import { PlaceFinder } from '#gateway/framing/json-places.ts';
-import { continueRead, type JsonRequest, type ReadBody, readMembers } from '#gateway/framing/json-request.ts';
 import { checkFlag, checkText, inputError, spellingFaults } from '#gateway/framing/member-checks.ts';
 import {
   maxIdsOfClient,

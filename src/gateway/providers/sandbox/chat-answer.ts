@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { lastMember, scalarValue } from '#gateway/framing/json-members.ts';
-import { asksForUsage } from '#gateway/protocols/openai-chat/chat-body.ts';
 import type { ChatRequest } from '#gateway/protocols/openai-chat/chat-request.ts';
+import { asksForUsage } from '#gateway/protocols/openai-chat/openai-chat.ts';
 import { eventAnswer, jsonAnswer, type LocalAnswer, refusalAnswer } from '#gateway/transport/local-transport.ts';
 import { countMatches } from '#shared/codecs/text.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';

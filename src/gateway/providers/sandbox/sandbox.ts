@@ -1,7 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { Failure } from '#domain/shared/failure.ts';
-import { scalarMember, wantedNames } from '#gateway/framing/json-members.ts';
-import { readJsonRequest } from '#gateway/framing/json-request.ts';
+import { readJsonRequest, scalarMember, wantedNames } from '#gateway/framing/json-members.ts';
 import { readChatRequest } from '#gateway/protocols/openai-chat/chat-request.ts';
 import { openAiChat } from '#gateway/protocols/openai-chat/openai-chat.ts';
 import {
