@@ -1,8 +1,9 @@
 import { stringify } from 'csv-stringify/sync';
 import { addUsage, noUsage, type UsageSums } from '#domain/usage/usage-total.ts';
 import type { TextStream } from '#exchange/client.ts';
+import { turn, workOfTurn } from '#exchange/turns.ts';
 import type { UsageDocument } from '#projections/usage/usage-by-period.ts';
-import { heavyWork } from '#shared/async/event-loop-budget.ts';
+import { currentWorkOwner } from '#shared/async/fair-queue.ts';
 import { type Grouping, groupOf, type UsageRowGroup } from './group-by.ts';
 import { figuresOf, type UsageRow, usageFigures } from './usage-answer.ts';
 
@@ -28,8 +29,8 @@ export class UsageRows {
   }
 
   /**
-   * Makes the rows in pieces, with turns of the event loop between them. Without a grouping there is always one row,
-   * even if there are no calls.
+   * Makes the rows in pieces. Each takes milliseconds, and has a turn of the event loop of its own. Without a grouping
+   * there is always one row, even if there are no calls.
    */
   async *pieces(): AsyncGenerator<ReadonlyArray<UsageRow>, void, void> {
     if (this.#groupBy.length === 0 && this.size === 0) {
@@ -38,7 +39,7 @@ export class UsageRows {
     }
     const rows = mergeSorted(await this.#sortedRuns());
     for (;;) {
-      await heavyWork.take(1);
+      await turn(currentWorkOwner(), 'list', workOfTurn);
       const piece = nextOf(rows, rowsPerPiece).map(({ group, sums }) => ({ ...group, ...figuresOf(sums) }));
       if (piece.length === 0) return;
       yield piece;
@@ -57,7 +58,7 @@ export class UsageRows {
     const runs: ReadonlyArray<NamedRow>[] = [];
     const entries = this.#rows.entries();
     for (;;) {
-      await heavyWork.take(1);
+      await turn(currentWorkOwner(), 'list', workOfTurn);
       const run = nextOf(entries, rowsPerRun).map(([name, row]) => ({ name, ...row, time: timeOf(row.group) }));
       if (run.length === 0) return runs;
       runs.push(run.toSorted(compareRows));

@@ -1,8 +1,7 @@
 import { type Failure, failure } from '#domain/shared/failure.ts';
-import { runForClient } from '#shared/async/event-loop-budget.ts';
+import { currentOwner, workOwner } from '#shared/async/fair-queue.ts';
 import type { ByteReservation, ByteShortage } from './byte-budget.ts';
 import type { Client } from './client.ts';
-import { ClientDisconnectedError } from './held.ts';
 
 /** The time limits of a body that replace the server's limit of a whole request. */
 export interface ArrivalLimits {
@@ -146,9 +145,13 @@ const tooSlow = failure('body-too-slow', 'The body stopped arriving or took too 
  * @throws ClientDisconnectedError, and what the reading throws
  */
 export function readForClient<Result>(hasLeft: () => boolean, read: () => Result): Result {
-  return runForClient(() => {
-    if (hasLeft()) throw new ClientDisconnectedError('The client left before its body was read.');
-  }, read);
+  const work = {
+    owner: currentOwner(),
+    get hasLeft() {
+      return hasLeft();
+    },
+  };
+  return workOwner.run(work, read);
 }
 
 /** Reads as `readForClient` does, for the client of a response. */

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import * as E from 'fp-ts/lib/Either.js';
 import { type Failure, failure, type InputError } from '#domain/shared/failure.ts';
-import { heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
+import { currentWorkOwner } from '#shared/async/fair-queue.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 import { pointerTo } from '#shared/json/json-pointer.ts';
 import {
@@ -16,6 +16,7 @@ import { endOfWord } from '#shared/json/json-tokens.ts';
 import { type ArrivalLimits, arrivalFailure, bodyShortageFailure, bodyTooLarge, heldBytesOf } from './body.ts';
 import { invalidInput, maxInputErrors } from './input-errors.ts';
 import type { Request } from './request.ts';
+import { largeBodyBytes, turn } from './turns.ts';
 
 /** The limits of a JSON body. */
 export interface JsonBodyLimits {
@@ -91,11 +92,11 @@ export async function parseJsonObject(bytes: Buffer, maxValues: number): Promise
   const scanned = await scanJsonObject(bytes, maxValues);
   if (E.isLeft(scanned)) return scanned;
   const isLarge = bytes.length > largeBodyBytes;
-  if (isLarge) await heavyWork.take(1);
+  if (isLarge) await turn(currentWorkOwner(), 'body', bytes.length);
   const text = bytes.toString('utf8');
   const object = JSON.parse(text) as JsonObject;
   if (!mayHoldUnsafe.test(text)) return E.right(object);
-  if (isLarge) await heavyWork.take(1);
+  if (isLarge) await turn(currentWorkOwner(), 'body', bytes.length);
   const errors = unsafeValues(object);
   return errors.length > 0 ? E.left(invalidInput(errors)) : E.right(object);
 }
@@ -125,10 +126,10 @@ async function scanInSlices(
   maxValues: number,
   listener?: JsonListener,
 ): Promise<E.Either<Failure, number>> {
-  await heavyWork.take(1);
+  await turn(currentWorkOwner(), 'body', bytes.length);
   if (!isUtf8(bytes)) return E.left(notUtf8);
   const scanner = new JsonScanner(bytes, { maxValues }, listener);
-  while (!scanner.advance()) await heavyWork.take(1);
+  while (!scanner.advance()) await turn(currentWorkOwner(), 'body', bytes.length);
   return scannedObject(bytes, scanner, maxValues);
 }
 
@@ -233,7 +234,7 @@ export async function inexactIntegers(bytes: Buffer): Promise<ReadonlyArray<Inpu
       end: () => undefined,
     },
   );
-  while (!scanner.advance()) await heavyWork.take(1);
+  while (!scanner.advance()) await turn(currentWorkOwner(), 'body', bytes.length);
   return errors;
 }
 

@@ -3,7 +3,8 @@ import * as E from 'fp-ts/lib/Either.js';
 import { readForClient } from '#exchange/body.ts';
 import { ClientDisconnectedError } from '#exchange/held.ts';
 import { inexactIntegers, parseJsonObject } from '#exchange/json-body.ts';
-import { heavyWork } from '#shared/async/event-loop-budget.ts';
+import { turn, workOfTurn } from '#exchange/turns.ts';
+import { currentWorkOwner } from '#shared/async/fair-queue.ts';
 
 /** The seconds of processor time that work takes. */
 async function processorSeconds(work: () => Promise<unknown>): Promise<number> {
@@ -31,7 +32,7 @@ describe('a JSON body', () => {
   it('that is large and waits for its turn is not read when its client leaves meanwhile', async () => {
     const bytes = Buffer.from(`{"text":"${'x'.repeat(1024 * 1024)}"}`);
     let hasLeft = false;
-    heavyWork.spend(1);
+    await turn(currentWorkOwner(), 'body', workOfTurn);
     const left = readForClient(
       () => hasLeft,
       () => parseJsonObject(bytes, 10),

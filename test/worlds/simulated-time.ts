@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as turnEnded } from 'node:timers/promises';
+import { replaceTurns } from '#exchange/turns.ts';
 import { replaceChance } from '#shared/chance.ts';
 import { type Clock, replaceClock, type Timer } from '#shared/clock.ts';
 import type { Random } from './random.ts';
@@ -57,8 +58,8 @@ const firstDay = Date.UTC(2026, 0, 1);
 
 /**
  * The time and the chance of a world. Time moves to the next due work as soon as everything else is done, so a world of
- * minutes takes milliseconds, and the same seed gives the same run. `install` replaces the clock and the chance of the
- * process; dispose it to put them back.
+ * minutes takes milliseconds, and the same seed gives the same run. `install` replaces the clock, the chance and the turns
+ * of the process; dispose it to put them back.
  */
 export class SimulatedTime implements Disposable {
   /** Milliseconds since the world began. */
@@ -75,7 +76,9 @@ export class SimulatedTime implements Disposable {
   install(): this {
     const putClockBack = replaceClock(this.clock);
     const putChanceBack = replaceChance({ random: () => this.random.next(), randomUuid: () => this.random.uuid() });
+    const putTurnsBack = replaceTurns();
     this.#putBack = () => {
+      putTurnsBack();
       putClockBack();
       putChanceBack();
     };

@@ -3,7 +3,8 @@ import { Piscina } from 'piscina';
 import type { Failure } from '#domain/shared/failure.ts';
 import type { Admission } from '#exchange/admission.ts';
 import { currentHeld } from '#exchange/held.ts';
-import { heavyWork } from '#shared/async/event-loop-budget.ts';
+import { turn } from '#exchange/turns.ts';
+import { currentWorkOwner } from '#shared/async/fair-queue.ts';
 import { abortAfter } from '#shared/async/timed-waits.ts';
 import { clock } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
@@ -13,6 +14,8 @@ import compareVersions, { type Comparison } from './compare-versions.ts';
 
 /** The most characters of both versions that are compared without the thread, which takes a few milliseconds. */
 const maxCharactersHere = 64 * 1024;
+/** Comparing a character takes as long as parsing several: the longest text that is compared here has a turn of its own. */
+const workOfCharacter = 4;
 const timeoutMs = 10_000;
 const idleTimeoutMs = 30_000;
 const heap: ThreadHeap = {
@@ -51,8 +54,9 @@ export class VersionComparer {
    * @throws UnavailableError if too many projects wait, or if the thread does not answer in time
    */
   async compare<Diff>(comparison: Comparison): Promise<E.Either<Failure, EncodedJson<Diff>>> {
-    if (comparison.before.length + comparison.after.length <= this.#options.maxCharactersHere) {
-      await heavyWork.take(1);
+    const characters = comparison.before.length + comparison.after.length;
+    if (characters <= this.#options.maxCharactersHere) {
+      await turn(currentWorkOwner(), 'comparison', workOfCharacter * characters);
       return E.right(new EncodedJson<Diff>(compareVersions(comparison)));
     }
     const began = clock.now();

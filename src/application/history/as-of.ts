@@ -14,8 +14,9 @@ import type { ResourceKind, ResourceName } from '#domain/history/record.ts';
 import type { Entity } from '#domain/shared/entity.ts';
 import { type Failure, type FailureCode, failure } from '#domain/shared/failure.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
+import { spendTurn, turn } from '#exchange/turns.ts';
 import type { PersonalData } from '#personal-data/personal-data.ts';
-import { EventLoopBudget } from '#shared/async/event-loop-budget.ts';
+import { currentWorkOwner } from '#shared/async/fair-queue.ts';
 import { clock } from '#shared/clock.ts';
 import { withJsonSchema } from '#shared/codecs/json-schema.ts';
 import { type EncodedJson, encodeJson } from '#shared/json/encoded-json.ts';
@@ -225,8 +226,6 @@ export interface PastPage<Name extends string> {
   readonly asOf: Moment;
 }
 
-/** The characters of records that all such lists together make between two turns of the event loop. */
-const turns = new EventLoopBudget(128 * 1024);
 /** The estimated characters of a record before it is made. */
 const expectedCharacters = 1_024;
 
@@ -248,6 +247,7 @@ export async function listAsOf<Name extends string, Record>(
   const { state } = found.right;
   if (!past.entity.isLive(state, id)) return E.left(absentThen(notFound, id, asOf));
   const read = await pastReader(reads, past, id, state);
+  const owner = currentWorkOwner();
   const items: EncodedJson<Record>[] = [];
   let bytes = 0;
   const newestFirst = sort === '-createdAt';
@@ -255,14 +255,14 @@ export async function listAsOf<Name extends string, Record>(
   let last = cursor?.order ?? (newestFirst ? Number.MAX_SAFE_INTEGER : 0);
   for (const { number, resource } of places) {
     if (newestFirst ? number >= last : number <= last) continue;
-    await turns.take(expectedCharacters);
+    await turn(owner, 'past', expectedCharacters);
     const item = encodeJson((await read(resource)) as unknown as Record);
     const itemBytes = Buffer.byteLength(item.text);
     const isFull = items.length >= limit || (items.length > 0 && bytes + itemBytes > reads.maxPageBytes);
     if (isFull) return E.right(pageAnswer(name, items, encodeCursor({ order: last, id })));
     items.push(item);
     bytes += itemBytes;
-    turns.spend(item.text.length - expectedCharacters);
+    spendTurn(owner, 'past', item.text.length - expectedCharacters);
     last = number;
   }
   return E.right(pageAnswer(name, items, null));

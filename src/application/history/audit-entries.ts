@@ -2,8 +2,9 @@ import { historyOfStream } from '#domain/histories.ts';
 import type { AnyEntityHistory } from '#domain/history/listed-event.ts';
 import type { AuditEntry, DescribedEvent } from '#domain/history/record.ts';
 import { streamKeyOf } from '#domain/shared/entity.ts';
+import { spendTurn, turn } from '#exchange/turns.ts';
 import type { PersonalData } from '#personal-data/personal-data.ts';
-import { EventLoopBudget } from '#shared/async/event-loop-budget.ts';
+import { currentWorkOwner } from '#shared/async/fair-queue.ts';
 import { describeEvent } from './describe-event.ts';
 import type { HistoryStep, StreamHistory } from './stream-history.ts';
 
@@ -30,9 +31,6 @@ const maxChangesCharacters = 64 * 1024;
 
 /** The most events between two wanted ones that are folded in one pass. Beyond it, the second is found separately. */
 const maxSkipped = 100;
-
-/** The characters of entries that all callers together make between two turns of the event loop. */
-const turns = new EventLoopBudget(128 * 1024);
 
 /**
  * The entries of events, in the order of their places. Events of one stream are read together.
@@ -105,16 +103,17 @@ async function* entriesOf(
   const entity = { ...history.entity, streamKey: (key: string) => key };
   const key = streamKeyOf(stream);
   const data = streams.dataReader(entity, key);
+  const owner = currentWorkOwner();
   for (const { from, until } of runsOf(revisions)) {
     for await (const step of streams.steps(entity, key, from, until)) {
       if (!isWanted(step.event.revision)) continue;
-      await turns.take(charactersOfEntry);
+      await turn(owner, 'audit', charactersOfEntry);
       const subject = personalSubjectOf(history, step);
       const open = await personalReader(subject === null ? [] : [subject]);
       const described = await describeEvent(history, step, { data, open, findKeyName: streams.keyNames.find });
       if (described === null) continue;
       const entry = withoutLongChanges(described);
-      if (entry.changes === null) turns.spend(maxChangesCharacters);
+      if (entry.changes === null) spendTurn(owner, 'audit', maxChangesCharacters);
       yield { revision: step.event.revision, eventId: step.event.id, entry };
     }
   }

@@ -5,7 +5,8 @@ import { listedEvent } from '#domain/histories.ts';
 import type { AnyEntityHistory } from '#domain/history/listed-event.ts';
 import type { DescribedEvent, HistoryEvent, ResourceName } from '#domain/history/record.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
-import { EventLoopBudget } from '#shared/async/event-loop-budget.ts';
+import { spendTurn, turn } from '#exchange/turns.ts';
+import { currentWorkOwner } from '#shared/async/fair-queue.ts';
 import { withJsonSchema } from '#shared/codecs/json-schema.ts';
 import { text } from '#shared/codecs/text.ts';
 import { type EncodedJson, encodeJson } from '#shared/json/encoded-json.ts';
@@ -33,8 +34,6 @@ export type HistoryInput = t.TypeOf<typeof HistoryInput>;
 /** The most events read for one page. With a narrow filter, a page may be empty and not the last. */
 const maxEventsPerPage = 5_000;
 
-/** Characters of descriptions that all pages together make between two turns of the event loop. */
-const turns = new EventLoopBudget(128 * 1024);
 /** The estimated characters of a description before it is made. */
 const expectedCharacters = 1_024;
 
@@ -69,6 +68,7 @@ export async function readHistoryPage(
 ): Promise<HistoryPage> {
   const { history, entity, id, resource, reader, maxPageBytes } = wanted;
   const from = cursor === undefined ? 0 : cursor.order + 1;
+  const owner = currentWorkOwner();
   const events: EncodedJson<HistoryEvent>[] = [];
   let bytes = 0;
   let seen = 0;
@@ -79,7 +79,7 @@ export async function readHistoryPage(
     if (last !== null && isFull) return { events, nextCursor: cursorBehind(last) };
     seen += 1;
     if (fits(step.event, filters) && concerns(history, step.event, resource)) {
-      await turns.take(expectedCharacters);
+      await turn(owner, 'history', expectedCharacters);
       const described = await describeEvent(history, step, reader, resource ?? undefined);
       const item = described === null ? null : encoded(step.event, described);
       if (last !== null && item !== null && bytes + Buffer.byteLength(item.text) > maxPageBytes && events.length > 0) {
@@ -87,7 +87,7 @@ export async function readHistoryPage(
       }
       if (item !== null) events.push(item);
       bytes += Buffer.byteLength(item?.text ?? '');
-      turns.spend((item?.text.length ?? 0) - expectedCharacters);
+      spendTurn(owner, 'history', (item?.text.length ?? 0) - expectedCharacters);
     }
     last = step;
   }

@@ -8,8 +8,8 @@ import { answerShortageFailure, type ByteBudget } from '#exchange/byte-budget.ts
 import { ClientDisconnectedError } from '#exchange/held.ts';
 import { inputErrors, invalidInput, maxInputErrors } from '#exchange/input-errors.ts';
 import type { Authorised } from '#exchange/request.ts';
-import { heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
-import { runFor } from '#shared/async/fair-queue.ts';
+import { largeBodyBytes, turn } from '#exchange/turns.ts';
+import { currentWorkOwner, runFor } from '#shared/async/fair-queue.ts';
 import { clock } from '#shared/clock.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import type { Logger } from '#shared/logging/logger.ts';
@@ -310,11 +310,11 @@ async function decodeBody(
   { fields, unknown, isStrict, bytes = 0 }: RequestInput,
 ): Promise<E.Either<Failure, unknown>> {
   const isLarge = bytes > largeBodyBytes;
-  if (isLarge) await heavyWork.take(1);
+  if (isLarge) await turn(currentWorkOwner(), 'body', bytes);
   const decoded = decodeInput(input, fields, unknown);
   const faults = isStrict === true && E.isRight(decoded) ? (strictFaults?.(decoded.right) ?? []) : [];
   if (faults.length > 0) return E.left(invalidInput(faults));
-  if (isLarge && E.isRight(decoded)) await heavyWork.take(1);
+  if (isLarge && E.isRight(decoded)) await turn(currentWorkOwner(), 'body', bytes);
   return decoded;
 }
 

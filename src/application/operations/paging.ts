@@ -1,8 +1,9 @@
 import * as t from 'io-ts';
 import type { Audience } from '#domain/shared/access.ts';
+import { spendTurn, turn } from '#exchange/turns.ts';
 import type { DocumentValue, Page, PageKey, PageRequest, Where } from '#read-store/read-store.ts';
 import type { StoredDocument } from '#read-store/stored-document.ts';
-import { EventLoopBudget } from '#shared/async/event-loop-budget.ts';
+import { currentWorkOwner } from '#shared/async/fair-queue.ts';
 import { enumeration } from '#shared/codecs/choice.ts';
 import { withJsonSchema } from '#shared/codecs/json-schema.ts';
 import { wholeNumber } from '#shared/codecs/number.ts';
@@ -29,8 +30,6 @@ export interface QueryAnswer<Output> {
 export const maxPageItems = 1_000;
 /** The most stored bytes in a page. */
 export const maxPageBytes = 2 * 1024 * 1024;
-/** The characters of documents that all lists together handle between two turns of the event loop. */
-const turns = new EventLoopBudget(128 * 1024);
 /** The estimated characters of a page before it is read, which limits the pages that begin in one turn. */
 const expectedCharacters = 64 * 1024;
 
@@ -144,9 +143,11 @@ export async function readInTurn<Value extends DocumentValue>(
   where: Where,
   request: PageRequest,
 ): Promise<Page<Value>> {
-  await turns.take(expectedCharacters);
+  const owner = currentWorkOwner();
+  await turn(owner, 'list', expectedCharacters);
   const page = await collection.list<Value>(where, request);
-  turns.spend(page.documents.reduce((sum, { text }) => sum + text.length, -expectedCharacters));
+  const unexpected = page.documents.reduce((sum, { text }) => sum + text.length, -expectedCharacters);
+  spendTurn(owner, 'list', unexpected);
   return page;
 }
 
@@ -155,9 +156,10 @@ async function encodeItems<Value extends DocumentValue, Item>(
   documents: ReadonlyArray<StoredDocument<Value>>,
   itemOf: (document: StoredDocument<Value>) => Item,
 ): Promise<ReadonlyArray<EncodedJson<Item>>> {
+  const owner = currentWorkOwner();
   const items: EncodedJson<Item>[] = [];
   for (const document of documents) {
-    await turns.take(document.text.length);
+    await turn(owner, 'list', document.text.length);
     items.push(encodeJson(itemOf(document)));
   }
   return items;

@@ -5,7 +5,8 @@ import { upcasters } from '#domain/upcasters.ts';
 import { type EventToAppend, noStream, type RecordedEvent } from '#event-store/event-store.ts';
 import { seal } from '#event-store/hash-chain.ts';
 import { newestVersion } from '#event-store/recorded-event.ts';
-import { heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
+import { largeBodyBytes, turn } from '#exchange/turns.ts';
+import { workForAll } from '#shared/async/fair-queue.ts';
 import { chance } from '#shared/chance.ts';
 import { RememberedRequests } from './idempotency.ts';
 
@@ -115,7 +116,7 @@ export async function sealAfter<Events>(
     const id = chance.randomUuid();
     const versioned = { ...metadata, schemaVersion: newestVersion(upcasters, type) };
     const text = JSON.stringify(data);
-    if (text.length > largeBodyBytes) await heavyWork.take(1);
+    if (text.length > largeBodyBytes) await turn(workForAll(), 'log', text.length);
     const made = seal(stream, revision, prevHash, { id, type, data: data as object }, versioned, text);
     sealed.push(made.event);
     recorded.push({

@@ -22,7 +22,8 @@ import { asStored, recordedEvent, type Upcast } from '#event-store/recorded-even
 import type { StreamRemoval } from '#event-store/stream-removal.ts';
 import type { RawEvent, RawLog } from '#event-store/transfer/raw-log.ts';
 import { Admission } from '#exchange/admission.ts';
-import { EventLoopBudget } from '#shared/async/event-loop-budget.ts';
+import { runInTurn } from '#exchange/turns.ts';
+import { workForAll } from '#shared/async/fair-queue.ts';
 import { delay, withTimeoutError } from '#shared/async/timed-waits.ts';
 import { Availability } from '#shared/availability/availability.ts';
 import { clock } from '#shared/clock.ts';
@@ -115,7 +116,6 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
   readonly #readWithinMs: number;
   readonly #upcast: Upcast;
   readonly #maxAppendBytes: number;
-  readonly #readTurns = new EventLoopBudget(maxPartCharacters);
   #closing: Promise<void> | null = null;
 
   constructor(options: EventStoreDbOptions) {
@@ -216,7 +216,9 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
   async read(stream: string, fromRevision: number, limit = Number.MAX_SAFE_INTEGER): Promise<StreamPart> {
     const messages = await this.#streams.read(stream, fromRevision, limit, maxPartCharacters);
     const characters = messages.reduce((sum, message) => sum + bytesOf(message), 0);
-    const events = await this.#readTurns.run(
+    const events = await runInTurn(
+      workForAll(),
+      'log',
       () => messages.map((message) => recordedEvent(storedEvent(message, this.#names), this.#upcast)),
       () => characters,
     );

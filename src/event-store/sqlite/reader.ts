@@ -15,7 +15,8 @@ import { asStored, LazyEvent, recordedEvent, type Upcast } from '#event-store/re
 import type { StreamRemoval } from '#event-store/stream-removal.ts';
 import type { RawEvent, RawLog } from '#event-store/transfer/raw-log.ts';
 import { gapIn, type StreamGap, UnreadableStreamError } from '#event-store/unreadable-stream.ts';
-import { EventLoopBudget } from '#shared/async/event-loop-budget.ts';
+import { runInTurn } from '#exchange/turns.ts';
+import { workForAll } from '#shared/async/fair-queue.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { openEventFileForReading, streamRangeSql } from './event-file.ts';
 
@@ -77,7 +78,6 @@ export class SqliteEventReader implements EventReader {
   readonly #database: DatabaseSync;
   readonly #upcast: Upcast;
   readonly changes: ChangeListener;
-  readonly #readTurns = new EventLoopBudget(maxPartCharacters);
   readonly #onClose: () => void;
   readonly #selectStream: StatementSync;
   readonly #selectLog: StatementSync;
@@ -109,7 +109,9 @@ export class SqliteEventReader implements EventReader {
   }
 
   async read(stream: string, fromRevision: number, limit = Number.MAX_SAFE_INTEGER): Promise<StreamPart> {
-    return this.#readTurns.run(
+    return runInTurn(
+      workForAll(),
+      'log',
       () => this.#part(stream, fromRevision, limit),
       ({ characters }) => characters,
     );

@@ -1,7 +1,7 @@
 import type { ByteReservation } from '#exchange/byte-budget.ts';
+import { largeBodyBytes } from '#exchange/turns.ts';
 import { ForeignJsonScan } from '#gateway/framing/foreign-json.ts';
 import { GatheredBytes } from '#gateway/framing/gathered-bytes.ts';
-import { largeBodyBytes } from '#shared/async/event-loop-budget.ts';
 import { noRoom, tooLarge } from './attempt-failure.ts';
 import type { AttemptControl } from './body-consumer.ts';
 
@@ -37,9 +37,9 @@ export class HeldBody {
     return this.#gathered.bytes;
   }
 
-  /** Whether the values in what has arrived were counted. */
-  get isScanned(): boolean {
-    return this.#scan !== null;
+  /** What has counted the values in what has arrived; null if nothing has. */
+  get scan(): ForeignJsonScan | null {
+    return this.#scan;
   }
 
   /** Takes the next piece. */

@@ -2,6 +2,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { post } from '#application/operations/operation.ts';
 import { anthropicErrors } from '#exchange/error-form.ts';
+import { turn } from '#exchange/turns.ts';
 import type { AttemptFailure } from '#gateway/attempt/attempt-failure.ts';
 import { maxReadLength } from '#gateway/attempt/context-length.ts';
 import { continueRead } from '#gateway/framing/json-members.ts';
@@ -11,6 +12,7 @@ import { anthropicMessages } from '#gateway/protocols/anthropic-messages/anthrop
 import { readMessagesRequest } from '#gateway/protocols/anthropic-messages/messages-request.ts';
 import { parseMessages } from '#gateway/protocols/anthropic-messages/parse-messages.ts';
 import { maxTranslatedValues } from '#gateway/protocols/protocol.ts';
+import { currentWorkOwner } from '#shared/async/fair-queue.ts';
 import { integer } from '#shared/codecs/number.ts';
 import { messageMembers, OptionalOfMessage } from './create-message.ts';
 import { endpoint } from './endpoint.ts';
@@ -80,7 +82,9 @@ const estimatedHeader = ['X-Switchyard-Estimated', 'true'];
 async function estimate({ client, input: { bytes } }: RelayedCall<WholeRequest>): Promise<CallResult> {
   const parsed = await parseMessages(bytes, maxTranslatedValues);
   // What the neutral form does not have, or has too many values, counts as text.
-  const tokens = E.isLeft(parsed) ? Math.ceil(bytes.length / 4) : await estimateTokens(parsed.right.conversation);
+  const tokens = E.isLeft(parsed)
+    ? Math.ceil(bytes.length / 4)
+    : await estimateTokens(parsed.right.conversation, (characters) => turn(currentWorkOwner(), 'body', characters));
   const headers = ['Content-Type', 'application/json', ...estimatedHeader];
   client.send(200, headers, JSON.stringify({ input_tokens: tokens }));
   return answeredHere;

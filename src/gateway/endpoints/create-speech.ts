@@ -6,6 +6,7 @@ import { readForResponse } from '#exchange/body.ts';
 import { openAiErrors } from '#exchange/error-form.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import { readJsonBytes } from '#exchange/json-body.ts';
+import { turn } from '#exchange/turns.ts';
 import { AudioResponse } from '#gateway/audio/audio-response.ts';
 import { OtherMembers } from '#gateway/audio/other-members.ts';
 import { prepareRequests } from '#gateway/audio/prepared-requests.ts';
@@ -21,7 +22,7 @@ import {
 import { checkText, inputError, spellingFaults } from '#gateway/framing/member-checks.ts';
 import { applyEdits, asciiJson, editsOf } from '#gateway/framing/splice.ts';
 import { forwardedHeaders, type SpeechFields } from '#gateway/providers/provider.ts';
-import { heavyWork } from '#shared/async/event-loop-budget.ts';
+import { currentWorkOwner } from '#shared/async/fair-queue.ts';
 import { nullable } from '#shared/codecs/choice.ts';
 import { codePoints } from '#shared/codecs/text.ts';
 import type { Json } from '#shared/json/json.ts';
@@ -91,7 +92,7 @@ async function charactersIn(text: string): Promise<number> {
   for (let start = 0, end = 0; start < text.length; start = end) {
     end = start + sliceLength;
     if (text.charCodeAt(end) >= 0xdc00 && text.charCodeAt(end) <= 0xdfff) end += 1;
-    if (start > 0) await heavyWork.take(1);
+    if (start > 0) await turn(currentWorkOwner(), 'body', sliceLength);
     characters += codePoints(text.slice(start, end));
   }
   return characters;

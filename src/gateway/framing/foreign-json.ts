@@ -1,5 +1,5 @@
-import { heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
-import { currentOwner, runFor } from '#shared/async/fair-queue.ts';
+import { largeBodyBytes, turn } from '#exchange/turns.ts';
+import type { WorkOwner } from '#shared/async/fair-queue.ts';
 import type { Json } from '#shared/json/json.ts';
 import { maxJsonLevels } from '#shared/json/json-scanner.ts';
 import { byteTable, pastPlainText } from '#shared/json/json-tokens.ts';
@@ -34,7 +34,8 @@ const isClosing = byteTable(']}');
  */
 export class ForeignJsonScan {
   readonly #maxValues: number;
-  #values = 0;
+  /** The values so far. */
+  values = 0;
   #level = 0;
   #isInString = false;
   #isEscaped = false;
@@ -67,11 +68,11 @@ export class ForeignJsonScan {
       this.#isEmpty = false;
       return;
     }
-    if (this.#isEmpty || code === comma) this.#values += 1;
+    if (this.#isEmpty || code === comma) this.values += 1;
     this.#isEmpty = isOpening[code] === 1;
     if (this.#isEmpty) this.#level += 1;
     else if (code === quote) this.#isInString = true;
-    this.isTooLarge = this.#level > maxJsonLevels || this.#values > this.#maxValues;
+    this.isTooLarge = this.#level > maxJsonLevels || this.values > this.#maxValues;
   }
 
   #pastString(piece: Buffer, start: number): number {
@@ -120,26 +121,50 @@ export function parseForeign(json: string | Buffer, maxValues = maxForeignValues
   return typeof json === 'string' && json.startsWith('\ufeff') ? undefined : parsedJson(json);
 }
 
-/**
- * As `parseForeign`, of any size: a large text is scanned in pieces, with turns of the event loop between them.
- * @param isScanned whether its values were counted while it arrived
- * @param owner whose turns it takes: the id of a project
- */
-export function parseForeignInTurns(
-  bytes: Buffer,
-  isScanned: boolean,
-  owner = currentOwner(),
-): ForeignJson | Promise<ForeignJson> {
-  return bytes.length <= largeBodyBytes ? parseForeign(bytes) : runFor(owner, () => parseLarge(bytes, isScanned));
+/** The place of JSON whose values have no room. */
+export const noRoomForJson = Symbol('JSON whose values have no room');
+
+/** How a large text of a provider is parsed. */
+export interface ForeignParsing {
+  /** Whose turns it takes. */
+  readonly held: WorkOwner;
+  /** What has counted its values while it arrived; null if nothing has. */
+  readonly scan: ForeignJsonScan | null;
+  /** Counts the bytes of its values before they are made. @returns whether there is room for them */
+  readonly reserve: (bytes: number) => boolean;
 }
 
-async function parseLarge(bytes: Buffer, isScanned: boolean): Promise<ForeignJson> {
-  const scan = new ForeignJsonScan();
-  for (let at = 0; at < bytes.length && !isScanned && !scan.isTooLarge; at += sliceBytes) {
-    await heavyWork.take(1);
-    scan.feed(bytes.subarray(at, at + sliceBytes));
-  }
-  if (scan.isTooLarge) return tooLargeJson;
-  await heavyWork.take(1);
+/**
+ * As `parseForeign`, of any size: a large text is scanned in pieces, with turns of the event loop between them. What its
+ * values will take is reserved before, because they live until the answer is read. Those of a small text do not live
+ * longer than its turn.
+ */
+export async function parseForeignInTurns(
+  bytes: Buffer,
+  { held, scan, reserve }: ForeignParsing,
+): Promise<ForeignJson | typeof noRoomForJson> {
+  if (bytes.length <= largeBodyBytes) return parseForeign(bytes);
+  const counted = scan ?? (await scanInTurns(bytes, held));
+  if (counted.isTooLarge) return tooLargeJson;
+  if (!reserve(bytesOfValues(counted.values, bytes.length))) return noRoomForJson;
+  await turn(held, 'answer', bytes.length);
   return parsedJson(bytes);
+}
+
+async function scanInTurns(bytes: Buffer, held: WorkOwner): Promise<ForeignJsonScan> {
+  const scan = new ForeignJsonScan();
+  for (let at = 0; at < bytes.length && !scan.isTooLarge; at += sliceBytes) {
+    const slice = bytes.subarray(at, at + sliceBytes);
+    await turn(held, 'answer', slice.length);
+    scan.feed(slice);
+  }
+  return scan;
+}
+
+/** The bytes that a value takes in addition to its text: an empty object takes 56, and its place in an array 8. */
+const bytesPerValue = 64;
+
+/** The bytes that the values of a text take: each has its own copy of its part of the text. */
+export function bytesOfValues(values: number, textBytes: number): number {
+  return bytesPerValue * values + textBytes;
 }

@@ -1,8 +1,9 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { Failure } from '#domain/shared/failure.ts';
 import { scanJsonObject } from '#exchange/json-body.ts';
+import { largeBodyBytes, turn } from '#exchange/turns.ts';
 import type { Unsupported } from '#gateway/neutral/conversation.ts';
-import { heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
+import { currentWorkOwner } from '#shared/async/fair-queue.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { JsonScanner } from '#shared/json/json-scanner.ts';
 import { maxForeignValues } from './foreign-json.ts';
@@ -66,7 +67,7 @@ export async function parseKeepingText(
   const keptBytes = finder.found.reduce((sum, { valueStart, end }) => sum + end - valueStart, 0);
   if (keptBytes > maxKeptBytes || finder.isOverflown) return tooMuchKept;
   const kept = finder.found.filter(({ pattern }) => paths.includes(pattern));
-  if (bytes.length > largeBodyBytes) await heavyWork.take(1);
+  if (bytes.length > largeBodyBytes) await turn(currentWorkOwner(), 'body', bytes.length);
   return E.right(parseCut(bytes, paths, kept, longTexts?.cutsOutside(finder.found) ?? []) as JsonObject);
 }
 

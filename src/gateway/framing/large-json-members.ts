@@ -1,5 +1,5 @@
-import { heavyWork } from '#shared/async/event-loop-budget.ts';
-import { runFor } from '#shared/async/fair-queue.ts';
+import { turn } from '#exchange/turns.ts';
+import type { WorkOwner } from '#shared/async/fair-queue.ts';
 import type { Json } from '#shared/json/json.ts';
 import { JsonScanner } from '#shared/json/json-scanner.ts';
 import { type ForeignJson, maxErrorValues, parseForeign, tooLargeJson } from './foreign-json.ts';
@@ -11,24 +11,26 @@ const maxMemberBytes = 64 * 1024;
 /**
  * Reads a few members of a provider's JSON that has too many values to be parsed, with turns of the event loop between
  * its pieces. The whole text must be JSON and have no more levels than any other.
- * @param owner whose turns it takes: the id of a project
+ * @param held whose turns it takes
  * @returns an object with these members alone; a large member is null
  */
-export function readLargeJsonMembers(bytes: Buffer, names: ReadonlyArray<string>, owner: string): Promise<ForeignJson> {
-  return runFor(owner, async () => {
-    const members = new MemberCollector(bytes, wantedNames(Object.fromEntries(names.map((name) => [name, []]))));
-    const scanner = new JsonScanner(bytes, { maxValues: Number.POSITIVE_INFINITY }, members);
-    do await heavyWork.take(1);
-    while (!scanner.advance());
-    if (scanner.fault?.kind === 'too-deep' || members.repeated !== null) return tooLargeJson;
-    if (scanner.fault !== null || !scanner.isObject) return undefined;
-    return Object.fromEntries(
-      names.flatMap((name) => {
-        const member = lastMember(members, name);
-        return member === undefined ? [] : [[name, valueAt(bytes, member)]];
-      }),
-    );
-  });
+export async function readLargeJsonMembers(
+  bytes: Buffer,
+  names: ReadonlyArray<string>,
+  held: WorkOwner,
+): Promise<ForeignJson> {
+  const members = new MemberCollector(bytes, wantedNames(Object.fromEntries(names.map((name) => [name, []]))));
+  const scanner = new JsonScanner(bytes, { maxValues: Number.POSITIVE_INFINITY }, members);
+  do await turn(held, 'answer', bytes.length);
+  while (!scanner.advance());
+  if (scanner.fault?.kind === 'too-deep' || members.repeated !== null) return tooLargeJson;
+  if (scanner.fault !== null || !scanner.isObject) return undefined;
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const member = lastMember(members, name);
+      return member === undefined ? [] : [[name, valueAt(bytes, member)]];
+    }),
+  );
 }
 
 function valueAt(bytes: Buffer, { valueStart, end }: Place): Json {

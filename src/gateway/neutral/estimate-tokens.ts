@@ -1,14 +1,20 @@
-import { heavyWork } from '#shared/async/event-loop-budget.ts';
 import type { Conversation, DocumentPart, Part } from './conversation.ts';
 
 const bytesPerToken = 4;
 const tokensPerPicture = 1_000;
 
+/** Waits for a turn of the event loop in which this many characters may be read. */
+type WaitForTurn = (characters: number) => Promise<void> | null;
+
 /**
  * Estimates the tokens of a conversation's input, without a tokenizer: a quarter of the bytes of its texts, and 1,000 for
- * each image and each page of a document. Other work is done between two slices of a document.
+ * each image and each page of a document.
+ * @param waitForTurn called with the characters that are read next, between two slices of a document
  */
-export async function estimateTokens({ system, turns, tools }: Conversation): Promise<number> {
+export async function estimateTokens(
+  { system, turns, tools }: Conversation,
+  waitForTurn: WaitForTurn,
+): Promise<number> {
   const texts = [
     ...system.map(({ text }) => text),
     ...tools.map(({ name, description, schema }) => name + (description ?? '') + (schema ?? '')),
@@ -16,7 +22,8 @@ export async function estimateTokens({ system, turns, tools }: Conversation): Pr
   const ofTexts = texts.reduce((sum, text) => sum + tokensOfText(text), 0);
   const withoutPages = Math.ceil(turns.reduce((sum, { parts }) => sum + tokensOf(parts), ofTexts));
   let pages = 0;
-  for (const { parts } of turns) for (const document of documentsIn(parts)) pages += await pagesOf(document);
+  for (const { parts } of turns)
+    for (const document of documentsIn(parts)) pages += await pagesOf(document, waitForTurn);
   return withoutPages + pages * tokensPerPicture;
 }
 
@@ -47,9 +54,9 @@ function tokensOfPart(part: Part): number {
   }
 }
 
-async function pagesOf({ source }: DocumentPart): Promise<number> {
+async function pagesOf({ source }: DocumentPart, waitForTurn: WaitForTurn): Promise<number> {
   if (source.kind === 'text') return 0;
-  return source.kind === 'base64' ? Math.max(1, await pagesIn(source.data)) : 1;
+  return source.kind === 'base64' ? Math.max(1, await pagesIn(source.data, waitForTurn)) : 1;
 }
 
 /** A page object of PDF. Those in compressed streams are not seen. */
@@ -58,12 +65,12 @@ const page = /\/Type\s*\/Page(?![A-Za-z])/g;
 const overlap = 32;
 const sliceLength = 1_000_000;
 
-async function pagesIn(data: string): Promise<number> {
+async function pagesIn(data: string, waitForTurn: WaitForTurn): Promise<number> {
   let pages = 0;
   let undecoded = '';
   let before = '';
   for (let start = 0; start < data.length; start += sliceLength) {
-    if (start > 0) await heavyWork.take(1);
+    if (start > 0) await waitForTurn(sliceLength);
     const base64 = undecoded + data.slice(start, start + sliceLength).replace(/\s+/g, '');
     const isLast = start + sliceLength >= data.length;
     // Four characters are three bytes.

@@ -133,7 +133,7 @@ export class NeutralStream implements StreamInterpreter {
 }
 
 /** Maximum bytes that are written of a large event in one turn of the event loop, but for the last piece. */
-const maxPartBytes = 128 * 1024;
+export const maxPartBytes = 128 * 1024;
 
 /** Writes the events of a stream for a client of another protocol. */
 export class TranslatedStream extends NeutralStream {

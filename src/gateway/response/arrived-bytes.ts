@@ -1,25 +1,21 @@
-import { EventLoopBudget, heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
-import { runFor } from '#shared/async/fair-queue.ts';
-
-/**
- * Maximum bytes of events, of all streams, that are read in one turn of the event loop. More in one stream are a large
- * event, or many, and count as heavy work.
- */
-const maxBytesOfTurn = 4 * largeBodyBytes;
-const eventWork = new EventLoopBudget(maxBytesOfTurn);
+import { turn } from '#exchange/turns.ts';
+import type { WorkOwner } from '#shared/async/fair-queue.ts';
 
 const noBytes = Buffer.alloc(0);
 
 /** The bytes of a stream that have arrived, until a turn of the event loop has room to read them. */
 export class ArrivedBytes {
-  readonly #projectId: string;
+  readonly #held: WorkOwner;
   readonly #onTurn: () => void;
   #pieces: Buffer[] = [];
   #isWaiting = false;
 
-  /** @param onTurn called in the turn that they have waited for; it does not throw */
+  /**
+   * @param projectId whose turns they take. An attempt ends its own wait: it reads the usage of a client that has left
+   * @param onTurn called in the turn that they have waited for; it does not throw
+   */
   constructor(projectId: string, onTurn: () => void) {
-    this.#projectId = projectId;
+    this.#held = { owner: projectId, hasLeft: false };
     this.#onTurn = onTurn;
   }
 
@@ -54,18 +50,21 @@ export class ArrivedBytes {
    */
   takeTurn(heldBytes: number): boolean {
     const bytes = this.#pieces.reduce((sum, { length }) => sum + length, heldBytes);
-    const isLarge = bytes > maxBytesOfTurn;
-    if (!isLarge && eventWork.canBegin) {
-      eventWork.spend(bytes);
-      return true;
-    }
-    this.waitFor(() => (isLarge ? heavyWork.take(1) : eventWork.take(bytes)));
+    const ready = this.turnOf(bytes);
+    if (ready === null) return true;
+    this.waitUntil(ready);
     return false;
   }
 
-  waitFor(turn: () => Promise<void>): void {
+  /** Takes a turn for this many bytes. @returns null if it is this turn */
+  turnOf(bytes: number): Promise<void> | null {
+    return turn(this.#held, 'stream', bytes);
+  }
+
+  /** @param ready settles in the turn in which they are read */
+  waitUntil(ready: Promise<void> | null): void {
     this.#isWaiting = true;
-    void runFor(this.#projectId, turn).then(() => {
+    void Promise.resolve(ready).then(() => {
       this.#isWaiting = false;
       this.#onTurn();
     });

@@ -1,9 +1,10 @@
+import { largeBodyBytes, turn } from '#exchange/turns.ts';
 import { maxRefusalBytes } from '#gateway/attempt/attempt-failure.ts';
 import type { ForeignJson } from '#gateway/framing/foreign-json.ts';
 import type { Place } from '#gateway/framing/json-members.ts';
 import { applyEdits } from '#gateway/framing/splice.ts';
 import type { SecretRedactor } from '#gateway/providers/secret-redactor.ts';
-import { heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
+import type { WorkOwner } from '#shared/async/fair-queue.ts';
 import { isObject, type Json } from '#shared/json/json.ts';
 import { type JsonListener, JsonScanner } from '#shared/json/json-scanner.ts';
 import { isNamed } from '#shared/json/json-tokens.ts';
@@ -22,12 +23,13 @@ function isSaid(error: Json | undefined): boolean {
 
 /**
  * Redacts the errors inside of an answer. Every other byte stays. A large answer is read in turns.
+ * @param held whose turns it takes
  * @returns null for more errors, or larger ones, than an answer may have
  */
-export async function redactErrors(bytes: Buffer, redactor: SecretRedactor): Promise<Buffer | null> {
+export async function redactErrors(bytes: Buffer, redactor: SecretRedactor, held: WorkOwner): Promise<Buffer | null> {
   const errors = new ErrorPlaces(bytes);
   const scanner = new JsonScanner(bytes, { maxValues: Number.POSITIVE_INFINITY }, errors);
-  do if (bytes.length > largeBodyBytes) await heavyWork.take(1);
+  do if (bytes.length > largeBodyBytes) await turn(held, 'answer', bytes.length);
   while (!scanner.advance());
   return withoutSecrets(bytes, errors, redactor);
 }

@@ -3,9 +3,9 @@ import type { AttemptControl, BodyConsumer } from '#gateway/attempt/body-consume
 import { blankLine, type SseBatch, SseSplitter } from '#gateway/framing/sse-splitter.ts';
 import type { StreamInterpreter } from '#gateway/framing/stream-interpreter.ts';
 import type { ReportedConsumption } from '#gateway/neutral/consumption.ts';
+import { maxPartBytes } from '#gateway/protocols/neutral-stream.ts';
 import { maxWindowBytes } from '#gateway/transport/decompressed-stream.ts';
 import { isEventStream } from '#gateway/transport/transport.ts';
-import { heavyWork } from '#shared/async/event-loop-budget.ts';
 import { ArrivedBytes } from './arrived-bytes.ts';
 import type { EventPassage } from './event-passage.ts';
 import { LargeEvents } from './large-events.ts';
@@ -155,7 +155,7 @@ export class EventStreamConsumer implements BodyConsumer {
     if (this.#answer.isOver || !large.isComplete) return noBytes;
     if (canWait && large.isHeld) {
       this.#attempt.pause();
-      this.#arrived.waitFor(() => heavyWork.take(1));
+      this.#arrived.waitUntil(this.#arrived.turnOf(large.heldBytes));
     } else {
       this.#endLarge(large, noBytes);
       if (!this.#passage.hasMore) return rest;
@@ -188,10 +188,12 @@ export class EventStreamConsumer implements BodyConsumer {
   #waitForMore(): void {
     if (this.#isAborted || this.#answer.isOver || !this.#passage.hasMore) return;
     this.#attempt.pause();
-    this.#arrived.waitFor(async () => {
-      await this.#answer.pace.drained();
-      await heavyWork.take(1);
-    });
+    this.#arrived.waitUntil(this.#nextPart());
+  }
+
+  async #nextPart(): Promise<void> {
+    await this.#answer.pace.drained();
+    await this.#arrived.turnOf(maxPartBytes);
   }
 }
 

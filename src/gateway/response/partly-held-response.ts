@@ -121,11 +121,11 @@ export class PartlyHeldResponse implements ResponseHandler {
   /** Returns what the client gets, or why it gets nothing. */
   async #read(
     head: ResponseHead,
-    held: GatheredBytes,
+    gathered: GatheredBytes,
     reader: JsonMemberReader,
     isEncoded: boolean,
   ): Promise<Buffer | AttemptFailure> {
-    const body = heldContent(head, held.bytes);
+    const body = heldContent(head, gathered.bytes);
     if (body === null) return malformed;
     if (isEncoded) reader.feed(body);
     if (reader.state !== 'complete') return body.length === 0 ? unfinished : malformed;
@@ -134,7 +134,9 @@ export class PartlyHeldResponse implements ResponseHandler {
       return error === null ? malformed : refusalInBody(error);
     }
     const { redactor } = head;
-    return redactor === null || !reader.has('error') ? body : ((await redactErrors(body, redactor)) ?? tooLarge);
+    if (redactor === null || !reader.has('error')) return body;
+    const held = { owner: this.#options.answerHold.projectId, hasLeft: false };
+    return (await redactErrors(body, redactor, held)) ?? tooLarge;
   }
 
   #deliver(head: ResponseHead, answer: Buffer | AttemptFailure, reader: JsonMemberReader): AttemptFailure | null {

@@ -1,8 +1,10 @@
 import type { ByteReservation } from '#exchange/byte-budget.ts';
 import type { Client } from '#exchange/client.ts';
+import { largeBodyBytes, turn } from '#exchange/turns.ts';
 import {
   type AttemptFailure,
   malformed,
+  noRoom,
   refusalInBody,
   tooLarge,
   unfinished,
@@ -10,7 +12,13 @@ import {
 } from '#gateway/attempt/attempt-failure.ts';
 import type { AttemptControl, BodyConsumer } from '#gateway/attempt/body-consumer.ts';
 import { HeldBody } from '#gateway/attempt/held-body.ts';
-import { type ForeignJson, parseForeignInTurns, tooLargeJson } from '#gateway/framing/foreign-json.ts';
+import {
+  type ForeignJson,
+  noRoomForJson,
+  parseForeign,
+  parseForeignInTurns,
+  tooLargeJson,
+} from '#gateway/framing/foreign-json.ts';
 import { readLargeJsonMembers } from '#gateway/framing/large-json-members.ts';
 import { nothingReported, type ReportedConsumption } from '#gateway/neutral/consumption.ts';
 import {
@@ -22,7 +30,7 @@ import {
 } from '#gateway/neutral/provider-report.ts';
 import type { TranslatedBody } from '#gateway/providers/provider.ts';
 import { isPlain } from '#gateway/transport/transport.ts';
-import { heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
+import type { WorkOwner } from '#shared/async/fair-queue.ts';
 import { isObject, type JsonObject } from '#shared/json/json.ts';
 import { hasErrors, redactErrors } from './errors-inside.ts';
 import {
@@ -100,6 +108,10 @@ class HeldAnswer implements BodyConsumer {
   /** Whether all of its JSON becomes values, because it is translated or kept. */
   readonly #isParsed: boolean;
   readonly #contentType: string;
+  /** Its reading waits for turns until the attempt is over. */
+  readonly #work: WorkOwner;
+  /** What its values take that are not read yet. */
+  #valueBytes = 0;
   #reported: ReportedConsumption = nothingReported;
   #isOver = false;
 
@@ -113,6 +125,13 @@ class HeldAnswer implements BodyConsumer {
     this.#isJson = isNamedJson(head) || this.#requiredMember !== null || translator?.translate !== undefined;
     this.#isParsed = options.isParsed === true || translator?.translate !== undefined;
     this.#contentType = this.#isJson ? jsonTypeOf(head) : (headers['content-type'] ?? 'application/octet-stream');
+    const isOver = () => this.#isOver;
+    this.#work = {
+      owner: options.answerHold.projectId,
+      get hasLeft() {
+        return isOver();
+      },
+    };
     this.#held = new HeldBody(attempt, options.answerHold, this.#isParsed && isPlain(headers));
   }
 
@@ -129,8 +148,8 @@ class HeldAnswer implements BodyConsumer {
     const body = heldContent(this.#head, this.#held.bytes);
     if (body === null) this.#settle(malformed);
     else if (!this.#isJson) this.#finish(body.length > 0 ? { contentType: this.#contentType, body } : unfinished);
-    else if (body.length > largeBodyBytes) void this.#readInTurns(body, this.#parse(body));
-    else this.#readSmall(body, this.#parse(body) as ForeignJson);
+    else if (body.length > largeBodyBytes) void this.#readInTurns(body, this.#parseLarge(body));
+    else this.#readSmall(body, parseForeign(body));
   }
 
   #readSmall(body: Buffer, value: ForeignJson): void {
@@ -144,18 +163,34 @@ class HeldAnswer implements BodyConsumer {
     this.#options.answerHold.resize(0);
   }
 
-  #parse(body: Buffer): ForeignJson | Promise<ForeignJson> {
-    return parseForeignInTurns(body, this.#held.isScanned, this.#options.answerHold.projectId);
+  #parseLarge(body: Buffer): Promise<ForeignJson | typeof noRoomForJson> {
+    return parseForeignInTurns(body, { held: this.#work, scan: this.#held.scan, reserve: this.#reserveValues });
   }
 
-  async #readInTurns(sent: Buffer, parsing: ForeignJson | Promise<ForeignJson>): Promise<void> {
+  readonly #reserveValues = (bytes: number): boolean => {
+    if (this.#isOver || !this.#options.answerHold.takeBegun(bytes)) return false;
+    this.#valueBytes = bytes;
+    return true;
+  };
+
+  #giveValuesBack(): void {
+    this.#options.answerHold.giveBack(this.#valueBytes);
+    this.#valueBytes = 0;
+  }
+
+  async #readInTurns(sent: Buffer, parsing: ForeignJson | Promise<ForeignJson | typeof noRoomForJson>): Promise<void> {
     this.#attempt.pause();
     try {
       const parsed = await parsing;
-      const value = parsed === tooLargeJson && !this.#isParsed ? await this.#readReport(sent) : parsed;
+      const mayBeScanned = !this.#isParsed && (parsed === tooLargeJson || parsed === noRoomForJson);
+      const value = mayBeScanned ? await this.#readReport(sent) : parsed;
+      if (value === noRoomForJson) return this.#settle(noRoom);
       const body = await this.#redact(sent, value);
-      await heavyWork.take(1);
-      if (!this.#isOver) this.#finish(body === null ? tooLarge : this.#read(body, value));
+      await turn(this.#work, 'answer', sent.length);
+      if (this.#isOver) return;
+      const read = body === null ? tooLarge : this.#read(body, value);
+      this.#giveValuesBack();
+      this.#finish(read);
     } catch (error) {
       this.#settle(unreadable(error));
     }
@@ -164,13 +199,13 @@ class HeldAnswer implements BodyConsumer {
   /** An answer that passes although it has errors inside of it. @returns null if they are too many */
   async #redact(body: Buffer, value: ForeignJson): Promise<Buffer | null> {
     const { redactor } = this.#head;
-    return redactor === null || !hasErrors(value) ? body : redactErrors(body, redactor);
+    return redactor === null || !hasErrors(value) ? body : redactErrors(body, redactor, this.#work);
   }
 
   /** What an answer reports that passes as it came. */
   #readReport(body: Buffer): Promise<ForeignJson> {
     const required = this.#requiredMember === null ? [] : [this.#requiredMember];
-    return readLargeJsonMembers(body, [...reportMembers, ...required], this.#options.answerHold.projectId);
+    return readLargeJsonMembers(body, [...reportMembers, ...required], this.#work);
   }
 
   /** Returns what the client gets, or why it gets nothing. */

@@ -1,17 +1,18 @@
 import type { ByteReservation } from '#exchange/byte-budget.ts';
 import { Attempt, type AttemptOutcome } from '#gateway/attempt/attempt.ts';
-import { type AttemptFailure, redactRefusal, tooLarge } from '#gateway/attempt/attempt-failure.ts';
+import { type AttemptFailure, noRoom, redactRefusal, tooLarge } from '#gateway/attempt/attempt-failure.ts';
 import { attemptTimeouts } from '#gateway/attempt/attempt-timeouts.ts';
 import { Deadline } from '#gateway/attempt/deadline.ts';
 import { HeldBody } from '#gateway/attempt/held-body.ts';
 import type { ModelRoute, WeightedTarget } from '#gateway/config/catalogue.ts';
 import type { ConfigurationSnapshot } from '#gateway/config/configuration-snapshot.ts';
-import { parseForeignInTurns, tooLargeJson } from '#gateway/framing/foreign-json.ts';
+import { noRoomForJson, parseForeignInTurns, tooLargeJson } from '#gateway/framing/foreign-json.ts';
 import type { Gateway } from '#gateway/gateway.ts';
 import { responseOf } from '#gateway/protocols/openai-responses/rewrite-response.ts';
 import type { Provider } from '#gateway/providers/provider.ts';
 import { contentOf, isPlain } from '#gateway/transport/transport.ts';
 import type { BackgroundTarget } from '#responses/response-store.ts';
+import { workForAll } from '#shared/async/fair-queue.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 
 /** A `BackgroundTarget`, as the current configuration has it. */
@@ -99,7 +100,13 @@ export async function callTarget(
   if (outcome.kind === 'failed') return failed(outcome, provider);
   const body = held as HeldBody | null;
   const content = body === null ? null : contentOf(headers, body.bytes, maxContentBytes);
-  const value = content === null ? undefined : await parseForeignInTurns(content, body?.isScanned === true);
+  const parsing = {
+    held: workForAll(),
+    scan: body?.scan ?? null,
+    reserve: (bytes: number) => answer.takeBegun(bytes),
+  };
+  const value = content === null ? undefined : await parseForeignInTurns(content, parsing);
+  if (value === noRoomForJson) return { kind: 'failed', failure: noRoom };
   if (value === tooLargeJson) return { kind: 'failed', failure: tooLarge };
   return { kind: 'answered', response: responseOf(value) };
 }

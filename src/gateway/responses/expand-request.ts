@@ -4,6 +4,7 @@ import { bodyShortageFailure, bodyTooLarge } from '#exchange/body.ts';
 import type { ByteShortage } from '#exchange/byte-budget.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import { isStrict } from '#exchange/prefer.ts';
+import { largeBodyBytes, turn } from '#exchange/turns.ts';
 import { lastMember, scalarValue } from '#gateway/framing/json-members.ts';
 import { maxPlaces } from '#gateway/framing/json-places.ts';
 import { applyEdits, asciiJson, type Edit, editsOf, growthOf, inPlace, type Splice } from '#gateway/framing/splice.ts';
@@ -22,7 +23,7 @@ import { responseIdNamedBy } from '#responses/response-ids.ts';
 import type { ResponseOutline } from '#responses/response-store.ts';
 import type { KeptTurn } from '#responses/turn.ts';
 import { maxTurns, type NotRead, type ReadLimits } from '#responses/turn-reader.ts';
-import { heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
+import { currentWorkOwner } from '#shared/async/fair-queue.ts';
 import { findContainersBefore } from './containers-before.ts';
 import { containerName, reasoningName } from './item-names.ts';
 import { ItemsOfTurns } from './items-before.ts';
@@ -128,7 +129,8 @@ class Expansion {
     const missing = request.items.find((item) => isRequired(item) && !items.right.has(item.id as string));
     if (missing !== undefined) return E.left(itemNotFound(missing.id as string));
     const before = turns.right.length === 0 ? null : new ItemsOfTurns(turns.right, items.right);
-    if (request.bytes.length + (before?.size ?? 0) > largeBodyBytes) await heavyWork.take(1);
+    const size = request.bytes.length + (before?.size ?? 0);
+    if (size > largeBodyBytes) await turn(currentWorkOwner(), 'body', size);
     const expanded = await this.#withItems(before, items.right, reasoning.marks);
     if (E.isLeft(expanded)) return expanded;
     const named = references.flatMap((id) => items.right.get(id)?.turn.outline.id ?? []);
@@ -294,7 +296,7 @@ class Expansion {
     const bodyBytes = isChanged ? this.#request.bytes.length : 0;
     const shortage = this.#call.held.body.take(bodyBytes + addedBytes);
     if (shortage !== null) return bodyShortageFailure(shortage);
-    if (editedBytes > largeBodyBytes) await heavyWork.take(1);
+    if (editedBytes > largeBodyBytes) await turn(currentWorkOwner(), 'body', editedBytes);
     return null;
   }
 }

@@ -1,10 +1,10 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { turn } from '#exchange/turns.ts';
 import { parseForeignInTurns } from '#gateway/framing/foreign-json.ts';
 import { messageStart } from '#gateway/protocols/openai-responses/responses-body.ts';
 import type { ItemsBefore } from '#gateway/protocols/openai-responses/responses-request.ts';
 import type { KeptTurn } from '#responses/turn.ts';
 import type { ItemsPart } from '#responses/turn-text.ts';
-import { largeBodyBytes } from '#shared/async/event-loop-budget.ts';
+import { currentWorkOwner } from '#shared/async/fair-queue.ts';
 import { isObject, type JsonObject } from '#shared/json/json.ts';
 import type { NamedItem } from './named-item.ts';
 import { type ItemBytes, keptBytes, markedAgain, sentTo } from './sent-item.ts';
@@ -48,15 +48,12 @@ export class ItemsOfTurns implements ItemsBefore {
 
   async parse(): Promise<ReadonlyArray<JsonObject>> {
     const items: JsonObject[] = [];
-    let bytes = 0;
-    for (const turn of this.#turns) {
-      const text = Buffer.concat([openBracket, ...this.#markedTexts([turn]), closeBracket]);
-      const parsed = await parseForeignInTurns(text, false);
+    const work = currentWorkOwner();
+    for (const kept of this.#turns) {
+      const text = Buffer.concat([openBracket, ...this.#markedTexts([kept]), closeBracket]);
+      await turn(work, 'body', text.length);
+      const parsed = await parseForeignInTurns(text, { held: work, scan: null, reserve: () => true });
       if (Array.isArray(parsed)) for (const item of parsed.filter(isObject)) items.push(item);
-      bytes += text.length;
-      if (bytes < largeBodyBytes) continue;
-      bytes = 0;
-      await nextTurn();
     }
     return items;
   }

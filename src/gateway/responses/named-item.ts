@@ -1,9 +1,10 @@
+import { turn } from '#exchange/turns.ts';
 import { lengthOf } from '#gateway/framing/splice.ts';
 import { itemIdOf, itemPrefixOf, responseIdNamedBy } from '#responses/response-ids.ts';
 import type { KeptTurn } from '#responses/turn.ts';
 import { type ScannedItem, TurnScan } from '#responses/turn-scan.ts';
 import { type ItemsPart, isReference } from '#responses/turn-text.ts';
-import { heavyWork } from '#shared/async/event-loop-budget.ts';
+import { currentWorkOwner } from '#shared/async/fair-queue.ts';
 import { isNamed, stringIn } from '#shared/json/json-tokens.ts';
 import { emptyReasoning, type ItemBytes, type KeptPart, keptBytes, markedAgain, sentTo } from './sent-item.ts';
 
@@ -76,35 +77,35 @@ export async function findItems(
   const named = newestFirst.filter(isNamedItself);
   const searched = [...named, ...newestFirst.filter((turn) => !isNamedItself(turn))];
   let bytes = 0;
-  for (const [index, turn] of searched.entries()) {
+  for (const [index, kept] of searched.entries()) {
     if (found.size === wanted.size && index >= named.length) break;
-    bytes += turn.text.bytes.length;
+    bytes += kept.text.bytes.length;
     if (bytes > maxBytesOfSlice) {
-      await heavyWork.take(1);
+      await turn(currentWorkOwner(), 'conversation', bytes);
       bytes = 0;
     }
-    await searchTurn(turn, wanted, found);
+    await searchTurn(kept, wanted, found);
   }
   return found;
 }
 
-async function searchTurn(turn: KeptTurn, wanted: ReadonlySet<string>, found: Map<string, NamedItem>): Promise<void> {
-  const { bytes } = turn.text;
+async function searchTurn(kept: KeptTurn, wanted: ReadonlySet<string>, found: Map<string, NamedItem>): Promise<void> {
+  const { bytes } = kept.text;
   const inTurn = new Map<string, NamedItem>();
   const take = (id: string | null, item: Omit<FoundItem, 'turn'>) => {
-    if (id !== null && wanted.has(id) && !found.has(id)) inTurn.set(id, new NamedItem({ turn, ...item }));
+    if (id !== null && wanted.has(id) && !found.has(id)) inTurn.set(id, new NamedItem({ turn: kept, ...item }));
   };
   let valuesBefore = 0;
   const scan = new TurnScan(bytes, (item) => {
     const values = scan.values - valuesBefore;
     valuesBefore = scan.values;
     if (!item.isObject || isReference(bytes, item)) return;
-    take(idOf(turn, item), { part: partOf(bytes, item), containerId: containerIdOf(bytes, item), values });
+    take(idOf(kept, item), { part: partOf(bytes, item), containerId: containerIdOf(bytes, item), values });
   });
-  while (!scan.advance()) await heavyWork.take(1);
-  const { textRange } = turn.text;
+  while (!scan.advance()) await turn(currentWorkOwner(), 'conversation', bytes.length);
+  const { textRange } = kept.text;
   if (textRange !== null)
-    take(idOfText(turn), { part: { kind: 'text', ...textRange }, containerId: null, values: valuesOfMessage });
+    take(idOfText(kept), { part: { kind: 'text', ...textRange }, containerId: null, values: valuesOfMessage });
   for (const [id, item] of inTurn) found.set(id, item);
 }
 

@@ -1,7 +1,8 @@
+import { turn } from '#exchange/turns.ts';
 import type { KeptTurn } from '#responses/turn.ts';
 import { TurnScan } from '#responses/turn-scan.ts';
 import { type ItemsPart, isReference } from '#responses/turn-text.ts';
-import { heavyWork } from '#shared/async/event-loop-budget.ts';
+import { currentWorkOwner } from '#shared/async/fair-queue.ts';
 import { stringIn } from '#shared/json/json-tokens.ts';
 import { idOf, idOfReference, idOfText } from './named-item.ts';
 
@@ -50,7 +51,7 @@ export class PageOfTurn {
         this.#take({ part: { kind: 'reference', id: name, start, end }, id: idOfReference(this.#turn, item) });
       } else this.#take({ part: { kind: 'kept', start, end }, id: idOf(this.#turn, item) });
     });
-    while (!scan.advance()) await heavyWork.take(1);
+    while (!scan.advance()) await turn(currentWorkOwner(), 'conversation', bytes.length);
     return this.#found === null || this.#wanted.order === 'asc' ? this.#found : this.#found.toReversed();
   }
 

@@ -1,11 +1,12 @@
-import { parseForeignInTurns } from '#gateway/framing/foreign-json.ts';
+import { turn } from '#exchange/turns.ts';
+import { noRoomForJson, parseForeignInTurns } from '#gateway/framing/foreign-json.ts';
 import { lastMember, MemberCollector, type Members, scalarMember, wantedNames } from '#gateway/framing/json-members.ts';
 import { applyEdits, editsOf } from '#gateway/framing/splice.ts';
 import { answeredHere, type CallResult, type GatewayCall } from '#gateway/gateway-call.ts';
 import { Replay } from '#gateway/protocols/openai-responses/replay.ts';
 import type { KeptTurn } from '#responses/turn.ts';
 import { type Range, TurnScan } from '#responses/turn-scan.ts';
-import { heavyWork } from '#shared/async/event-loop-budget.ts';
+import { currentWorkOwner } from '#shared/async/fair-queue.ts';
 import { isObject } from '#shared/json/json.ts';
 import { JsonScanner } from '#shared/json/json-scanner.ts';
 import { NoRoomError, sendPieces } from './send-pieces.ts';
@@ -43,10 +44,16 @@ async function* piecesOf({ held }: GatewayCall, { text }: KeptTurn, after: numbe
   for await (const { start, end } of outputItems(text.bytes)) {
     const bytes = end - start;
     if (!held.answer.takeBegun(bytes)) throw new NoRoomError();
+    let valueBytes = 0;
+    const reserve = (more: number) => {
+      valueBytes = more;
+      return held.answer.takeBegun(more);
+    };
     const stored = text.bytes.subarray(start, end);
-    const item = await parseForeignInTurns(stored, false);
+    const item = await parseForeignInTurns(stored, { held, scan: null, reserve });
+    if (item === noRoomForJson) throw new NoRoomError();
     yield* isObject(item) ? replay.item(item) : replay.largeItem(stored.toString('utf8'));
-    held.answer.giveBack(bytes);
+    held.answer.giveBack(bytes + valueBytes);
   }
   yield replay.end(response.toString('utf8'), scalarMember(response, members, 'status'));
 }
@@ -54,7 +61,7 @@ async function* piecesOf({ held }: GatewayCall, { text }: KeptTurn, after: numbe
 async function membersOf(response: Buffer): Promise<Members> {
   const members = new MemberCollector(response, unsaidNames);
   const scanner = new JsonScanner(response, { maxValues: Number.POSITIVE_INFINITY }, members);
-  while (!scanner.advance()) await heavyWork.take(1);
+  while (!scanner.advance()) await turn(currentWorkOwner(), 'answer', response.length);
   return members;
 }
 
@@ -72,6 +79,6 @@ async function* outputItems(bytes: Buffer): AsyncGenerator<Range> {
     hasEnded = scan.advance();
     yield* found;
     found = [];
-    if (!hasEnded) await heavyWork.take(1);
+    if (!hasEnded) await turn(currentWorkOwner(), 'answer', bytes.length);
   }
 }

@@ -3,6 +3,7 @@ import type { ProjectFile } from '#application/files/project-file.ts';
 import { notFound } from '#application/operations/access-refusals.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { bodyShortageFailure } from '#exchange/body.ts';
+import { largeBodyBytes, turn, workOfTurn } from '#exchange/turns.ts';
 import {
   lastMember,
   type Members,
@@ -14,7 +15,7 @@ import {
 import { applyEdits, asciiJson, type Edit, editsOf } from '#gateway/framing/splice.ts';
 import type { GatewayCall } from '#gateway/gateway-call.ts';
 import type { NamedId } from '#gateway/protocols/provider-ids.ts';
-import { heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
+import { currentWorkOwner } from '#shared/async/fair-queue.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { stringIn } from '#shared/json/json-tokens.ts';
 
@@ -24,7 +25,7 @@ const maxInlinedBytes = 32 * 1024 * 1024;
 /** A longer text cannot be an id, and is not read. */
 const maxIdBytes = 1_000;
 
-/** Files that are found in one turn of the event loop: the embedded stores answer without one. */
+/** Maximum files that are found in one turn of the event loop: the embedded stores answer without one. */
 const filesPerTurn = 16;
 
 /** A request that names files of its project. */
@@ -103,7 +104,8 @@ class FileInliner {
     const shortage = this.#call.held.body.take(textBytes + bytes.length + addedBytes);
     if (shortage !== null) return E.left(bodyShortageFailure(shortage));
     const edits = await this.#edits();
-    if (bytes.length + addedBytes > largeBodyBytes) await heavyWork.take(1);
+    const sentBytes = bytes.length + addedBytes;
+    if (sentBytes > largeBodyBytes) await turn(currentWorkOwner(), 'body', sentBytes);
     const inlined = applyEdits(bytes, edits);
     this.#call.held.body.giveBack(textBytes);
     const gone = [...this.#found].flatMap(([id, { file }]) => (file === null ? [id] : []));
@@ -120,7 +122,7 @@ class FileInliner {
       if (file === null && this.#inlining.isEarlier?.(id) !== true) return fileNotFound(id, name);
       if (known !== undefined) continue;
       this.#found.set(name, { file, bytes: this.#sizeOf(file, name) });
-      if (this.#found.size % filesPerTurn === 0) await heavyWork.take(1);
+      await turn(currentWorkOwner(), 'body', workOfTurn / filesPerTurn);
     }
     return null;
   }
@@ -176,7 +178,7 @@ class FileInliner {
 
   /** A part of an input becomes a text. Any other part, such as one of an assistant's message, only loses its file. */
   async #goneEdits({ valueStart, end }: Place, name: string): Promise<ReadonlyArray<Edit>> {
-    await heavyWork.take((end - valueStart) / largeBodyBytes);
+    await turn(currentWorkOwner(), 'body', end - valueStart);
     const bytes = this.#request.bytes.subarray(valueStart, end);
     const read = await readJsonRequest(bytes, partNames, Number.POSITIVE_INFINITY);
     if (E.isLeft(read) || isInputPart(bytes, read.right.members))

@@ -2,6 +2,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { ignoredMembers } from '#exchange/ignored-members.ts';
 import { isStrict } from '#exchange/prefer.ts';
+import { largeBodyBytes, turn } from '#exchange/turns.ts';
 import type { ModelRoute, Target } from '#gateway/config/catalogue.ts';
 import { LongTexts } from '#gateway/framing/long-texts.ts';
 import type { GatewayCall } from '#gateway/gateway-call.ts';
@@ -21,8 +22,9 @@ import {
   type WrittenRequest,
 } from '#gateway/protocols/protocol.ts';
 import { forwardedHeaders, headersNamed, type Provider, type ResponseTranslator } from '#gateway/providers/provider.ts';
+
 import { type OutgoingRequest, outgoingThrough, type Requests } from '#gateway/relay/requests.ts';
-import { heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
+import { currentWorkOwner } from '#shared/async/fair-queue.ts';
 
 /** A provider that gives texts. */
 type TextProvider = Provider & Required<Pick<Provider, 'protocols' | 'text'>>;
@@ -186,7 +188,8 @@ export class TargetRequests implements Requests {
     const parsed = await this.#parsed;
     if (E.isLeft(parsed)) return parsed;
     const { conversation, ignored, longTexts } = parsed.right;
-    if (this.#request.size > largeBodyBytes) await heavyWork.take(1);
+    const { size } = this.#request;
+    if (size > largeBodyBytes) await turn(currentWorkOwner(), 'body', size);
     const written = E.chain<Unsupported, WrittenRequest, WrittenRequest>((request) =>
       this.#strictly({
         body: longTexts.putInto(request.body),

@@ -3,11 +3,11 @@ import type { CallTarget } from '#application/operations/invoke.ts';
 import type { OperationResult } from '#application/operations/operation-request.ts';
 import type { OperationRoute } from '#application/operations/registry.ts';
 import { isStrict } from '#exchange/prefer.ts';
+import { runInTurn } from '#exchange/turns.ts';
 import { hasBody, hasOwnArrivalLimits } from '#http/request/request-body.ts';
 import { isNamedIn } from '#http/request/request-headers.ts';
 import { type RequestContext, requestContextOf } from '#http/server/request-context.ts';
-import { EventLoopBudget } from '#shared/async/event-loop-budget.ts';
-import { serviceOwner } from '#shared/async/fair-queue.ts';
+import { serviceOwner, workForAll } from '#shared/async/fair-queue.ts';
 import { EncodedJson } from '#shared/json/encoded-json.ts';
 import { isObject, type Json } from '#shared/json/json.ts';
 
@@ -159,14 +159,13 @@ function idOf({ body }: OperationResult, member: string): string | null {
   return typeof id === 'string' ? id : null;
 }
 
-/** The most characters of all answers in one turn of the event loop; the last text may exceed this. */
-const charactersInATurn = 256 * 1024;
-const turns = new EventLoopBudget(charactersInATurn);
-
 /** Returns the JSON text of an answer. Large answers that are ready at the same time each get their own turn. */
 export function answerText(body: Json | EncodedJson): string | Promise<string> {
   if (body instanceof EncodedJson) return body.text;
-  return turns.run(
+  // What a command has done is answered in any case.
+  return runInTurn(
+    workForAll(),
+    'answer',
     () => JSON.stringify(body),
     ({ length }) => length,
   );

@@ -1,25 +1,25 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { turn, workOfTurn } from '#exchange/turns.ts';
 import { lastAnswerOn } from '#http/request/connection.ts';
 import { hasOwnArrivalLimits } from '#http/request/request-body.ts';
-import { EventLoopBudget } from '#shared/async/event-loop-budget.ts';
+import { workForAll } from '#shared/async/fair-queue.ts';
 
 /** Thousands of clients can leave in one turn of the event loop, or exceed a limit in it. */
 const maxAnswersInTurn = 50;
 
 /** Ends connections whose requests Node could not read, or whose clients left in the middle of one: some in each turn. */
 export class ClientErrors {
-  readonly #budget = new EventLoopBudget(maxAnswersInTurn);
   readonly #waiting = new WeakSet<Socket>();
 
   /** Ends a connection, with an answer if it may have one. */
   async answer(error: NodeJS.ErrnoException, socket: Socket): Promise<void> {
     // Node reports an error again with each further piece that arrives.
     if (this.#waiting.has(socket)) return;
-    if (this.#budget.canBegin) this.#budget.spend(1);
-    else {
+    const waiting = turn(workForAll(), 'connection', workOfTurn / maxAnswersInTurn);
+    if (waiting !== null) {
       this.#waiting.add(socket);
-      await this.#budget.take(1);
+      await waiting;
       this.#waiting.delete(socket);
     }
     const last = lastAnswerOn(socket);

@@ -1,6 +1,7 @@
 import type { LineAnswer } from '#application/batches/line-calls.ts';
 import { derivedCharacters } from '#domain/shared/derived-characters.ts';
-import { heavyWork } from '#shared/async/event-loop-budget.ts';
+import { turn } from '#exchange/turns.ts';
+import { currentWorkOwner } from '#shared/async/fair-queue.ts';
 
 type Answer = Omit<LineAnswer, 'kind' | 'release'>;
 
@@ -81,7 +82,7 @@ const sliceBytes = 1024 * 1024;
  */
 async function blankLineEnds(text: Buffer): Promise<void> {
   for (let start = 0; start < text.length; start += sliceBytes) {
-    if (start > 0) await heavyWork.take(1);
+    if (start > 0) await turn(currentWorkOwner(), 'answer', sliceBytes);
     const slice = text.subarray(start, start + sliceBytes);
     if (!slice.includes(lineFeed) && !slice.includes(carriageReturn)) continue;
     for (let at = 0; at < slice.length; at += 1) {

@@ -8,12 +8,24 @@ export const serviceOwner = 'service';
 export interface WorkOwner {
   /** The id of a project, or `serviceOwner`. */
   readonly owner: string;
-  /** Throws if the client that wants the work has left. */
-  readonly throwIfLeft: () => void;
+  /** Whether the client that wants the work has left. */
+  readonly hasLeft: boolean;
 }
 
 /** Whom the work is for that runs now. Without one it is the service's own. */
 export const workOwner = new AsyncLocalStorage<WorkOwner>();
+
+const serviceWork: WorkOwner = { owner: serviceOwner, hasLeft: false };
+
+/** Returns whom the work is for that runs now. */
+export function currentWorkOwner(): WorkOwner {
+  return workOwner.getStore() ?? serviceWork;
+}
+
+/** Returns the same for work whose result may serve others too, so that it continues when the client has left. */
+export function workForAll(): WorkOwner {
+  return { owner: currentOwner(), hasLeft: false };
+}
 
 /** Returns whose work runs now: the id of a project, or `serviceOwner`. */
 export function currentOwner(): string {
@@ -27,10 +39,8 @@ export function currentOwner(): string {
  */
 export function runFor<Result>(owner: string, work: () => Result): Result {
   if (currentOwner() === owner) return work();
-  return workOwner.run({ owner, throwIfLeft: noClient }, work);
+  return workOwner.run({ owner, hasLeft: false }, work);
 }
-
-const noClient = () => undefined;
 
 /** A queue that serves owners in turn: one item of each, in the order in which the owner's items came. */
 export class FairQueue<Item> {
@@ -81,6 +91,20 @@ export class FairQueue<Item> {
         removed.push(item);
       }
       if (items.length === 0) this.#byOwner.delete(owner);
+    }
+    this.#size -= removed.length;
+    return removed;
+  }
+
+  /** Removes all items for which a condition holds. Whose turn it is stays the same. */
+  remove(isRemoved: (item: Item) => boolean): ReadonlyArray<Item> {
+    const removed: Item[] = [];
+    for (const [owner, items] of this.#byOwner) {
+      const kept = items.filter((item) => !isRemoved(item));
+      if (kept.length === items.length) continue;
+      removed.push(...items.filter(isRemoved));
+      if (kept.length === 0) this.#byOwner.delete(owner);
+      else this.#byOwner.set(owner, kept);
     }
     this.#size -= removed.length;
     return removed;

@@ -7,6 +7,7 @@ import {
   parseForeignInTurns,
   tooLargeJson,
 } from '#gateway/framing/foreign-json.ts';
+import { currentWorkOwner } from '#shared/async/fair-queue.ts';
 import { countValues } from '#shared/json/json.ts';
 import { itInRounds } from '#test/support/run/long.ts';
 
@@ -63,6 +64,8 @@ describe('parseForeign', () => {
 });
 
 describe('parseForeignInTurns', () => {
+  const parsing = { held: currentWorkOwner(), scan: null, reserve: () => true };
+
   it('lets others run between the pieces of a large text', async () => {
     let turns = 0;
     const count = () => {
@@ -72,7 +75,7 @@ describe('parseForeignInTurns', () => {
     let counter = setImmediate(count);
     try {
       const text = JSON.stringify({ text: 'x'.repeat(8 * 1024 * 1024) });
-      const value = await parseForeignInTurns(Buffer.from(text), false);
+      const value = await parseForeignInTurns(Buffer.from(text), parsing);
       assert.ok(typeof value === 'object' && turns >= 8, `${turns} turns`);
     } finally {
       clearImmediate(counter);
@@ -80,6 +83,6 @@ describe('parseForeignInTurns', () => {
   });
 
   it('refuses too many values before it makes any of them', async () => {
-    assert.equal(await parseForeignInTurns(Buffer.from(listOf(maxForeignValues + 1)), false), tooLargeJson);
+    assert.equal(await parseForeignInTurns(Buffer.from(listOf(maxForeignValues + 1)), parsing), tooLargeJson);
   });
 });

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import * as eventLoop from '#exchange/turns.ts';
 import { builtInConfiguration } from '#gateway/config/configuration-file.ts';
 import type { Conversation } from '#gateway/neutral/conversation.ts';
 import { estimateTokens } from '#gateway/neutral/estimate-tokens.ts';
+import { currentWorkOwner } from '#shared/async/fair-queue.ts';
 import { type GatewayService, post, startGateway } from '#test/gateway/support/gateway-service.ts';
 
 const path = '/v1/messages/count_tokens';
@@ -48,7 +50,9 @@ describe('the estimate of tokens', () => {
     const source = { kind: 'base64', mediaType: 'application/pdf', data };
     const turn = { role: 'user', parts: [{ kind: 'document', source }] };
     const conversation = { system: [], tools: [], turns: [turn] } as unknown as Conversation;
-    const tokens = await estimateTokens(conversation);
+    const tokens = await estimateTokens(conversation, (characters) =>
+      eventLoop.turn(currentWorkOwner(), 'body', characters),
+    );
     clearInterval(counting);
     assert.equal(tokens, 150_001 * 1_000);
     assert.ok(turns > 0);

@@ -15,7 +15,8 @@ import { asStored, LazyEvent, recordedEvent, type Upcast } from '#event-store/re
 import type { StreamRemoval } from '#event-store/stream-removal.ts';
 import type { RawEvent, RawLog } from '#event-store/transfer/raw-log.ts';
 import { gapIn, UnreadableStreamError } from '#event-store/unreadable-stream.ts';
-import { EventLoopBudget } from '#shared/async/event-loop-budget.ts';
+import { runInTurn } from '#exchange/turns.ts';
+import { workForAll } from '#shared/async/fair-queue.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { LogServer, type Outcome } from './log-server.ts';
 
@@ -28,7 +29,6 @@ export class SharedLog implements EventStore, LogPages, RawLog, StreamRemoval {
   readonly #log: LogServer;
   readonly #upcast: Upcast;
   readonly #stopListening: () => void;
-  readonly #readTurns = new EventLoopBudget(maxPartCharacters);
   #isClosed = false;
 
   /** @param upcast brings data to its newest shape */
@@ -67,7 +67,9 @@ export class SharedLog implements EventStore, LogPages, RawLog, StreamRemoval {
 
   async read(stream: string, fromRevision: number, limit = Number.MAX_SAFE_INTEGER): Promise<StreamPart> {
     this.#ensureOpen();
-    return this.#readTurns.run(
+    return runInTurn(
+      workForAll(),
+      'log',
       () => this.#part(stream, fromRevision, limit),
       ({ characters }) => characters,
     );

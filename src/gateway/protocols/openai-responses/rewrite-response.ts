@@ -1,7 +1,8 @@
+import { largeBodyBytes, turn } from '#exchange/turns.ts';
 import { maxForeignValues, parseForeign, tooLargeJson } from '#gateway/framing/foreign-json.ts';
 import { lastMember, MemberCollector, type Members, wantedNames } from '#gateway/framing/json-members.ts';
 import { applyEdits, asciiJson, editsOf } from '#gateway/framing/splice.ts';
-import { heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
+import { workForAll } from '#shared/async/fair-queue.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { JsonScanner } from '#shared/json/json-scanner.ts';
 
@@ -21,7 +22,7 @@ const ofEvent = wantedNames({ response: ['store', 'previous_response_id'] });
 export async function rewriteResponse(bytes: Buffer, storage: StorageMembers): Promise<Buffer> {
   const members = new MemberCollector(bytes, ofResponse);
   const scanner = new JsonScanner(bytes, { maxValues: Number.POSITIVE_INFINITY }, members);
-  do if (bytes.length > largeBodyBytes) await heavyWork.take(1);
+  do if (bytes.length > largeBodyBytes) await turn(workForAll(), 'answer', bytes.length);
   while (!scanner.advance());
   return rewritten(bytes, members, storage);
 }
