@@ -31,12 +31,12 @@ export class CleanUps {
   }
 
   async #run(owner: string, cleanUp: CleanUp): Promise<void> {
-    const leave = await this.#admission.slot(new Held(owner), 'clean-up');
-    if (E.isLeft(leave)) return;
+    const kept = new Held(owner).keep('provider copy');
     try {
-      if (!this.#closed.signal.aborted) await cleanUp(this.#closed.signal);
+      const slot = await this.#admission.slot(kept, 'clean-up');
+      if (E.isRight(slot) && !this.#closed.signal.aborted) await cleanUp(this.#closed.signal);
     } finally {
-      leave.right();
+      kept.release();
     }
   }
 }

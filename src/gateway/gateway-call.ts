@@ -82,14 +82,11 @@ export async function runCall(
   const { headers, refusal: refused } = admission instanceof Promise ? await admission : admission;
   request.client.addHeaders([...always, ...errors.requestIdHeader(request.id), ...headers]);
   if (refused !== null) return sendFailure(request, refused, errors);
+  request.held.add(() => limits.release(request.caller));
   const configuration = gateway.acquireConfiguration();
-  try {
-    const result = await answer({ ...request, gateway, limits: bounds, configuration, errors, batchId: null });
-    return E.isLeft(result) ? sendFailure(request, result.left, errors) : result.right;
-  } finally {
-    gateway.releaseConfiguration(configuration);
-    limits.release(request.caller);
-  }
+  request.held.add(() => gateway.releaseConfiguration(configuration));
+  const result = await answer({ ...request, gateway, limits: bounds, configuration, errors, batchId: null });
+  return E.isLeft(result) ? sendFailure(request, result.left, errors) : result.right;
 }
 
 function sendFailure({ client, id }: Authorised, failed: Failure, errors: ErrorForm): StreamReport {

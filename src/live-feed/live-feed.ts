@@ -8,6 +8,7 @@ import { UnreadableEventError } from '#event-store/recorded-event.ts';
 import { UnreadableStreamError } from '#event-store/unreadable-stream.ts';
 import type { Admission } from '#exchange/admission.ts';
 import type { Client } from '#exchange/client.ts';
+import { currentHeld } from '#exchange/held.ts';
 import { type FairPlaces, runFor, serviceOwner } from '#shared/async/fair-queue.ts';
 import { clock, type Timer } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
@@ -82,6 +83,8 @@ export class LiveFeed {
   async serve({ caller, response, after, isKeyValid }: FeedRequest): Promise<Failure | null> {
     const refusal = this.#takePlace(caller);
     if (refusal !== null) return refusal;
+    const kept = currentHeld().keep('feed');
+    kept.add(() => this.#places.giveBack(caller.projectId));
     const { maxUnreadMs } = this.#options;
     const reader = new FeedReader({ caller, response, isKeyValid, ...(maxUnreadMs !== undefined && { maxUnreadMs }) });
     this.#readers.add(reader);
@@ -96,6 +99,7 @@ export class LiveFeed {
       await reader.ended;
       return null;
     } finally {
+      kept.release();
       await this.#remove(reader);
     }
   }
@@ -134,7 +138,6 @@ export class LiveFeed {
     reader.end('left');
     this.#audiences.delete(reader.caller, reader);
     this.#readers.delete(reader);
-    this.#places.giveBack(reader.caller.projectId);
     if (this.size > 0) return;
     for (const timer of this.#timers) clock.clearInterval(timer);
     this.#timers = [];

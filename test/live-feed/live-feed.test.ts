@@ -10,6 +10,7 @@ import { template } from '#domain/template/template.ts';
 import { UnreadableStreamError } from '#event-store/unreadable-stream.ts';
 import { Admission } from '#exchange/admission.ts';
 import type { Client } from '#exchange/client.ts';
+import { keptCount } from '#exchange/held.ts';
 import { type FeedRequest, LiveFeed, type LiveFeedOptions } from '#live-feed/live-feed.ts';
 import { PastEntries } from '#live-feed/past-entries.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
@@ -118,7 +119,10 @@ describe('LiveFeed', () => {
   };
 
   it('sends an entry of the audit for each event, with its position as id', async () => {
-    const client = await opened(feedWith(), callerOf('admin'));
+    const keptBefore = keptCount('feed');
+    const feed = feedWith();
+    const client = await opened(feed, callerOf('admin'));
+    assert.equal(keptCount('feed'), keptBefore + 1);
     await createFlow();
     await renameFlow('Nights');
     await client.waitFor(({ entries }) => entries.length === 2);
@@ -129,6 +133,8 @@ describe('LiveFeed', () => {
     assert.equal(renamed?.data?.position, positions[1]);
     assert.equal(renamed?.data?.summary, 'The flow was renamed to “Nights”.');
     assert.deepEqual(renamed?.data?.resource, { kind: 'flow', id: ids.flow });
+    feed.stop();
+    await eventually(() => keptCount('feed') === keptBefore, 'the end of the feed');
   });
 
   it('sends each key only the events that it can access', async () => {

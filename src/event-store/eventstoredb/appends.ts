@@ -1,6 +1,7 @@
 import type { AppendResp } from '@eventstore/db-client/generated/streams_pb.js';
 import * as E from 'fp-ts/lib/Either.js';
 import { isShortenedOnPurpose } from '#domain/stream-kinds.ts';
+import { AppendPlace } from '#event-store/append-place.ts';
 import { type AppendFailure, type AppendResult, type CommitStatistics, noStream } from '#event-store/event-store.ts';
 import {
   type CallFailure,
@@ -16,7 +17,7 @@ import type { Reads } from '#event-store/eventstoredb/connection/reads.ts';
 import { appendRequests, eventOf, positionOf, streamRequest } from '#event-store/eventstoredb/wire/requests.ts';
 import type { StreamNames } from '#event-store/eventstoredb/wire/stream-names.ts';
 import { UnreadableStreamError } from '#event-store/unreadable-stream.ts';
-import { currentOwner, type FairPlaces } from '#shared/async/fair-queue.ts';
+import type { FairPlaces } from '#shared/async/fair-queue.ts';
 import { BackOff } from '#shared/async/retrying.ts';
 import { withTimeout } from '#shared/async/timed-waits.ts';
 import type { Availability, UnavailableCause } from '#shared/availability/availability.ts';
@@ -89,12 +90,14 @@ export class Appends {
     const { answerWithinMs, retriesWhenUnavailable } = limits;
     if (this.#closing) return unavailable('The event store is closing.');
     if (availability.cause !== null && !retriesWhenUnavailable) return this.#refuse(availability.cause);
-    const owner = currentOwner();
-    if (!room.take(owner, bytes)) return unavailable('Too many writes are waiting for the event store.');
+    const place = AppendPlace.take(room, bytes);
+    if (place === null) return unavailable('Too many writes are waiting for the event store.');
     const settled = this.#lines.add(append, bytes, lastEventId);
-    this.#keep(settled, () => room.giveBack(owner, bytes));
+    this.#keep(settled, place);
     const answer = withTimeout(answerWithinMs, settled, unavailable('The event store does not answer in time.'));
-    return retriesWhenUnavailable ? answer : availability.failWhenUnavailable(answer, unavailableFor);
+    const outcome = await (retriesWhenUnavailable ? answer : availability.failWhenUnavailable(answer, unavailableFor));
+    if (E.isLeft(outcome) && outcome.left.kind === 'unavailable') place.keep();
+    return outcome;
   }
 
   /**
@@ -116,7 +119,7 @@ export class Appends {
     clock.clearTimeout(limit);
   }
 
-  #keep(settled: Promise<Outcome>, leave: () => void): void {
+  #keep(settled: Promise<Outcome>, place: AppendPlace): void {
     const kept = settled
       // The caller gets the error too, unless its deadline has passed.
       .catch((error: unknown) => {
@@ -125,7 +128,7 @@ export class Appends {
       })
       .finally(() => {
         this.#pending.delete(kept);
-        leave();
+        place.leave();
       });
     this.#pending.add(kept);
   }

@@ -1,7 +1,8 @@
 import type { MessagePort } from 'node:worker_threads';
 import * as E from 'fp-ts/lib/Either.js';
+import { AppendPlace } from '#event-store/append-place.ts';
 import type { AppendFailure, AppendResult, EventToAppend } from '#event-store/event-store.ts';
-import { currentOwner, type FairPlaces } from '#shared/async/fair-queue.ts';
+import type { FairPlaces } from '#shared/async/fair-queue.ts';
 import { type CommitFailed, type CommitSucceeded, conflictMark } from './messages.ts';
 
 export interface AppendQueueOptions {
@@ -14,7 +15,7 @@ export interface AppendQueueOptions {
 type Outcome = E.Either<AppendFailure, AppendResult>;
 
 interface PendingAppend {
-  readonly leave: () => void;
+  readonly place: AppendPlace;
   readonly settle: (outcome: Outcome) => void;
 }
 
@@ -64,12 +65,10 @@ export class AppendQueue {
   add(append: Append, bytes: number): Promise<Outcome> {
     if (this.#stopped !== null) return Promise.resolve(unavailable(this.#stopped));
     const { room } = this.#options;
-    const owner = currentOwner();
-    if (!room.take(owner, bytes))
-      return Promise.resolve(unavailable('Too many writes are waiting for the event store.'));
-    const leave = () => room.giveBack(owner, bytes);
+    const place = AppendPlace.take(room, bytes);
+    if (place === null) return Promise.resolve(unavailable('Too many writes are waiting for the event store.'));
     this.#gather(append);
-    return new Promise((settle) => this.#pending.push({ leave, settle }));
+    return new Promise((settle) => this.#pending.push({ place, settle }));
   }
 
   /** Passes the writer's answer to the oldest pending appends. */
@@ -120,7 +119,7 @@ export class AppendQueue {
 
   #removeOldest(count: number): ReadonlyArray<PendingAppend> {
     const taken = this.#pending.splice(0, count);
-    for (const { leave } of taken) leave();
+    for (const { place } of taken) place.leave();
     return taken;
   }
 
@@ -139,7 +138,10 @@ export class AppendQueue {
   /** The appends stay in the queue, so that it stays bounded and matches the answers; a late answer is ignored. */
   #giveUpWaiting(): void {
     this.#watchdog = null;
-    for (const append of this.#pending) append.settle(unavailable('The event store does not answer.'));
+    for (const { place, settle } of this.#pending) {
+      place.keep();
+      settle(unavailable('The event store does not answer.'));
+    }
   }
 }
 

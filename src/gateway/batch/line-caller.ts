@@ -4,7 +4,7 @@ import type { BatchLine, LineCalls, LineOutcome, LineRequest } from '#applicatio
 import { batchEndpoints } from '#domain/batch/events.ts';
 import { type Failure, type FailureCode, failure } from '#domain/shared/failure.ts';
 import { MemoryBody } from '#exchange/body.ts';
-import { answersFull, type ByteBudget, type ByteReservation } from '#exchange/byte-budget.ts';
+import { answersFull, type ByteBudget } from '#exchange/byte-budget.ts';
 import { MemoryResponse } from '#exchange/client.ts';
 import type { ErrorForm } from '#exchange/error-form.ts';
 import { ClientDisconnectedError, Held } from '#exchange/held.ts';

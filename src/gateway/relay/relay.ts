@@ -1,5 +1,6 @@
 import type { StreamReport } from '#application/operations/operation.ts';
 import { failure as failureWith } from '#domain/shared/failure.ts';
+import type { Held } from '#exchange/held.ts';
 import { Attempt, type AttemptOutcome, type AttemptTimes } from '#gateway/attempt/attempt.ts';
 import { type AttemptFailure, isRefusedFor, redactRefusal, unreadable } from '#gateway/attempt/attempt-failure.ts';
 import { type AttemptTimeouts, attemptTimeouts, wholeAnswerTimeouts } from '#gateway/attempt/attempt-timeouts.ts';
@@ -56,6 +57,8 @@ class Relay {
   readonly #targets: TargetQueue;
   #attempt: Attempt | null = null;
   #delaying: AbortController | null = null;
+  /** While usage is read after the client has left; else null. */
+  #kept: Held | null = null;
   #attempts = 0;
   #triesHere = 0;
   readonly #total = new Deadline(() => this.#expire());
@@ -101,6 +104,7 @@ class Relay {
       return this.#report(outcome);
     } finally {
       this.#total.clear();
+      this.#kept?.release();
       this.#recorder.releaseProbe();
       this.#relaying.responder.close?.();
     }
@@ -309,8 +313,10 @@ class Relay {
   /** A finished answer is billed even if the client does not read it, so the attempt still reads its usage. */
   #onDisconnect(): void {
     this.#hasLeft = true;
-    if (this.#relaying.responder.isAwaitingUsage) this.#attempt?.readUsageOnly();
-    else this.#attempt?.abandon();
+    if (this.#relaying.responder.isAwaitingUsage) {
+      this.#kept ??= this.#call.held.keep('usage');
+      this.#attempt?.readUsageOnly();
+    } else this.#attempt?.abandon();
     this.#delaying?.abort();
   }
 

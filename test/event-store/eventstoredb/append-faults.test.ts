@@ -13,6 +13,7 @@ import {
   openEventStoreDbEventStore,
 } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
 import { Admission } from '#exchange/admission.ts';
+import { keptCount } from '#exchange/held.ts';
 import { mustAppend, mustRefuse, someEvent, someEvents, someStream } from '#test/contract/event-store.ts';
 import { names, namesSet, origin } from '#test/support/events/names.ts';
 import { ids, tenants } from '#test/support/events/tenants.ts';
@@ -195,11 +196,14 @@ describe('EventStoreDbEventStore with failing appends', function () {
     it('answers unavailable at the deadline, and settles the append in the background', async () => {
       store = open(shortLimits);
       double.faults.everyAppend = { kind: 'ignore' };
+      const keptBefore = keptCount('settling append');
       const failure = await mustRefuse(store, stream, noStream, [someEvent()]);
       assert.equal(failure.kind, 'unavailable');
       assert.ok(failure.kind === 'unavailable' && failure.retryAfterSeconds >= 1);
+      assert.equal(keptCount('settling append'), keptBefore + 1);
       double.faults.everyAppend = null;
       await eventually(() => stored(stream) === 1);
+      await eventually(() => keptCount('settling append') === keptBefore);
     });
 
     it('bounds the number of waiting appends', async () => {

@@ -4,6 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { LineOutcome, LineRequest } from '#application/batches/line-calls.ts';
 import type { ProjectFile } from '#application/files/project-file.ts';
 import { ByteBudget } from '#exchange/byte-budget.ts';
+import { keptCount } from '#exchange/held.ts';
 import { slotTable } from '#exchange/slot-table.ts';
 import { createLineCaller } from '#gateway/batch/line-caller.ts';
 import { chatService, messages } from '#test/gateway/support/chat-service.ts';
@@ -181,11 +182,12 @@ describe('createLineCaller', () => {
   });
 
   it('counts the bytes of an answer until it is not needed any more', async () => {
+    const keptBefore = keptCount('batch line');
     const outcome = await call();
     assert.ok(outcome.kind === 'answer' && outcome.status === 200);
-    assert.equal(answers.bytes, outcome.body.length);
+    assert.deepEqual([answers.bytes, keptCount('batch line')], [outcome.body.length, keptBefore + 1]);
     outcome.release();
-    assert.deepEqual([answers.bytes, answers.projects], [0, 0]);
+    assert.deepEqual([answers.bytes, answers.projects, keptCount('batch line')], [0, 0, keptBefore]);
   });
 
   it('sends a line later while the answers of its project take the limit', async () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { keptCount } from '#exchange/held.ts';
 import { chatService, messages } from '#test/gateway/support/chat-service.ts';
 import { chunk, done, role, saying, stop, stream, words } from '#test/gateway/support/fake-provider.ts';
 import { openChat, post } from '#test/gateway/support/gateway-service.ts';
@@ -14,6 +15,8 @@ describe('usage of a call whose client leaves after the whole answer', () => {
   const given = chatService({ primary: stream(saying('x')), backup: stream(saying('x')) });
   /** The gateway's responses to its clients. */
   let responses: ServerResponse[];
+  let keptBefore: number;
+  let keptWhileRead: number;
   const onRequest = (message: unknown) => {
     const { socket, response } = message as { readonly socket: Socket; readonly response: ServerResponse };
     if (socket.localPort === given.service.port) responses.push(response);
@@ -21,6 +24,7 @@ describe('usage of a call whose client leaves after the whole answer', () => {
 
   beforeEach(() => {
     responses = [];
+    keptBefore = keptCount('usage');
     subscribe('http.server.request.start', onRequest);
   });
   afterEach(() => void unsubscribe('http.server.request.start', onRequest));
@@ -44,8 +48,10 @@ describe('usage of a call whose client leaves after the whole answer', () => {
     await eventually(() => isEnough.test(client.received()), 'the answer');
     client.leave();
     await eventually(() => responses[0]?.closed === true, 'that the gateway sees that the client has left');
+    keptWhileRead = keptCount('usage') - keptBefore;
     left.resolve();
     await eventually(() => given.service.records.length === 1, 'the record');
+    await eventually(() => keptCount('usage') === keptBefore, 'that nothing is kept any more');
     return given.service.records[0] ?? assert.fail('no record');
   };
 
@@ -53,6 +59,7 @@ describe('usage of a call whose client leaves after the whole answer', () => {
     const before = given.primary.connections;
     const record = await leaveBefore((res) => res.end(usage + done));
     assert.deepEqual(record.tokens, { input: 5, output: 7 });
+    assert.equal(keptWhileRead, 1);
     assert.equal(record.outcome, 'client-gone');
     assert.notEqual(record.cost, null);
     assert.equal(given.primary.seen[0]?.closedAt, null);

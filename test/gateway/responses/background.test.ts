@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { isDeepStrictEqual } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import OpenAI from 'openai';
+import { keptCount } from '#exchange/held.ts';
 import {
   type Behaviour,
   completion,
@@ -256,6 +257,21 @@ describe('Responses in the background', () => {
     assert.equal((await call('GET', `/${queued.id}`)).status, 200);
     await areRequested(`GET ${path}/${queued.id}`, `DELETE ${path}/${queued.id}`);
     assert.equal((await call('GET', `/${queued.id}`)).status, 200);
+  });
+
+  it('keep what deletes the provider’s copy until it is deleted', async () => {
+    const before = keptCount('provider copy');
+    const queued = await begin();
+    const deleted = Promise.withResolvers<void>();
+    openai.answers(json(finishedAs(queued)), async (res) => {
+      await deleted.promise;
+      res.writeHead(200, { 'content-type': 'application/json' }).end('{"deleted":true}');
+    });
+    assert.equal((await call('GET', `/${queued.id}`)).status, 200);
+    await areRequested(`GET ${path}/${queued.id}`, `DELETE ${path}/${queued.id}`);
+    assert.equal(keptCount('provider copy'), before + 1);
+    deleted.resolve();
+    await eventually(() => keptCount('provider copy') === before, 'the end of the clean-up');
   });
 
   it('are deleted at the provider too', async () => {
