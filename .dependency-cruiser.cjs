@@ -11,7 +11,7 @@ const anyProject = '^(src|commands|queries|projections)/';
 
 const floors = require('./.dependency-floors.cjs');
 
-/** One rule for each floor. The top floor (src/app, src/cli and src/main.ts) puts everything together. */
+/** One rule for each floor. The top floor is src/cli and src/main.ts, which only start what src/app puts together. */
 const floorRules = floors.map(({ name, folders }, height) => {
   const upTo = floors.slice(0, height + 1).flatMap((floor) => floor.folders);
   return {
@@ -38,6 +38,13 @@ const roomRules = Object.entries(rooms).flatMap(([folder, order]) =>
 module.exports = {
   forbidden: [
     ...floorRules,
+    {
+      name: 'tools-are-on-top',
+      comment: 'No service needs a tool of the command line, and no thread of it either.',
+      severity: 'error',
+      from: { path: anyProject, pathNot: '^src/(cli/|main\\.ts$)' },
+      to: { path: '^src/(cli/|main\\.ts$)' },
+    },
     ...roomRules,
     {
       name: 'no-circles',

@@ -37,4 +37,5 @@ module.exports = [
       'src/dashboard',
     ],
   },
+  { name: 'app', folders: ['src/app'] },
 ];

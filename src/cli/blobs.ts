@@ -1,4 +1,5 @@
 import { readConfig } from '#app/config.ts';
+import { openLog } from '#app/stores/open-log.ts';
 import { BlobSweep } from '#application/files/blob-sweep.ts';
 import type { Orphan } from '#application/files/orphan-search.ts';
 import { runTool } from '#cli/shared/command-line.ts';
@@ -8,7 +9,6 @@ import { StartupError } from '#shared/errors/startup-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { unknownWord } from './shared/command-line.ts';
 import { openBlobsBeside } from './stores/blobs-beside.ts';
-import { openLog } from './stores/event-logs.ts';
 
 const usage = `Usage: npm run blobs -- sweep
 

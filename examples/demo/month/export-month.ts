@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { openLog } from '#cli/stores/event-logs.ts';
+import { openLog } from '#app/stores/open-log.ts';
 import type { StoredEvent } from '#event-store/event-store.ts';
 import { eventLine } from '#event-store/transfer/log-file/event-line.ts';
 import { LogCheck } from '#event-store/transfer/log-file/log-check.ts';

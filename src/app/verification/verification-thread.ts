@@ -1,8 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { limited } from '#app/stores/limited.ts';
 import { openDigestFolder } from '#app/stores/open-digest-folder.ts';
+import { openLog } from '#app/stores/open-log.ts';
 import { patientLogLimits } from '#app/stores/port-limits.ts';
-import { openLog } from '#cli/stores/event-logs.ts';
 import { readPublicKeys } from '#digests/digest-keys.ts';
 import { type VerificationResult, verifyHistory } from '#digests/verify-history.ts';
 import { limitProcessorShare } from '#shared/async/processor-share.ts';

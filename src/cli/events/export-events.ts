@@ -1,4 +1,4 @@
-import { openLog } from '#cli/stores/event-logs.ts';
+import { openLog } from '#app/stores/open-log.ts';
 import { exportLog, type LineSink } from '#event-store/transfer/log-file/export-log.ts';
 import { streamSink } from '#event-store/transfer/log-file/line-stream.ts';
 import { LogCheck } from '#event-store/transfer/log-file/log-check.ts';

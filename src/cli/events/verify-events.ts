@@ -1,4 +1,4 @@
-import { openLog } from '#cli/stores/event-logs.ts';
+import { openLog } from '#app/stores/open-log.ts';
 import { verifyLog } from '#event-store/transfer/log-file/export-log.ts';
 import { LogCheck } from '#event-store/transfer/log-file/log-check.ts';
 import { Progress } from '#event-store/transfer/log-file/progress.ts';

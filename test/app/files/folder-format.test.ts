@@ -6,8 +6,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { openDataDirectory } from '#app/data-directory.ts';
 import { checkFolderFormat, recordFolderFormat } from '#app/files/folder-format.ts';
 import { ownFormat } from '#app/stored-format.ts';
+import { openLog } from '#app/stores/open-log.ts';
 import { openBlobsBeside } from '#cli/stores/blobs-beside.ts';
-import { openLog, openStreams, openTarget } from '#cli/stores/event-logs.ts';
+import { openStreams, openTarget } from '#cli/stores/event-logs.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { oldestFormat } from '#shared/stored-format.ts';
 

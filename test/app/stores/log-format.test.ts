@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto';
 import * as E from 'fp-ts/lib/Either.js';
 import { checkLogFormat, recordLogFormat, type ServerLog } from '#app/log-format.ts';
 import { ownFormat } from '#app/stored-format.ts';
-import { openLog, openStreams, openTarget } from '#cli/stores/event-logs.ts';
+import { openLog } from '#app/stores/open-log.ts';
+import { openStreams, openTarget } from '#cli/stores/event-logs.ts';
 import { streamKinds } from '#domain/stream-kinds.ts';
 import { noStream } from '#event-store/event-store.ts';
 import {
