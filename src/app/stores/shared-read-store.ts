@@ -7,8 +7,11 @@ import { NodeLeases } from '#leases/node-leases.ts';
 import { RoundTimes } from '#leases/round-times.ts';
 import { type PositionSink, Positions } from '#positions/positions.ts';
 import { PolledProjections } from '#projection-engine/hosting/polled-projections.ts';
-import { followedBy } from '#projection-engine/hosting/projector-messages.ts';
-import { ProjectorThread, type ProjectorThreadOptions } from '#projection-engine/hosting/projector-thread.ts';
+import {
+  followedBy,
+  ProjectorThread,
+  type ProjectorThreadOptions,
+} from '#projection-engine/hosting/projector-thread.ts';
 import { eventTypesOf } from '#projection-engine/projection.ts';
 import { projections as projectionTable } from '#projections/table.ts';
 import type { AnnouncedGenerations } from '#read-store/mongodb/mongodb-read-store.ts';

@@ -2,8 +2,8 @@ import type { PositionSink } from '#positions/positions.ts';
 import type { FollowingStatus, ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
 import type { ServedPosition } from '#read-store/published-positions.ts';
 import type { ProjectionStatus } from '#read-store/read-store.ts';
-import { type FromProjector, followedBy } from './projector-messages.ts';
-import { ProjectorThread, type ProjectorThreadOptions } from './projector-thread.ts';
+import type { FromProjector } from './projector-messages.ts';
+import { followedBy, ProjectorThread, type ProjectorThreadOptions } from './projector-thread.ts';
 
 export interface EmbeddedProjectionsOptions extends ProjectorThreadOptions {
   /** Receives the positions, after the documents. */

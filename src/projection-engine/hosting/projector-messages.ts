@@ -1,6 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { EndedCommand } from '#mongodb/command-monitor.ts';
-import type { FollowedPosition, FollowerInfo } from '#positions/positions.ts';
+import type { FollowerInfo } from '#positions/positions.ts';
 import type { ServedPosition } from '#read-store/published-positions.ts';
 import type { ProjectionStatus } from '#read-store/read-store.ts';
 
@@ -57,11 +57,3 @@ export type FromProjector =
       readonly fields: Readonly<Record<string, unknown>>;
       readonly message: string;
     };
-
-/** Returns the positions of a message of the thread by the names of the projections, which are in the same order. */
-export function followedBy(
-  names: ReadonlyArray<string>,
-  served: ReadonlyArray<ServedPosition>,
-): ReadonlyMap<string, FollowedPosition> {
-  return new Map(served.map((position, index) => [names[index] ?? '', position]));
-}

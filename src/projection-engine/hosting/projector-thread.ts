@@ -1,3 +1,5 @@
+import type { FollowedPosition } from '#positions/positions.ts';
+import type { ServedPosition } from '#read-store/published-positions.ts';
 import { BackOff } from '#shared/async/retrying.ts';
 import { clock, type Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/logging/logger.ts';
@@ -139,4 +141,12 @@ export class ProjectorThread {
       this.#restartLater(String(error));
     }
   }
+}
+
+/** Returns the positions of a message of the thread by the names of the projections, which are in the same order. */
+export function followedBy(
+  names: ReadonlyArray<string>,
+  served: ReadonlyArray<ServedPosition>,
+): ReadonlyMap<string, FollowedPosition> {
+  return new Map(served.map((position, index) => [names[index] ?? '', position]));
 }
