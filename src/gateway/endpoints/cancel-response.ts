@@ -5,13 +5,13 @@ import { failure } from '#domain/shared/failure.ts';
 import { readJsonRequest, scalarMember, wantedNames } from '#gateway/framing/json-members.ts';
 import type { CallResult, GatewayCall } from '#gateway/gateway-call.ts';
 import { relayBackground } from '#gateway/responses/background-response.ts';
-import { orUnavailable } from '#gateway/responses/relay-response.ts';
 import type { KeptTurn } from '#responses/turn.ts';
 import {
   exampleResponse,
   findTurn,
   group,
   ofConversations,
+  orUnavailable,
   Response,
   responseId,
   sendStored,

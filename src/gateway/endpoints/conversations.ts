@@ -4,9 +4,11 @@ import { type Failure, failure } from '#domain/shared/failure.ts';
 import { answersFull } from '#exchange/byte-budget.ts';
 import { openAiResponsesErrors } from '#exchange/error-form.ts';
 import { answeredHere, type CallResult, type GatewayCall } from '#gateway/gateway-call.ts';
+import { storeUnavailable } from '#gateway/responses/response-keeper.ts';
 import type { KeptTurn } from '#responses/turn.ts';
 import { nullable } from '#shared/codecs/choice.ts';
 import { jsonObject } from '#shared/codecs/json-value.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
 /** What all endpoints of conversations say. */
 export const ofConversations = { access: { scope: 'gateway:write' }, errors: openAiResponsesErrors } as const;
@@ -80,4 +82,16 @@ export function notFoundHere(id: string): Failure {
 export function sendStored({ client }: GatewayCall, { text }: KeptTurn): CallResult {
   client.send(200, ['Content-Type', 'application/json'], text.response);
   return answeredHere;
+}
+
+/** Does what needs the stored responses. */
+export async function orUnavailable<Result>(
+  work: () => Promise<E.Either<Failure, Result>>,
+): Promise<E.Either<Failure, Result>> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof UnavailableError)) throw error;
+    return E.left(storeUnavailable);
+  }
 }

@@ -4,8 +4,7 @@ import { remove } from '#application/operations/operation.ts';
 import { answeredHere, type CallResult, type GatewayCall } from '#gateway/gateway-call.ts';
 import { sendRefusal } from '#gateway/responses/background-response.ts';
 import { endCopy } from '#gateway/responses/provider-copy.ts';
-import { orUnavailable } from '#gateway/responses/relay-response.ts';
-import { group, idIn, notFoundHere, ofConversations, responseId } from './conversations.ts';
+import { group, idIn, notFoundHere, ofConversations, orUnavailable, responseId } from './conversations.ts';
 import { localEndpoint } from './endpoint.ts';
 import { backgroundFailures } from './failures.ts';
 

@@ -17,6 +17,7 @@ import {
   type RelayedCall,
   type RelayedInput,
 } from '#gateway/gateway-call.ts';
+import type { Keeper } from '#gateway/relay/keeper.ts';
 import { relay } from '#gateway/relay/relay.ts';
 import type { Requests } from '#gateway/relay/requests.ts';
 import type { ResponseHandler } from '#gateway/response/response-handler.ts';
@@ -67,6 +68,8 @@ interface RelayedDefinition<Input extends RelayedInput> extends EndpointDefiniti
   ) => E.Either<Failure, Requests> | Promise<E.Either<Failure, Requests>>;
   /** Makes what passes the answer of a call on. */
   readonly responder: (call: RelayedCall<Input>, route: ModelRoute) => ResponseHandler;
+  /** Makes what keeps the answer of a call, or nothing. Missing if answers are only passed on. */
+  readonly keeper?: (call: RelayedCall<Input>) => Keeper | undefined;
   /** Missing if only targets answer. */
   readonly ownAnswer?: OwnAnswer<Input>;
 }
@@ -130,8 +133,10 @@ async function relayed<Input extends RelayedInput>(
   const { ownAnswer } = definition;
   if (ownAnswer !== undefined && !canAnyServe(route, requests)) return ownAnswer.send(call);
   const responder = definition.responder(call, route);
+  const keeper = definition.keeper?.(call);
   const takeOver = ownAnswer === undefined ? {} : { takeOver: takingOver(ownAnswer, call) };
-  return E.right(await relay(call, { route, requests, responder, ...takeOver }));
+  const kept = keeper === undefined ? {} : { keeper };
+  return E.right(await relay(call, { route, requests, responder, ...kept, ...takeOver }));
 }
 
 function canAnyServe({ targets, fallbacks }: ModelRoute, requests: Requests): boolean {

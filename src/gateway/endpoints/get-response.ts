@@ -4,7 +4,6 @@ import { get } from '#application/operations/operation.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import type { CallResult, GatewayCall } from '#gateway/gateway-call.ts';
 import { relayBackground } from '#gateway/responses/background-response.ts';
-import { orUnavailable } from '#gateway/responses/relay-response.ts';
 import { sendReplay } from '#gateway/responses/replay-response.ts';
 import type { KeptTurn } from '#responses/turn.ts';
 import { integer } from '#shared/codecs/number.ts';
@@ -13,6 +12,7 @@ import {
   findTurn,
   group,
   ofConversations,
+  orUnavailable,
   Response,
   responseId,
   sendStored,

@@ -4,11 +4,10 @@ import { get } from '#application/operations/operation.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import type { CallResult, GatewayCall } from '#gateway/gateway-call.ts';
 import { listItems } from '#gateway/responses/list-input-items.ts';
-import { orUnavailable } from '#gateway/responses/relay-response.ts';
 import { enumeration, nullable } from '#shared/codecs/choice.ts';
 import { jsonObject } from '#shared/codecs/json-value.ts';
 import { integer } from '#shared/codecs/number.ts';
-import { group, idIn, notFoundHere, ofConversations, responseId } from './conversations.ts';
+import { group, idIn, notFoundHere, ofConversations, orUnavailable, responseId } from './conversations.ts';
 import { localEndpoint } from './endpoint.ts';
 
 const defaultLimit = 20;

@@ -19,11 +19,12 @@ import {
   gatewayErrorResponse,
   sendError,
 } from '#gateway/response/error-response.ts';
-import type { ResponseHandler, ResponseHead } from '#gateway/response/response-handler.ts';
+import type { Keeping, ResponseHandler, ResponseHead } from '#gateway/response/response-handler.ts';
 import { providerRequestIdField } from '#gateway/transport/transport.ts';
 import { delay } from '#shared/async/timed-waits.ts';
-import type { CallOutcome, Usage } from './call-record.ts';
+import type { CallOutcome } from './call-record.ts';
 import { costHeader, createCallRecord, type EarlierAttempt, type RecordedCall } from './create-call-record.ts';
+import type { Keeper } from './keeper.ts';
 import type { OutgoingRequest, Requests } from './requests.ts';
 import { isLeftToClient, isTemporary, nextStep, weightOf } from './retry-policy.ts';
 import { AttemptRecorder, TargetQueue } from './targets.ts';
@@ -33,8 +34,8 @@ export interface Relaying {
   readonly route: ModelRoute;
   readonly requests: Requests;
   readonly responder: ResponseHandler;
-  /** Takes its record. Missing: the gateway's. */
-  readonly usage?: Usage;
+  /** Missing if the answer is only passed on. */
+  readonly keeper?: Keeper;
   /** Whether the caller answers itself in place of this error. Missing if it never does. Never rejects. */
   readonly takeOver?: (failure: AttemptFailure) => Promise<boolean>;
 }
@@ -182,20 +183,9 @@ class Relay {
     let consumer: BodyConsumer | null = null;
     const attempt: Attempt = new Attempt(this.#timeoutsOf(target), (status, headers, control) => {
       const observed = this.#recorder.closeCircuitOnContent(target, control);
-      consumer = responder.receive(
-        {
-          status,
-          headers,
-          provider,
-          servedFrom,
-          servedBy,
-          earlyHeadMs: target.timeouts.earlyHeadMs,
-          costHeader: costOfHead,
-          translator,
-          redactor,
-        },
-        observed,
-      );
+      const { earlyHeadMs } = target.timeouts;
+      const named = { provider, servedFrom, servedBy, earlyHeadMs, costHeader: costOfHead };
+      consumer = responder.receive(this.#headOf({ status, headers, ...named, translator, redactor }), observed);
       return consumer;
     });
     this.#attempt = attempt;
@@ -210,6 +200,20 @@ class Relay {
         return responder.deliver().then(() => outcome, undelivered);
       return redactor === null ? outcome : withoutSecrets(outcome, redactor);
     });
+  }
+
+  #headOf(head: Omit<ResponseHead, 'keeping'>): ResponseHead {
+    const { keeper } = this.#relaying;
+    if (keeper === undefined) return { ...head, keeping: notKept };
+    const { beforeFirstByte, beforeLastByte } = keeper;
+    const whole: ResponseHead = {
+      ...head,
+      keeping: {
+        beforeFirstByte: beforeFirstByte === undefined ? null : (bytes) => beforeFirstByte({ bytes, head: whole }),
+        beforeLastByte: beforeLastByte === undefined ? null : (bytes) => beforeLastByte({ bytes, head: whole }),
+      },
+    };
+    return whole;
   }
 
   #timeoutsOf(target: Target): AttemptTimeouts {
@@ -375,11 +379,14 @@ class Relay {
       reason: this.#reason,
       times: this.#times,
     });
-    (this.#relaying.usage ?? this.#dependencies.usage).record(record);
+    const { keeper } = this.#relaying;
+    const counted = keeper === undefined ? record : keeper.afterCall(record);
+    if (counted !== null) this.#dependencies.usage.record(counted);
   }
 }
 
 const none: ReadonlyArray<never> = [];
+const notKept: Keeping = { beforeFirstByte: null, beforeLastByte: null };
 
 /** The complete request of a call has arrived now. */
 function recordedOf(call: RelayedCall, route: ModelRoute): RecordedCall {

@@ -30,6 +30,23 @@ export interface ResponseHead {
    * @param reported what the provider has reported when the head is sent
    */
   readonly costHeader: ((reported: ReportedConsumption) => ReadonlyArray<string>) | null;
+  readonly keeping: Keeping;
+}
+
+/** What is done with an answer before the client has it. If it rejects, the attempt fails. */
+export interface Keeping {
+  /**
+   * Is done before the client has any byte of the answer but its head; null for nothing.
+   * @param first the first events of a stream, or the whole answer
+   * @returns why the client must not have it; null if it may
+   */
+  readonly beforeFirstByte: ((first: Buffer) => Promise<AttemptFailure | null>) | null;
+  /**
+   * Is done with a complete answer before the client has all of it; null for nothing.
+   * @param last the whole answer, or the last events of a stream
+   * @returns what the client gets in its place
+   */
+  readonly beforeLastByte: ((last: Buffer) => Promise<Buffer>) | null;
 }
 
 /**
@@ -48,29 +65,13 @@ export interface ResponseHandler {
   /** Whether the whole answer has arrived except for its usage, which the provider may still send. */
   readonly isAwaitingUsage: boolean;
   /**
-   * Delivers what waits for `FinishAnswer` after a completed attempt. Missing if nothing waits. If it rejects, the
+   * Delivers what waits for `beforeLastByte` after a completed attempt. Missing if nothing waits. If it rejects, the
    * attempt has failed.
    */
   readonly deliver?: () => Promise<void>;
   /** Called once, when the call has ended. */
   readonly close?: () => void;
 }
-
-/**
- * Does what must be done before the client has any byte of an answer but its head. If it rejects, the attempt fails.
- * @param first the first events of a stream, or the whole answer, as the client would get them
- * @param head of the provider's response
- * @returns why the client must not have it; null if it may
- */
-export type PrepareAnswer = (first: Buffer, head: ResponseHead) => Promise<AttemptFailure | null>;
-
-/**
- * Does what must be done with a complete answer before the client has all of it. If it rejects, the attempt fails.
- * @param last the whole answer, or the last events of a stream
- * @param head of the provider's response
- * @returns what the client gets in its place
- */
-export type FinishAnswer = (last: Buffer, head: ResponseHead) => Promise<Buffer>;
 
 /** A few bytes may decompress to very many, which blocks the event loop. */
 const maxDecompressedBytes = 16 * 1024 * 1024;

@@ -4,7 +4,7 @@ import type { StreamInterpreter } from '#gateway/framing/stream-interpreter.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import type { ClientStream } from './client-stream.ts';
 import type { RefusedCall } from './error-response.ts';
-import type { FinishAnswer, PrepareAnswer, ResponseHead } from './response-handler.ts';
+import type { ResponseHead } from './response-handler.ts';
 
 export interface EventStreamResponseOptions {
   readonly response: Client;
@@ -24,10 +24,6 @@ export interface EventStreamResponseOptions {
   readonly signOfLife?: string;
   /** Makes the events of a stream that fails before its first content; null or missing if the form of errors has them. */
   readonly failedStream?: (error: JsonObject) => string | null;
-  /** Missing if nothing is to be done before the first event is sent. */
-  readonly prepare?: PrepareAnswer;
-  /** Missing if the last event is sent when it comes. */
-  readonly finish?: FinishAnswer;
 }
 
 /** What all attempts of a streamed call share. */

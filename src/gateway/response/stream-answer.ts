@@ -51,7 +51,7 @@ export class StreamAnswer {
     this.#clientHead = clientHeadOf(head);
     this.#attempt = attempt;
     this.#interpreter = interpreter;
-    this.#isPrepared = stream.options.prepare === undefined;
+    this.#isPrepared = head.keeping.beforeFirstByte === null;
   }
 
   get isPreparing(): boolean {
@@ -114,7 +114,7 @@ export class StreamAnswer {
   /** Completes it with the end that the interpreter writes. A long end is passed in parts after this. */
   finish(): void {
     if (this.isEnding) return;
-    const isPassed = this.#isPrepared && this.#stream.options.finish === undefined;
+    const isPassed = this.#isPrepared && this.#head.keeping.beforeLastByte === null;
     if (this.#interpreter.beginEnd !== undefined && isPassed) this.#beginEnd();
     else this.#finishWhole();
   }
@@ -142,15 +142,15 @@ export class StreamAnswer {
   }
 
   complete(last: Buffer): void {
-    const { finish } = this.#stream.options;
-    if (finish !== undefined) this.count(last.length);
+    const { beforeLastByte } = this.#head.keeping;
+    if (beforeLastByte !== null) this.count(last.length);
     if (this.isOver) return;
     this.isOver = true;
-    if (finish === undefined) this.#end(last);
+    if (beforeLastByte === null) this.#end(last);
     else
       this.#stream.lastEvent = async () => {
         await this.#preparing;
-        this.#end(await finish(last, this.#head));
+        this.#end(await beforeLastByte(last));
       };
     this.#attempt.complete();
   }
@@ -171,9 +171,9 @@ export class StreamAnswer {
   async #prepare(): Promise<void> {
     this.#attempt.pause();
     try {
-      const failure = await this.#stream.options.prepare?.(this.held.all, this.#head);
+      const failure = (await this.#head.keeping.beforeFirstByte?.(this.held.all)) ?? null;
       this.#isPrepared = true;
-      if (failure !== undefined && failure !== null) return this.fail(failure);
+      if (failure !== null) return this.fail(failure);
     } catch (error) {
       return this.fail(unreadable(error));
     }

@@ -35,11 +35,9 @@ import { isObject, type JsonObject } from '#shared/json/json.ts';
 import { hasErrors, redactErrors } from './errors-inside.ts';
 import {
   createResponseHeaders,
-  type FinishAnswer,
   heldContent,
   isNamedJson,
   jsonTypeOf,
-  type PrepareAnswer,
   type ResponseHandler,
   type ResponseHead,
 } from './response-handler.ts';
@@ -50,11 +48,10 @@ export interface WholeResponseOptions {
   readonly answerHold: ByteReservation;
   /** The member that a JSON answer must have; null if the answer may be of any kind. */
   readonly requiredMember: string | null;
-  /** Missing if nothing is to be done before it is sent. */
-  readonly prepare?: PrepareAnswer;
-  /** Missing if the answer is sent immediately. */
-  readonly finish?: FinishAnswer;
-  /** Whether the whole answer becomes values. One that does not may have any number of them. Default false. */
+  /**
+   * Whether the whole answer becomes values, whatever is done before its first byte. One that does not may have any number
+   * of them. Default false.
+   */
   readonly isParsed?: boolean;
 }
 
@@ -116,14 +113,15 @@ class HeldAnswer implements BodyConsumer {
   #isOver = false;
 
   constructor(whole: WholeResponse, options: WholeResponseOptions, head: ResponseHead, attempt: AttemptControl) {
-    const { headers, translator } = head;
+    const { headers, translator, keeping } = head;
     this.#whole = whole;
     this.#options = options;
     this.#head = head;
     this.#attempt = attempt;
     this.#requiredMember = translator?.requiredMember ?? options.requiredMember;
     this.#isJson = isNamedJson(head) || this.#requiredMember !== null || translator?.translate !== undefined;
-    this.#isParsed = options.isParsed === true || translator?.translate !== undefined;
+    this.#isParsed =
+      options.isParsed === true || keeping.beforeFirstByte !== null || translator?.translate !== undefined;
     this.#contentType = this.#isJson ? jsonTypeOf(head) : (headers['content-type'] ?? 'application/octet-stream');
     const isOver = () => this.#isOver;
     this.#work = {
@@ -237,25 +235,26 @@ class HeldAnswer implements BodyConsumer {
 
   /** Sends an answer, or lets it wait for what is done before the client has it. */
   #send({ contentType, body }: TranslatedBody): void {
-    const { response, prepare, finish, answerHold } = this.#options;
-    const { status } = this.#head;
+    const { response, answerHold } = this.#options;
+    const { status, keeping } = this.#head;
+    const { beforeFirstByte, beforeLastByte } = keeping;
     const headers = createResponseHeaders(this.#head, contentType, this.#reported);
-    if (prepare === undefined && finish === undefined) response.send(status, headers, body);
+    if (beforeFirstByte === null && beforeLastByte === null) response.send(status, headers, body);
     else
       this.#whole.waiting = async () => {
         try {
-          response.send(status, headers, finish === undefined ? body : await finish(body, this.#head));
+          response.send(status, headers, beforeLastByte === null ? body : await beforeLastByte(body));
         } finally {
           answerHold.resize(0);
         }
       };
-    if (prepare === undefined) this.#settle(null);
-    else this.#prepare(prepare, body);
+    if (beforeFirstByte === null) this.#settle(null);
+    else this.#settleAfter(beforeFirstByte(body));
   }
 
-  #prepare(prepare: PrepareAnswer, body: Buffer): void {
+  #settleAfter(work: Promise<AttemptFailure | null>): void {
     this.#attempt.pause();
-    void prepare(body, this.#head).then(
+    void work.then(
       (failure) => this.#settle(failure),
       (error: unknown) => this.#settle(unreadable(error)),
     );

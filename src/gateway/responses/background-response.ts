@@ -7,12 +7,12 @@ import { openAiResponses } from '#gateway/protocols/openai-responses/openai-resp
 import { ResponsesStream, RewrittenResponsesStream } from '#gateway/protocols/openai-responses/responses-stream.ts';
 import { lastDataIn, responseIn, rewriteResponse } from '#gateway/protocols/openai-responses/rewrite-response.ts';
 import type { CallRecord } from '#gateway/relay/call-record.ts';
+import type { Keeper } from '#gateway/relay/keeper.ts';
 import { relay } from '#gateway/relay/relay.ts';
 import { outgoingThrough } from '#gateway/relay/requests.ts';
 import { errorResponseFor, sendError } from '#gateway/response/error-response.ts';
 import { redactEventErrors } from '#gateway/response/errors-inside.ts';
 import { EventStreamResponse } from '#gateway/response/event-stream-response.ts';
-import type { FinishAnswer } from '#gateway/response/response-handler.ts';
 import { WholeResponse } from '#gateway/response/whole-response.ts';
 import type { ProjectGeneration } from '#responses/recent-keys.ts';
 import type { BackgroundTarget, ResponseOutline } from '#responses/response-store.ts';
@@ -78,8 +78,7 @@ class BackgroundRelay {
   }
 
   async run({ action, isStreamed, query, answerFrom }: BackgroundRequest): Promise<CallResult> {
-    const { caller, gateway } = this.#call;
-    const { provider, route, target } = this.#resolved;
+    const { provider, route } = this.#resolved;
     const { id } = this.#turn.outline;
     const asked = query === '' ? '' : `?${query}`;
     const report = await relay(
@@ -94,15 +93,11 @@ class BackgroundRelay {
           },
         },
         responder: this.#createHandler(isStreamed),
-        usage: { record: this.#record },
+        keeper: { beforeLastByte: this.#beforeLastByte(isStreamed), afterCall: this.#afterCall },
         takeOver: this.#takeOver,
       },
     );
     if (this.#storedMeanwhile !== null) return this.#answer(this.#storedMeanwhile, answerFrom);
-    if (this.#stored === 'stored') {
-      const copy = { projectId: caller.projectId, id, model: route.name, target: target.id };
-      cleanUpLater(gateway, copy, true);
-    }
     return E.right(report);
   }
 
@@ -125,21 +120,19 @@ class BackgroundRelay {
     return turn === null ? E.left(gone) : answerFrom(turn);
   }
 
-  /** Records the usage of the answer that finishes the response: others have none, or were recorded. */
-  readonly #record = (record: CallRecord): void => {
-    if (this.#isFirstWithUsage) this.#call.gateway.relayDependencies.usage.record(record);
+  /** Only the answer that finishes the response has a usage that was not recorded. */
+  readonly #afterCall = (record: CallRecord): CallRecord | null => {
+    const { gateway, caller } = this.#call;
+    const { route, target } = this.#resolved;
+    const copy = { projectId: caller.projectId, id: this.#turn.outline.id, model: route.name, target: target.id };
+    if (this.#stored === 'stored') cleanUpLater(gateway, copy, true);
+    return this.#isFirstWithUsage ? record : null;
   };
 
   #createHandler(isStreamed: boolean): WholeResponse | EventStreamResponse {
     const { client: response, held } = this.#call;
-    if (!isStreamed)
-      return new WholeResponse({
-        response,
-        answerHold: held.answer,
-        requiredMember: 'output',
-        finish: this.#storeWhole,
-        isParsed: true,
-      });
+    const answerHold = held.answer;
+    if (!isStreamed) return new WholeResponse({ response, answerHold, requiredMember: 'output', isParsed: true });
     return new EventStreamResponse({
       response,
       call: this.#call,
@@ -154,7 +147,6 @@ class BackgroundRelay {
       signOfLife: openAiResponses.client.signOfLife,
       failedStream: (error) => new ResponsesStream(null).errorEvent(error),
       repeatedBytes: this.#turn.outline.bytes,
-      finish: this.#storeStream,
     });
   }
 
@@ -162,16 +154,13 @@ class BackgroundRelay {
     return { isStored: true, previousResponseId: this.#turn.outline.previous };
   }
 
-  readonly #storeWhole: FinishAnswer = async (body) => {
-    const answer = await rewriteResponse(body, this.#storage);
-    await this.#store(answer.toString());
-    return answer;
-  };
-
-  readonly #storeStream: FinishAnswer = async (last) => {
-    await this.#store(lastDataIn(last));
-    return last;
-  };
+  #beforeLastByte(isStreamed: boolean): NonNullable<Keeper['beforeLastByte']> {
+    return async ({ bytes }) => {
+      const answer = isStreamed ? bytes : await rewriteResponse(bytes, this.#storage);
+      await this.#store(isStreamed ? lastDataIn(answer) : answer.toString());
+      return answer;
+    };
+  }
 
   async #store(text: string): Promise<void> {
     const response = responseIn(text);

@@ -7,7 +7,7 @@ import type { GatewayCall, RelayedCall } from '#gateway/gateway-call.ts';
 import type { ClientProtocol, TextRequest } from '#gateway/protocols/protocol.ts';
 import { redactEventErrors } from '#gateway/response/errors-inside.ts';
 import { EventStreamResponse } from '#gateway/response/event-stream-response.ts';
-import type { FinishAnswer, PrepareAnswer, ResponseHandler } from '#gateway/response/response-handler.ts';
+import type { ResponseHandler } from '#gateway/response/response-handler.ts';
 import { WholeResponse } from '#gateway/response/whole-response.ts';
 import { inlineFiles } from './inline-files.ts';
 import { TargetRequests } from './target-requests.ts';
@@ -35,28 +35,17 @@ async function readText({ client }: ClientProtocol, call: GatewayCall): Promise<
   return E.isLeft(inlined) ? inlined : client.read(inlined.right.bytes, maxJsonValues);
 }
 
-/** What is done with an answer before the client has it. */
-interface AnswerHooks {
-  /** What is done before the client has any of its answer; missing for nothing. */
-  readonly prepare?: PrepareAnswer;
-  /** What is done with its answer before the client has all of it; missing for nothing. */
-  readonly finish?: FinishAnswer;
-}
-
 /** Makes what passes a text on, whole or event by event. */
 export function textResponder(
   call: GatewayCall,
   protocol: ClientProtocol,
   request: TextRequest,
   { name, onStreamFailure, askUsage }: ModelRoute,
-  hooks: AnswerHooks = {},
 ): ResponseHandler {
   const { client: response, held } = call;
   const answerHold = held.answer;
-  if (!request.isStreamed) {
-    const { requiredMember } = protocol;
-    return new WholeResponse({ response, answerHold, requiredMember, isParsed: hooks.prepare !== undefined, ...hooks });
-  }
+  const { requiredMember } = protocol;
+  if (!request.isStreamed) return new WholeResponse({ response, answerHold, requiredMember });
   const canContinue = onStreamFailure === 'continue' && request.isContinuable();
   const takesUsageOut = askUsage && !request.asksForUsage();
   return new EventStreamResponse({
@@ -74,6 +63,5 @@ export function textResponder(
     failedStream: (error) => request.failedStream?.(name, error) ?? null,
     canContinue,
     repeatedBytes: request.repeatedBytes,
-    ...hooks,
   });
 }

@@ -32,9 +32,9 @@ describe('WholeResponse', () => {
     fail: (failure) => void settled.push(failure),
   };
   /** Receives an answer, with work that comes before it. */
-  const receive = (prepare: () => Promise<AttemptFailure | null>) => {
-    const response = new WholeResponse({ response: sent, answerHold: newHold(), requiredMember: 'output', prepare });
-    const consumer = response.receive(head, control);
+  const receive = (beforeFirstByte: () => Promise<AttemptFailure | null>) => {
+    const response = new WholeResponse({ response: sent, answerHold: newHold(), requiredMember: 'output' });
+    const consumer = response.receive(headOf('application/json', { beforeFirstByte }), control);
     consumer.onData(Buffer.from('{"output":[]}'));
     consumer.onEnd();
     return response;
@@ -96,9 +96,8 @@ describe('WholeResponse', () => {
 
     it('has sent nothing if the work that comes last throws', async () => {
       const hold = newHold();
-      const options = { response: sent, answerHold: hold, requiredMember: 'output', finish: async () => throws() };
-      const response = new WholeResponse(options);
-      const consumer = response.receive(head, control);
+      const response = new WholeResponse({ response: sent, answerHold: hold, requiredMember: 'output' });
+      const consumer = response.receive(headOf('application/json', { beforeLastByte: async () => throws() }), control);
       consumer.onData(Buffer.from('{"output":[]}'));
       consumer.onEnd();
       await assert.rejects(response.deliver(), thrown);

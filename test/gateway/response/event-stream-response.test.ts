@@ -8,10 +8,8 @@ import { type AttemptFailure, tooLarge } from '#gateway/attempt/attempt-failure.
 import type { AttemptControl } from '#gateway/attempt/body-consumer.ts';
 import { classifications, type StreamInterpreter } from '#gateway/framing/stream-interpreter.ts';
 import { EventStreamResponse } from '#gateway/response/event-stream-response.ts';
-import type { EventStreamResponseOptions } from '#gateway/response/shared-stream.ts';
+import type { Keeping } from '#gateway/response/response-handler.ts';
 import { headOf } from '#test/gateway/support/response-head.ts';
-
-const head = headOf('text/event-stream');
 
 const interpreter: StreamInterpreter = {
   classify: (data) => (data === 'end' ? classifications.end : classifications.content),
@@ -46,7 +44,7 @@ describe('EventStreamResponse', () => {
     signsOfLife = 0;
   });
 
-  const receive = (interprets: Partial<StreamInterpreter>, more: Partial<EventStreamResponseOptions> = {}) => {
+  const receive = (interprets: Partial<StreamInterpreter>, keeping: Partial<Keeping> = {}, repeatedBytes = 0) => {
     const ignore = () => undefined;
     const response = new EventStreamResponse({
       response: sent,
@@ -55,7 +53,7 @@ describe('EventStreamResponse', () => {
       createInterpreter: () =>
         Object.defineProperties({ ...interpreter }, Object.getOwnPropertyDescriptors(interprets)),
       isHeldWhole: false,
-      ...more,
+      repeatedBytes,
     });
     const control: AttemptControl = {
       markAlive: () => {
@@ -71,20 +69,19 @@ describe('EventStreamResponse', () => {
         consumer.onAbort?.();
       },
     };
-    const consumer = response.receive(head, control);
+    const consumer = response.receive(headOf('text/event-stream', keeping), control);
     return { response, consumer };
   };
 
-  const faults: Readonly<Record<string, readonly [Partial<StreamInterpreter>, Partial<EventStreamResponseOptions>?]>> =
-    {
-      'the reading of an event': [{ classify: throws }],
-      'the translation of its events': [{ translated: throws }],
-      'the writing of its end': [{ translated: () => '', finish: throws }],
-      'what is done before its first event': [{}, { prepare: async () => throws() }],
-    };
-  for (const [what, [interprets, more]] of Object.entries(faults)) {
+  const faults: Readonly<Record<string, readonly [Partial<StreamInterpreter>, Partial<Keeping>?]>> = {
+    'the reading of an event': [{ classify: throws }],
+    'the translation of its events': [{ translated: throws }],
+    'the writing of its end': [{ translated: () => '', finish: throws }],
+    'what is done before its first event': [{}, { beforeFirstByte: async () => throws() }],
+  };
+  for (const [what, [interprets, keeping]] of Object.entries(faults)) {
     it(`fails alone if ${what} throws`, async () => {
-      const { consumer } = receive(interprets, more);
+      const { consumer } = receive(interprets, keeping);
       consumer.onData(Buffer.from('data: text\n\n'));
       await nextTurn();
       if (settled.length === 0) consumer.onData(Buffer.from('data: end\n\n'));
@@ -94,7 +91,7 @@ describe('EventStreamResponse', () => {
   }
 
   it('rejects its delivery if what is done before its last event throws', async () => {
-    const { response, consumer } = receive({}, { finish: async () => throws() });
+    const { response, consumer } = receive({}, { beforeLastByte: async () => throws() });
     consumer.onData(Buffer.from('data: text\n\ndata: end\n\n'));
     await nextTurn();
     await assert.rejects(response.deliver(), thrown);
@@ -170,7 +167,7 @@ describe('EventStreamResponse', () => {
       [0, false],
     ] as const) {
       settled = [];
-      const { consumer } = receive(first, { repeatedBytes });
+      const { consumer } = receive(first, {}, repeatedBytes);
       for (let event = 0; event < 3; event += 1) {
         consumer.onData(Buffer.from(`data: ${'x'.repeat(mebibyte / 2)}\n\n`));
         for (let turn = 0; turn < 5; turn += 1) await nextTurn();

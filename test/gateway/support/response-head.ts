@@ -1,7 +1,7 @@
-import type { ResponseHead } from '#gateway/response/response-handler.ts';
+import type { Keeping, ResponseHead } from '#gateway/response/response-handler.ts';
 
 /** The head of an answer of a target that speaks the client's protocol. */
-export function headOf(contentType: string): ResponseHead {
+export function headOf(contentType: string, keeping: Partial<Keeping> = {}): ResponseHead {
   return {
     status: 200,
     headers: { 'content-type': contentType },
@@ -12,5 +12,6 @@ export function headOf(contentType: string): ResponseHead {
     servedBy: [],
     earlyHeadMs: 0,
     costHeader: null,
+    keeping: { beforeFirstByte: null, beforeLastByte: null, ...keeping },
   };
 }

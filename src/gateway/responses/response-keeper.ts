@@ -1,14 +1,9 @@
-import * as E from 'fp-ts/lib/Either.js';
-import { type Failure, failure } from '#domain/shared/failure.ts';
-import { bodyTooLarge, readForResponse } from '#exchange/body.ts';
-import { invalidInput } from '#exchange/input-errors.ts';
-import { readJsonBytes } from '#exchange/json-body.ts';
-import { malformed } from '#gateway/attempt/attempt-failure.ts';
+import { failure } from '#domain/shared/failure.ts';
+import { type AttemptFailure, malformed } from '#gateway/attempt/attempt-failure.ts';
 import { lastMember, type Place } from '#gateway/framing/json-members.ts';
 import { applyEdits, type Edit } from '#gateway/framing/splice.ts';
-import { type CallResult, catalogueFailure, type GatewayCall } from '#gateway/gateway-call.ts';
-import { openAiResponses, responsesTextRequest } from '#gateway/protocols/openai-responses/openai-responses.ts';
-import { type ResponsesRequest, readResponsesRequest } from '#gateway/protocols/openai-responses/responses-request.ts';
+import type { RelayedCall, RelayedInput } from '#gateway/gateway-call.ts';
+import type { ResponsesRequest } from '#gateway/protocols/openai-responses/responses-request.ts';
 import {
   firstDataIn,
   lastDataIn,
@@ -17,114 +12,56 @@ import {
   rewriteResponse,
   type StorageMembers,
 } from '#gateway/protocols/openai-responses/rewrite-response.ts';
-import { maxTranslatedValues } from '#gateway/protocols/protocol.ts';
-import type { CallRecord, Usage } from '#gateway/relay/call-record.ts';
-import { relay } from '#gateway/relay/relay.ts';
-import type { FinishAnswer, PrepareAnswer, ResponseHead } from '#gateway/response/response-handler.ts';
-import { textResponder } from '#gateway/text/relayed-text.ts';
-import { TargetRequests } from '#gateway/text/target-requests.ts';
+import { maxTranslatedValues, type TextRequest } from '#gateway/protocols/protocol.ts';
+import type { CallRecord } from '#gateway/relay/call-record.ts';
+import type { Keeper, KeptAnswer } from '#gateway/relay/keeper.ts';
+import type { ResponseHead } from '#gateway/response/response-handler.ts';
 import type { CopyName } from '#responses/provider-copies.ts';
 import type { ProjectGeneration } from '#responses/recent-keys.ts';
 import type { BackgroundTarget } from '#responses/response-store.ts';
 import { maxTurnBytes } from '#responses/stored-responses.ts';
 import type { FinishedTurn } from '#responses/turn.ts';
-import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { errorText } from '#shared/logging/logged-error.ts';
 import { isFinished } from './background-target.ts';
 import { checkPauseMs } from './copy-retention.ts';
-import { type ExpandedRequest, expandRequest } from './expand-request.ts';
+import type { ExpandedRequest } from './expand-request.ts';
 import { inputNames, isName, outputNames, reasoningName } from './item-names.ts';
 import { cleanUpLater } from './provider-copy.ts';
 
-/** Answers a request of Responses: with the turns before it, and so that a later one can continue it. */
-export async function relayResponse(call: GatewayCall): Promise<CallResult> {
-  const { limits } = call;
-  const bytes = await readJsonBytes(call, { maxBytes: limits.maxJsonBytes, arrival: limits.arrival });
-  if (E.isLeft(bytes)) return bytes;
-  const request = await readForResponse(call.client, () => readResponsesRequest(bytes.right, limits.maxJsonValues));
-  if (E.isLeft(request)) return request;
-  const refused = request.right.isInBackground ? checkBackground(call, request.right) : null;
-  if (refused !== null) return E.left(refused);
-  const { isStored, isInBackground, previousResponseId } = request.right;
-  // The answers of a batch are files.
-  const storage = { isStored: isStored && call.batchId === null, previousResponseId };
-  const generation = storage.isStored ? await beginStoring(call) : null;
-  const expanded = await orUnavailable(() => expandRequest(call, request.right));
-  if (E.isLeft(expanded)) return expanded;
-  const isAsItCame = !isStored && previousResponseId === null;
-  const { request: whole, containers, gone } = expanded.right;
-  const text = responsesTextRequest(whole, isAsItCame ? null : storage, { containers, gone });
-  const keeper = new ResponseKeeper(call, request.right, { ...expanded.right, generation }, storage);
-  const route = call.configuration.catalogue.chat(text.model, text.hint);
-  if (E.isLeft(route)) return E.left(catalogueFailure(route.left));
-  const requests = await TargetRequests.prepare(call, openAiResponses, text, route.right);
-  if (E.isLeft(requests)) return requests;
-  const responder = textResponder(call, openAiResponses, text, route.right, {
-    ...(isInBackground ? { prepare: keeper.storeBeforeFirstByte } : {}),
-    ...(isAsItCame ? {} : { finish: keeper.storeBeforeLastByte }),
-  });
-  const report = await relay(
-    { ...call, recordedAs: 'responses', isMadeInSilence: !text.isStreamed, input: text },
-    { route: route.right, requests: requests.right, responder, ...(isInBackground ? { usage: keeper } : {}) },
-  );
-  keeper.end();
-  return E.right(report);
-}
-
-/**
- * Takes the generation of the project, before anything of it is read: an erasure during the call then stores nothing of
- * it. @returns null if the store cannot be used, so that the response is not stored
- */
-async function beginStoring({ gateway, caller }: GatewayCall): Promise<ProjectGeneration | null> {
-  const begun = await orUnavailable(async () => E.right(await gateway.responses.beginCall(caller.projectId)));
-  return E.isRight(begun) ? begun.right : null;
-}
-
-/** What a call takes when it begins. */
-interface BegunRequest extends ExpandedRequest {
+/** A request of Responses, with the turns before it. */
+export interface ResponseInput extends RelayedInput {
+  /** As the client sent it. */
+  readonly request: ResponsesRequest;
+  /** As targets get it. */
+  readonly text: TextRequest;
+  readonly expanded: ExpandedRequest;
+  readonly storage: StorageMembers;
+  /** That of the project when the call began; null if the response is not stored. */
   readonly generation: ProjectGeneration | null;
 }
 
-/** Refuses a request whose response could not be stored, before a provider begins to make it. */
-function checkBackground({ batchId }: GatewayCall, { bytes, values }: ResponsesRequest): Failure | null {
-  if (batchId !== null) return noBackgroundInBatch;
-  if (bytes.length > maxBackgroundBytes) return bodyTooLarge(maxBackgroundBytes);
-  return values > maxTranslatedValues ? tooManyValues : null;
-}
-
-/** An unfinished response repeats what its request says in addition to the input, and adds little. */
-const maxBackgroundBytes = maxTurnBytes - 64 * 1024;
-
-const noBackgroundInBatch = invalidInput([
-  { pointer: '/background', message: 'must not be true in a batch, which waits for each answer' },
-]);
-
-const tooManyValues = invalidInput([
-  { pointer: '/input', message: `must have ${maxTranslatedValues} values at most in the background` },
-]);
-
-/** Does what needs the stored responses. */
-export async function orUnavailable<Result>(
-  work: () => Promise<E.Either<Failure, Result>>,
-): Promise<E.Either<Failure, Result>> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof UnavailableError)) throw error;
-    return E.left(storeUnavailable);
-  }
-}
-
-const storeUnavailable = failure('unavailable', 'The stored responses cannot be reached. Try again later.', {
+/** The failure of everything that needs the stored responses while they cannot be reached. */
+export const storeUnavailable = failure('unavailable', 'The stored responses cannot be reached. Try again later.', {
   retryAfterSeconds: 1,
 });
 
+/** Makes the keeper of a call; none for a response that is not stored and continues no other. */
+export function responseKeeper(call: RelayedCall<ResponseInput>): Keeper | undefined {
+  const { request, storage } = call.input;
+  if (!request.isStored && storage.previousResponseId === null) return undefined;
+  const keeper = new ResponseKeeper(call);
+  return {
+    ...(request.isInBackground ? { beforeFirstByte: (first) => keeper.beforeFirstByte(first) } : {}),
+    beforeLastByte: (last) => keeper.beforeLastByte(last),
+    afterCall: (record) => keeper.afterCall(record),
+  };
+}
+
 /** Stores the response of one call: before its last bytes leave, and before the first ones of one in the background. */
-class ResponseKeeper implements Usage {
-  readonly #call: GatewayCall;
+class ResponseKeeper {
+  readonly #call: RelayedCall<ResponseInput>;
   readonly #request: ResponsesRequest;
-  readonly #expanded: BegunRequest;
   readonly #storage: StorageMembers;
   /** The id of the response that is stored while it is made in the background; null for none. */
   #unfinishedId: string | null = null;
@@ -134,17 +71,15 @@ class ResponseKeeper implements Usage {
   /** The provider's copy that nobody needs; null for none. */
   #unneeded: { readonly copy: CopyName; readonly isFinished: boolean } | null = null;
 
-  /** @param request as the client sent it */
-  constructor(call: GatewayCall, request: ResponsesRequest, expanded: BegunRequest, storage: StorageMembers) {
+  constructor(call: RelayedCall<ResponseInput>) {
     this.#call = call;
-    this.#request = request;
-    this.#expanded = expanded;
-    this.#storage = storage;
+    this.#request = call.input.request;
+    this.#storage = call.input.storage;
   }
 
-  /** Stores whose response is made in the background. Nobody could read one that cannot be stored. */
-  readonly storeBeforeFirstByte: PrepareAnswer = async (first, head) => {
-    const response = responseIn(this.#request.isStreamed ? firstDataIn(first) : first.toString());
+  /** Stores a response that is made in the background. Nobody could read one that cannot be stored. */
+  async beforeFirstByte({ bytes, head }: KeptAnswer): Promise<AttemptFailure | null> {
+    const response = responseIn(this.#request.isStreamed ? firstDataIn(bytes) : bytes.toString());
     if (response === null) return malformed;
     if (isFinished(response)) return null;
     const turn = this.#turnOf(response, JSON.stringify(response));
@@ -154,7 +89,7 @@ class ResponseKeeper implements Usage {
     }
     this.#unneeded = { copy: this.#nameCopy(String(response.id), head), isFinished: false };
     return { kind: 'here', failure: storeUnavailable };
-  };
+  }
 
   /** @returns false if it is not stored, or if the call has ended meanwhile, so that nobody has its id */
   async #storeUnfinished(turn: FinishedTurn, head: ResponseHead): Promise<boolean> {
@@ -164,27 +99,25 @@ class ResponseKeeper implements Usage {
     return false;
   }
 
-  /** Records the call of a response in the background. Its usage is recorded by the call that first reads its end. */
-  readonly record = (record: CallRecord): void => {
-    const { usage } = this.#call.gateway.relayDependencies;
-    usage.record(this.#isCountedElsewhere ? { ...record, tokens: null, cost: null } : record);
-  };
-
-  readonly storeBeforeLastByte: FinishAnswer = async (last, head) => {
+  async beforeLastByte({ bytes, head }: KeptAnswer): Promise<Buffer> {
     const isAsWritten = this.#request.isStreamed || head.translator !== null;
-    const answer = isAsWritten ? last : await rewriteResponse(last, this.#storage);
+    const answer = isAsWritten ? bytes : await rewriteResponse(bytes, this.#storage);
     if (!this.#storage.isStored) return answer;
     const text = this.#request.isStreamed ? lastDataIn(answer) : answer.toString();
     if (await this.#store(text, head)) return answer;
     const notStored = { ...this.#storage, isStored: false };
     if (!this.#request.isStreamed) return rewriteResponse(answer, notStored);
     return Buffer.from(answer.toString().replace(text, () => rewriteEvent(text, notStored)));
-  };
+  }
 
-  /** Ends the call. The provider's copy of a response is deleted afterwards if nobody needs it. */
-  end(): void {
+  /**
+   * Deletes the provider's copy of a response if nobody needs it. The usage of one in the background is recorded by the call
+   * that first reads its end.
+   */
+  afterCall(record: CallRecord): CallRecord {
     this.#hasEnded = true;
     if (this.#unneeded !== null) cleanUpLater(this.#call.gateway, this.#unneeded.copy, this.#unneeded.isFinished);
+    return this.#isCountedElsewhere ? { ...record, tokens: null, cost: null } : record;
   }
 
   /** @returns whether it is stored: an answer that nobody has, or that failed, is not */
@@ -211,7 +144,8 @@ class ResponseKeeper implements Usage {
 
   async #add(turn: FinishedTurn, head: ResponseHead, background?: BackgroundTarget): Promise<boolean> {
     const { gateway } = this.#call;
-    const { previous, referenced, generation } = this.#expanded;
+    const { expanded, generation } = this.#call.input;
+    const { previous, referenced } = expanded;
     if (generation === null) return false;
     const provider = head.translator === null ? head.provider : null;
     const more = background === undefined ? {} : { background };
@@ -241,7 +175,7 @@ class ResponseKeeper implements Usage {
   }
 
   async #storeEnd(turn: FinishedTurn): Promise<boolean> {
-    const { generation } = this.#expanded;
+    const { generation } = this.#call.input;
     if (generation === null) return false;
     return this.#orLogged(async () => (await this.#call.gateway.responses.finish(turn, generation)) === 'stored');
   }
@@ -260,7 +194,7 @@ class ResponseKeeper implements Usage {
     const { bytes, members, values } = this.#request;
     if (values > maxTranslatedValues) return null;
     const input = lastMember(members, 'input');
-    const { marks, unknownIds } = this.#expanded.reasoning;
+    const { marks, unknownIds } = this.#call.input.expanded.reasoning;
     return {
       projectId: this.#call.caller.projectId,
       id: String(response.id),
