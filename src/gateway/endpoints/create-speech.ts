@@ -21,7 +21,8 @@ import {
 } from '#gateway/framing/json-members.ts';
 import { checkText, inputError, spellingFaults } from '#gateway/framing/member-checks.ts';
 import { applyEdits, asciiJson, editsOf } from '#gateway/framing/splice.ts';
-import { forwardedHeaders, type SpeechFields } from '#gateway/providers/provider.ts';
+import type { SpeechFields } from '#gateway/providers/provider.ts';
+import { forwardedHeaders } from '#gateway/relay/requests.ts';
 import { currentWorkOwner } from '#shared/async/fair-queue.ts';
 import { nullable } from '#shared/codecs/choice.ts';
 import { codePoints } from '#shared/codecs/text.ts';

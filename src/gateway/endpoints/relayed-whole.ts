@@ -5,8 +5,14 @@ import type { ModelRoute, Target } from '#gateway/config/catalogue.ts';
 import type { JsonRequest, ReadBody } from '#gateway/framing/json-members.ts';
 import { applyEdits, asciiJson, editsOf } from '#gateway/framing/splice.ts';
 import type { GatewayCall, RelayedCall } from '#gateway/gateway-call.ts';
-import { forwardedHeaders, headersNamed, type Provider } from '#gateway/providers/provider.ts';
-import { type OutgoingRequest, outgoingThrough, type Requests } from '#gateway/relay/requests.ts';
+import type { Provider } from '#gateway/providers/provider.ts';
+import {
+  forwardedHeaders,
+  headersNamed,
+  type OutgoingRequest,
+  outgoingThrough,
+  type Requests,
+} from '#gateway/relay/requests.ts';
 import { PartlyHeldResponse } from '#gateway/response/partly-held-response.ts';
 
 /** A checked request that is relayed whole. */

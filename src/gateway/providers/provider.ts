@@ -1,5 +1,3 @@
-import { hash } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
 import type { StreamInterpreter } from '#gateway/framing/stream-interpreter.ts';
 import type { Protocol, ProviderProtocol } from '#gateway/protocols/protocol.ts';
 import type { StoredBody, Transport, UpstreamRequest } from '#gateway/transport/transport.ts';
@@ -149,39 +147,4 @@ export interface Provider {
   readonly whole?: (whole: ProviderWhole) => ProviderRequest;
   readonly speech?: (speech: ProviderSpeech) => ProviderRequest | UnsupportedRequest;
   readonly transcription?: (transcription: ProviderTranscription) => ProviderRequest | UnsupportedRequest;
-}
-
-/**
- * Returns some headers of a client's request, names and values in turn.
- * @param names in lower case
- */
-export function headersNamed(names: ReadonlyArray<string>, headers: IncomingHttpHeaders): ReadonlyArray<string> {
-  return names.flatMap((name) => {
-    const value = headers[name];
-    return typeof value === 'string' ? [name, value] : [];
-  });
-}
-
-/** Client headers that every provider gets unchanged, because they concern only one request. */
-const unchanged = ['openai-beta', 'traceparent', 'tracestate'];
-
-/**
- * The headers of a client's request that its providers get.
- *
- * All tenants share the operator's key. If two tenants chose the same `Idempotency-Key`, a provider would give one the
- * answer of the other, so the value is made unique to the project.
- * @param projectId the project of the caller's key
- * @returns names and values in turn
- */
-export function forwardedHeaders(headers: IncomingHttpHeaders, projectId: string): ReadonlyArray<string> {
-  const forwarded = headersNamed(unchanged, headers);
-  const idempotencyKey = headers['idempotency-key'];
-  // An empty value is left out: its hash would be the same for all requests of a project.
-  if (typeof idempotencyKey !== 'string' || idempotencyKey === '') return forwarded;
-  return [...forwarded, 'idempotency-key', keyOfProject(projectId, idempotencyKey)];
-}
-
-/** SHA-256, in hex, of the project's id, a line feed and the unchanged bytes of the client's value. */
-function keyOfProject(projectId: string, value: string): string {
-  return hash('sha256', Buffer.from(`${projectId}\n${value}`, 'latin1'));
 }

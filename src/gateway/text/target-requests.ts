@@ -21,9 +21,15 @@ import {
   type WriterOptions,
   type WrittenRequest,
 } from '#gateway/protocols/protocol.ts';
-import { forwardedHeaders, headersNamed, type Provider, type ResponseTranslator } from '#gateway/providers/provider.ts';
+import type { Provider, ResponseTranslator } from '#gateway/providers/provider.ts';
 
-import { type OutgoingRequest, outgoingThrough, type Requests } from '#gateway/relay/requests.ts';
+import {
+  forwardedHeaders,
+  headersNamed,
+  type OutgoingRequest,
+  outgoingThrough,
+  type Requests,
+} from '#gateway/relay/requests.ts';
 import { currentWorkOwner } from '#shared/async/fair-queue.ts';
 
 /** A provider that gives texts. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { forwardedHeaders } from '#gateway/providers/provider.ts';
+import { forwardedHeaders } from '#gateway/relay/requests.ts';
 import { type Behaviour, completion, FakeProvider, json } from '#test/gateway/support/fake-provider.ts';
 import { type GatewayService, post, startGateway } from '#test/gateway/support/gateway-service.ts';
 
