@@ -1,5 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { type BytesRow, type RoomRow, type SlotRow, slotTable } from '#exchange/slot-table.ts';
+import {
+  type BatchRow,
+  type BytesRow,
+  type RequestsRow,
+  type RoomRow,
+  type SlotRow,
+  slotTable,
+} from '#exchange/slot-table.ts';
 
 const page = new URL('operations.md', import.meta.url);
 const place = /(<!-- limits -->\n)[\s\S]*?(<!-- \/limits -->)/;
@@ -9,7 +16,9 @@ const head = ['Name', 'Limits', 'In the node', 'Of a project', 'May wait', 'Wait
 /** Returns the text of docs/operations.md with the table of limits as the code has it now. */
 export function withLimits(text: string): string {
   const rows = [
+    ...Object.entries<RequestsRow>(slotTable.requests).map(requestsCells),
     ...Object.entries<SlotRow>(slotTable.slots).map(slotCells),
+    ...Object.entries<BatchRow>(slotTable.batches).map(batchCells),
     ...Object.entries<RoomRow>(slotTable.rooms).map(roomCells),
     ...Object.entries<BytesRow>(slotTable.bytes).map(bytesCells),
   ];
@@ -18,6 +27,15 @@ export function withLimits(text: string): string {
 }
 
 type Cells = ReadonlyArray<string>;
+
+function requestsCells([name, { of, setBy, refused }]: [string, RequestsRow]): Cells {
+  return [nameOf(name), of, none, setBy, none, none, codesOf(refused)];
+}
+
+function batchCells([name, { of, limits, variables, instead }]: [string, BatchRow]): Cells {
+  const cells = withVariables([numberOf(limits.maxSlots)], variables);
+  return [nameOf(name), of, ...cells, none, 'any', none, instead];
+}
 
 function slotCells([name, { of, limits, owner, isForEachPartner, refused, instead }]: [string, SlotRow]): Cells {
   const { maxSlots, maxSlotsOfOwner, maxWaiting, maxWaitingOfOwner, maxWaitMs } = limits;

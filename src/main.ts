@@ -18,7 +18,6 @@ import { describeStart } from './app/startup/describe-start.ts';
 import { printAdminKey } from './app/startup/first-start.ts';
 import { openPatiently } from './app/startup/open-patiently.ts';
 import { findMisspelt, type MisspeltVariable, recordReads } from './app/startup/variable-names.ts';
-import { RateLimit } from './application/access/rate-limit.ts';
 import { createInvoke, createInvokeAs } from './application/operations/invoke.ts';
 import { createRoutes } from './application/operations/registry.ts';
 import { isDiskFull } from './application/operations/unexpected-error.ts';
@@ -252,18 +251,15 @@ async function serve(
   const version = readProductVersion();
   const common = { readiness, version, metrics, admission, log, limits: config.limits };
   const planes = planesOf(config.roles);
-  const { requestsPerMinute, limitFactors } = config.limits;
-  const rateLimit = requestsPerMinute === null ? null : new RateLimit(requestsPerMinute, limitFactors);
   const invoke = createInvoke({
     authenticate: keys.resolve,
     authenticateSession: (token, use) => sessions.callerOf(token, use),
-    rateLimit,
-    answers: admission.budgets.answer,
+    admission,
     metrics,
     logger: log,
   });
   const authenticate = (key: string) => keys.resolve(key, 'query');
-  const signIn = { sessions, cookie: sessionCookie, authenticate, rateLimit, admission, logger: log };
+  const signIn = { sessions, cookie: sessionCookie, authenticate, admission, logger: log };
   const pageRoutes = planes.has('control') ? [...(await openDashboard()), ...sessionRoutes(signIn)] : [];
   const publicRoutes = [digestKeysRoute(digestKeys), ...pageRoutes];
   const running: RunningRequests = { count: 0 };

@@ -24,7 +24,7 @@ export function createLocalInvoke(
   metrics: InvokeDependencies['metrics'],
   logger: InvokeDependencies['logger'],
 ): Invoke {
-  return createInvoke({ authenticate: async () => localOperator, rateLimit: null, answers: null, metrics, logger });
+  return createInvoke({ authenticate: async () => localOperator, admission: null, metrics, logger });
 }
 
 /** The control socket of a data folder; null if its path is too long. */

@@ -1,10 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as E from 'fp-ts/lib/Either.js';
+import type { Caller } from '#domain/shared/access.ts';
 import type { Failure } from '#domain/shared/failure.ts';
 import { FairPlaces, FairSlots, type LeaveSlot, type SlotRefusal } from '#shared/async/fair-queue.ts';
 import { answerShortageFailure, ByteBudget } from './byte-budget.ts';
+import { CallLimits } from './call-limits.ts';
+import { CallSlots } from './call-slots.ts';
 import type { GiveBack, Held } from './held.ts';
+import { RateLimit, type RateLimitResult, unlimited } from './rate-limit.ts';
 import {
+  type BatchSlotName,
   type BytesName,
   type ChangedLimits,
   type RoomName,
@@ -16,6 +21,9 @@ import {
 /** Whose slot it is, and what it is added to. */
 export type Holder = Pick<Held, 'owner' | 'add'>;
 
+/** Takes a place among the connections for a caller. Returns why there is none. */
+export type TakePlace = (caller: Caller) => Failure | null;
+
 /** Whose slot it is, where it is not the holder's owner. */
 export interface SlotOwner {
   readonly owner: string;
@@ -24,7 +32,7 @@ export interface SlotOwner {
 }
 
 /** The name of a row of the table. */
-export type LimitName = SlotName | RoomName | BytesName;
+export type LimitName = keyof typeof slotTable.requests | SlotName | BatchSlotName | RoomName | BytesName;
 
 /** What is taken of a row of the table. */
 export interface LimitFigures {
@@ -51,12 +59,37 @@ export class Admission {
   readonly rooms: Readonly<Record<RoomName, FairPlaces>>;
   /** The bytes of requests. */
   readonly budgets: Readonly<Record<BytesName, ByteBudget>>;
+  /** The slots of batches, which projects and their batches get in turn. */
+  readonly batches: Readonly<Record<BatchSlotName, CallSlots>>;
+  /** The calls of the gateway, whose configuration sets their limits. */
+  readonly calls = new CallLimits({});
   readonly #slots: Readonly<Record<SlotName, RowSlots>>;
+  readonly #rate: RateLimit | null;
 
-  constructor({ limits: { slots, rooms, bytes } = {} }: AdmissionOptions = {}) {
+  constructor({ limits: { slots, rooms, bytes, batches, requests } = {} }: AdmissionOptions = {}) {
+    const perMinute = requests?.perMinute ?? null;
+    this.#rate = perMinute === null ? null : new RateLimit(perMinute, requests?.factors);
+    this.batches = eachRow(
+      slotTable.batches,
+      ({ limits }, name) => new CallSlots(batches?.[name]?.maxSlots ?? limits.maxSlots),
+    );
     this.#slots = eachRow(slotTable.slots, (row: SlotRow, name) => new RowSlots(row, slots?.[name]));
     this.rooms = eachRow(slotTable.rooms, ({ limits }, name) => new FairPlaces({ ...limits, ...rooms?.[name] }));
     this.budgets = eachRow(slotTable.bytes, ({ limits }, name) => new ByteBudget({ ...limits, ...bytes?.[name] }));
+  }
+
+  /**
+   * Admits a request of a known caller: by the rate of its project, then its place among the connections, then the bytes
+   * of answers. What is refused by a later limit has counted in the earlier ones.
+   * @param takePlace takes a place for a request that has none yet; null if it has one
+   */
+  async enter(caller: Caller, takePlace: TakePlace | null = null): Promise<RateLimitResult> {
+    const limited = this.#rate === null ? unlimited : await this.#rate.take(caller);
+    if (limited.refusal !== null) return limited;
+    const withoutPlace = takePlace?.(caller) ?? null;
+    if (withoutPlace !== null) return { ...limited, refusal: withoutPlace };
+    const shortage = this.budgets.answer.fullFor(caller.projectId);
+    return shortage === null ? limited : { ...limited, refusal: answerShortageFailure(shortage) };
   }
 
   /**
@@ -81,6 +114,15 @@ export class Admission {
   figures(): Readonly<Record<LimitName, LimitFigures>> {
     return {
       ...eachRow(this.#slots, (slots: RowSlots) => slots.figures()),
+      ...eachRow(this.batches, ({ taken, waiting, calls: limit }: CallSlots) => ({
+        taken,
+        waiting,
+        refused: 0,
+        limit,
+      })),
+      request: { ...unlimitedFigures, refused: this.#rate?.refused ?? 0 },
+      'gateway request': { ...unlimitedFigures, refused: this.calls.refusedRequests },
+      'gateway call': { ...unlimitedFigures, taken: this.calls.running, refused: this.calls.refusedCalls },
       ...eachRow(this.rooms, (room: FairPlaces) => figuresOfRoom(room)),
       ...eachRow(this.budgets, ({ bytes: taken, refused, maxBytes }: ByteBudget) => ({
         taken,
@@ -91,6 +133,8 @@ export class Admission {
     };
   }
 }
+
+const unlimitedFigures: LimitFigures = { taken: 0, waiting: 0, refused: 0, limit: null };
 
 function figuresOfRoom({ limits, taken, bytes, refused }: FairPlaces): LimitFigures {
   const { maxPlaces, maxBytes } = limits;

@@ -1,6 +1,7 @@
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import type { FairPlacesLimits, FairSlotsLimits, SlotRefusal } from '#shared/async/fair-queue.ts';
 import { type ByteLimits, projectAnswersFull } from './byte-budget.ts';
+import type { LimitFactors } from './limit-levels.ts';
 
 interface Row<Limits> {
   /** What it limits. */
@@ -35,6 +36,18 @@ export interface RoomRow extends Row<FairPlacesLimits> {
 export interface BytesRow extends Row<ByteLimits> {
   readonly refused: ReadonlyArray<Failure['code']>;
   readonly instead?: string;
+}
+
+/** Slots of batches. */
+export interface BatchRow extends Row<{ readonly maxSlots: number }> {
+  readonly refused: ReadonlyArray<Failure['code']>;
+  readonly instead: string;
+}
+
+/** Requests that are counted for their project, its organization and its partner. Without a limit until one is set. */
+export interface RequestsRow extends Pick<Row<unknown>, 'of'> {
+  readonly setBy: string;
+  readonly refused: ReadonlyArray<Failure['code']>;
 }
 
 const mebibyte = 1024 * 1024;
@@ -216,20 +229,66 @@ const bytes = {
   },
 } satisfies Readonly<Record<string, BytesRow>>;
 
+const batches = {
+  'batch call': {
+    of: 'calls of batch lines; projects take turns, and so do the batches of a project',
+    limits: { maxSlots: 32 },
+    variables: ['BATCH_CALLS_AT_ONCE'],
+    refused: [],
+    instead: 'waits',
+  },
+  // Each has the hashes of up to 50,000 ids in memory.
+  'batch check': {
+    of: 'inputs of batches that are checked',
+    limits: { maxSlots: 4 },
+    refused: [],
+    instead: 'waits',
+  },
+} satisfies Readonly<Record<string, BatchRow>>;
+
+const requests = {
+  request: {
+    of: 'requests of a project in a minute; its organization and its partner have a multiple of it',
+    setBy: '`REQUESTS_PER_MINUTE`',
+    refused: ['rate-limited'],
+  },
+  'gateway request': {
+    of: 'requests to the gateway of a project in a minute, in the same way',
+    setBy: '`limits.requestsPerMinute` of the gateway’s configuration',
+    refused: ['rate-limited'],
+  },
+  'gateway call': {
+    of: 'calls of a project that run, in the same way; batches leave a quarter of them to live calls',
+    setBy: '`limits.callsAtOnce` of the gateway’s configuration',
+    refused: ['too-many-calls'],
+  },
+} satisfies Readonly<Record<string, RequestsRow>>;
+
 /**
  * Everything that limits how much runs or waits at the same time. docs/operations.md and `/metrics` show it by name.
  * `Admission` makes the slots, the room or the budget of each row.
  */
-export const slotTable = { slots, rooms, bytes };
+export const slotTable = { requests, slots, batches, rooms, bytes };
 
 export type SlotName = keyof typeof slots;
+export type BatchSlotName = keyof typeof batches;
 export type RoomName = keyof typeof rooms;
 /** The directions of the bytes of a request, and what else has a budget of bytes. */
 export type BytesName = keyof typeof bytes;
+
+/** How many requests a project may send in a minute. */
+export interface RequestRate {
+  /** Null without a limit. */
+  readonly perMinute: number | null;
+  /** Default: ten times as many for an organization, and for a partner. */
+  readonly factors?: LimitFactors;
+}
 
 /** Limits that replace those of the table; what is left out is as in the table. */
 export interface ChangedLimits {
   readonly slots?: Readonly<Partial<Record<SlotName, FairSlotsLimits>>>;
   readonly rooms?: Readonly<Partial<Record<RoomName, FairPlacesLimits>>>;
   readonly bytes?: Readonly<Partial<Record<BytesName, Partial<ByteLimits>>>>;
+  readonly batches?: Readonly<Partial<Record<BatchSlotName, BatchRow['limits']>>>;
+  readonly requests?: RequestRate;
 }

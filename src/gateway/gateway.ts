@@ -1,6 +1,7 @@
 import type { ProjectFile } from '#application/files/project-file.ts';
 import type { GatewayHealth } from '#domain/usage/gateway-health.ts';
 import type { Admission } from '#exchange/admission.ts';
+import type { CallLimits } from '#exchange/call-limits.ts';
 import type { ConfigurationSnapshot } from '#gateway/config/configuration-snapshot.ts';
 import { CircuitBreaker } from '#gateway/health/circuit-breaker.ts';
 import { AttemptLog, type AttemptObserver } from '#gateway/health/target-health.ts';
@@ -9,7 +10,6 @@ import type { StoredResponses } from '#responses/stored-responses.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { ThrottledLog } from '#shared/logging/throttled-log.ts';
 import type { SpoolFolder } from './audio/spool-folder.ts';
-import { CallLimits } from './call-limits.ts';
 import { CleanUps } from './clean-ups.ts';
 import { Catalogue } from './config/catalogue.ts';
 import type { GatewayConfiguration } from './config/configuration.ts';
@@ -99,7 +99,8 @@ export class Gateway {
     this.spools = spools;
     this.cleanUps = new CleanUps(options.admission);
     this.#environment = environment;
-    this.limits = new CallLimits(configuration.limits);
+    this.limits = options.admission.calls;
+    this.limits.configure(configuration.limits);
     this.#current = this.#open(configuration);
   }
 

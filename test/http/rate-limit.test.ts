@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { readConfig } from '#app/config.ts';
-import { RateLimit } from '#application/access/rate-limit.ts';
 import type { Caller } from '#domain/shared/access.ts';
+import { Admission } from '#exchange/admission.ts';
+import { RateLimit } from '#exchange/rate-limit.ts';
 import { caller, type FakeService, goodKey, startFakeService, widgetId } from './support/fake-service.ts';
 
 /** The key of a project that belongs to a partner's customer. */
@@ -12,6 +13,8 @@ const customer: Caller = {
   organizationId: 'ccustomer1',
   partnerId: 'cpartner01',
 };
+
+const limitedTo = (perMinute: number) => new Admission({ limits: { requests: { perMinute } } });
 
 describe('rate limit of requests', () => {
   let service: FakeService;
@@ -40,7 +43,7 @@ describe('rate limit of requests', () => {
         keyId: key === goodKey ? 'cfirst0000' : 'csecond000',
         projectId: key === other ? 'cproject02' : 'cproject01',
       }),
-      rateLimit: new RateLimit(2),
+      admission: limitedTo(2),
     });
     const answers = [await get(), await get(second)];
     const refused = await get(second);
@@ -59,7 +62,7 @@ describe('rate limit of requests', () => {
   });
 
   it('counts requests to unknown paths too', async () => {
-    service = await startFakeService({ rateLimit: new RateLimit(1) });
+    service = await startFakeService({ admission: limitedTo(1) });
     const getUnknownPath = () => fetch(`${service.url}/v1/nowhere`, { headers: { 'x-api-key': goodKey } });
     assert.deepEqual([(await getUnknownPath()).status, (await getUnknownPath()).status], [404, 429]);
   });
@@ -67,7 +70,7 @@ describe('rate limit of requests', () => {
   it('does not limit admin keys', async () => {
     service = await startFakeService({
       authenticate: async () => ({ ...caller, keyType: 'admin' }),
-      rateLimit: new RateLimit(1),
+      admission: limitedTo(1),
     });
     const answers = [await get(), await get()];
     assert.deepEqual(

@@ -3,9 +3,12 @@ import type { ByteLimits } from '#exchange/byte-budget.ts';
 import { type ChangedLimits, maxLineBytesOf } from '#exchange/slot-table.ts';
 
 /** The limits of the table that the configuration changes. */
-export function changedLimits({ bodies, answers, spools, feeds, maxJsonBytes }: Config['limits']): ChangedLimits {
+export function changedLimits(limits: Config['limits']): ChangedLimits {
+  const { bodies, answers, spools, feeds, maxJsonBytes } = limits;
   const lines = linesLimits(bodies, maxLineBytesOf(maxJsonBytes));
   return {
+    requests: { perMinute: limits.requestsPerMinute, factors: limits.limitFactors },
+    batches: { 'batch call': { maxSlots: limits.batchCallsAtOnce } },
     rooms: { 'live feed': feeds },
     bytes: { body: bodies, answer: answers, spool: spools, 'batch line': lines },
   };

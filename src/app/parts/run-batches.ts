@@ -4,14 +4,11 @@ import type { FileSpace } from '#application/files/file-space.ts';
 import { maxLineBytesOf } from '#exchange/slot-table.ts';
 import { LeaseWatch } from '#leases/lease-watch.ts';
 import { BatchRunner, type BatchRunnerOptions } from '#processes/batches/batch-runner.ts';
-import { CallSlots } from '#processes/batches/call-slots.ts';
 import { LeftLines } from '#processes/batches/left-lines.ts';
 import { clock } from '#shared/clock.ts';
 import { runOnOneNode } from './run-on-one-node.ts';
 
 const lease = 'batches';
-/** Maximum inputs that are checked at the same time. Each check has the hashes of up to 50,000 ids in memory. */
-const maxChecksAtOnce = 4;
 
 /**
  * Runs batches if this node may.
@@ -29,8 +26,8 @@ export function runBatches(runtime: Runtime, calls: LineCalls | null, space: Fil
     const options: BatchRunnerOptions = {
       ...stores,
       calls,
-      slots: new CallSlots(config.limits.batchCallsAtOnce),
-      checks: new CallSlots(maxChecksAtOnce),
+      slots: admission.batches['batch call'],
+      checks: admission.batches['batch check'],
       left,
       maxLineBytes,
       lines: admission.budgets['batch line'],

@@ -1,10 +1,9 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type * as t from 'io-ts';
 import type { KeyUse } from '#application/access/key-resolver.ts';
-import type { RateLimit } from '#application/access/rate-limit.ts';
 import type { Caller } from '#domain/shared/access.ts';
 import { type Failure, failure, type InputError } from '#domain/shared/failure.ts';
-import { answerShortageFailure, type ByteBudget } from '#exchange/byte-budget.ts';
+import type { Admission, TakePlace } from '#exchange/admission.ts';
 import { ClientDisconnectedError } from '#exchange/held.ts';
 import { inputErrors, invalidInput, maxInputErrors } from '#exchange/input-errors.ts';
 import type { Authorised } from '#exchange/request.ts';
@@ -46,7 +45,7 @@ export interface OperationCall {
   /** What is wrong with the header that has the key, if it can be seen. */
   readonly keyFault?: Failure | null;
   /** Takes a place for a call that has none yet. Returns why it gets none. Default: it has one. */
-  readonly takePlace?: ((caller: Caller) => Failure | null) | null;
+  readonly takePlace?: TakePlace | null;
   readonly requestId: string;
   /** Method and path as requested: `POST /v1/flows/c…/versions`. */
   readonly requestTarget: string;
@@ -83,10 +82,8 @@ export interface InvokeDependencies {
   readonly authenticate: (presentedKey: string, use: KeyUse) => Promise<Caller | null>;
   /** Finds the caller of a session; null if it is over. Default: there are no sessions. @throws UnavailableError */
   readonly authenticateSession?: (token: string, use: KeyUse) => Promise<Caller | null>;
-  /** Counts a request of a caller; null if there is no limit. */
-  readonly rateLimit: Pick<RateLimit, 'take'> | null;
-  /** Counts the bytes of answers that clients have not taken yet; null if nothing is refused because of them. */
-  readonly answers: Pick<ByteBudget, 'fullFor'> | null;
+  /** Admits requests of known callers; null if all are admitted. */
+  readonly admission: Pick<Admission, 'enter'> | null;
   readonly metrics: { readonly command: (name: string, seconds: number) => void };
   readonly logger: Logger;
 }
@@ -116,7 +113,7 @@ export type Invoke = (call: OperationCall) => Promise<Invocation>;
  * Stages 7 to 12 are `Operation.execute`: `execute-command.ts` numbers them, because 7 to 10 repeat after a conflict.
  */
 export function createInvoke(dependencies: InvokeDependencies): Invoke {
-  const { authenticate, authenticateSession = noSessions, rateLimit, answers, logger } = dependencies;
+  const { authenticate, authenticateSession = noSessions, admission, logger } = dependencies;
   const invokeAs = createInvokeAs(dependencies);
   return async (call) => {
     let caller: Caller | null = null;
@@ -127,15 +124,11 @@ export function createInvoke(dependencies: InvokeDependencies): Invoke {
       if (caller === null) return refused(unknownCaller(call), null);
 
       // 2. Limits
-      if (rateLimit !== null) {
-        const limited = await rateLimit.take(caller);
-        limitHeaders = limited.headers;
-        if (limited.refusal !== null) return refused(limited.refusal, caller, limitHeaders);
+      if (admission !== null) {
+        const entered = await admission.enter(caller, call.takePlace);
+        limitHeaders = entered.headers;
+        if (entered.refusal !== null) return refused(entered.refusal, caller, limitHeaders);
       }
-      const withoutPlace = call.takePlace?.(caller) ?? null;
-      if (withoutPlace !== null) return refused(withoutPlace, caller, limitHeaders);
-      const shortage = answers?.fullFor(caller.projectId) ?? null;
-      if (shortage !== null) return refused(answerShortageFailure(shortage), caller, limitHeaders);
     } catch (error) {
       const unexpected = failureOfError(error, { requestId: call.requestId, operation: nameOf(call.target) }, logger);
       return refused(unexpected, caller, limitHeaders);

@@ -1,5 +1,5 @@
 import type * as t from 'io-ts';
-import { defaultLimitFactor } from '#application/access/rate-limit.ts';
+import { defaultLimitFactor } from '#exchange/limit-levels.ts';
 import { maxTokensMember, modelTraits } from '#gateway/protocols/target-model.ts';
 import { ConfiguredProvider } from '#gateway/providers/provider-kinds.ts';
 import { byName } from '#gateway/providers/provider-settings.ts';

@@ -1,7 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { Context } from 'koa';
 import type { PageSessions } from '#application/access/page-sessions.ts';
-import type { RateLimit } from '#application/access/rate-limit.ts';
 import { failureOfError } from '#application/operations/unexpected-error.ts';
 import type { Caller } from '#domain/shared/access.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
@@ -21,9 +20,7 @@ export interface PageSessionAccess {
   readonly cookie: SessionCookie;
   /** Finds the holder of a key; null for an unknown one. @throws UnavailableError */
   readonly authenticate: (presentedKey: string) => Promise<Caller | null>;
-  /** Null without a limit. */
-  readonly rateLimit: Pick<RateLimit, 'take'> | null;
-  readonly admission: Pick<Admission, 'slot'>;
+  readonly admission: Pick<Admission, 'enter' | 'slot'>;
   readonly logger: Logger;
 }
 
@@ -82,13 +79,13 @@ const keyInvalid = failure('key-invalid', 'This key opens nothing here.');
 async function admit(
   context: RequestContext,
   caller: Caller,
-  { rateLimit, admission }: PageSessionAccess,
+  { admission }: PageSessionAccess,
 ): Promise<Failure | null> {
   context.keyId = caller.keyId;
   context.held.belongTo(caller.projectId);
-  const limited = await rateLimit?.take(caller);
-  context.limitHeaders = limited?.headers ?? [];
-  if (limited !== undefined && limited.refusal !== null) return limited.refusal;
+  const { refusal, headers: limitHeaders } = await admission.enter(caller);
+  context.limitHeaders = limitHeaders;
+  if (refusal !== null) return refusal;
   const place = await admission.slot(context.held, 'command answer');
   return E.isLeft(place) ? place.left : null;
 }

@@ -3,13 +3,13 @@ import type { BatchLine, LineAnswer, LineCalls, LineOutcome } from '#application
 import type { BatchState } from '#domain/batch/batch.ts';
 import { derivedFileId } from '#domain/file/file.ts';
 import type { Caller } from '#domain/shared/access.ts';
+import type { CallSlot, CallSlots } from '#exchange/call-slots.ts';
 import { abortable } from '#shared/async/timed-waits.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { answeredLine, maxBytesOnLine } from './answered-line.ts';
 import type { BatchStore } from './batch-store.ts';
-import type { CallSlot, CallSlots } from './call-slots.ts';
 import type { FinishedLine } from './part-recorder.ts';
 import type { NumberedLine } from './read-lines.ts';
 import { type RunStop, TermOverError } from './run-stop.ts';

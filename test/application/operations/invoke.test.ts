@@ -17,6 +17,8 @@ import {
 import { createRoutes, type OperationRoute } from '#application/operations/registry.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { type Failure, type FailureCode, failure } from '#domain/shared/failure.ts';
+import { Admission } from '#exchange/admission.ts';
+import type { ByteLimits } from '#exchange/byte-budget.ts';
 import { ClientDisconnectedError } from '#exchange/held.ts';
 import type { Authorised } from '#exchange/request.ts';
 import { currentOwner, serviceOwner } from '#shared/async/fair-queue.ts';
@@ -72,6 +74,13 @@ const inCall = (change: Partial<OperationCall>) => (scenario: Scenario) => ({
 const headers = { ifMatch: null, idempotencyKey: null, minPosition: null, fault: null };
 const withBody = (name: string) => async () => E.right({ fields: { flowId: ids.flow, name }, bodyHash: 'hash' });
 
+/** Whose project has one unread byte of an answer. */
+function withAnswersOf(limits: ByteLimits): Admission {
+  const admission = new Admission({ limits: { bytes: { answer: limits } } });
+  admission.budgets.answer.hold(callerOf('project').projectId).resize(1);
+  return admission;
+}
+
 /** Every refusal in the order of the stages. A request with two successive faults is refused for the earlier one. */
 const faults: ReadonlyArray<Fault> = [
   { stage: '1. authentication, no key', code: 'key-required', in: inCall({ presentedKey: null }) },
@@ -84,18 +93,20 @@ const faults: ReadonlyArray<Fault> = [
     stage: '2. rate limit',
     code: 'rate-limited',
     in: inDependencies({
-      rateLimit: { take: async () => ({ refusal: failure('rate-limited', 'Later.'), headers: ['RateLimit', 'r=0'] }) },
+      admission: {
+        enter: async () => ({ refusal: failure('rate-limited', 'Later.'), headers: ['RateLimit', 'r=0'] }),
+      },
     }),
   },
   {
     stage: '2. answers of the project in flight',
     code: 'too-many-answer-bytes',
-    in: inDependencies({ answers: { fullFor: () => 'project' } }),
+    in: inDependencies({ admission: withAnswersOf({ maxBytes: 2, maxBytesPerProject: 1 }) }),
   },
   {
     stage: '2. answers of the node in flight',
     code: 'answers-full',
-    in: inDependencies({ answers: { fullFor: () => 'node' } }),
+    in: inDependencies({ admission: withAnswersOf({ maxBytes: 1, maxBytesPerProject: 2 }) }),
   },
   { stage: '3. unknown path', code: 'path-not-found', in: (scenario) => ({ ...scenario, path: 'unknown' }) },
   { stage: '3. method', code: 'method-not-allowed', in: (scenario) => ({ ...scenario, path: 'other-method' }) },
@@ -140,8 +151,7 @@ describe('invoke', () => {
     scenario = {
       dependencies: {
         authenticate: async () => callerOf('project'),
-        rateLimit: null,
-        answers: null,
+        admission: null,
         metrics: { command: (name) => void steps.push(`metrics of ${name}`) },
         logger: { warn: log, error: log } as InvokeDependencies['logger'],
       },

@@ -133,8 +133,7 @@ export async function startGateway(
         if (authenticate !== undefined) return authenticate(key);
         return key === goodKey ? holder : null;
       },
-      rateLimit: null,
-      answers: admission.budgets.answer,
+      admission,
       metrics,
       logger: log,
     }),

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'mocha';
-import { RateLimit } from '#application/access/rate-limit.ts';
 import type { Caller } from '#domain/shared/access.ts';
 import { Admission } from '#exchange/admission.ts';
 import type { ByteBudget } from '#exchange/byte-budget.ts';
@@ -20,7 +19,7 @@ describe('The sign-in of the dashboard', () => {
   beforeEach(async () => {
     opened = 0;
     open = async () => 'x'.repeat(43);
-    const admission = new Admission();
+    const admission = new Admission({ limits: { requests: { perMinute } } });
     answers = admission.budgets.answer;
     const publicRoutes = sessionRoutes({
       sessions: {
@@ -32,7 +31,6 @@ describe('The sign-in of the dashboard', () => {
       },
       cookie: new SessionCookie(null),
       authenticate: async (key) => (key === goodKey ? holder : null),
-      rateLimit: new RateLimit(perMinute),
       admission,
       logger: { error: () => undefined, warn: () => undefined, info: () => undefined },
     });

@@ -1,7 +1,6 @@
 import { Writable } from 'node:stream';
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import type { RateLimit } from '#application/access/rate-limit.ts';
 import { createInvoke, type InvokeDependencies } from '#application/operations/invoke.ts';
 import { get, type Operation, patch, post, put, remove } from '#application/operations/operation.ts';
 import type { OperationRequest } from '#application/operations/operation-request.ts';
@@ -218,13 +217,11 @@ export interface FakeService extends HttpServer {
 /** Replacements of the fakes. */
 export interface FakeServiceOptions extends Partial<AppOptions> {
   readonly authenticate?: InvokeDependencies['authenticate'];
-  /** Default: no limit. */
-  readonly rateLimit?: RateLimit;
 }
 
 /** Starts a service on a free port; options and limits replace the fakes. */
 export async function startFakeService(
-  { authenticate, rateLimit, admission = new Admission(), ...more }: FakeServiceOptions = {},
+  { authenticate, admission = new Admission(), ...more }: FakeServiceOptions = {},
   limits: ServerLimits = {},
 ): Promise<FakeService> {
   const seen: OperationRequest[] = [];
@@ -242,8 +239,7 @@ export async function startFakeService(
     operations: fakeOperations(seen, hashes),
     invoke: createInvoke({
       authenticate: authenticate ?? (async (key) => (key === goodKey ? caller : null)),
-      rateLimit: rateLimit ?? null,
-      answers: admission.budgets.answer,
+      admission,
       metrics,
       logger: log,
     }),

@@ -44,8 +44,7 @@ export async function invokeOperation(
   const ignore = () => undefined;
   const invoke = createInvoke({
     authenticate: async () => caller,
-    rateLimit: null,
-    answers: null,
+    admission: null,
     metrics: { command: ignore },
     logger: { info: ignore, warn: ignore, error: ignore },
   });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type CallSlot, CallSlots } from '#processes/batches/call-slots.ts';
+import { type CallSlot, CallSlots } from '#exchange/call-slots.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));

@@ -1,16 +1,7 @@
-import {
-  defaultLimitFactor,
-  type LimitFactors,
-  type LimitLevel,
-  limitAt,
-  limitLevelsOf,
-  RateLimit,
-  type RateLimitResult,
-} from '#application/access/rate-limit.ts';
 import type { Caller } from '#domain/shared/access.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
-
-const unlimited: RateLimitResult = { headers: [], refusal: null };
+import { defaultLimitFactor, type LimitFactors, type LimitLevel, limitAt, limitLevelsOf } from './limit-levels.ts';
+import { RateLimit, type RateLimitResult, unlimited } from './rate-limit.ts';
 
 /** The configuration's limits of a project; undefined for none. */
 export interface CallLimitsOptions {
@@ -37,8 +28,27 @@ export class CallLimits {
   #maxConcurrentCalls: number | null = null;
   #factors: LimitFactors = { organization: defaultLimitFactor, partner: defaultLimitFactor };
 
+  #refusedCalls = 0;
+
   constructor(configuration: CallLimitsOptions) {
     this.configure(configuration);
+  }
+
+  /** The calls that run now, without those of `admin` keys. */
+  get running(): number {
+    let calls = 0;
+    for (const ofProject of this.#running.project.values()) calls += ofProject;
+    return calls;
+  }
+
+  /** How many calls were refused because too many run. */
+  get refusedCalls(): number {
+    return this.#refusedCalls;
+  }
+
+  /** How many calls were refused because of the requests of the minute, since it is limited. */
+  get refusedRequests(): number {
+    return this.#rate?.refused ?? 0;
   }
 
   /** Changes the limits. The counts of the current minute and of running calls stay. */
@@ -92,7 +102,9 @@ export class CallLimits {
     if (this.#maxConcurrentCalls === null) return null;
     for (const level of levels) {
       const limit = limitAt(level, this.#maxConcurrentCalls, this.#factors);
-      if (this.#runningAt(level) >= shareOf(limit)) return tooManyCalls(level, limit);
+      if (this.#runningAt(level) < shareOf(limit)) continue;
+      this.#refusedCalls += 1;
+      return tooManyCalls(level, limit);
     }
     return null;
   }

@@ -1,6 +1,7 @@
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import type { RateLimiterMemory } from 'rate-limiter-flexible';
 import type { Caller } from '#domain/shared/access.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
+import { defaultLimitFactors, type LimitFactors, type LimitLevel, limitAt, limitLevelsOf } from './limit-levels.ts';
 
 const windowSeconds = 60;
 
@@ -12,7 +13,8 @@ export interface RateLimitResult {
   readonly headers: ReadonlyArray<string>;
 }
 
-const unlimited: RateLimitResult = { refusal: null, headers: [] };
+/** The result without a limit. */
+export const unlimited: RateLimitResult = { refusal: null, headers: [] };
 
 /** The rest of a limit after a request. */
 interface Count {
@@ -29,17 +31,21 @@ interface Count {
  * project counters.
  */
 export class RateLimit {
-  readonly #limiters: Readonly<Record<LimitLevel['kind'], RateLimiterMemory>>;
+  /** Loaded when the first limit is set: most nodes have none. */
+  readonly #limiters = loadLimiters();
   #perProject: number;
+  #refused = 0;
   #factors: LimitFactors;
 
   /** @param perProject requests of a project in a minute */
   constructor(perProject: number, factors: LimitFactors = defaultLimitFactors) {
-    // This class compares counts with limits itself, so that limits may change while counts stay.
-    const limiter = () => new RateLimiterMemory({ points: Number.MAX_SAFE_INTEGER, duration: windowSeconds });
-    this.#limiters = { project: limiter(), organization: limiter(), partner: limiter() };
     this.#perProject = perProject;
     this.#factors = factors;
+  }
+
+  /** How many requests were refused. */
+  get refused(): number {
+    return this.#refused;
   }
 
   /** Changes the limits. The counts of the current minute stay. */
@@ -58,6 +64,7 @@ export class RateLimit {
       const count = await this.#count(level);
       counts.push(count);
       if (count.isExceeded) {
+        this.#refused += 1;
         await this.#giveBack(counts);
         return { refusal: rateLimited(count), headers: fieldsOf(count) };
       }
@@ -67,9 +74,9 @@ export class RateLimit {
   }
 
   async #count(level: LimitLevel): Promise<Count> {
+    const limiters = await this.#limiters;
     const limit = limitAt(level, this.#perProject, this.#factors);
-    const counted = await this.#limiters[level.kind].consume(level.id).catch((refused: unknown) => refused);
-    if (!(counted instanceof RateLimiterRes)) throw counted;
+    const counted = await limiters[level.kind].consume(level.id);
     return {
       level,
       limit,
@@ -81,8 +88,16 @@ export class RateLimit {
 
   /** Otherwise a raised limit would still be used up by requests that the lower one refused. */
   async #giveBack(counts: ReadonlyArray<Count>): Promise<void> {
-    for (const { level } of counts) await this.#limiters[level.kind].reward(level.id);
+    const limiters = await this.#limiters;
+    for (const { level } of counts) await limiters[level.kind].reward(level.id);
   }
+}
+
+async function loadLimiters(): Promise<Readonly<Record<LimitLevel['kind'], RateLimiterMemory>>> {
+  const { RateLimiterMemory } = await import('rate-limiter-flexible');
+  // `RateLimit` compares counts with limits itself, so that limits may change while counts stay.
+  const limiter = () => new RateLimiterMemory({ points: Number.MAX_SAFE_INTEGER, duration: windowSeconds });
+  return { project: limiter(), organization: limiter(), partner: limiter() };
 }
 
 /** The limit with the least left; among equals the narrowest, which comes last. */
@@ -105,46 +120,4 @@ function fieldsOf({ level: { kind }, limit, remaining, secondsLeft }: Count): Re
 function rateLimited({ level: { kind }, limit, secondsLeft }: Count): Failure {
   const detail = `The ${kind} has had its ${limit} requests of this minute. Try again in ${secondsLeft} s.`;
   return failure('rate-limited', detail, { retryAfterSeconds: secondsLeft });
-}
-
-/** The limits of the levels above a project, as multiples of the project's limit. */
-export interface LimitFactors {
-  readonly organization: number;
-  readonly partner: number;
-}
-
-/** The default multiple of a project's limit for its organization and its partner. */
-export const defaultLimitFactor = 10;
-
-/** The default of `LimitFactors`. */
-export const defaultLimitFactors: LimitFactors = { organization: defaultLimitFactor, partner: defaultLimitFactor };
-
-/** One level for which a request counts. */
-export interface LimitLevel {
-  readonly kind: 'project' | 'organization' | 'partner';
-  /** The project's or organization's id. */
-  readonly id: string;
-}
-
-/**
- * The levels for which a caller's request counts, the broadest first: its partner, its organization, its project. So
- * neither more keys nor more projects raise the limit. A partner's own organization counts for the partner, too.
- * @returns none for an `admin` key, which has no limits
- */
-export function limitLevelsOf(caller: Caller): ReadonlyArray<LimitLevel> {
-  if (caller.keyType === 'admin') return [];
-  const { projectId, organizationId, partnerId } = caller;
-  const own: ReadonlyArray<LimitLevel> = [
-    { kind: 'organization', id: organizationId },
-    { kind: 'project', id: projectId },
-  ];
-  return partnerId === null ? own : [{ kind: 'partner', id: partnerId }, ...own];
-}
-
-/**
- * The limit at a level.
- * @param perProject a project's limit
- */
-export function limitAt({ kind }: LimitLevel, perProject: number, factors: LimitFactors): number {
-  return kind === 'project' ? perProject : perProject * factors[kind];
 }

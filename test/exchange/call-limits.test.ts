@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Caller } from '#domain/shared/access.ts';
-import { CallLimits } from '#gateway/call-limits.ts';
+import { CallLimits } from '#exchange/call-limits.ts';
 import { caller } from '#test/http/support/fake-service.ts';
 
 const customer: Caller = { ...caller, keyType: 'project', organizationId: 'ccustomer1', partnerId: 'cpartner01' };

@@ -1,4 +1,5 @@
 import { clock, type Timer } from '#shared/clock.ts';
+
 /** A slot for one call. */
 export interface CallSlot {
   /** Gives the slot back, because its call has ended. */
@@ -32,6 +33,18 @@ export class CallSlots {
   constructor(calls: number) {
     this.calls = calls;
     this.#free = calls;
+  }
+
+  /** Slots that are taken now. */
+  get taken(): number {
+    return this.calls - this.#free;
+  }
+
+  /** Calls that wait now. */
+  get waiting(): number {
+    let waiting = 0;
+    for (const batches of this.#projects.values()) for (const waiters of batches.values()) waiting += waiters.length;
+    return waiting;
   }
 
   /** Waits for a slot. @returns null if the signal aborts first */
