@@ -2,8 +2,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as E from 'fp-ts/lib/Either.js';
 import type { Caller } from '#domain/shared/access.ts';
 import type { Failure } from '#domain/shared/failure.ts';
-import { FairPlaces, FairSlots, type LeaveSlot, type SlotRefusal } from '#shared/async/fair-queue.ts';
-import { answerShortageFailure, ByteBudget } from './byte-budget.ts';
+import { FairPlaces, FairSlots, type LeaveSlot, type SlotRefusal, type WorkOwner } from '#shared/async/fair-queue.ts';
+import { bodyShortageFailure } from './body.ts';
+import { answerShortageFailure, answersFull, ByteBudget } from './byte-budget.ts';
 import { CallLimits } from './call-limits.ts';
 import { CallSlots } from './call-slots.ts';
 import type { GiveBack, Held } from './held.ts';
@@ -17,6 +18,8 @@ import {
   type SlotRow,
   slotTable,
 } from './slot-table.ts';
+import type { TurnKind } from './turn-queue.ts';
+import { turn } from './turns.ts';
 
 /** Whose slot it is, and what it is added to. */
 export type Holder = Pick<Held, 'owner' | 'add'>;
@@ -90,6 +93,26 @@ export class Admission {
     if (withoutPlace !== null) return { ...limited, refusal: withoutPlace };
     const shortage = this.budgets.answer.fullFor(caller.projectId);
     return shortage === null ? limited : { ...limited, refusal: answerShortageFailure(shortage) };
+  }
+
+  /**
+   * Takes bytes that a request will hold in memory. Those of an answer count against the node alone, because its request
+   * was admitted.
+   * @returns why there is no room for them; null if they are counted
+   */
+  bytes(held: Held, direction: 'body' | 'answer', count: number): Failure | null {
+    if (direction === 'answer') return held.answer.takeBegun(count) ? null : answersFull;
+    const shortage = held.body.take(count);
+    return shortage === null ? null : bodyShortageFailure(shortage);
+  }
+
+  /**
+   * Takes work from a turn of the event loop of this thread, which all its work shares: see `turns.ts`.
+   * @param work in characters
+   * @returns null if the work may begin now
+   */
+  turn(held: WorkOwner, kind: TurnKind, work: number): Promise<void> | null {
+    return turn(held, kind, work);
   }
 
   /**

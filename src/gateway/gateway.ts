@@ -68,6 +68,7 @@ export class Gateway {
   readonly responses: StoredResponses;
   readonly findFile: GatewayOptions['findFile'];
   readonly log: GatewayOptions['log'];
+  readonly admission: Admission;
   /** Shared by all configurations. */
   readonly limits: CallLimits;
   readonly cleanUps: CleanUps;
@@ -99,6 +100,7 @@ export class Gateway {
     this.spools = spools;
     this.cleanUps = new CleanUps(options.admission);
     this.#environment = environment;
+    this.admission = options.admission;
     this.limits = options.admission.calls;
     this.limits.configure(configuration.limits);
     this.#current = this.#open(configuration);

@@ -1,7 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
-import { answersFull } from '#exchange/byte-budget.ts';
 import { openAiResponsesErrors } from '#exchange/error-form.ts';
 import { answeredHere, type CallResult, type GatewayCall } from '#gateway/gateway-call.ts';
 import { storeUnavailable } from '#gateway/responses/response-keeper.ts';
@@ -60,7 +59,8 @@ export async function findTurn(call: GatewayCall): Promise<E.Either<Failure, Kep
   const { turns } = call.gateway.responses;
   const outline = await turns.findOutline(call.caller.projectId, id);
   if (outline === null) return E.left(notFoundHere(id));
-  if (!call.held.answer.takeBegun(outline.bytes)) return E.left(answersFull);
+  const refusal = call.gateway.admission.bytes(call.held, 'answer', outline.bytes);
+  if (refusal !== null) return E.left(refusal);
   const turn = await turns.read(outline);
   return turn === null ? E.left(notFoundHere(id)) : E.right(turn);
 }

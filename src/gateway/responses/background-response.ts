@@ -1,6 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js';
 import { failure } from '#domain/shared/failure.ts';
-import { answersFull } from '#exchange/byte-budget.ts';
 import type { AttemptFailure } from '#gateway/attempt/attempt-failure.ts';
 import type { CallResult, GatewayCall } from '#gateway/gateway-call.ts';
 import { openAiResponses } from '#gateway/protocols/openai-responses/openai-responses.ts';
@@ -115,7 +114,8 @@ class BackgroundRelay {
   };
 
   async #answer(stored: ResponseOutline, answerFrom: BackgroundRequest['answerFrom']): Promise<CallResult> {
-    if (!this.#call.held.answer.takeBegun(stored.bytes)) return E.left(answersFull);
+    const refusal = this.#call.gateway.admission.bytes(this.#call.held, 'answer', stored.bytes);
+    if (refusal !== null) return E.left(refusal);
     const turn = await this.#call.gateway.responses.turns.read(stored);
     return turn === null ? E.left(gone) : answerFrom(turn);
   }

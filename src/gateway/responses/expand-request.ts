@@ -294,8 +294,9 @@ class Expansion {
     if ((before?.size ?? 0) > maxJsonBytes) return conversationTooLong(this.#limits);
     if (addedBytes > maxJsonBytes) return bodyTooLarge(maxJsonBytes);
     const bodyBytes = isChanged ? this.#request.bytes.length : 0;
-    const shortage = this.#call.held.body.take(bodyBytes + addedBytes);
-    if (shortage !== null) return bodyShortageFailure(shortage);
+    const { held, gateway } = this.#call;
+    const refusal = gateway.admission.bytes(held, 'body', bodyBytes + addedBytes);
+    if (refusal !== null) return refusal;
     if (editedBytes > largeBodyBytes) await turn(currentWorkOwner(), 'body', editedBytes);
     return null;
   }

@@ -2,7 +2,6 @@ import * as E from 'fp-ts/lib/Either.js';
 import type { ProjectFile } from '#application/files/project-file.ts';
 import { notFound } from '#application/operations/access-refusals.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
-import { bodyShortageFailure } from '#exchange/body.ts';
 import { largeBodyBytes, turn, workOfTurn } from '#exchange/turns.ts';
 import {
   lastMember,
@@ -101,13 +100,14 @@ class FileInliner {
     const addedBytes = files.reduce((sum, id) => sum + this.#replacementOf(id).bytes, 0);
     if (addedBytes > maxInlinedBytes) return E.left(tooLarge);
     const textBytes = [...this.#found.values()].reduce((sum, each) => sum + each.bytes, 0);
-    const shortage = this.#call.held.body.take(textBytes + bytes.length + addedBytes);
-    if (shortage !== null) return E.left(bodyShortageFailure(shortage));
+    const { held, gateway } = this.#call;
+    const refusal = gateway.admission.bytes(held, 'body', textBytes + bytes.length + addedBytes);
+    if (refusal !== null) return E.left(refusal);
     const edits = await this.#edits();
     const sentBytes = bytes.length + addedBytes;
     if (sentBytes > largeBodyBytes) await turn(currentWorkOwner(), 'body', sentBytes);
     const inlined = applyEdits(bytes, edits);
-    this.#call.held.body.giveBack(textBytes);
+    held.body.giveBack(textBytes);
     const gone = [...this.#found].flatMap(([id, { file }]) => (file === null ? [id] : []));
     return E.right({ bytes: inlined, gone });
   }

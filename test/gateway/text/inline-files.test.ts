@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import * as E from 'fp-ts/lib/Either.js';
 import type { ProjectFile } from '#application/files/project-file.ts';
-import { ByteBudget } from '#exchange/byte-budget.ts';
+import { Admission } from '#exchange/admission.ts';
+import { Held } from '#exchange/held.ts';
 import type { GatewayCall } from '#gateway/gateway-call.ts';
 import { readExpandedRequest } from '#gateway/protocols/openai-responses/responses-request.ts';
 import { type Inlining, inlineFiles } from '#gateway/text/inline-files.ts';
@@ -11,9 +12,10 @@ const mebibyte = 1024 * 1024;
 
 /** A call of a project with these files, by their ids. Every file that is read is noted. */
 function callWith(files: Readonly<Record<string, Omit<ProjectFile, 'open'>>>, maxBytes = 64 * mebibyte) {
-  const budget = new ByteBudget({ maxBytesPerProject: maxBytes, maxBytes });
+  const admission = new Admission({ limits: { bytes: { body: { maxBytesPerProject: maxBytes, maxBytes } } } });
+  const held = new Held('p', admission.budgets);
   const noted: { readonly id: string; readonly heldBytes: number }[] = [];
-  const bodyHold = budget.hold('p');
+  const bodyHold = held.body;
   const findFile = async (id: string) => {
     const file = files[id];
     if (file === undefined) return null;
@@ -25,7 +27,7 @@ function callWith(files: Readonly<Record<string, Omit<ProjectFile, 'open'>>>, ma
   };
   const caller = { projectId: 'p', scopes: new Set(['files:read']) };
   return {
-    call: { gateway: { findFile }, caller, held: { body: bodyHold } } as unknown as GatewayCall,
+    call: { gateway: { findFile, admission }, caller, held } as unknown as GatewayCall,
     noted,
     bodyHold,
   };
