@@ -1,4 +1,5 @@
 import type { Tenant } from '#domain/shared/access.ts';
+import type { RecordedCall } from '#domain/usage/recorded-call.ts';
 import type { Price } from '#gateway/config/configuration.ts';
 import type { Consumption, ReportedConsumption, Tokens } from '#gateway/neutral/consumption.ts';
 
@@ -39,7 +40,7 @@ export interface BrokenAttempt extends ReportedConsumption {
  * the complete request arrived.
  */
 export interface CallRecord extends Consumption, Tenant {
-  readonly operation: 'chat' | 'responses' | 'messages' | 'embeddings' | 'speech' | 'transcription';
+  readonly operation: RecordedCall['operation'];
   readonly keyId: string;
   readonly requestId: string;
   /** The batch that the call is a line of; null for a client's call. */

@@ -1,6 +1,7 @@
 import { distance } from 'fastest-levenshtein';
 import type { AnyOperation } from '#application/operations/operation.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
+import { type ErrorForm, openAiErrors } from '#exchange/error-form.ts';
 
 /** Beginnings of paths of OpenAI's and Anthropic's APIs that generate text: a client can use another one instead. */
 const textPaths = [
@@ -22,24 +23,20 @@ const geminiMethod = /^\/v1(?:beta|alpha)?\/(?:models|tunedModels)\/[^/]+:([a-zA
 export const unservedPaths: ReadonlySet<string> = new Set(['/v1/responses/compact', '/v1/responses/input_tokens']);
 
 /**
- * The other paths, with those of Cohere's and Jina's API for ranking texts. The router finds served paths before it uses
- * this list.
+ * The other paths that endpoints of the gateway do not begin with, with those of Cohere's and Jina's API for ranking texts.
+ * The router finds served paths before it uses this list.
  */
 const otherPaths = [
-  '/v1/audio',
   '/v1/batches',
-  '/v1/chat',
   '/v1/chatkit',
   '/v1/containers',
   '/v1/edits',
-  '/v1/embeddings',
   '/v1/engines',
   '/v1/evals',
   '/v1/files',
   '/v1/fine_tuning',
   '/v1/fine-tunes',
   '/v1/images',
-  '/v1/models',
   '/v1/moderations',
   '/v1/organization',
   '/v1/realtime',
@@ -51,9 +48,10 @@ const otherPaths = [
   '/v1/videos',
 ];
 
-/** Whether a path is one of Anthropic's API, whose clients read errors of its form. */
-export function isPathOfMessages(path: string): boolean {
-  return isWithin(path, '/v1/messages');
+/** Returns the form of errors for a path without an operation: that of the endpoint that it begins with. */
+export function createFormOfPath(operations: ReadonlyArray<AnyOperation>): (path: string) => ErrorForm {
+  const forms = operations.filter(isEndpoint).map(({ http, errorForm }) => [http.path, errorForm?.({})] as const);
+  return (path) => forms.find(([served]) => isWithin(path, served))?.[1] ?? openAiErrors;
 }
 
 /** Finds the failure for a path without an operation that says what is right; null if nothing resembles the path. */
@@ -77,6 +75,8 @@ export function findGeminiPath(path: string): Failure | null {
 export function createFindWrongTurn(operations: ReadonlyArray<AnyOperation>): FindWrongTurn {
   const ofGateway = operations.filter(({ plane }) => plane === 'gateway');
   const paths = [...new Set(ofGateway.map(({ http }) => http.path))];
+  const openAis = [...textPaths, ...otherPaths, ...operations.filter(isEndpoint).map(({ http }) => rootOf(http.path))];
+  const isOpenAis = (path: string) => openAis.some((of) => isWithin(path, of));
   const served = paths.filter((path) => isOpenAis(path) && !path.includes(':')).sort();
   const forms = paths.map((path) => new RegExp(`^${path.replace(/:\w+/g, '[^/]+')}$`));
   const known = [...new Set(operations.map(({ http }) => http.path))].map((each) => each.split('/'));
@@ -142,8 +142,14 @@ function shown(path: string): string {
   return path.length > maxShownLength ? `${path.slice(0, maxShownLength)}…` : path;
 }
 
-function isOpenAis(path: string): boolean {
-  return [...textPaths, ...otherPaths].some((of) => isWithin(path, of));
+/** Whether the gateway relays it, or answers it as a provider does. */
+function isEndpoint({ plane, kind }: AnyOperation): boolean {
+  return plane === 'gateway' && kind === 'streaming';
+}
+
+/** The beginning of a path that all endpoints of its subject have: `/v1/audio`. */
+function rootOf(path: string): string {
+  return path.split('/').slice(0, 3).join('/');
 }
 
 function isWithin(path: string, of: string): boolean {

@@ -12,7 +12,6 @@ import type { Failure } from '#domain/shared/failure.ts';
 import { Admission } from '#exchange/admission.ts';
 import { answersFull } from '#exchange/byte-budget.ts';
 import type { TextStream } from '#exchange/client.ts';
-import { anthropicErrors } from '#exchange/error-form.ts';
 import type { Plane } from '#exchange/problem.ts';
 import type { Authorised } from '#exchange/request.ts';
 import { docsPath, docsRoutes } from '#http/docs/docs-routes.ts';
@@ -37,9 +36,9 @@ import type { Metrics } from '#http/routes/metrics.ts';
 import { createFindOtherRole, type FindOtherRole } from '#http/routes/other-roles.ts';
 import {
   createFindWrongTurn,
+  createFormOfPath,
   type FindWrongTurn,
   findGeminiPath,
-  isPathOfMessages,
   unservedPaths,
 } from '#http/routes/wrong-turns.ts';
 import { serviceOwner } from '#shared/async/fair-queue.ts';
@@ -132,6 +131,7 @@ class HttpAdapter {
   readonly #admission: Admission;
   readonly #findOtherRole: FindOtherRole;
   readonly #findWrongTurn: FindWrongTurn;
+  readonly #formOfPath: ReturnType<typeof createFormOfPath>;
   readonly #running: RunningRequests;
 
   constructor(options: AppOptions) {
@@ -143,6 +143,7 @@ class HttpAdapter {
     this.#openAnswers = new OpenAnswers(this.#admission.budgets.answer, options.maxUnreadMs);
     this.#running = options.running ?? { count: 0 };
     this.#findWrongTurn = createFindWrongTurn(options.operations);
+    this.#formOfPath = createFormOfPath(options.operations);
     const { planes = bothPlanes } = options;
     this.#findOtherRole = createFindOtherRole(planes);
     const routes = createRoutes([...options.operations, ...(options.endpoints ?? [])]).filter(({ operation }) =>
@@ -316,7 +317,7 @@ class HttpAdapter {
     const other = isUnknown && !unservedPaths.has(path) ? this.#findOtherRole(path) : null;
     const failure = findGeminiPath(path) ?? other?.failure ?? (isUnknown ? this.#findWrongTurn(path) : null);
     if (failure?.code === 'unsupported-endpoint' || other?.plane === 'gateway') context.plane = 'gateway';
-    if (context.plane === 'gateway' && isPathOfMessages(path)) context.errorForm = anthropicErrors;
+    if (context.plane === 'gateway') context.errorForm = this.#formOfPath(path);
     await this.#invoke(context, { kind: 'none', method: ctx.req.method ?? '', allowedMethods, failure });
   }
 
