@@ -7,11 +7,18 @@ import { print, type Result } from '#bench/measure.ts';
 import { newProjectKey, type ProjectKey } from './project-key.ts';
 import type { AbuseScenario } from './scenario.ts';
 
-/** What another tenant reads, one request after the other. */
+/** One request of another tenant. */
+export interface TenantRequest {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly body?: object;
+}
+
+/** What another tenant sends, one request after the other. */
 export interface TenantRequests {
   readonly url: string;
   readonly key: string;
-  readonly paths: ReadonlyArray<string>;
+  readonly requests: ReadonlyArray<TenantRequest>;
   /** Whether each request closes its connection. */
   readonly closesConnections: boolean;
 }
@@ -67,7 +74,8 @@ export function besideOtherTenant({
     maxBytesAboveIdle,
     prepare: async (service) => {
       await prepare(service);
-      other = { ...(await makeOtherTenant(service)), closesConnections };
+      const { reads, ...tenant } = await makeOtherTenant(service);
+      other = { ...tenant, requests: reads, closesConnections };
     },
     attack: async (service) => {
       if (other === null) throw new Error('The service is not prepared');
@@ -79,8 +87,14 @@ export function besideOtherTenant({
   };
 }
 
-/** Makes a project with a hundred small flows and a key. @returns the requests of an ordinary client of it */
-async function makeOtherTenant(service: Server): Promise<Omit<TenantRequests, 'closesConnections'>> {
+/** A tenant, and what ordinary clients of it send. */
+interface OtherTenant extends Pick<TenantRequests, 'url' | 'key'> {
+  readonly reads: ReadonlyArray<TenantRequest>;
+  readonly commands: ReadonlyArray<TenantRequest>;
+}
+
+/** Makes a project with a hundred small flows and a key. */
+export async function makeOtherTenant(service: Server): Promise<OtherTenant> {
   const make = async <Answer>(path: string, body: object) =>
     (await (await call(service, 'POST', path, body)).json()) as Answer;
   const { id } = await make<{ id: string }>('/v1/projects', { name: 'Other tenant' });
@@ -89,12 +103,17 @@ async function makeOtherTenant(service: Server): Promise<Omit<TenantRequests, 'c
   for (let number = 0; number < flows; number += 1)
     flow = (await make<{ id: string }>(`/v1/projects/${id}/flows`, { name: 'Hours', flowSchema: { number } })).id;
   const paths = [`/v1/flows/${flow}`, `/v1/projects/${id}/flows`, `/v1/flows/${flow}/history`, '/v1/audit?limit=20'];
-  return { url: service.url, key, paths };
+  const reads = paths.map((path) => ({ method: 'GET', path }) as const);
+  const commands = [
+    { method: 'POST', path: `/v1/projects/${id}/flows`, body: { name: 'Hours', flowSchema: {} } },
+    { method: 'POST', path: `/v1/flows/${flow}/versions`, body: { flowSchema: { number: 1 } } },
+  ] as const;
+  return { url: service.url, key, reads, commands };
 }
 
-/** Sends the other tenant's requests from another process while some work runs. @returns their 95th percentile */
-async function p95During(requests: TenantRequests, title: string, run: () => Promise<unknown>): Promise<number> {
-  const probe = fork(join(import.meta.dirname, 'other-tenant-probe.ts'), [JSON.stringify(requests)]);
+/** Sends another tenant's requests from another process while some work runs. @returns their 95th percentile */
+export async function p95During(sent: TenantRequests, title: string, run: () => Promise<unknown>): Promise<number> {
+  const probe = fork(join(import.meta.dirname, 'other-tenant-probe.ts'), [JSON.stringify(sent)]);
   await once(probe, 'message');
   try {
     await run();
@@ -113,7 +132,8 @@ function waitOf(title: string, p95: number): Result {
   return { what: `${title}: p95 of another tenant`, figure: p95, unit: ' ms', required: maxP95Ms, aim: maxP95Ms / 2 };
 }
 
-function slowdownOf(title: string, figure: number, maxSlowdown = 1): Result {
+/** @param figure how many times as long as at rest another tenant waits */
+export function slowdownOf(title: string, figure: number, maxSlowdown = 1): Result {
   return {
     what: `${title}: p95 of another tenant against rest`,
     figure,
