@@ -1,7 +1,5 @@
 import { type Failure, failure } from '#domain/shared/failure.ts';
-import { currentOwner, workOwner } from '#shared/async/fair-queue.ts';
 import type { ByteReservation, ByteShortage } from './byte-budget.ts';
-import type { Client } from './client.ts';
 
 /** The time limits of a body that replace the server's limit of a whole request. */
 export interface ArrivalLimits {
@@ -138,23 +136,3 @@ export function arrivalFailure(arrival: Arrival, maxBytes: number): Failure | nu
 }
 
 const tooSlow = failure('body-too-slow', 'The body stopped arriving or took too long. Send it again.');
-
-/**
- * Reads the body of a client. Where the reading waits for its turn, it is given up if the client has left.
- * @param hasLeft whether the client has left by now
- * @throws ClientDisconnectedError, and what the reading throws
- */
-export function readForClient<Result>(hasLeft: () => boolean, read: () => Result): Result {
-  const work = {
-    owner: currentOwner(),
-    get hasLeft() {
-      return hasLeft();
-    },
-  };
-  return workOwner.run(work, read);
-}
-
-/** Reads as `readForClient` does, for the client of a response. */
-export function readForResponse<Result>(response: Pick<Client, 'isDisconnected'>, read: () => Result): Result {
-  return readForClient(() => response.isDisconnected, read);
-}

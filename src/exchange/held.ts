@@ -147,9 +147,9 @@ export class Held implements WorkOwner {
     }
   }
 
-  /** Whether the client has left before its answer was complete. */
+  /** Whether the client has left before its answer was complete. After the end of the request nobody waits for the work. */
   get hasLeft(): boolean {
-    return this.#hasLeft;
+    return this.#hasLeft && !this.#isReleased;
   }
 
   /** Aborts when the client leaves before its answer is complete. */

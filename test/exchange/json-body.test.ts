@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
-import { readForClient } from '#exchange/body.ts';
-import { ClientDisconnectedError } from '#exchange/held.ts';
+import { ClientDisconnectedError, Held } from '#exchange/held.ts';
 import { inexactIntegers, parseJsonObject } from '#exchange/json-body.ts';
 import { turn, workOfTurn } from '#exchange/turns.ts';
 import { currentWorkOwner } from '#shared/async/fair-queue.ts';
@@ -31,17 +30,11 @@ describe('a JSON body', () => {
 
   it('that is large and waits for its turn is not read when its client leaves meanwhile', async () => {
     const bytes = Buffer.from(`{"text":"${'x'.repeat(1024 * 1024)}"}`);
-    let hasLeft = false;
     await turn(currentWorkOwner(), 'body', workOfTurn);
-    const left = readForClient(
-      () => hasLeft,
-      () => parseJsonObject(bytes, 10),
-    );
-    const stays = readForClient(
-      () => false,
-      () => parseJsonObject(bytes, 10),
-    );
-    hasLeft = true;
+    const client = new Held('a');
+    const left = client.run(() => parseJsonObject(bytes, 10));
+    const stays = new Held('a').run(() => parseJsonObject(bytes, 10));
+    client.leave();
     await assert.rejects(left, ClientDisconnectedError);
     assert.ok(E.isRight(await stays));
   });

@@ -89,7 +89,7 @@ export function createLineCaller({ gateway, limits, bodies, answers }: LineCalle
           client: response,
           held,
         };
-        const result = await answer(line, endpoint, lineCall);
+        const result = await held.run(() => answer(line, endpoint, lineCall));
         const keep = () => held.keep('batch line', releaseWritten);
         return outcomeAfter(result, response, { signal, keep, errors });
       } catch (error) {

@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { post } from '#application/operations/operation.ts';
 import type { Failure } from '#domain/shared/failure.ts';
-import { bodyTooLarge, readForResponse } from '#exchange/body.ts';
+import { bodyTooLarge } from '#exchange/body.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import { readJsonBytes } from '#exchange/json-body.ts';
 import type { GatewayCall } from '#gateway/gateway-call.ts';
@@ -71,7 +71,7 @@ async function readResponseInput(call: GatewayCall): Promise<E.Either<Failure, R
   const { maxJsonBytes: maxBytes, maxJsonValues, arrival } = call.limits;
   const bytes = await readJsonBytes(call, { maxBytes, arrival });
   if (E.isLeft(bytes)) return bytes;
-  const read = await readForResponse(call.client, () => readResponsesRequest(bytes.right, maxJsonValues));
+  const read = await readResponsesRequest(bytes.right, maxJsonValues);
   if (E.isLeft(read)) return read;
   const request = read.right;
   const refused = request.isInBackground ? checkBackground(call, request) : null;

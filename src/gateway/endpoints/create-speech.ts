@@ -2,7 +2,6 @@ import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { post } from '#application/operations/operation.ts';
 import type { Failure, InputError } from '#domain/shared/failure.ts';
-import { readForResponse } from '#exchange/body.ts';
 import { openAiErrors } from '#exchange/error-form.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import { readJsonBytes } from '#exchange/json-body.ts';
@@ -69,7 +68,7 @@ export const createSpeech = endpoint({
     const { maxJsonBytes: maxBytes, maxJsonValues, arrival } = call.limits;
     const bytes = await readJsonBytes(call, { maxBytes, arrival });
     if (E.isLeft(bytes)) return bytes;
-    const request = await readForResponse(call.client, () => readSpeechRequest(bytes.right, maxJsonValues));
+    const request = await readSpeechRequest(bytes.right, maxJsonValues);
     if (E.isLeft(request)) return request;
     return E.right({ ...request.right, characters: await charactersIn(request.right.fields.input) });
   },

@@ -1,5 +1,4 @@
 import * as E from 'fp-ts/lib/Either.js';
-import { readForResponse } from '#exchange/body.ts';
 import { readJsonBytes } from '#exchange/json-body.ts';
 import type { ModelRoute, Target } from '#gateway/config/catalogue.ts';
 import type { JsonRequest, ReadBody } from '#gateway/framing/json-members.ts';
@@ -42,9 +41,7 @@ export function relayedWhole(relaying: WholeRelaying) {
     read: async (call: GatewayCall) => {
       const { maxJsonBytes: maxBytes, maxJsonValues, arrival } = call.limits;
       const bytes = await readJsonBytes(call, { maxBytes, arrival });
-      return E.isLeft(bytes)
-        ? bytes
-        : await readForResponse(call.client, () => relaying.read(bytes.right, maxJsonValues));
+      return E.isLeft(bytes) ? bytes : await relaying.read(bytes.right, maxJsonValues);
     },
     requests: (call: RelayedCall<WholeRequest>, _route: ModelRoute) => E.right(new WholeRequests(call, relaying)),
     responder: ({ client: response, held }: GatewayCall) =>

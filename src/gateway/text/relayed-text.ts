@@ -1,6 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { Failure } from '#domain/shared/failure.ts';
-import { readForResponse } from '#exchange/body.ts';
 import { readJsonBytes } from '#exchange/json-body.ts';
 import type { Catalogue, ModelRoute } from '#gateway/config/catalogue.ts';
 import type { GatewayCall, RelayedCall } from '#gateway/gateway-call.ts';
@@ -29,7 +28,7 @@ async function readText({ client }: ClientProtocol, call: GatewayCall): Promise<
   const { maxJsonBytes: maxBytes, maxJsonValues, arrival } = call.limits;
   const bytes = await readJsonBytes(call, { maxBytes, arrival });
   if (E.isLeft(bytes)) return bytes;
-  const request = await readForResponse(call.client, () => client.read(bytes.right, maxJsonValues));
+  const request = await client.read(bytes.right, maxJsonValues);
   if (E.isLeft(request) || request.right.files.length === 0) return request;
   const inlined = await inlineFiles(call, { bytes: bytes.right, files: request.right.files }, { imageMember: null });
   return E.isLeft(inlined) ? inlined : client.read(inlined.right.bytes, maxJsonValues);

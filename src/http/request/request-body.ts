@@ -3,14 +3,7 @@ import { Transform } from 'node:stream';
 import * as E from 'fp-ts/lib/Either.js';
 import type { Context, Middleware } from 'koa';
 import type { Failure } from '#domain/shared/failure.ts';
-import {
-  type Arrival,
-  type ArrivalLimits,
-  type Body,
-  heldBytesOf,
-  readForClient,
-  type TakePiece,
-} from '#exchange/body.ts';
+import { type Arrival, type ArrivalLimits, type Body, heldBytesOf, type TakePiece } from '#exchange/body.ts';
 import type { ByteReservation } from '#exchange/byte-budget.ts';
 import { ClientDisconnectedError, type Held } from '#exchange/held.ts';
 import { parseJsonObject, readJsonBytes } from '#exchange/json-body.ts';
@@ -51,10 +44,7 @@ export function jsonBodyReader(
     if (E.isLeft(read)) return read;
     const bytes = read.right;
     if (bytes.length === 0) return E.right(empty);
-    const parsed = await readForClient(
-      () => ctx.res.destroyed,
-      () => parseJsonObject(bytes, maxValues),
-    );
+    const parsed = await parseJsonObject(bytes, maxValues);
     return E.isLeft(parsed) ? parsed : E.right({ members: parsed.right, bytes });
   };
 }

@@ -169,6 +169,9 @@ class HttpAdapter {
   async answer(ctx: Context): Promise<void> {
     const context = createRequestContext(ctx, this.#admission.budgets, this.#openAnswers);
     ctx.state = context;
+    ctx.res.once('close', () => {
+      if (!ctx.res.writableFinished) context.held.leave();
+    });
     this.#running.count += 1;
     try {
       await context.held.run(() => this.#router.handle(ctx, context.path) ?? this.#answerUnfound(context));

@@ -3,7 +3,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import { failures } from '#domain/failures.ts';
 import type { Failure } from '#domain/shared/failure.ts';
 import type { Admission } from '#exchange/admission.ts';
-import { type ArrivalLimits, readForResponse } from '#exchange/body.ts';
+import type { ArrivalLimits } from '#exchange/body.ts';
 import { inexactIntegers, numberNotExact, parseJsonObject, readJsonBytes } from '#exchange/json-body.ts';
 import { sendProblem } from '#exchange/problem.ts';
 import type { Authorised } from '#exchange/request.ts';
@@ -55,7 +55,7 @@ export class McpAnswerer {
     const { maxBodyBytes: maxBytes, maxBodyValues, arrival } = this.#options.limits;
     const bytes = await readJsonBytes(request, { maxBytes, arrival });
     if (E.isLeft(bytes)) return sendProblem(request, bytes.left, this.#path);
-    const parsed = await readForResponse(request.client, () => parseJsonObject(bytes.right, maxBodyValues));
+    const parsed = await parseJsonObject(bytes.right, maxBodyValues);
     if (E.isLeft(parsed)) return send(request, jsonRpcError(rpcErrorOf(parsed.left)));
     const read = readMessage(parsed.right);
     if (E.isLeft(read)) return send(request, jsonRpcError(rpcErrorOf(read.left)));

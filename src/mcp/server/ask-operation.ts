@@ -5,6 +5,7 @@ import type { InvokeAs } from '#application/operations/invoke.ts';
 import type { OperationResult, RequestHeaders, RequestInput } from '#application/operations/operation-request.ts';
 import { type OperationRoute, pathParameters } from '#application/operations/registry.ts';
 import type { Failure } from '#domain/shared/failure.ts';
+import { ClientDisconnectedError } from '#exchange/held.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import { canonicalJson } from '#shared/json/canonical-json.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
@@ -41,7 +42,8 @@ export function createAskOperation(invokeAs: InvokeAs): AskOperation {
       open: noConnection,
     });
     if (E.isLeft(outcome)) return outcome;
-    if (outcome.right === null || !('body' in outcome.right)) throw new Error(`${route.operation.name} is not a tool`);
+    if (outcome.right === null) throw new ClientDisconnectedError('The client left before its call was answered.');
+    if (!('body' in outcome.right)) throw new Error(`${route.operation.name} is not a tool`);
     return E.right(outcome.right as OperationResult);
   };
 }
