@@ -56,6 +56,8 @@ module.exports = {
     'endpoints',
     'batch',
   ],
+  'src/http': ['request', 'response', 'routes', 'docs', 'server'],
+  'src/mcp': ['tools', 'request', 'resources', 'prompts', 'server', 'endpoint', 'proxy'],
   'src/usage': ['archive', 'call-log'],
   'src/webhooks': ['state', 'delivery'],
   'src/app': ['files', 'startup', 'stores', 'verification', 'parts'],

@@ -9,9 +9,9 @@ import { ByteBudget } from '#exchange/byte-budget.ts';
 import { Held } from '#exchange/held.ts';
 import { slotTable } from '#exchange/slot-table.ts';
 import { jsonBodyReader } from '#http/request/request-body.ts';
+import { createRequestContext } from '#http/request/request-context.ts';
 import { writeResponse } from '#http/response/response.ts';
-import { createRequestContext } from '#http/server/request-context.ts';
-import { createRouter, type Handler, type Route } from '#http/server/router.ts';
+import { createRouter, type Handler, type Route } from '#http/routes/router.ts';
 import { SlimKoa } from '#http/server/server.ts';
 import { queries } from '#queries/table.ts';
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Context } from 'koa';
 import { answerFile } from '#http/response/answer-file.ts';
 import { apiSecurityHeaders, writeResponse } from '#http/response/response.ts';
-import type { Route } from '#http/server/router.ts';
+import type { Route } from '#http/routes/router.ts';
 import { loadPageAssets, type PageAssets } from './page-assets.ts';
 import { assetsPath, pageDocument } from './page-document.ts';
 import { pagePaths } from './page-paths.ts';

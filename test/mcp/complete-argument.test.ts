@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
+import type { AskOperation } from '#mcp/request/ask-operation.ts';
+import type { McpExchange } from '#mcp/request/mcp-exchange.ts';
 import { completeArgument } from '#mcp/resources/complete-argument.ts';
-import type { AskOperation } from '#mcp/server/ask-operation.ts';
-import type { McpExchange } from '#mcp/server/mcp-exchange.ts';
 import { callerOf, ids } from '#test/support/events/tenants.ts';
 import { catalogue } from './support/operation-tools.ts';
 

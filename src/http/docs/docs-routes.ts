@@ -8,7 +8,7 @@ import { problemsPath } from '#exchange/problem.ts';
 import { answerFile } from '#http/response/answer-file.ts';
 import { type CompressedFile, compressFile } from '#http/response/compressed-file.ts';
 import { apiSecurityHeaders, writeResponse } from '#http/response/response.ts';
-import type { Route } from '#http/server/router.ts';
+import type { Route } from '#http/routes/router.ts';
 import { docsPage, eventsPage, problemsPage } from './docs-pages.ts';
 
 /** The path of the page with all operations. */

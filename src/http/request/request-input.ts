@@ -11,7 +11,7 @@ import { ignoredMembers } from '#exchange/ignored-members.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import { inexactIntegers, numberNotExact } from '#exchange/json-body.ts';
 import { isStrict } from '#exchange/prefer.ts';
-import type { RequestContext } from '#http/server/request-context.ts';
+import type { RequestContext } from '#http/request/request-context.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 import { jsonBodyReader } from './request-body.ts';
 import { withoutDryRun } from './request-headers.ts';

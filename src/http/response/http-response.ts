@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Context } from 'koa';
 import type { Client } from '#exchange/client.ts';
-import { requestContextOf } from '#http/server/request-context.ts';
+import { requestContextOf } from '#http/request/request-context.ts';
 import { startResponse, writeResponse } from './response.ts';
 
 /** The response to an HTTP request, written to its connection. */

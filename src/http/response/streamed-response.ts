@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { TextStream } from '#exchange/client.ts';
-import type { RequestContext } from '#http/server/request-context.ts';
+import type { RequestContext } from '#http/request/request-context.ts';
 import { apiSecurityHeaders, noStoreHeaders, startResponse } from './response.ts';
 
 /**

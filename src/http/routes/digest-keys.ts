@@ -1,5 +1,5 @@
 import { apiSecurityHeaders, writeResponse } from '#http/response/response.ts';
-import type { Route } from '#http/server/router.ts';
+import type { Route } from '#http/routes/router.ts';
 
 const headers = [...apiSecurityHeaders, 'Cache-Control', 'max-age=300', 'Content-Type', 'application/jwk-set+json'];
 

@@ -1,5 +1,5 @@
 import { apiSecurityHeaders, writeResponse } from '#http/response/response.ts';
-import type { Route } from '#http/server/router.ts';
+import type { Route } from '#http/routes/router.ts';
 import { withTimeout } from '#shared/async/timed-waits.ts';
 import type { Metrics } from './metrics.ts';
 

@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, type GaugeConfiguration, Histogram, Registry } from 'prom-client';
 import type { LimitFigures } from '#exchange/admission.ts';
 import { keptCount, keptNames } from '#exchange/held.ts';
-import type { ConnectionFigures } from '#http/server/connections.ts';
+import type { ConnectionFigures } from '#http/request/connections.ts';
 import type { EndedCommand } from '#mongodb/command-monitor.ts';
 import type { UnknownEventType } from '#read-store/read-store.ts';
 import { Batcher } from '#shared/async/batcher.ts';

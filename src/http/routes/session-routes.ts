@@ -5,12 +5,12 @@ import { failureOfError } from '#application/operations/unexpected-error.ts';
 import type { Caller } from '#domain/shared/access.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import type { Admission } from '#exchange/admission.ts';
+import { type RequestContext, requestContextOf } from '#http/request/request-context.ts';
 import { presentedKeyOf } from '#http/request/request-headers.ts';
 import type { SessionCookie } from '#http/request/session-cookie.ts';
 import { apiSecurityHeaders, noStoreHeaders, writeResponse } from '#http/response/response.ts';
-import { type RequestContext, requestContextOf } from '#http/server/request-context.ts';
-import type { Route } from '#http/server/router.ts';
-import { writeFailure } from '#http/server/write-failure.ts';
+import { writeFailure } from '#http/response/write-failure.ts';
+import type { Route } from '#http/routes/router.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { UnknownKeys } from './unknown-keys.ts';
 

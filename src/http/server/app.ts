@@ -16,7 +16,14 @@ import type { Plane } from '#exchange/problem.ts';
 import type { Authorised } from '#exchange/request.ts';
 import { docsPath, docsRoutes } from '#http/docs/docs-routes.ts';
 import { isWithoutPlace, takePlace } from '#http/request/connection.ts';
+import { connectionsFull, healthPaths } from '#http/request/connections.ts';
 import { HttpBody } from '#http/request/request-body.ts';
+import {
+  createRequestContext,
+  type RequestContext,
+  RequestLog,
+  requestContextOf,
+} from '#http/request/request-context.ts';
 import { keyFaultOf, presentedKeyOf, readDryRun, requestHeadersOf } from '#http/request/request-headers.ts';
 import { OperationInputReader } from '#http/request/request-input.ts';
 import type { SessionCookie } from '#http/request/session-cookie.ts';
@@ -31,9 +38,11 @@ import {
   writeResponse,
 } from '#http/response/response.ts';
 import { writeStream } from '#http/response/streamed-response.ts';
+import { writeFailure } from '#http/response/write-failure.ts';
 import { healthRoutes, metricsRoute, type Readiness } from '#http/routes/health.ts';
 import type { Metrics } from '#http/routes/metrics.ts';
 import { createFindOtherRole, type FindOtherRole } from '#http/routes/other-roles.ts';
+import { createRouter, type RequestRouter, type Route } from '#http/routes/router.ts';
 import {
   createFindWrongTurn,
   createFormOfPath,
@@ -42,11 +51,7 @@ import {
   unservedPaths,
 } from '#http/routes/wrong-turns.ts';
 import { serviceOwner } from '#shared/async/fair-queue.ts';
-import { connectionsFull, healthPaths } from './connections.ts';
-import { createRequestContext, type RequestContext, RequestLog, requestContextOf } from './request-context.ts';
-import { createRouter, type RequestRouter, type Route } from './router.ts';
 import { SlimKoa } from './server.ts';
-import { writeFailure } from './write-failure.ts';
 
 /** The requests that are being answered. */
 export interface RunningRequests {

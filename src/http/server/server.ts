@@ -2,11 +2,11 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import Koa from 'koa';
 import type { BodyRate } from '#http/request/arriving-bodies.ts';
+import { type ConnectionFigures, Connections, defaultBodyRate } from '#http/request/connections.ts';
 import { showsTakenBytes } from '#http/response/open-answers.ts';
 import { once } from '#shared/async/once.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { ClientErrors } from './client-errors.ts';
-import { type ConnectionFigures, Connections, defaultBodyRate } from './connections.ts';
 
 /** The limits of connections; every one has a default. */
 export interface ServerLimits {

@@ -1,9 +1,9 @@
 import type Koa from 'koa';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { createErrorResponse } from '#exchange/problem.ts';
+import { createRequestContext } from '#http/request/request-context.ts';
 import { apiSecurityHeaders, noStoreHeaders, writeResponse } from '#http/response/response.ts';
-import { createRequestContext } from './request-context.ts';
-import { createRouter, type Route } from './router.ts';
+import { createRouter, type Route } from '#http/routes/router.ts';
 import { SlimKoa } from './server.ts';
 
 const starting = failure('unavailable', 'The service is starting. Try again in a second.', { retryAfterSeconds: 1 });

@@ -7,7 +7,7 @@ import type { ArrivalLimits } from '#exchange/body.ts';
 import { inexactIntegers, numberNotExact, parseJsonObject, readJsonBytes } from '#exchange/json-body.ts';
 import { sendProblem } from '#exchange/problem.ts';
 import type { Authorised } from '#exchange/request.ts';
-import type { McpExchange } from '#mcp/server/mcp-exchange.ts';
+import type { McpExchange } from '#mcp/request/mcp-exchange.ts';
 import { type McpServerDependencies, McpServers } from '#mcp/server/mcp-server.ts';
 import { readToolFilter } from '#mcp/tools/tool-catalogue.ts';
 import type { JsonObject } from '#shared/json/json.ts';

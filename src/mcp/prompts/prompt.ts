@@ -1,7 +1,7 @@
 import { type GetPromptResult, type Prompt, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import type { AskOperation } from '#mcp/request/ask-operation.ts';
+import type { McpExchange } from '#mcp/request/mcp-exchange.ts';
 import { type McpResource, readText, resourceType, uriOf } from '#mcp/resources/resource-catalogue.ts';
-import type { AskOperation } from '#mcp/server/ask-operation.ts';
-import type { McpExchange } from '#mcp/server/mcp-exchange.ts';
 import type { Json } from '#shared/json/json.ts';
 
 /** An argument of a prompt. */

@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
 import { type OperationRoute, pathParameters, placeOfItems } from '#application/operations/registry.ts';
-import type { AskOperation } from '#mcp/server/ask-operation.ts';
-import type { McpExchange } from '#mcp/server/mcp-exchange.ts';
+import type { AskOperation } from '#mcp/request/ask-operation.ts';
+import type { McpExchange } from '#mcp/request/mcp-exchange.ts';
 import type { OperationTool } from '#mcp/tools/tool-catalogue.ts';
 import { EncodedJson } from '#shared/json/encoded-json.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';

@@ -4,6 +4,8 @@ import type { InvokeAs } from '#application/operations/invoke.ts';
 import type { OperationRoute } from '#application/operations/registry.ts';
 import { getPrompt, listedPrompt, visiblePrompts } from '#mcp/prompts/prompt.ts';
 import { prompts } from '#mcp/prompts/prompts.ts';
+import { type AskOperation, createAskOperation, maxPageBytes } from '#mcp/request/ask-operation.ts';
+import type { McpExchange } from '#mcp/request/mcp-exchange.ts';
 import { completeArgument } from '#mcp/resources/complete-argument.ts';
 import {
   createResourceCatalogue,
@@ -16,9 +18,7 @@ import { createToolCatalogue, type OperationTool, passes, visibleTools } from '#
 import { failureResult, successResult } from '#mcp/tools/tool-result.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
-import { type AskOperation, createAskOperation, maxPageBytes } from './ask-operation.ts';
 import { pageOf } from './list-page.ts';
-import type { McpExchange } from './mcp-exchange.ts';
 
 /** The options of the MCP servers. */
 export interface McpServerDependencies {

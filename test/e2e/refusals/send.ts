@@ -21,12 +21,15 @@ export interface ReceivedAnswer {
   readonly text: string;
 }
 
-/** Sends a request, and reads the whole answer. */
+/** Sends a request, reads the whole answer, and closes the connection. */
 export async function send(address: Address, sent: SentRequest): Promise<ReceivedAnswer> {
   const open = openRequest(address, sent);
+  const closed = new Promise((resolve) => open.once('close', resolve));
   const answer = await answerTo(open, () => open.end(sent.body));
   let text = '';
   for await (const piece of answer.setEncoding('utf8')) text += piece;
+  open.destroy();
+  await closed;
   return { status: answer.statusCode ?? 0, text };
 }
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Context } from 'koa';
+import { createRequestContext } from '#http/request/request-context.ts';
 import { writeStream } from '#http/response/streamed-response.ts';
-import { createRequestContext } from '#http/server/request-context.ts';
 import { SlimKoa } from '#http/server/server.ts';
 
 describe('an answer in pieces', () => {

@@ -3,8 +3,8 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import type { Context } from 'koa';
+import { createRequestContext } from '#http/request/request-context.ts';
 import { writeDownload } from '#http/response/download-response.ts';
-import { createRequestContext } from '#http/server/request-context.ts';
 import { SlimKoa } from '#http/server/server.ts';
 
 const pieceBytes = 64 * 1024;

@@ -1,8 +1,8 @@
 import { type Failure, type FailureCode, failure } from '#domain/shared/failure.ts';
 import { createErrorResponse } from '#exchange/problem.ts';
+import type { RequestContext } from '#http/request/request-context.ts';
 import { ifMatchOf, neverRevision } from '#http/request/request-headers.ts';
 import { apiSecurityHeaders, noStoreHeaders, writeResponse } from '#http/response/response.ts';
-import type { RequestContext } from './request-context.ts';
 
 /**
  * Answers a request with a failure, in the form of its plane.

@@ -1,15 +1,20 @@
+import type { ServerResponse } from 'node:http';
 import type { Context } from 'koa';
 import type { Logger as PinoLogger } from 'pino';
 import type { StreamReport } from '#application/operations/operation.ts';
 import { type ErrorForm, openAiErrors } from '#exchange/error-form.ts';
 import { type BytesOfRequests, type GiveBack, Held } from '#exchange/held.ts';
 import type { Plane } from '#exchange/problem.ts';
-import { requestIdOf } from '#http/request/request-headers.ts';
-import type { SessionCookie } from '#http/request/session-cookie.ts';
-import type { OpenAnswers } from '#http/response/open-answers.ts';
-import type { Metrics } from '#http/routes/metrics.ts';
 import { serviceOwner } from '#shared/async/fair-queue.ts';
 import { ThrottledLog } from '#shared/logging/throttled-log.ts';
+import { requestIdOf } from './request-headers.ts';
+import type { SessionCookie } from './session-cookie.ts';
+
+/** Follows answers while bytes of them wait for their clients. */
+export interface FollowedAnswers {
+  readonly follow: (res: ServerResponse, projectId: string | null) => void;
+  readonly count: (res: ServerResponse) => void;
+}
 
 /** The data of a request while it is answered. */
 export interface RequestContext {
@@ -40,7 +45,7 @@ export interface RequestContext {
   /** Ends the use of its place among the answers of its project that are made; null without a place. */
   leavePlace: GiveBack | null;
   /** Follows its answer while bytes of it wait for the client; null if its bytes are not counted. */
-  readonly openAnswers: OpenAnswers | null;
+  readonly openAnswers: FollowedAnswers | null;
   /** Reads the session of the page; null if the request needs a key. */
   sessionCookie: SessionCookie | null;
   /** Headers with the rest of the rate limit, names and values in turn; empty without a limit. */
@@ -53,7 +58,7 @@ export interface RequestContext {
 export function createRequestContext(
   ctx: Context,
   bytes?: BytesOfRequests,
-  openAnswers: OpenAnswers | null = null,
+  openAnswers: FollowedAnswers | null = null,
 ): RequestContext {
   const url = ctx.req.url ?? '/';
   const mark = url.indexOf('?');
@@ -96,13 +101,18 @@ const polledPaths = new Set(['/healthz', '/readyz', '/metrics']);
 /** During an outage of a store, the refused requests of this time share a line. */
 const outageLineEveryMs = 1_000;
 
+/** Counts an answered request, and its seconds. */
+export interface RequestMetrics {
+  readonly request: (operation: string, method: string, status: number, seconds: number) => void;
+}
+
 /** Records every answered request: one line in the log, and the metrics. */
 export class RequestLog {
   readonly #log: PinoLogger;
   readonly #outageLines: ThrottledLog;
-  readonly #metrics: Pick<Metrics, 'request'>;
+  readonly #metrics: RequestMetrics;
 
-  constructor(log: PinoLogger, metrics: Pick<Metrics, 'request'>) {
+  constructor(log: PinoLogger, metrics: RequestMetrics) {
     // Its fields are fixed and hold no secret. A search for secrets in every line would cost as much as the line.
     this.#log = log.child({}, { redact: [] });
     this.#outageLines = new ThrottledLog((fields, message) => this.#log.info(fields, message), outageLineEveryMs);

@@ -6,13 +6,13 @@ import fc from 'fast-check';
 import Koa, { type Context } from 'koa';
 import { dashboardRoutes } from '#dashboard/dashboard-routes.ts';
 import { docsRoutes } from '#http/docs/docs-routes.ts';
+import { createRequestContext } from '#http/request/request-context.ts';
 import { digestKeysRoute } from '#http/routes/digest-keys.ts';
 import { healthRoutes, metricsRoute } from '#http/routes/health.ts';
 import { createMetrics } from '#http/routes/metrics.ts';
 import pathsOfPlanes from '#http/routes/paths-of-planes.json' with { type: 'json' };
+import { createRouter, type Route } from '#http/routes/router.ts';
 import { sessionRoutes } from '#http/routes/session-routes.ts';
-import { createRequestContext } from '#http/server/request-context.ts';
-import { createRouter, type Route } from '#http/server/router.ts';
 import { allOperations } from '#test/support/openapi/all-operations.ts';
 
 interface Answered {

@@ -5,7 +5,7 @@ import { PassThrough } from 'node:stream';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, it } from 'mocha';
 import type { Caller } from '#domain/shared/access.ts';
-import { Connections, defaultBodyRate } from '#http/server/connections.ts';
+import { Connections, defaultBodyRate } from '#http/request/connections.ts';
 import type { ServerLimits } from '#http/server/server.ts';
 import { type GatewayService, startGateway } from '#test/gateway/support/gateway-service.ts';
 import { SlowClient } from '#test/gateway/support/slow-client.ts';
