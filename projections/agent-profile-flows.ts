@@ -1,5 +1,5 @@
-import type { FlowEvents } from '#domain/flow/events.ts';
-import { ignored, projection } from '#projection-engine/projection.ts';
+import { type FlowEvents, flowFieldEvents } from '#domain/flow/events.ts';
+import { handledAlike, ignored, projection } from '#projection-engine/projection.ts';
 
 /** Records that a flow has or had an agent profile. */
 export interface AgentProfileFlowDocument {
@@ -24,13 +24,10 @@ export const agentProfileFlows = projection<AgentProfileFlowDocument, FlowEvents
     }
   },
   on: {
+    ...handledAlike(flowFieldEvents, ignored),
     FlowCreated: { create: ({ data }) => ({ agentProfileId: data.agentProfileId ?? '', flowId: data.id }) },
     FlowAgentProfileAssigned: (_, { data }) => ({ agentProfileId: data.agentProfileId ?? '', flowId: data.id }),
     FlowDeleted: ignored,
-    FlowRenamed: ignored,
-    FlowDescribed: ignored,
-    FlowTypeChanged: ignored,
-    FlowTierChanged: ignored,
     FlowVersionCreated: ignored,
     FlowVersionTagged: ignored,
     FlowVersionActivated: ignored,

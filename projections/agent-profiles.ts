@@ -1,7 +1,7 @@
 import type { AgentProfileEvents } from '#domain/agent-profile/events.ts';
 import type { AgentProfileRecord } from '#domain/agent-profile/record.ts';
-import type { FlowEvents } from '#domain/flow/events.ts';
-import { ignored, projection } from '#projection-engine/projection.ts';
+import { type FlowEvents, flowFieldEvents } from '#domain/flow/events.ts';
+import { handledAlike, ignored, projection } from '#projection-engine/projection.ts';
 import type { ClaimingDocument } from '#read-store/stored-document.ts';
 import { changed, type TenantDocument, tenantOf } from './document.ts';
 
@@ -32,6 +32,7 @@ export const agentProfiles = projection<AgentProfileDocument, AgentProfileEvents
     }
   },
   on: {
+    ...handledAlike(flowFieldEvents, ignored),
     AgentProfileCreated: (_, { data, revision, metadata }) => ({
       claims: '',
       ...tenantOf(metadata),
@@ -52,10 +53,6 @@ export const agentProfiles = projection<AgentProfileDocument, AgentProfileEvents
     FlowAgentProfileAssigned: (document, { data }, id) =>
       id === data.agentProfileId ? withFlow(document, data.id) : withoutFlow(document, data.id),
     FlowDeleted: (document, { data }) => withoutFlow(document, data.id),
-    FlowRenamed: ignored,
-    FlowDescribed: ignored,
-    FlowTypeChanged: ignored,
-    FlowTierChanged: ignored,
     FlowVersionCreated: ignored,
     FlowVersionTagged: ignored,
     FlowVersionActivated: ignored,

@@ -1,7 +1,7 @@
-import type { FlowEvents } from '#domain/flow/events.ts';
+import { type FlowEvents, flowFieldEvents } from '#domain/flow/events.ts';
 import type { FlowVersionRecord } from '#domain/flow/record.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
-import { ignored, projection } from '#projection-engine/projection.ts';
+import { handledAlike, ignored, projection } from '#projection-engine/projection.ts';
 import type { ClaimingDocument } from '#read-store/stored-document.ts';
 import { type TenantDocument, tenantOf } from './document.ts';
 
@@ -21,6 +21,7 @@ export const flowVersions = projection<FlowVersionDocument, FlowEvents>({
     return [event.data.id, event.data.replacedVersionId];
   },
   on: {
+    ...handledAlike(flowFieldEvents, ignored),
     FlowVersionCreated: {
       create: ({ data, metadata }) => ({
         claims: '',
@@ -38,10 +39,6 @@ export const flowVersions = projection<FlowVersionDocument, FlowEvents>({
     FlowVersionDeleted: () => null,
     FlowDeleted: { removeWhere: ({ data }) => ({ flowId: data.id }) },
     FlowCreated: ignored,
-    FlowRenamed: ignored,
-    FlowDescribed: ignored,
-    FlowTypeChanged: ignored,
-    FlowTierChanged: ignored,
     FlowAgentProfileAssigned: ignored,
   },
   indexes: [['flowId']],

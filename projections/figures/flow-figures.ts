@@ -1,7 +1,8 @@
-import type { FlowEvents } from '#domain/flow/events.ts';
+import { type FlowEvents, flowFieldEvents } from '#domain/flow/events.ts';
 import type { Tenant } from '#domain/shared/access.ts';
 import { streamKeyOf } from '#domain/shared/entity.ts';
-import { ignored, projection } from '#projection-engine/projection.ts';
+import type { RecordedEvent } from '#event-store/event-store.ts';
+import { handledAlike, ignored, projection } from '#projection-engine/projection.ts';
 import { tenantOf } from '../document.ts';
 
 /** The figures of a version. */
@@ -47,10 +48,10 @@ export const flowFigures = projection<FlowFiguresDocument, FlowEvents>({
         updatedAt: metadata.time,
       }),
     },
+    ...handledAlike(flowFieldEvents, (flow: FlowFiguresDocument | null, { metadata }: RecordedEvent) =>
+      changed(flow, metadata.time, {}),
+    ),
     FlowRenamed: (flow, { data, metadata }) => changed(flow, metadata.time, { name: data.name }),
-    FlowDescribed: (flow, { metadata }) => changed(flow, metadata.time, {}),
-    FlowTypeChanged: (flow, { metadata }) => changed(flow, metadata.time, {}),
-    FlowTierChanged: (flow, { metadata }) => changed(flow, metadata.time, {}),
     FlowAgentProfileAssigned: ignored,
     FlowDeleted: () => null,
     FlowVersionCreated: (flow, { data, metadata: { time } }) =>

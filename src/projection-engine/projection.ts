@@ -94,6 +94,16 @@ export function projection<Value extends DocumentValue, Events>(
   return definition;
 }
 
+/** Handles events of these types in one way, for a read model to which they are alike. */
+export function handledAlike<Events extends object, Handling>(
+  events: Events,
+  handling: Handling,
+): { readonly [Type in keyof Events]: Handling } {
+  return Object.fromEntries(Object.keys(events).map((type) => [type, handling])) as {
+    [Type in keyof Events]: Handling;
+  };
+}
+
 /** Returns the event types that a projection handles. */
 export function eventTypesOf({ on }: AnyProjection): ReadonlyArray<string> {
   return Object.keys(on).filter((type) => on[type] !== ignored);

@@ -5,6 +5,15 @@ import { json } from '#shared/codecs/json-value.ts';
 export const FlowType = enumeration('FlowType', 'simple', 'graph');
 export const FlowTier = enumeration('FlowTier', 'standard', 'pro');
 
+/** The events that change a field of a flow, without an effect on anything else. */
+export const flowFieldEvents = {
+  FlowRenamed: t.type({ id: t.string, name: t.string }),
+  FlowDescribed: t.type({ id: t.string, description: nullable(t.string) }),
+  /** Appended only together with a version of the other type. */
+  FlowTypeChanged: t.type({ id: t.string, type: FlowType }),
+  FlowTierChanged: t.type({ id: t.string, tier: FlowTier }),
+};
+
 /** The events of a flow's stream, including those of its versions. */
 export const flowEvents = {
   FlowCreated: t.type({
@@ -16,11 +25,7 @@ export const flowEvents = {
     tier: FlowTier,
     agentProfileId: nullable(t.string),
   }),
-  FlowRenamed: t.type({ id: t.string, name: t.string }),
-  FlowDescribed: t.type({ id: t.string, description: nullable(t.string) }),
-  /** Appended only together with a version of the other type. */
-  FlowTypeChanged: t.type({ id: t.string, type: FlowType }),
-  FlowTierChanged: t.type({ id: t.string, tier: FlowTier }),
+  ...flowFieldEvents,
   FlowAgentProfileAssigned: t.type({
     id: t.string,
     agentProfileId: nullable(t.string),
