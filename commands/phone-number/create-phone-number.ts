@@ -1,13 +1,26 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
+import type { Claim } from '#application/commands/claims.ts';
 import { command } from '#application/commands/command.ts';
 import { post } from '#application/operations/operation.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { flow } from '#domain/flow/flow.ts';
 import { FlowRecord } from '#domain/flow/record.ts';
-import { PhoneNumberStatus, PhoneNumberType } from '#domain/phone-number/events.ts';
+import {
+  type PhoneNumberClaimEvents,
+  type PhoneNumberEvents,
+  PhoneNumberStatus,
+  PhoneNumberType,
+} from '#domain/phone-number/events.ts';
 import { claimedNumbers, hasE164Form } from '#domain/phone-number/number-space.ts';
-import { checkAttachable, phoneNumber, phoneNumberRecord } from '#domain/phone-number/phone-number.ts';
+import {
+  checkAttachable,
+  type PhoneNumberClaimState,
+  type PhoneNumberState,
+  phoneNumber,
+  phoneNumberClaim,
+  phoneNumberRecord,
+} from '#domain/phone-number/phone-number.ts';
 import { PhoneNumberRecord } from '#domain/phone-number/record.ts';
 import { project } from '#domain/project/project.ts';
 import { newEvent } from '#domain/shared/event.ts';
@@ -16,6 +29,20 @@ import { nullable } from '#shared/codecs/choice.ts';
 import { withDefault } from '#shared/codecs/default.ts';
 import { jsonObject } from '#shared/codecs/json-value.ts';
 import { text } from '#shared/codecs/text.ts';
+
+/** A phone number is the only one of its number, in the space of `claimedNumbers`. */
+const numberClaim: Claim<PhoneNumberClaimState, PhoneNumberClaimEvents, PhoneNumberState, PhoneNumberEvents> = {
+  entity: phoneNumberClaim,
+  holder: phoneNumber,
+  holderIn: (state) => state && { id: state.phoneNumberId, since: state.since },
+  claimed: (phoneNumberId) => newEvent('PhoneNumberClaimed', { phoneNumberId }),
+  abandoned: (id) => newEvent('PhoneNumberAbandoned', { id }),
+  taken: failure(
+    'phone-number-taken',
+    'Another phone number has this number. Delete that one first, or use another number.',
+  ),
+  beingTaken: 'Another request is creating a phone number with this number.',
+};
 
 export const createPhoneNumber = command({
   about: {
@@ -51,7 +78,10 @@ export const createPhoneNumber = command({
   creates: {
     id: (_, newIds) => newIds.id,
     isIdUsed: (state) => state !== null,
-    claims: ({ type = 'platform', projectId, number }) => claimedNumbers(type, projectId, number),
+    claims: {
+      claim: numberClaim,
+      values: ({ type = 'platform', projectId, number }) => claimedNumbers(type, projectId, number),
+    },
   },
   decide: (input, state, { related: target, newIds: { id } }) => {
     const { projectId, name, number, type = 'platform', status = 'disabled' } = input;

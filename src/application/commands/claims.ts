@@ -3,31 +3,49 @@ import * as E from 'fp-ts/lib/Either.js';
 import { LRUCache } from 'lru-cache';
 import type { Origin } from '#application/streams/stream-state.ts';
 import type { StreamWriter } from '#application/streams/stream-writer.ts';
-import { phoneNumber, phoneNumberClaim } from '#domain/phone-number/phone-number.ts';
 import type { Tenant } from '#domain/shared/access.ts';
-import { newEvent } from '#domain/shared/event.ts';
-import { type Failure, failure } from '#domain/shared/failure.ts';
+import type { Entity, EventOf } from '#domain/shared/entity.ts';
+import type { Failure } from '#domain/shared/failure.ts';
 import { delay } from '#shared/async/timed-waits.ts';
 import { clock } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
-/** How long a claim is valid before its phone number exists, because its creator may be between its two appends. */
+/** How long a claim is valid before its holder exists, because its creator may be between its two appends. */
 export const claimGraceMs = 2_000;
 const pollIntervalMs = 50;
-/** The most claims in memory. */
+/** Maximum claims in memory. */
 const maxSeen = 10_000;
 
-/** The holder of a claim. */
+/** What makes the holders of one entity unique by a value. */
+export interface Claim<State, Events, HolderState, HolderEvents> {
+  /** The entity of a claim. Its stream is named by the hashed value. */
+  readonly entity: Entity<State, Events>;
+  readonly holder: Entity<HolderState, HolderEvents>;
+  /** The holder that a claim names, and the time of the claim; null without one. */
+  readonly holderIn: (state: State) => { readonly id: string; readonly since: string } | null;
+  /** The event by which a holder takes a claim. */
+  readonly claimed: (holderId: string) => EventOf<Events>;
+  /** The event that closes a holder that was never created. */
+  readonly abandoned: (holderId: string) => EventOf<HolderEvents>;
+  readonly taken: Failure;
+  /** Says that another request has the claim, and its holder does not exist yet. */
+  readonly beingTaken: string;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a claim stays typed where it is made.
+export type AnyClaim = Claim<any, any, any, any>;
+
+/** Who takes a claim. */
 export interface Claimant {
-  /** The phone number that takes the claim. */
-  readonly phoneNumberId: string;
+  /** The id of the resource that will hold the claim. */
+  readonly id: string;
   readonly tenant: Tenant;
   readonly origin: Origin;
 }
 
 /**
- * Keeps phone numbers unique with claim streams. A claim is appended before the phone number's own stream. After a
- * crash between the two, the number is not locked: the next creator sees that the holder does not exist.
+ * Keeps values unique with claim streams. A claim is appended before the first event of its holder. After a crash between
+ * the two, the value is not locked: the next creator sees that the holder does not exist.
  */
 export class Claims {
   readonly #writer: StreamWriter;
@@ -35,44 +53,60 @@ export class Claims {
   /** When this node first saw a holder that did not exist, on this process's clock. */
   readonly #firstSeen = new LRUCache<string, number>({ max: maxSeen });
 
-  /** @param graceMs how long a claim is valid before its phone number exists */
+  /** @param graceMs how long a claim is valid before its holder exists */
   constructor(writer: StreamWriter, graceMs = claimGraceMs) {
     this.#writer = writer;
     this.#graceMs = graceMs;
   }
 
   /**
-   * Takes the claim, or fails with `phone-number-taken`. Succeeds if the claimant already holds it.
-   * @param claimed the number with its space, see `claimedNumbers`
+   * Takes the claims of values, in their order. Those that the claimant holds already are taken.
+   * @returns why one cannot be taken; null if all are
    * @throws UnavailableError
    */
-  async take(claimed: string, { phoneNumberId, tenant, origin }: Claimant): Promise<E.Either<Failure, unknown>> {
-    const id = hash('sha256', claimed);
+  async take(claim: AnyClaim, values: ReadonlyArray<string>, claimant: Claimant): Promise<Failure | null> {
+    for (const value of values) {
+      const taken = await this.#take(claim, hash('sha256', value), claimant);
+      if (E.isLeft(taken)) return taken.left;
+    }
+    return null;
+  }
+
+  #take(claim: AnyClaim, claimId: string, { id, tenant, origin }: Claimant): Promise<E.Either<Failure, unknown>> {
     return this.#writer.write({
-      entity: phoneNumberClaim,
-      id,
+      entity: claim.entity,
+      id: claimId,
       origin,
-      decide: async ({ state: claim }, deadline) => {
-        if (claim?.phoneNumberId === phoneNumberId) return E.right({ events: [], tenant });
-        if (claim !== null) {
-          const graceEnds = this.#graceEnd(id, claim.phoneNumberId, claim.since);
-          if (!(await this.#isFree(claim.phoneNumberId, { graceEnds, deadline }, origin, tenant))) return E.left(taken);
+      decide: async ({ state }, deadline) => {
+        const holder = claim.holderIn(state);
+        if (holder?.id === id) return E.right({ events: [], tenant });
+        if (holder !== null) {
+          const graceEnds = this.#graceEnd(claimId, holder.id, holder.since);
+          if (!(await this.#isFree(claim, holder.id, { graceEnds, deadline }, origin, tenant)))
+            return E.left(claim.taken);
         }
-        return E.right({ events: [newEvent('PhoneNumberClaimed', { phoneNumberId })], tenant });
+        return E.right({ events: [claim.claimed(id)], tenant });
       },
     });
   }
 
   /**
-   * Why the claim cannot be taken now; null if it can. Takes nothing. It does not wait for a holder that does not exist
-   * yet; only `take` does.
+   * Why a claimant cannot take the claims of values now; null if it can. Takes nothing. It does not wait for a holder
+   * that does not exist yet; only `take` does.
    * @throws UnavailableError
    */
-  async check(claimed: string, phoneNumberId: string): Promise<Failure | null> {
-    const { state: claim } = await this.#writer.load(phoneNumberClaim, hash('sha256', claimed));
-    if (claim === null || claim.phoneNumberId === phoneNumberId) return null;
-    const { state, revision } = await this.#writer.load(phoneNumber, claim.phoneNumberId);
-    return revision >= 0 && phoneNumber.isLive(state, claim.phoneNumberId) ? taken : null;
+  async check(claim: AnyClaim, values: ReadonlyArray<string>, id: string): Promise<Failure | null> {
+    for (const value of values) {
+      if (await this.#isHeldByOther(claim, hash('sha256', value), id)) return claim.taken;
+    }
+    return null;
+  }
+
+  async #isHeldByOther(claim: AnyClaim, claimId: string, id: string): Promise<boolean> {
+    const holder = claim.holderIn((await this.#writer.load(claim.entity, claimId)).state);
+    if (holder === null || holder.id === id) return false;
+    const { state, revision } = await this.#writer.load(claim.holder, holder.id);
+    return revision >= 0 && claim.holder.isLive(state, holder.id);
   }
 
   /**
@@ -93,33 +127,28 @@ export class Claims {
    * late.
    */
   async #isFree(
+    { holder, abandoned, beingTaken }: AnyClaim,
     holderId: string,
     { graceEnds, deadline }: { readonly graceEnds: number; readonly deadline: number },
     origin: Origin,
     tenant: Tenant,
   ): Promise<boolean> {
     for (;;) {
-      const { state, revision } = await this.#writer.load(phoneNumber, holderId);
-      if (revision >= 0) return !phoneNumber.isLive(state, holderId);
+      const { state, revision } = await this.#writer.load(holder, holderId);
+      if (revision >= 0) return !holder.isLive(state, holderId);
       const now = clock.now();
       if (now >= graceEnds) break;
-      if (now >= deadline) throw new UnavailableError('Another request is creating a phone number with this number.');
+      if (now >= deadline) throw new UnavailableError(beingTaken);
       await delay(Math.min(pollIntervalMs, Math.max(0, Math.min(graceEnds, deadline) - now)));
     }
     const closed = await this.#writer.write({
-      entity: phoneNumber,
+      entity: holder,
       id: holderId,
       origin,
       // The holder's creation may have the turn of its stream and wait for this claim's turn: see `TurnMode`.
       mode: 'bypass',
-      decide: ({ state }) =>
-        E.right({ events: state === null ? [newEvent('PhoneNumberAbandoned', { id: holderId })] : [], tenant }),
+      decide: ({ state }) => E.right({ events: state === holder.initial ? [abandoned(holderId)] : [], tenant }),
     });
-    return E.isRight(closed) && !phoneNumber.isLive(closed.right.stream.state, holderId);
+    return E.isRight(closed) && !holder.isLive(closed.right.stream.state, holderId);
   }
 }
-
-const taken = failure(
-  'phone-number-taken',
-  'Another phone number has this number. Delete that one first, or use another number.',
-);

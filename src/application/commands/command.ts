@@ -10,6 +10,7 @@ import type { SealedText } from '#domain/shared/personal-data.ts';
 import type { EndpointTries } from '#domain/webhook-endpoint/running-tries.ts';
 import type { Plane } from '#exchange/problem.ts';
 import type { JsonObject } from '#shared/json/json.ts';
+import type { AnyClaim } from './claims.ts';
 import type { NewIds, NewSecrets } from './new-values.ts';
 
 /** The state of another stream for a decision. */
@@ -132,8 +133,8 @@ export interface Creation<Input, State, Context> {
   readonly isIdUsed?: (state: State, input: Input, newIds: NewIds) => boolean;
   /** The tenant of its stream; absent, the subject's. */
   readonly tenant?: (input: Input, context: Context) => Tenant;
-  /** The claims of the resource, taken in order before the append: see `claims.ts`. */
-  readonly claims?: (input: Input) => ReadonlyArray<string>;
+  /** Makes the resource unique by these values. Their claims are taken in order before the append. */
+  readonly claims?: { readonly claim: AnyClaim; readonly values: (input: Input) => ReadonlyArray<string> };
 }
 
 /**

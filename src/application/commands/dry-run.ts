@@ -1,16 +1,61 @@
+import * as E from 'fp-ts/lib/Either.js';
 import { describeEvent } from '#application/history/describe-event.ts';
 import { EventDataReader } from '#application/history/event-data-reader.ts';
 import { foldEvent } from '#application/history/folded-stream.ts';
 import type { OperationResult } from '#application/operations/operation-request.ts';
-import type { StreamState } from '#application/streams/stream-state.ts';
+import type { NextEvents, StreamState } from '#application/streams/stream-state.ts';
+import type { StreamWriteResult } from '#application/streams/stream-turns.ts';
+import type { StreamWriter } from '#application/streams/stream-writer.ts';
+import type { EndpointPlaces } from '#application/webhooks/endpoint-places.ts';
 import { historyOfStream } from '#domain/histories.ts';
 import type { PlannedEvent } from '#domain/history/record.ts';
 import type { Entity } from '#domain/shared/entity.ts';
+import type { Failure } from '#domain/shared/failure.ts';
 import type { DataAt } from '#domain/shared/text-reference.ts';
-import type { RecordedEvent } from '#event-store/event-store.ts';
+import { defaultMaxAppendBytes, type RecordedEvent } from '#event-store/event-store.ts';
 import type { PersonalTexts } from '#personal-data/personal-data.ts';
 import type { Json } from '#shared/json/json.ts';
+import type { Claims } from './claims.ts';
 import type { AnyCommand } from './command.ts';
+
+/**
+ * Stages 9 and 10 of a dry run: checks what a write would claim, and makes its events. Claims and appends nothing.
+ * @throws UnavailableError
+ */
+export async function planWrite(
+  { writer, claims, endpointPlaces, maxAppendBytes = defaultMaxAppendBytes }: PlanDependencies,
+  { command, id, input, before }: PlannedWrite,
+  next: NextEvents<unknown>,
+): Promise<E.Either<Failure, StreamWriteResult<unknown>>> {
+  const { entity, creates, endpointPlace } = command;
+  const planned =
+    next.events.length === 0
+      ? E.right({ stream: before, events: [] })
+      : await writer.planWrite(entity, id, before, next, maxAppendBytes);
+  if (E.isLeft(planned)) return planned;
+  const claimed = creates?.claims;
+  const taken = claimed === undefined ? null : await claims.check(claimed.claim, claimed.values(input), id);
+  if (taken !== null) return E.left(taken);
+  const takesPlace = endpointPlace === 'taken' && next.tenant !== null;
+  const full = takesPlace ? await endpointPlaces.refusalOf(next.tenant) : null;
+  return full === null ? planned : E.left(full);
+}
+
+/** The parts of `CommandDependencies` that plan a write. */
+interface PlanDependencies {
+  readonly writer: Pick<StreamWriter, 'planWrite'>;
+  readonly claims: Pick<Claims, 'check'>;
+  readonly endpointPlaces: Pick<EndpointPlaces, 'refusalOf'>;
+  readonly maxAppendBytes?: number;
+}
+
+/** A write of a command, decided on a state. */
+interface PlannedWrite {
+  readonly command: AnyCommand;
+  readonly id: string;
+  readonly input: never;
+  readonly before: StreamState<unknown>;
+}
 
 /**
  * Describes the events of a dry run as histories do.

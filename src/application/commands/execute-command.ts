@@ -2,6 +2,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import { notFound } from '#application/operations/access-refusals.ts';
 import { describeOperation, type Operation } from '#application/operations/operation.ts';
 import type { OperationRequest, OperationResult, ValidRequest } from '#application/operations/operation-request.ts';
+import type { ReadYourWrites } from '#application/operations/read-your-writes.ts';
 import {
   keyErased,
   keyReused,
@@ -9,64 +10,44 @@ import {
   RunningRequests,
   requestKeyOf,
 } from '#application/streams/idempotency.ts';
-import { emptyStream, requestAnswered, type StreamState } from '#application/streams/stream-state.ts';
+import {
+  emptyStream,
+  type NextEvents,
+  type Origin,
+  requestAnswered,
+  type StreamState,
+} from '#application/streams/stream-state.ts';
 import { appendTooLarge, type StreamWriteResult } from '#application/streams/stream-turns.ts';
-import { EndpointCreation } from '#application/webhooks/endpoint-places.ts';
-import { canAccess, isConcealedFor, type Tenant } from '#domain/shared/access.ts';
+import type { Decision, StreamWriter } from '#application/streams/stream-writer.ts';
+import { EndpointCreation, type EndpointPlaces } from '#application/webhooks/endpoint-places.ts';
+import { canAccess, isConcealedFor } from '#domain/shared/access.ts';
 import { childId } from '#domain/shared/entity.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
+import { defaultMaxFilledBytes } from '#domain/template/filled-size.ts';
 import { defaultMaxAppendBytes, type RecordedEvent } from '#event-store/event-store.ts';
-import type { Json } from '#shared/json/json.ts';
-import type { AnyCommand, LoadedStream } from './command.ts';
-import {
-  beginAttempt,
-  type CommandAttempt,
-  type CommandDependencies,
-  decisionContextOf,
-  eventDataReader,
-  originOf,
-  runEffects,
-  writesToSubject,
-} from './command-attempt.ts';
-import { describePlannedEvents, dryRunResult } from './dry-run.ts';
-import type { NewSecrets } from './new-values.ts';
+import type { NewSubjectKeys, PersonalData, PersonalTexts } from '#personal-data/personal-data.ts';
+import { clock } from '#shared/clock.ts';
+import type { Json, JsonObject } from '#shared/json/json.ts';
+import type { Claims } from './claims.ts';
+import type { AnyCommand, DecisionContext, LoadedStream, Lookup, RelatedStateLoader } from './command.ts';
+import { describePlannedEvents, dryRunResult, planWrite } from './dry-run.ts';
+import { deriveNewIds, type NewIds, type NewSecrets, RandomIds, RandomSecrets } from './new-values.ts';
+import { effectsOf, readsOf } from './other-streams.ts';
 
-interface Refused {
-  readonly kind: 'refused';
-  readonly failure: Failure;
+/** The dependencies of commands. */
+export interface CommandDependencies {
+  readonly writer: StreamWriter;
+  readonly claims: Claims;
+  readonly endpointPlaces: EndpointPlaces;
+  readonly lookup: Lookup;
+  readonly personalData: PersonalData;
+  /** Maximum stored bytes of one append. */
+  readonly maxAppendBytes?: number;
+  /** Maximum bytes of JSON in the filled schemas of one operation of an instance. */
+  readonly maxFilledBytes?: number;
+  /** Holds an answer until the read models show the appended events. */
+  readonly readYourWrites: Pick<ReadYourWrites, 'wait'>;
 }
-
-/** Why an attempt is made again: with the next ids, or with the key of personal data that another node has made. */
-interface Again {
-  readonly kind: 'id-used' | 'key-made-elsewhere';
-}
-
-/** The stream remembers the request, so its answer is made again. */
-interface Replay {
-  readonly kind: 'replay';
-  readonly remembered: RememberedRequest;
-}
-
-/** The events of a decision, none if nothing changes. The tenant is null for the stream's. */
-interface Decided {
-  readonly kind: 'decided';
-  readonly events: ReadonlyArray<never>;
-  readonly tenant: Tenant | null;
-}
-
-/** A write that is durable; in a dry run, one that would be. */
-interface Written extends StreamWriteResult<unknown> {
-  readonly kind: 'written';
-  readonly before: StreamState<unknown>;
-}
-
-interface Answered {
-  readonly kind: 'answered';
-  readonly result: OperationResult;
-}
-
-/** The most stored bytes of an event's metadata, type and id. */
-const metadataBytes = 2_048;
 
 /** Makes a command callable by every caller. */
 export function commandOperation(command: AnyCommand, runtime: CommandDependencies): Operation<LoadedStream<unknown>> {
@@ -110,271 +91,369 @@ async function executeCommand(
   key: string | null,
 ): Promise<E.Either<Failure, OperationResult>> {
   for (let number = 0; ; ) {
-    const outcome = await executeAttempt(await beginAttempt(command, runtime, valid, key, number));
-    if (outcome.kind === 'answered') return E.right(outcome.result);
-    if (outcome.kind === 'refused') return E.left(outcome.failure);
-    // A client may use an `Idempotency-Key` again after its first request has expired.
-    if (outcome.kind === 'id-used') number += 1;
+    const attempt = new CommandAttempt(command, runtime, valid, key, number);
+    const outcome = await attempt.execute();
+    if (outcome === 'id-used') number += 1;
+    else if (outcome !== 'key-made-elsewhere') return outcome;
   }
 }
 
-async function executeAttempt(attempt: CommandAttempt): Promise<Answered | Refused | Again> {
-  const isDryRun = attempt.request.dryRun === true;
-  // 7. Idempotency, 8. decision, 9. claim, 10. append
-  const written = isDryRun ? await planWrite(attempt) : await write(attempt);
-  if (written.kind === 'replay') return replay(attempt, written.remembered, isDryRun);
-  if (written.kind !== 'written') return written;
-  if (isDryRun) return answerDryRun(attempt, written);
-  const withheld = await runEffects(attempt);
-  if (withheld !== null) return refused(withheld);
-  const body = await bodyOf(attempt, written, attempt.newSecrets, written.events.length > 0);
-  // 11. Waiting for read models
-  const position = await waitForReadModels(attempt, written);
-  // 12. Response
-  return answered(attempt, written.stream, body, position);
+/**
+ * Why a request is attempted again: with the next ids, because a client may use an `Idempotency-Key` again after its
+ * first request has expired; or with the key of personal data that another node has made.
+ */
+type Again = 'id-used' | 'key-made-elsewhere';
+
+/** What ends an attempt in place of a decision. A remembered request is answered again. */
+type Ending = Failure | RememberedRequest | Again;
+
+type Idempotency = NonNullable<NextEvents<unknown>['idempotency']>;
+
+/** The personal texts of an attempt, and the keys that are stored when it is accepted. */
+interface Sealing {
+  readonly newKeys: NewSubjectKeys;
+  readonly personalTexts: PersonalTexts;
 }
 
-/** Stages 7 to 10, in a turn on the stream, and again after each conflict. */
-async function write(attempt: CommandAttempt): Promise<Written | Replay | Refused | Again> {
-  const { runtime, command, id, request, idempotency } = attempt;
-  using creation = command.endpointPlace === 'taken' ? new EndpointCreation(runtime.endpointPlaces) : null;
-  // A claim or a place is taken for one append, which must be decided on a durable state.
-  const isAlone = command.creates?.claims !== undefined || command.endpointPlace !== undefined;
-  const before = attempt.isNew ? emptyStream(command.entity) : null;
-  const written = await runtime.writer.write<unknown, unknown, Replay | Refused | Again>({
-    entity: command.entity,
-    id,
-    mode: isAlone ? 'alone' : 'pipelined',
-    // A stream with a new random id needs no read. If it has events all the same, the append conflicts.
-    known: before,
-    origin: originOf(request),
-    ...(idempotency === null ? {} : { idempotency }),
-    decide: async (stream) => {
-      const decision = await decide(attempt, stream);
-      const claimed = decision.kind === 'decided' ? await claim(attempt, decision, creation) : decision;
-      if (claimed.kind !== 'decided') return E.left(claimed);
-      return E.right({ events: orRemembered(claimed.events, idempotency !== null), tenant: claimed.tenant });
-    },
-  });
-  if (E.isLeft(written)) return 'kind' in written.left ? written.left : refused(written.left);
-  if (command.endpointPlace !== undefined) runtime.endpointPlaces.observe(written.right.events);
-  return { ...written.right, kind: 'written', before: written.right.stream };
-}
+/** Stored bytes of an event's metadata, type and id, at most. */
+const metadataBytes = 2_048;
 
-/** Stages 7 to 10 of a dry run: nothing is claimed or appended. */
-async function planWrite(attempt: CommandAttempt): Promise<Written | Replay | Refused | Again> {
-  const { command, runtime, id, request } = attempt;
-  const { writer, maxAppendBytes = defaultMaxAppendBytes } = runtime;
-  const before = await writer.load(command.entity, id);
-  const decision = await decide(attempt, before);
-  if (decision.kind !== 'decided') return decision;
-  const { events, tenant } = decision;
-  const toWrite = { events, tenant, origin: originOf(request) };
-  const planned =
-    events.length === 0
-      ? E.right({ stream: before, events: [] })
-      : await writer.planWrite(command.entity, id, before, toWrite, maxAppendBytes);
-  if (E.isLeft(planned)) return refused(planned.left);
-  for (const claimed of command.creates?.claims?.(attempt.input) ?? []) {
-    const taken = await runtime.claims.check(claimed, id);
-    if (taken !== null) return refused(taken);
+/** One attempt at a request, with its new ids and secrets: stages 7 to 12, in their order. */
+class CommandAttempt {
+  readonly #command: AnyCommand;
+  readonly #runtime: CommandDependencies;
+  readonly #request: OperationRequest;
+  readonly #input: never;
+  readonly #bodyHash: string;
+  readonly #subject: LoadedStream<unknown>;
+  /** The identity of a request with an `Idempotency-Key`. */
+  readonly #key: string | null;
+  readonly #newIds: NewIds;
+  readonly #newSecrets: NewSecrets = new RandomSecrets();
+  /** The resource that the command creates or changes. */
+  readonly #id: string;
+  readonly #origin: Origin;
+  #sealed: Sealing | null = null;
+
+  /** @param number the number of earlier attempts with this key whose ids were used; each has other ids */
+  constructor(
+    command: AnyCommand,
+    runtime: CommandDependencies,
+    { request, subject, input, bodyHash }: ValidRequest<LoadedStream<unknown>>,
+    key: string | null,
+    number: number,
+  ) {
+    this.#command = command;
+    this.#runtime = runtime;
+    this.#request = request;
+    this.#input = input as never;
+    this.#bodyHash = bodyHash;
+    this.#subject = subject;
+    this.#key = key;
+    this.#newIds = key === null ? new RandomIds() : deriveNewIds(number === 0 ? key : `${key}\n${number}`);
+    const named = request.parameters[command.access.subject?.parameter ?? ''];
+    this.#id = command.creates?.id?.(this.#input, this.#newIds) ?? named ?? '';
+    this.#origin = originOf(request);
   }
-  const full =
-    command.endpointPlace === 'taken' && tenant !== null ? await runtime.endpointPlaces.refusalOf(tenant) : null;
-  if (full !== null) return refused(full);
-  return { kind: 'written', before, ...planned.right };
-}
 
-/** Stages 7 and 8. @throws UnavailableError */
-async function decide(
-  attempt: CommandAttempt,
-  stream: StreamState<unknown>,
-): Promise<Decided | Replay | Refused | Again> {
-  // 7. Idempotency
-  const recalled = recall(attempt, stream);
-  if (recalled !== null) return recalled;
-  // 8. Decision
-  const refusal = checkPreconditions(attempt, stream);
-  if (refusal !== null) return refused(refusal);
-  const { command, input, subject } = attempt;
-  const context = await decisionContextOf(attempt, stream);
-  const events = command.decide(input, stream.state, context);
-  if (E.isLeft(events)) return refused(events.left);
-  const tenant = command.creates?.tenant?.(input, context) ?? subject.tenant;
-  return { kind: 'decided', events: events.right as ReadonlyArray<never>, tenant };
-}
-
-/** Looks the request up in the stream. @returns null for a new request */
-function recall(
-  { command, id, idempotency, input, newIds, newKeys }: CommandAttempt,
-  stream: StreamState<unknown>,
-): Replay | Refused | Again | null {
-  if (idempotency === null) return null;
-  const remembered = stream.remembered.get(idempotency.key);
-  if (remembered === undefined)
-    return command.creates?.isIdUsed?.(stream.state, input, newIds) ? { kind: 'id-used' } : null;
-  // The key with which the body was remembered is destroyed or lost.
-  if (command.personal === true && newKeys.has(id)) return refused(keyErased);
-  return remembered.bodyHash === idempotency.body ? { kind: 'replay', remembered } : refused(keyReused);
-}
-
-/** Whether the resource still exists, at the revision in `If-Match`. */
-function checkPreconditions(
-  { command, id, input, request: { ifMatch } }: CommandAttempt,
-  stream: StreamState<unknown>,
-): Failure | null {
-  const { entity, creates, isAnswerable } = command;
-  const exists = creates?.id !== undefined || (isAnswerable?.(stream.state, input) ?? entity.isLive(stream.state, id));
-  if (!exists) return notFoundBy(command, id);
-  const revision = ifMatch === null ? null : revisionOf(command, stream, id);
-  return ifMatch === null || revision === null || ifMatch === revision ? null : changedSince(ifMatch, revision);
-}
-
-/**
- * Stage 9, after the decision, so that a refused request leaves no claim. Keys of personal data are stored last, because
- * a refused request makes none.
- * @param creation takes the place of a new webhook endpoint; null for other commands
- * @throws UnavailableError
- */
-async function claim(
-  attempt: CommandAttempt,
-  decided: Decided,
-  creation: EndpointCreation | null,
-): Promise<Decided | Refused | Again> {
-  const refusal = await takeClaims(attempt, decided.events);
-  if (refusal !== null) return refused(refusal);
-  const full = decided.tenant === null ? null : ((await creation?.takePlace(decided.tenant)) ?? null);
-  if (full !== null) return refused(full);
-  return (await attempt.newKeys.store()) ? decided : { kind: 'key-made-elsewhere' };
-}
-
-async function takeClaims(
-  { command, runtime, id, input, subject: { tenant }, request }: CommandAttempt,
-  events: ReadonlyArray<object>,
-): Promise<Failure | null> {
-  const claims = command.creates?.claims?.(input);
-  if (claims === undefined || tenant === null) return null;
-  const bytes = Buffer.byteLength(JSON.stringify(events)) + metadataBytes * events.length;
-  const { maxAppendBytes = defaultMaxAppendBytes } = runtime;
-  // Checked before the claim, because a resource that cannot be created would hold it for two seconds.
-  if (bytes > maxAppendBytes) return appendTooLarge(bytes, maxAppendBytes);
-  const claimant = { phoneNumberId: id, tenant, origin: originOf(request) };
-  for (const claimed of claims) {
-    const taken = await runtime.claims.take(claimed, claimant);
-    if (E.isLeft(taken)) return taken.left;
+  /** @throws UnavailableError */
+  async execute(): Promise<E.Either<Failure, OperationResult> | Again> {
+    const idempotency = await this.#identify();
+    if (this.#request.dryRun === true) return this.#executeDryRun(idempotency);
+    // 7. Idempotency, 8. decision, 9. claim, 10. append
+    const written = await this.#write(idempotency);
+    if (E.isLeft(written)) return this.#endWith(written.left);
+    const withheld = await this.#runEffects();
+    if (withheld !== null) return E.left(withheld);
+    const body = await this.#bodyOf(written.right, this.#newSecrets, written.right.events.length > 0);
+    // 11. Waiting for read models
+    const position = await this.#waitForReadModels(written.right);
+    // 12. Response
+    return E.right(this.#resultOf(written.right.stream, body, position));
   }
-  return null;
-}
 
-/** Makes the answer of a remembered request again. @throws UnavailableError */
-async function replay(
-  attempt: CommandAttempt,
-  { firstRevision, lastRevision }: RememberedRequest,
-  isDryRun: boolean,
-): Promise<Answered | Refused | Again> {
-  const { command, runtime, id } = attempt;
-  const { writer } = runtime;
-  if (await isIdUsedBefore(attempt, firstRevision)) return { kind: 'id-used' };
-  // The first request may have crashed before these effects.
-  const withheld = isDryRun ? null : await runEffects(attempt);
-  if (withheld !== null) return refused(withheld);
-  const stream = await writer.loadAt(command.entity, id, lastRevision);
-  const body = await bodyOf(attempt, { stream, events: [] }, null, true);
-  if (isDryRun) return { kind: 'answered', result: dryRunResult(command, [], body) };
-  const position = await waitForReadModels(attempt, { stream, events: [] });
-  const { kind, result } = answered(attempt, stream, body, position);
-  return { kind, result: { ...result, isReplay: true } };
-}
+  /** What identifies a request with an `Idempotency-Key`; null for one without. @throws UnavailableError */
+  async #identify(): Promise<Idempotency | null> {
+    if (this.#key === null) return null;
+    const isKeyed = this.#command.personal === true;
+    const body = isKeyed ? await this.#sealing.personalTexts.keyedHash(this.#id, this.#bodyHash) : this.#bodyHash;
+    return { key: this.#key, body };
+  }
 
-/** In a stream of many resources, whether the ids were used before the remembered request. @throws UnavailableError */
-async function isIdUsedBefore(
-  { command, runtime, id, input, newIds }: CommandAttempt,
-  firstRevision: number,
-): Promise<boolean> {
-  const isIdUsed = command.creates?.isIdUsed;
-  if (isIdUsed === undefined || firstRevision === 0) return false;
-  const before = await runtime.writer.loadAt(command.entity, id, firstRevision - 1);
-  return isIdUsed(before.state, input, newIds);
-}
+  /** Stages 7 to 10, in a turn on the stream, and again after each conflict. */
+  async #write(idempotency: Idempotency | null): Promise<E.Either<Ending, StreamWriteResult<unknown>>> {
+    const { entity, creates, endpointPlace } = this.#command;
+    const { writer, endpointPlaces } = this.#runtime;
+    using creation = endpointPlace === 'taken' ? new EndpointCreation(endpointPlaces) : null;
+    // Nobody else can know an id that this attempt has made at random.
+    const isNew = this.#key === null && creates?.id !== undefined && this.#id === this.#newIds.id;
+    // A claim or a place is taken for one append, which must be decided on a durable state.
+    const isAlone = creates?.claims !== undefined || endpointPlace !== undefined;
+    const written = await writer.write<unknown, unknown, Ending>({
+      entity,
+      id: this.#id,
+      mode: isAlone ? 'alone' : 'pipelined',
+      // A stream with a new random id needs no read. If it has events all the same, the append conflicts.
+      known: isNew ? emptyStream(entity) : null,
+      origin: this.#origin,
+      ...(idempotency === null ? {} : { idempotency }),
+      decide: async (stream) => {
+        // 7. Idempotency, 8. decision
+        const decision = await this.#decide(stream, idempotency);
+        if (E.isLeft(decision)) return decision;
+        // 9. Claim
+        const refusal = await this.#claim(decision.right, creation);
+        if (refusal !== null) return E.left(refusal);
+        // 10. Append
+        return E.right(idempotency === null ? decision.right : orRemembered(decision.right));
+      },
+    });
+    if (E.isRight(written) && endpointPlace !== undefined) endpointPlaces.observe(written.right.events);
+    return written;
+  }
 
-async function answerDryRun(attempt: CommandAttempt, { before, stream, events }: Written): Promise<Answered> {
-  const { command, personalTexts } = attempt;
-  const body = await bodyOf(attempt, { stream, events }, null, events.length > 0);
-  const dataAt = eventDataReader(attempt, []);
-  const described = await describePlannedEvents(command.entity, before, events, dataAt, personalTexts);
-  return { kind: 'answered', result: dryRunResult(command, described, body) };
-}
+  /** Stages 7 and 8. @throws UnavailableError */
+  async #decide(
+    stream: StreamState<unknown>,
+    idempotency: Idempotency | null,
+  ): Promise<E.Either<Ending, Decision<unknown>>> {
+    // 7. Idempotency
+    const recalled = idempotency === null ? null : this.#recall(stream, idempotency);
+    if (recalled !== null) return E.left(recalled);
+    // 8. Decision
+    const refusal = this.#checkPreconditions(stream);
+    if (refusal !== null) return E.left(refusal);
+    const context = await this.#contextOf(stream);
+    const events = this.#command.decide(this.#input, stream.state, context);
+    if (E.isLeft(events)) return events;
+    const tenant = this.#command.creates?.tenant?.(this.#input, context) ?? this.#subject.tenant;
+    return E.right({ events: events.right as ReadonlyArray<never>, tenant });
+  }
 
-/**
- * The body of an answer.
- * @param newSecrets null if the answer must not contain one
- * @param appended whether the request appended events
- */
-async function bodyOf(
-  attempt: CommandAttempt,
-  { stream, events }: StreamWriteResult<unknown>,
-  newSecrets: NewSecrets | null,
-  appended: boolean,
-): Promise<Json> {
-  const { command, input, newIds, runtime } = attempt;
-  // `RequestAnswered` alone is not a change.
-  const changed = appended && stream.resourceRevision === stream.revision;
-  const dataAt = eventDataReader(attempt, events);
-  return command.answer({ input, state: stream.state, changed, newIds, newSecrets, lookup: runtime.lookup, dataAt });
-}
+  /** Looks the request up in the stream. @returns null for a new request */
+  #recall(stream: StreamState<unknown>, { key, body }: Idempotency): Ending | null {
+    const { creates, personal } = this.#command;
+    const remembered = stream.remembered.get(key);
+    if (remembered === undefined)
+      return creates?.isIdUsed?.(stream.state, this.#input, this.#newIds) ? 'id-used' : null;
+    // The key with which the body was remembered is destroyed or lost.
+    if (personal === true && this.#sealing.newKeys.has(this.#id)) return keyErased;
+    return remembered.bodyHash === body ? remembered : keyReused;
+  }
 
-/**
- * Waits until read models show the appended events; without any, the newest event of the stream, because they may not
- * show it yet.
- * @returns the position of the last one
- */
-async function waitForReadModels(
-  { command, runtime: { writer, readYourWrites }, id, newIds }: CommandAttempt,
-  { stream, events }: StreamWriteResult<unknown>,
-): Promise<number | undefined> {
-  const shown: ReadonlyArray<RecordedEvent> =
-    events.length > 0 ? events : [await writer.eventAt(command.entity, id, stream.revision)];
-  await readYourWrites.wait(shown, () => {
-    // The resource that the command writes, and those that it may have created in addition to it.
-    const further = command.creates?.id === undefined ? [] : [newIds.secondId];
-    return { ids: [id, childId(id, newIds.suffix), ...further], tenant: stream.tenant };
-  });
-  return shown.at(-1)?.position;
-}
+  /** Whether the resource still exists, at the revision in `If-Match`. */
+  #checkPreconditions(stream: StreamState<unknown>): Failure | null {
+    const { entity, creates, isAnswerable } = this.#command;
+    const exists =
+      creates?.id !== undefined || (isAnswerable?.(stream.state, this.#input) ?? entity.isLive(stream.state, this.#id));
+    if (!exists) return notFoundBy(this.#command, this.#id);
+    const { ifMatch } = this.#request;
+    const revision = ifMatch === null ? null : this.#revisionOf(stream);
+    return ifMatch === null || revision === null || ifMatch === revision ? null : changedSince(ifMatch, revision);
+  }
 
-function answered(
-  { command, id }: CommandAttempt,
-  stream: StreamState<unknown>,
-  body: Json | undefined,
-  position: number | undefined,
-): Answered {
-  const { http, output, withoutRevision } = command;
-  const hasRevision = body !== null && output !== null && withoutRevision !== true;
-  const result = {
-    status: http.status,
-    body: output === null ? undefined : body,
-    ...(hasRevision ? { revision: revisionOf(command, stream, id) } : {}),
-    ...(position === undefined ? {} : { position }),
-  };
-  return { kind: 'answered', result };
+  /** Makes the context of the decision, and loads the other states that it needs. @throws UnavailableError */
+  async #contextOf(stream: StreamState<unknown>): Promise<DecisionContext<unknown, unknown>> {
+    const { state, tenant } = stream;
+    const { caller } = this.#request;
+    const related = await this.#command.loadRelated?.(this.#input, this.#loadsFor(stream), caller, state);
+    return {
+      caller,
+      newIds: this.#newIds,
+      newSecrets: this.#newSecrets,
+      subject: writesToSubject(this.#command) && tenant !== null ? { state, tenant } : this.#subject,
+      related,
+      time: new Date(clock.time()).toISOString(),
+      maxFilledBytes: this.#runtime.maxFilledBytes ?? defaultMaxFilledBytes,
+    };
+  }
+
+  #loadsFor({ revision }: StreamState<unknown>): RelatedStateLoader {
+    const { writer, lookup } = this.#runtime;
+    const seal: RelatedStateLoader['seal'] = async (texts) => {
+      const isAllowed = revision < 0 || (await this.#sealing.newKeys.isStored(this.#id));
+      return isAllowed ? this.#sealing.personalTexts.seal(this.#id, texts) : null;
+    };
+    return { ...readsOf(writer), lookup, newSecrets: this.#newSecrets, seal };
+  }
+
+  /**
+   * Stage 9, after the decision, so that a refused request leaves no claim. Keys of personal data are stored last,
+   * because a refused request makes none.
+   * @param creation takes the place of a new webhook endpoint; null for other commands
+   * @throws UnavailableError
+   */
+  async #claim({ events, tenant }: Decision<unknown>, creation: EndpointCreation | null): Promise<Ending | null> {
+    const refusal = await this.#takeClaims(events);
+    if (refusal !== null) return refusal;
+    const full = tenant === null ? null : ((await creation?.takePlace(tenant)) ?? null);
+    if (full !== null) return full;
+    return this.#sealed === null || (await this.#sealed.newKeys.store()) ? null : 'key-made-elsewhere';
+  }
+
+  async #takeClaims(events: ReadonlyArray<object>): Promise<Failure | null> {
+    const claims = this.#command.creates?.claims;
+    const { tenant } = this.#subject;
+    if (claims === undefined || tenant === null) return null;
+    const { maxAppendBytes = defaultMaxAppendBytes } = this.#runtime;
+    const bytes = Buffer.byteLength(JSON.stringify(events)) + metadataBytes * events.length;
+    // Checked before the claim, because a resource that cannot be created would hold it for two seconds.
+    if (bytes > maxAppendBytes) return appendTooLarge(bytes, maxAppendBytes);
+    const claimant = { id: this.#id, tenant, origin: this.#origin };
+    return this.#runtime.claims.take(claims.claim, claims.values(this.#input), claimant);
+  }
+
+  async #endWith(ending: Ending): Promise<E.Either<Failure, OperationResult> | Again> {
+    if (typeof ending === 'string') return ending;
+    return 'code' in ending ? E.left(ending) : this.#replay(ending);
+  }
+
+  /** Makes the answer of a remembered request again. @throws UnavailableError */
+  async #replay(remembered: RememberedRequest): Promise<E.Either<Failure, OperationResult> | Again> {
+    if (await this.#isIdUsedBefore(remembered)) return 'id-used';
+    const isDryRun = this.#request.dryRun === true;
+    // The first request may have crashed before these effects.
+    const withheld = isDryRun ? null : await this.#runEffects();
+    if (withheld !== null) return E.left(withheld);
+    const stream = await this.#runtime.writer.loadAt(this.#command.entity, this.#id, remembered.lastRevision);
+    const body = await this.#bodyOf({ stream, events: [] }, null, true);
+    if (isDryRun) return E.right(dryRunResult(this.#command, [], body));
+    const position = await this.#waitForReadModels({ stream, events: [] });
+    return E.right({ ...this.#resultOf(stream, body, position), isReplay: true });
+  }
+
+  /** In a stream of many resources, whether the ids were used before the remembered request. @throws UnavailableError */
+  async #isIdUsedBefore({ firstRevision }: RememberedRequest): Promise<boolean> {
+    const { entity, creates } = this.#command;
+    if (creates?.isIdUsed === undefined || firstRevision === 0) return false;
+    const before = await this.#runtime.writer.loadAt(entity, this.#id, firstRevision - 1);
+    return creates.isIdUsed(before.state, this.#input, this.#newIds);
+  }
+
+  /** Decides and answers, and claims, appends and awaits nothing. @throws UnavailableError */
+  async #executeDryRun(idempotency: Idempotency | null): Promise<E.Either<Failure, OperationResult> | Again> {
+    const { entity } = this.#command;
+    const before = await this.#runtime.writer.load(entity, this.#id);
+    const decision = await this.#decide(before, idempotency);
+    if (E.isLeft(decision)) return this.#endWith(decision.left);
+    const next = { ...decision.right, origin: this.#origin };
+    const target = { command: this.#command, id: this.#id, input: this.#input, before };
+    const planned = await planWrite(this.#runtime, target, next);
+    if (E.isLeft(planned)) return planned;
+    const { events } = planned.right;
+    const body = await this.#bodyOf(planned.right, null, events.length > 0);
+    const { personalTexts } = this.#sealing;
+    const described = await describePlannedEvents(entity, before, events, this.#dataReader([]), personalTexts);
+    return E.right(dryRunResult(this.#command, described, body));
+  }
+
+  /** Runs the effects of the command outside its stream. @throws UnavailableError */
+  async #runEffects(): Promise<Failure | null> {
+    const { writer, personalData } = this.#runtime;
+    const effects = effectsOf(writer, personalData, this.#origin);
+    return (await this.#command.afterAppend?.(this.#id, effects, this.#request.caller)) ?? null;
+  }
+
+  /**
+   * The body of an answer.
+   * @param newSecrets null if the answer must not contain one
+   * @param appended whether the request appended events
+   */
+  async #bodyOf(
+    { stream, events }: StreamWriteResult<unknown>,
+    newSecrets: NewSecrets | null,
+    appended: boolean,
+  ): Promise<Json> {
+    return this.#command.answer({
+      input: this.#input,
+      state: stream.state,
+      // `RequestAnswered` alone is not a change.
+      changed: appended && stream.resourceRevision === stream.revision,
+      newIds: this.#newIds,
+      newSecrets,
+      lookup: this.#runtime.lookup,
+      dataAt: this.#dataReader(events),
+    });
+  }
+
+  /** Reads the data of events of the stream. Each is read at most once; the given ones are in memory. */
+  #dataReader(events: ReadonlyArray<RecordedEvent>): (revision: number) => Promise<JsonObject> {
+    const read = new Map(events.map(({ revision, data }) => [revision, Promise.resolve(data)]));
+    return (revision) => {
+      const { writer } = this.#runtime;
+      const data =
+        read.get(revision) ?? writer.eventAt(this.#command.entity, this.#id, revision).then((event) => event.data);
+      read.set(revision, data);
+      return data;
+    };
+  }
+
+  /**
+   * Stage 11: waits until read models show the appended events; without any, the newest event of the stream, because they
+   * may not show it yet.
+   * @returns the position of the last one
+   */
+  async #waitForReadModels({ stream, events }: StreamWriteResult<unknown>): Promise<number | undefined> {
+    const { entity, creates } = this.#command;
+    const { writer, readYourWrites } = this.#runtime;
+    const shown = events.length > 0 ? events : [await writer.eventAt(entity, this.#id, stream.revision)];
+    await readYourWrites.wait(shown, () => {
+      // The resource that the command writes, and those that it may have created in addition to it.
+      const further = creates?.id === undefined ? [] : [this.#newIds.secondId];
+      return { ids: [this.#id, childId(this.#id, this.#newIds.suffix), ...further], tenant: stream.tenant };
+    });
+    return shown.at(-1)?.position;
+  }
+
+  /** Stage 12. */
+  #resultOf(stream: StreamState<unknown>, body: Json, position: number | undefined): OperationResult {
+    const { http, output, withoutRevision } = this.#command;
+    const hasRevision = body !== null && output !== null && withoutRevision !== true;
+    return {
+      status: http.status,
+      body: output === null ? undefined : body,
+      ...(hasRevision ? { revision: this.#revisionOf(stream) } : {}),
+      ...(position === undefined ? {} : { position }),
+    };
+  }
+
+  /** The revision of the resource in its stream, for `ETag` and `If-Match`. */
+  #revisionOf(stream: StreamState<unknown>): number {
+    return this.#command.entity.revisionOf?.(stream.state, this.#id) ?? stream.resourceRevision;
+  }
+
+  /** Made at its first use, because few commands have personal data. */
+  get #sealing(): Sealing {
+    this.#sealed ??= this.#runtime.personalData.beginAttempt();
+    return this.#sealed;
+  }
 }
 
 /** A success without an event appends one that remembers the request. */
-function orRemembered(events: ReadonlyArray<never>, remembers: boolean): ReadonlyArray<never> {
-  if (events.length > 0 || !remembers) return events;
-  return [{ type: requestAnswered, data: {} } as never];
+function orRemembered(decision: Decision<unknown>): Decision<unknown> {
+  return decision.events.length > 0
+    ? decision
+    : { ...decision, events: [{ type: requestAnswered, data: {} } as never] };
 }
 
-const refused = (refusal: Failure): Refused => ({ kind: 'refused', failure: refusal });
+/** The origin of the events that a request appends. */
+function originOf({ caller, requestId, onBehalfOf }: OperationRequest): Origin {
+  const { keyId, keyType } = caller;
+  const actor = { keyId, keyType, ...(onBehalfOf === undefined ? {} : { onBehalfOf }) };
+  return { actor, requestId, correlationId: requestId, causationId: requestId };
+}
+
+/**
+ * Whether a command appends to its subject's stream. A resource's stream also holds its children: a flow's stream holds
+ * its versions.
+ */
+function writesToSubject({ access: { subject }, entity }: AnyCommand): boolean {
+  return subject !== null && subject.entity.category === entity.category;
+}
 
 /** The refusal if the subject does not exist or the caller has no access to it. */
 function notFoundBy({ access, entity }: AnyCommand, id: string): Failure {
   return notFound(access.subject?.entity.notFound ?? entity.notFound, id);
-}
-
-/** The revision of a resource in its stream, for `ETag` and `If-Match`. */
-function revisionOf({ entity }: AnyCommand, stream: StreamState<unknown>, id: string): number {
-  return entity.revisionOf?.(stream.state, id) ?? stream.resourceRevision;
 }
 
 const changedSince = (expected: number, actual: number): Failure =>

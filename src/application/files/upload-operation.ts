@@ -1,6 +1,5 @@
 import type { AnyCommand, LoadedStream } from '#application/commands/command.ts';
-import type { CommandDependencies } from '#application/commands/command-attempt.ts';
-import { commandOperation } from '#application/commands/execute-command.ts';
+import { type CommandDependencies, commandOperation } from '#application/commands/execute-command.ts';
 import type { UploadOperation } from '#application/operations/operation.ts';
 import type { FileUploads } from './file-uploads.ts';
 

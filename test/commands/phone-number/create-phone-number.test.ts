@@ -59,7 +59,7 @@ describe('create_phone_number', () => {
   });
 
   it('claims a number in the number space of its type', () => {
-    const claimed = (change: object) => createPhoneNumber.creates?.claims?.({ ...input, ...change })[0];
+    const claimed = (change: object) => createPhoneNumber.creates?.claims?.values({ ...input, ...change })[0];
     assert.equal(claimed({}), claimed({ type: 'platform' }));
     assert.equal(claimed({}), claimed({ type: 'partner', projectId: ids.sibling, number: '+442071838750' }));
     assert.notEqual(claimed({}), claimed({ type: 'external' }));

@@ -1,5 +1,4 @@
-import type { CommandDependencies } from '#application/commands/command-attempt.ts';
-import { commandOperation } from '#application/commands/execute-command.ts';
+import { type CommandDependencies, commandOperation } from '#application/commands/execute-command.ts';
 import { uploadOperation } from '#application/files/upload-operation.ts';
 import type { AnyOperation } from '#application/operations/operation.ts';
 import { downloadOperation } from '#application/queries/content-query.ts';
