@@ -17,7 +17,7 @@ import {
   requestAnswered,
   type StreamState,
 } from '#application/streams/stream-state.ts';
-import { appendTooLarge, type StreamWriteResult } from '#application/streams/stream-turns.ts';
+import { refuseTooLarge, type StreamWriteResult } from '#application/streams/stream-turns.ts';
 import type { Decision, StreamWriter } from '#application/streams/stream-writer.ts';
 import { EndpointCreation, type EndpointPlaces } from '#application/webhooks/endpoint-places.ts';
 import { canAccess, isConcealedFor } from '#domain/shared/access.ts';
@@ -25,14 +25,14 @@ import { childId } from '#domain/shared/entity.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { defaultMaxFilledBytes } from '#domain/template/filled-size.ts';
 import { defaultMaxAppendBytes, type RecordedEvent } from '#event-store/event-store.ts';
-import type { NewSubjectKeys, PersonalData, PersonalTexts } from '#personal-data/personal-data.ts';
+import type { PersonalData } from '#personal-data/personal-data.ts';
 import { clock } from '#shared/clock.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 import type { Claims } from './claims.ts';
 import type { AnyCommand, DecisionContext, LoadedStream, Lookup, RelatedStateLoader } from './command.ts';
+import { effectsOf } from './command-effects.ts';
 import { describePlannedEvents, dryRunResult, planWrite } from './dry-run.ts';
 import { deriveNewIds, type NewIds, type NewSecrets, RandomIds, RandomSecrets } from './new-values.ts';
-import { effectsOf, readsOf } from './other-streams.ts';
 
 /** The dependencies of commands. */
 export interface CommandDependencies {
@@ -110,22 +110,15 @@ type Ending = Failure | RememberedRequest | Again;
 type Idempotency = NonNullable<NextEvents<unknown>['idempotency']>;
 
 /** The personal texts of an attempt, and the keys that are stored when it is accepted. */
-interface Sealing {
-  readonly newKeys: NewSubjectKeys;
-  readonly personalTexts: PersonalTexts;
-}
-
-/** Stored bytes of an event's metadata, type and id, at most. */
-const metadataBytes = 2_048;
+type Sealing = ReturnType<PersonalData['beginAttempt']>;
 
 /** One attempt at a request, with its new ids and secrets: stages 7 to 12, in their order. */
 class CommandAttempt {
   readonly #command: AnyCommand;
   readonly #runtime: CommandDependencies;
+  readonly #valid: ValidRequest<LoadedStream<unknown>>;
   readonly #request: OperationRequest;
   readonly #input: never;
-  readonly #bodyHash: string;
-  readonly #subject: LoadedStream<unknown>;
   /** The identity of a request with an `Idempotency-Key`. */
   readonly #key: string | null;
   readonly #newIds: NewIds;
@@ -139,21 +132,20 @@ class CommandAttempt {
   constructor(
     command: AnyCommand,
     runtime: CommandDependencies,
-    { request, subject, input, bodyHash }: ValidRequest<LoadedStream<unknown>>,
+    valid: ValidRequest<LoadedStream<unknown>>,
     key: string | null,
     number: number,
   ) {
     this.#command = command;
     this.#runtime = runtime;
-    this.#request = request;
-    this.#input = input as never;
-    this.#bodyHash = bodyHash;
-    this.#subject = subject;
+    this.#valid = valid;
+    this.#request = valid.request;
+    this.#input = valid.input as never;
     this.#key = key;
     this.#newIds = key === null ? new RandomIds() : deriveNewIds(number === 0 ? key : `${key}\n${number}`);
-    const named = request.parameters[command.access.subject?.parameter ?? ''];
+    const named = valid.request.parameters[command.access.subject?.parameter ?? ''];
     this.#id = command.creates?.id?.(this.#input, this.#newIds) ?? named ?? '';
-    this.#origin = originOf(request);
+    this.#origin = originOf(valid.request);
   }
 
   /** @throws UnavailableError */
@@ -175,8 +167,9 @@ class CommandAttempt {
   /** What identifies a request with an `Idempotency-Key`; null for one without. @throws UnavailableError */
   async #identify(): Promise<Idempotency | null> {
     if (this.#key === null) return null;
+    const { bodyHash } = this.#valid;
     const isKeyed = this.#command.personal === true;
-    const body = isKeyed ? await this.#sealing.personalTexts.keyedHash(this.#id, this.#bodyHash) : this.#bodyHash;
+    const body = isKeyed ? await this.#sealing.personalTexts.keyedHash(this.#id, bodyHash) : bodyHash;
     return { key: this.#key, body };
   }
 
@@ -226,7 +219,7 @@ class CommandAttempt {
     const context = await this.#contextOf(stream);
     const events = this.#command.decide(this.#input, stream.state, context);
     if (E.isLeft(events)) return events;
-    const tenant = this.#command.creates?.tenant?.(this.#input, context) ?? this.#subject.tenant;
+    const tenant = this.#command.creates?.tenant?.(this.#input, context) ?? this.#valid.subject.tenant;
     return E.right({ events: events.right as ReadonlyArray<never>, tenant });
   }
 
@@ -261,7 +254,7 @@ class CommandAttempt {
       caller,
       newIds: this.#newIds,
       newSecrets: this.#newSecrets,
-      subject: writesToSubject(this.#command) && tenant !== null ? { state, tenant } : this.#subject,
+      subject: writesToSubject(this.#command) && tenant !== null ? { state, tenant } : this.#valid.subject,
       related,
       time: new Date(clock.time()).toISOString(),
       maxFilledBytes: this.#runtime.maxFilledBytes ?? defaultMaxFilledBytes,
@@ -270,11 +263,16 @@ class CommandAttempt {
 
   #loadsFor({ revision }: StreamState<unknown>): RelatedStateLoader {
     const { writer, lookup } = this.#runtime;
-    const seal: RelatedStateLoader['seal'] = async (texts) => {
-      const isAllowed = revision < 0 || (await this.#sealing.newKeys.isStored(this.#id));
-      return isAllowed ? this.#sealing.personalTexts.seal(this.#id, texts) : null;
+    return {
+      load: (entity, id) => writer.load(entity, id),
+      dataAt: async (entity, id, revision) => (await writer.eventAt(entity, id, revision)).data,
+      lookup,
+      newSecrets: this.#newSecrets,
+      seal: async (texts) => {
+        const isAllowed = revision < 0 || (await this.#sealing.newKeys.isStored(this.#id));
+        return isAllowed ? this.#sealing.personalTexts.seal(this.#id, texts) : null;
+      },
     };
-    return { ...readsOf(writer), lookup, newSecrets: this.#newSecrets, seal };
   }
 
   /**
@@ -293,12 +291,11 @@ class CommandAttempt {
 
   async #takeClaims(events: ReadonlyArray<object>): Promise<Failure | null> {
     const claims = this.#command.creates?.claims;
-    const { tenant } = this.#subject;
+    const { tenant } = this.#valid.subject;
     if (claims === undefined || tenant === null) return null;
-    const { maxAppendBytes = defaultMaxAppendBytes } = this.#runtime;
-    const bytes = Buffer.byteLength(JSON.stringify(events)) + metadataBytes * events.length;
     // Checked before the claim, because a resource that cannot be created would hold it for two seconds.
-    if (bytes > maxAppendBytes) return appendTooLarge(bytes, maxAppendBytes);
+    const tooLarge = refuseTooLarge(events, this.#runtime.maxAppendBytes ?? defaultMaxAppendBytes);
+    if (tooLarge !== null) return tooLarge;
     const claimant = { id: this.#id, tenant, origin: this.#origin };
     return this.#runtime.claims.take(claims.claim, claims.values(this.#input), claimant);
   }
@@ -349,9 +346,10 @@ class CommandAttempt {
 
   /** Runs the effects of the command outside its stream. @throws UnavailableError */
   async #runEffects(): Promise<Failure | null> {
+    const { afterAppend } = this.#command;
+    if (afterAppend === undefined) return null;
     const { writer, personalData } = this.#runtime;
-    const effects = effectsOf(writer, personalData, this.#origin);
-    return (await this.#command.afterAppend?.(this.#id, effects, this.#request.caller)) ?? null;
+    return afterAppend(this.#id, effectsOf(writer, personalData, this.#origin), this.#request.caller);
   }
 
   /**
@@ -378,11 +376,11 @@ class CommandAttempt {
 
   /** Reads the data of events of the stream. Each is read at most once; the given ones are in memory. */
   #dataReader(events: ReadonlyArray<RecordedEvent>): (revision: number) => Promise<JsonObject> {
+    const { entity } = this.#command;
     const read = new Map(events.map(({ revision, data }) => [revision, Promise.resolve(data)]));
     return (revision) => {
-      const { writer } = this.#runtime;
-      const data =
-        read.get(revision) ?? writer.eventAt(this.#command.entity, this.#id, revision).then((event) => event.data);
+      const known = read.get(revision);
+      const data = known ?? this.#runtime.writer.eventAt(entity, this.#id, revision).then((event) => event.data);
       read.set(revision, data);
       return data;
     };

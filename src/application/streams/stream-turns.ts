@@ -309,6 +309,15 @@ export function appendTooLarge(bytes: number, maxBytes: number): Failure {
   );
 }
 
+/** Stored bytes of an event's metadata, type and id, at most. */
+const metadataBytes = 2_048;
+
+/** Refuses events that one append may not have, before they are sealed. Their metadata counts with its maximum. */
+export function refuseTooLarge(events: ReadonlyArray<object>, maxBytes: number): Failure | null {
+  const bytes = Buffer.byteLength(JSON.stringify(events)) + metadataBytes * events.length;
+  return bytes > maxBytes ? appendTooLarge(bytes, maxBytes) : null;
+}
+
 function appendRefused(refused: Exclude<AppendFailure, { kind: 'conflict' }>): Failure {
   switch (refused.kind) {
     case 'append-too-large':

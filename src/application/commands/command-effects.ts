@@ -3,23 +3,12 @@ import type { Origin } from '#application/streams/stream-state.ts';
 import type { StreamWriter } from '#application/streams/stream-writer.ts';
 import type { PersonalData } from '#personal-data/personal-data.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import type { CommandEffects, RelatedStateLoader } from './command.ts';
+import type { CommandEffects } from './command.ts';
 
-/** Reads other streams for a decision. */
-export function readsOf(writer: StreamWriter): Pick<RelatedStateLoader, 'load' | 'dataAt'> {
-  return {
-    load: async (entity, id) => {
-      const { state, tenant } = await writer.load(entity, id);
-      return { state, tenant };
-    },
-    dataAt: async (entity, id, revision) => (await writer.eventAt(entity, id, revision)).data,
-  };
-}
-
-/** What a command may do outside its stream. */
+/** What a command may do outside its stream, after its append. */
 export function effectsOf(writer: StreamWriter, personalData: PersonalData, origin: Origin): CommandEffects {
   return {
-    load: readsOf(writer).load,
+    load: (entity, id) => writer.load(entity, id),
     append: async (write) => {
       const written = await writer.write({ ...write, origin });
       if (E.isRight(written)) return;
