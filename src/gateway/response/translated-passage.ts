@@ -26,7 +26,9 @@ export class TranslatedPassage implements EventPassage {
   }
 
   pass({ events }: SseBatch): void {
-    if (!this.#takeAll(events)) return;
+    // What they become may be kept, so there must be room for it before they are read.
+    this.#answer.count(this.#interpreter.keptBytes + lengthOf(events));
+    if (this.#answer.isOver || !this.#takeAll(events)) return;
     this.#send();
     if (events.some(({ data }) => data !== null)) this.#answer.markEnding();
   }
@@ -77,4 +79,8 @@ export class TranslatedPassage implements EventPassage {
     if (failure === null) this.#answer.finish();
     else this.#answer.fail(failure);
   }
+}
+
+function lengthOf(events: ReadonlyArray<SseEvent>): number {
+  return events.reduce((sum, { data }) => sum + (data?.length ?? 0), 0);
 }

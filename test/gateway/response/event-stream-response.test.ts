@@ -4,9 +4,12 @@ import { ByteBudget, type ByteReservation } from '#exchange/byte-budget.ts';
 import { MemoryResponse } from '#exchange/client.ts';
 import { openAiErrors } from '#exchange/error-form.ts';
 import { slotTable } from '#exchange/slot-table.ts';
-import { type AttemptFailure, tooLarge } from '#gateway/attempt/attempt-failure.ts';
+import { type AttemptFailure, noRoom, tooLarge } from '#gateway/attempt/attempt-failure.ts';
 import type { AttemptControl } from '#gateway/attempt/body-consumer.ts';
 import { classifications, type StreamInterpreter } from '#gateway/framing/stream-interpreter.ts';
+import type { AnswerEvent, AnswerReader } from '#gateway/neutral/answer-event.ts';
+import { TranslatedStream } from '#gateway/protocols/neutral-stream.ts';
+import { ChatAnswerWriter } from '#gateway/protocols/openai-chat/chat-answer-writer.ts';
 import { EventStreamResponse } from '#gateway/response/event-stream-response.ts';
 import type { Keeping } from '#gateway/response/response-handler.ts';
 import { headOf } from '#test/gateway/support/response-head.ts';
@@ -44,14 +47,19 @@ describe('EventStreamResponse', () => {
     signsOfLife = 0;
   });
 
-  const receive = (interprets: Partial<StreamInterpreter>, keeping: Partial<Keeping> = {}, repeatedBytes = 0) => {
+  const receive = (
+    interprets: Partial<StreamInterpreter>,
+    keeping: Partial<Keeping> = {},
+    repeatedBytes = 0,
+    createInterpreter = (): StreamInterpreter =>
+      Object.defineProperties({ ...interpreter }, Object.getOwnPropertyDescriptors(interprets)),
+  ) => {
     const ignore = () => undefined;
     const response = new EventStreamResponse({
       response: sent,
       call: { errors: openAiErrors, id: 'r1' },
       answerHold: hold,
-      createInterpreter: () =>
-        Object.defineProperties({ ...interpreter }, Object.getOwnPropertyDescriptors(interprets)),
+      createInterpreter,
       isHeldWhole: false,
       repeatedBytes,
     });
@@ -126,6 +134,58 @@ describe('EventStreamResponse', () => {
     consumer.onData(Buffer.from('data: text\n\n'));
     await nextTurn();
     assert.deepEqual([settled, budget.bytes], [[tooLarge], 0]);
+  });
+
+  it('reads no event of a translated stream for whose bytes the node has no room', async () => {
+    budget = new ByteBudget({ maxBytesPerProject: mebibyte, maxBytes: 1_000 });
+    hold = budget.hold('project1');
+    const read: Array<string | null> = [];
+    const { consumer } = receive({
+      classify: (data) => {
+        read.push(data);
+        return classifications.content;
+      },
+      translated: () => '',
+    });
+    consumer.onData(Buffer.from(`data: ${'x'.repeat(900)}\n\n`));
+    await nextTurn();
+    assert.deepEqual([read.length, settled, budget.bytes], [1, [], 0]);
+    consumer.onData(Buffer.from(`data: ${'x'.repeat(1_001)}\n\n`));
+    await nextTurn();
+    assert.deepEqual([read.length, settled, budget.bytes], [1, [noRoom], 0]);
+  });
+
+  it('keeps no more of the calls of many streams than the node has room for', async () => {
+    const maxBytes = 8 * mebibyte;
+    budget = new ByteBudget({ maxBytesPerProject: mebibyte, maxBytes });
+    const piece = 'x'.repeat(64 * 1024);
+    const begun: ReadonlyArray<AnswerEvent> = [
+      { kind: 'tool-call', index: 0, id: 'a', name: 'open' },
+      { kind: 'arguments', index: 0, text: '{"of":"' },
+      { kind: 'tool-call', index: 1, id: 'b', name: 'waits' },
+      { kind: 'arguments', index: 1, text: '{"of":"' },
+    ];
+    const reader: AnswerReader = {
+      read: (data) => (data === 'begin' ? begun : [{ kind: 'arguments', index: 1, text: data ?? '' }]),
+      keptBytes: 0,
+    };
+    const writer = () =>
+      new ChatAnswerWriter({ model: 'm', isContinuation: false, freeTextTools: new Set(), asksForUsage: false });
+    const rules = { freeTextTools: new Set<string>(), mustBeObjects: false };
+    const streams = Array.from({ length: 50 }, () => {
+      hold = budget.hold('project1');
+      const { consumer } = receive({}, {}, 0, () => new TranslatedStream(reader, writer(), rules, false));
+      consumer.onData(Buffer.from('data: begin\n\n'));
+      return consumer;
+    });
+    for (let pieces = 0; pieces < 16; pieces += 1)
+      for (const consumer of streams) {
+        consumer.onData(Buffer.from(`data: ${piece}\n\n`));
+        await nextTurn();
+        assert.ok(budget.bytes <= maxBytes, `${budget.bytes} bytes`);
+      }
+    assert.ok(settled.length > 30 && settled.every((failure) => failure === noRoom), `${settled.length} have ended`);
+    assert.ok(budget.bytes > maxBytes / 2);
   });
 
   it('reads large events in a turn of their own, in order and to the end', async () => {
