@@ -11,15 +11,17 @@ export class HttpProvider {
   readonly name: string;
   readonly transport: Transport;
   readonly redactor: SecretRedactor;
-  /** From the configuration, or the kind's own. */
-  protected readonly baseUrl: URL;
+  /** The path of the base URL, and its query with the question mark. */
+  readonly #basePath: string;
+  readonly #baseQuery: string;
 
   constructor({ name, configuration, apiKey, onFault }: Opening, defaultBaseUrl: string) {
     const { baseUrl, headers, timeouts } = configuration;
     this.name = name;
-    this.baseUrl = new URL(baseUrl ?? defaultBaseUrl);
-    const connectMs = Math.max(minConnectMs, timeouts.connectMs ?? 0);
-    this.transport = new HttpTransport(this.baseUrl.origin, connectMs, onFault);
+    const { origin, pathname, search } = new URL(baseUrl ?? defaultBaseUrl);
+    this.#basePath = pathname.replace(/\/$/, '');
+    this.#baseQuery = search;
+    this.transport = new HttpTransport(origin, Math.max(minConnectMs, timeouts.connectMs ?? 0), onFault);
     this.redactor = new SecretRedactor([...Object.values(headers), ...(apiKey === null ? [] : [apiKey])]);
   }
 
@@ -28,8 +30,8 @@ export class HttpProvider {
    * @param query a further query, with its question mark
    */
   protected pathTo(under: string, query = ''): string {
-    const { pathname, search } = this.baseUrl;
-    return pathname.replace(/\/$/, '') + under + (search === '' ? query : `${search}${query.replace('?', '&')}`);
+    const further = this.#baseQuery === '' ? query : query.replace('?', '&');
+    return this.#basePath + under + this.#baseQuery + further;
   }
 }
 
