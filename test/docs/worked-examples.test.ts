@@ -12,6 +12,8 @@ const maxFiles: Readonly<Record<string, number>> = {
   'Add a field to a flow': 8,
   'Add a kind of provider': 3,
   'Add a provider protocol': 9,
+  'Add an endpoint that is relayed whole': 4,
+  'Add a client protocol': 8,
 };
 
 /** The diffs below one heading of the guide. */

@@ -131,19 +131,17 @@ const nothingUsed: Consumption = { tokens: null, characters: null, audioSeconds:
 
 function consumptionOf(operation: CallRecord['operation']): Consumption {
   switch (operation) {
-    case 'chat':
-    case 'responses':
-    case 'messages':
-      return {
-        ...nothingUsed,
-        tokens: { input: Math.round(700 * spread()), output: Math.round(140 * spread()) },
-      };
     case 'speech':
       return { ...nothingUsed, characters: Math.round(180 * spread()) };
     case 'embeddings':
       return { ...nothingUsed, tokens: { input: Math.round(90 * spread()), output: 0 } };
     case 'transcription':
       return { ...nothingUsed, audioSeconds: Math.round(20 * spread()) };
+    default:
+      return {
+        ...nothingUsed,
+        tokens: { input: Math.round(700 * spread()), output: Math.round(140 * spread()) },
+      };
   }
 }
 
