@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { type Operation, post } from '#application/operations/operation.ts';
-import type { ValidRequest } from '#application/operations/operation-request.ts';
+import type { Decoded } from '#application/operations/operation-request.ts';
 import { Digest, exampleDigest } from '#domain/history/digest.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { DigestRefusedError } from './digest.ts';
@@ -29,7 +29,7 @@ export function writeDigestOperation(schedule: Pick<DigestSchedule, 'write'> | n
     hasRevision: false,
     example: { input: { afterRestore: false }, output: exampleDigest },
     loadSubject: async () => E.right(null),
-    execute: async ({ input }: ValidRequest<null>) => {
+    execute: async ({ input }: Decoded<unknown, null>) => {
       const { afterRestore = false } = input as t.TypeOf<typeof WriteDigestInput>;
       const written = schedule === null ? E.left(noSigningKey) : await write(schedule, afterRestore);
       return E.map((body: Digest) => ({ status: 200 as const, body }))(written);

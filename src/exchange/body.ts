@@ -1,4 +1,6 @@
-import { type Failure, failure } from '#domain/shared/failure.ts';
+import * as E from 'fp-ts/lib/Either.js';
+import { type Failure, failure, type InputError } from '#domain/shared/failure.ts';
+import type { JsonObject } from '#shared/json/json.ts';
 import type { ByteReservation, ByteShortage } from './byte-budget.ts';
 
 /** The time limits of a body that replace the server's limit of a whole request. */
@@ -21,8 +23,21 @@ export type Arrival = 'whole' | 'stopped' | 'too-slow' | 'evicted' | 'gave-way' 
  */
 export type TakePiece = (piece: Buffer) => boolean | Promise<boolean>;
 
-/** The body of a request, from a connection or from memory. It is read when it is wanted, and once, by one of the two methods. */
-export interface Body {
+/** The members of a request that are not in its path. */
+export interface RequestInput {
+  readonly fields: JsonObject;
+  /** The unknown parts of the request, if it prefers that they are refused. */
+  readonly unknown?: ReadonlyArray<InputError>;
+  /** Whether the request prefers strict handling. */
+  readonly isStrict?: boolean;
+  /** SHA-256 (hex) of the body's bytes, for `Idempotency-Key`. */
+  readonly bodyHash: string;
+  /** The body's length. */
+  readonly bytes?: number;
+}
+
+/** The bytes of a body, from a connection or from memory. They are read once, by one of the two methods. */
+export interface BodyBytes {
   /** Whether the request has a body. */
   readonly isPresent: boolean;
   /** The announced length in bytes; 0 without one. */
@@ -40,12 +55,27 @@ export interface Body {
   readonly receive: (limits: ArrivalLimits, reservation: ByteReservation, take: TakePiece) => Promise<Arrival>;
 }
 
+/** The body of a request. It is read when it is wanted, and once. */
+export interface Body extends BodyBytes {
+  /**
+   * Reads it as the input of an operation, with the query and the path: media type, size, syntax.
+   * @throws ClientDisconnectedError
+   */
+  readonly readInput: () => Promise<E.Either<Failure, RequestInput>>;
+}
+
+/** Reads the input of a request without members. */
+export const readNothing: Body['readInput'] = async () => E.right({ fields: {}, bodyHash: '' });
+
 /** A body in memory, for a call without a connection, such as a line of a batch. */
 export class MemoryBody implements Body {
   readonly #bytes: Buffer;
+  readonly readInput: Body['readInput'];
 
-  constructor(bytes: Buffer) {
+  /** @param readInput reads it for an operation that takes an input. Default: nothing */
+  constructor(bytes: Buffer, readInput: Body['readInput'] = readNothing) {
     this.#bytes = bytes;
+    this.readInput = readInput;
   }
 
   get isPresent(): boolean {

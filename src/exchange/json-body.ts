@@ -13,7 +13,14 @@ import {
   maxJsonLevels,
 } from '#shared/json/json-scanner.ts';
 import { endOfWord } from '#shared/json/json-tokens.ts';
-import { type ArrivalLimits, arrivalFailure, bodyShortageFailure, bodyTooLarge, heldBytesOf } from './body.ts';
+import {
+  type ArrivalLimits,
+  arrivalFailure,
+  type BodyBytes,
+  bodyShortageFailure,
+  bodyTooLarge,
+  heldBytesOf,
+} from './body.ts';
 import { invalidInput, maxInputErrors } from './input-errors.ts';
 import type { Request } from './request.ts';
 import { largeBodyBytes, turn } from './turns.ts';
@@ -30,7 +37,7 @@ export interface JsonBodyLimits {
  * @throws ClientDisconnectedError
  */
 export async function readJsonBytes(
-  { headers, body, held }: Pick<Request, 'headers' | 'body' | 'held'>,
+  { headers, body, held }: Pick<Request, 'headers' | 'held'> & { readonly body: BodyBytes },
   { maxBytes, arrival: limits }: JsonBodyLimits,
 ): Promise<E.Either<Failure, Buffer>> {
   if (!body.isPresent) return E.right(Buffer.alloc(0));

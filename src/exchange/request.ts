@@ -9,6 +9,10 @@ export interface Request {
   readonly id: string;
   /** When it arrived, by the monotonic clock in ms. */
   readonly startedAt: number;
+  /** The name of its operation, for logs and metrics; `unknown` without one. */
+  readonly operation: string;
+  /** Method and path as requested, for `Idempotency-Key`: `POST /v1/flows/c…/versions`. */
+  readonly target: string;
   /** Path parameters by name, decoded. */
   readonly parameters: Readonly<Record<string, string>>;
   /** The query string without its question mark; empty without a query. */
@@ -16,6 +20,8 @@ export interface Request {
   /** By lower-case name. */
   readonly headers: IncomingHttpHeaders;
   readonly body: Body;
+  /** Maximum bytes of a list's page that its client takes. */
+  readonly maxPageBytes: number;
   readonly client: Client;
   /** What it holds, until it is answered. */
   readonly held: Held;

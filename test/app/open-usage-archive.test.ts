@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { OpenedParts } from '#app/opened-parts.ts';
 import { openUsageArchive } from '#app/parts/open-usage-archive.ts';
 import type { Runtime } from '#app/runtime.ts';
-import type { ValidRequest } from '#application/operations/operation-request.ts';
+import type { Decoded } from '#application/operations/operation-request.ts';
 import { clock } from '#shared/clock.ts';
 import { Random } from '#test/worlds/random.ts';
 import { SimulatedTime } from '#test/worlds/simulated-time.ts';
@@ -22,7 +22,7 @@ describe('The archive of usage', () => {
     const runtime = { config: { limits: { maxAppendBytes: 1_000 } }, events, leases: null, node: 'one', log, opened };
     const archive = openUsageArchive({ ...runtime, blobs: {} } as unknown as Runtime);
     const input = { before: new Date(clock.time() - 864_000_000).toISOString() };
-    const refused = assert.rejects(archive.execute({ input } as unknown as ValidRequest<null>));
+    const refused = assert.rejects(archive.execute({ input } as unknown as Decoded<unknown, null>));
     await time.pass(1_000);
     void opened.close();
     await time.pass(20_000);

@@ -4,6 +4,7 @@ import type { AskOperation } from '#mcp/request/ask-operation.ts';
 import type { McpExchange } from '#mcp/request/mcp-exchange.ts';
 import { completeArgument } from '#mcp/resources/complete-argument.ts';
 import { callerOf, ids } from '#test/support/events/tenants.ts';
+import { requestOf } from '#test/support/harness/request-of.ts';
 import { catalogue } from './support/operation-tools.ts';
 
 const versions = { path: '/v1/flow-versions/:versionId', parameter: 'versionId', typed: '', known: {} };
@@ -29,8 +30,7 @@ class Lists {
   complete(request = versions) {
     const filter = { readOnly: false, resources: null };
     const exchange: McpExchange = {
-      caller: callerOf('organization'),
-      requestId: 'request-1',
+      request: requestOf({ caller: callerOf('organization') }),
       filter,
       wantsWholeText: false,
       toolArguments: {},

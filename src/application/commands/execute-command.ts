@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
 import { notFound } from '#application/operations/access-refusals.ts';
 import { describeOperation, type Operation } from '#application/operations/operation.ts';
-import type { OperationRequest, OperationResult, ValidRequest } from '#application/operations/operation-request.ts';
+import type { Asked, Decoded, OperationResult } from '#application/operations/operation-request.ts';
 import type { ReadYourWrites } from '#application/operations/read-your-writes.ts';
 import {
   keyErased,
@@ -69,7 +69,7 @@ export function commandOperation(command: AnyCommand, runtime: CommandDependenci
 async function loadSubject(
   command: AnyCommand,
   { writer }: CommandDependencies,
-  { caller, parameters }: OperationRequest,
+  { caller, parameters }: Asked,
 ): Promise<E.Either<Failure, LoadedStream<unknown>>> {
   const { subject, scope } = command.access;
   if (subject === null) return E.right({ state: null, tenant: null });
@@ -87,7 +87,7 @@ async function loadSubject(
 async function executeCommand(
   command: AnyCommand,
   runtime: CommandDependencies,
-  valid: ValidRequest<LoadedStream<unknown>>,
+  valid: Decoded<unknown, LoadedStream<unknown>>,
   key: string | null,
 ): Promise<E.Either<Failure, OperationResult>> {
   for (let number = 0; ; ) {
@@ -116,8 +116,8 @@ type Sealing = ReturnType<PersonalData['beginAttempt']>;
 class CommandAttempt {
   readonly #command: AnyCommand;
   readonly #runtime: CommandDependencies;
-  readonly #valid: ValidRequest<LoadedStream<unknown>>;
-  readonly #request: OperationRequest;
+  readonly #valid: Decoded<unknown, LoadedStream<unknown>>;
+  readonly #request: Asked;
   readonly #input: never;
   /** The identity of a request with an `Idempotency-Key`. */
   readonly #key: string | null;
@@ -132,7 +132,7 @@ class CommandAttempt {
   constructor(
     command: AnyCommand,
     runtime: CommandDependencies,
-    valid: ValidRequest<LoadedStream<unknown>>,
+    valid: Decoded<unknown, LoadedStream<unknown>>,
     key: string | null,
     number: number,
   ) {
@@ -435,7 +435,7 @@ function orRemembered(decision: Decision<unknown>): Decision<unknown> {
 }
 
 /** The origin of the events that a request appends. */
-function originOf({ caller, requestId, onBehalfOf }: OperationRequest): Origin {
+function originOf({ caller, id: requestId, onBehalfOf }: Asked): Origin {
   const { keyId, keyType } = caller;
   const actor = { keyId, keyType, ...(onBehalfOf === undefined ? {} : { onBehalfOf }) };
   return { actor, requestId, correlationId: requestId, causationId: requestId };

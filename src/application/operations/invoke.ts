@@ -4,65 +4,39 @@ import type { KeyUse } from '#application/access/key-resolver.ts';
 import type { Caller } from '#domain/shared/access.ts';
 import { type Failure, failure, type InputError } from '#domain/shared/failure.ts';
 import type { Admission, TakePlace } from '#exchange/admission.ts';
+import type { RequestInput } from '#exchange/body.ts';
 import { ClientDisconnectedError } from '#exchange/held.ts';
 import { inputErrors, invalidInput, maxInputErrors } from '#exchange/input-errors.ts';
-import type { Authorised } from '#exchange/request.ts';
+import type { Authorised, Request } from '#exchange/request.ts';
 import { largeBodyBytes, turn } from '#exchange/turns.ts';
-import { currentWorkOwner, runFor } from '#shared/async/fair-queue.ts';
+import { currentWorkOwner } from '#shared/async/fair-queue.ts';
 import { clock } from '#shared/clock.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { checkScopes, notFound } from './access-refusals.ts';
-import type { AnyOperation, Download, StreamingOperation, StreamReport, UploadOperation } from './operation.ts';
-import type { OperationResult, RequestHeaders, RequestInput, ValidRequest } from './operation-request.ts';
+import {
+  type AnyOperation,
+  type Download,
+  isWriting,
+  type StreamingOperation,
+  type StreamReport,
+  type UploadOperation,
+} from './operation.ts';
+import type { Decoded, OperationResult } from './operation-request.ts';
 import type { OperationRoute } from './registry.ts';
+import { requestHeadersOf } from './request-headers.ts';
 import { failureOfError } from './unexpected-error.ts';
 
-/** The target of a request: an operation and its path parameters, or a path with no operation for its method. */
-export type CallTarget =
-  | {
-      readonly kind: 'operation';
-      readonly route: OperationRoute;
-      /** By name, decoded. */
-      readonly parameters: Readonly<Record<string, string>>;
-    }
-  | {
-      readonly kind: 'none';
-      readonly method: string;
-      /** The methods that the path accepts; empty for an unknown path. */
-      readonly allowedMethods: ReadonlyArray<string>;
-      /** A more exact refusal than an unknown path. */
-      readonly failure: Failure | null;
-    };
-
-/** A request as an adapter (HTTP, the control socket) translates it. */
-export interface OperationCall {
-  readonly target: CallTarget;
+/** What shows who makes a request, and the place on which it waits for that. */
+export interface Entrance {
   /** Null without a key. */
   readonly presentedKey: string | null;
-  /** The token of the page's session, which counts if there is no key. Default: none. */
-  readonly sessionToken?: string | null;
+  /** The token of the page's session, which counts if there is no key; null without one. */
+  readonly sessionToken: string | null;
   /** What is wrong with the header that has the key, if it can be seen. */
-  readonly keyFault?: Failure | null;
-  /** Takes a place for a call that has none yet. Returns why it gets none. Default: it has one. */
-  readonly takePlace?: TakePlace | null;
-  readonly requestId: string;
-  /** Method and path as requested: `POST /v1/flows/c…/versions`. */
-  readonly requestTarget: string;
-  /** Reads its headers. Not called for a streaming operation, which reads its own. */
-  readonly readHeaders: () => RequestHeaders;
-  /** The most bytes of a list's page, if the caller wants less than the usual limit. */
-  readonly maxPageBytes?: number;
-  /**
-   * Loads the rest: media type, size, syntax. Called at most once, and only if the key can access the resource and has
-   * the scope, so that a refusal costs no upload. @throws ClientDisconnectedError
-   */
-  readonly loadBody: (caller: Caller) => Promise<E.Either<Failure, RequestInput>>;
-  /**
-   * Opens the request of an upload or of a streaming operation, which reads its body and writes its answer itself. Called
-   * at most once, like `loadBody`.
-   */
-  readonly open: (caller: Caller, limitHeaders: ReadonlyArray<string>) => Authorised;
+  readonly keyFault: Failure | null;
+  /** Takes a place for the connection of a request that has none yet. Null for one that has. */
+  readonly takePlace: TakePlace | null;
 }
 
 /** The result, with the data that an adapter needs to answer and to log. */
@@ -71,8 +45,6 @@ export interface Invocation {
   readonly outcome: E.Either<Failure, OperationResult | Download | StreamReport | null>;
   /** The id of the caller's key; null if the key is unknown. */
   readonly keyId: string | null;
-  /** The project of the caller's key, which owns the work on the answer; null if the key is unknown. */
-  readonly projectId: string | null;
   /** The rest of the rate limit as alternating header names and values; empty without a limit. */
   readonly limitHeaders: ReadonlyArray<string>;
 }
@@ -88,8 +60,15 @@ export interface InvokeDependencies {
   readonly logger: Logger;
 }
 
-/** Answers one request of any caller. Never rejects: an unexpected error is logged, and becomes a failure. */
-export type Invoke = (call: OperationCall) => Promise<Invocation>;
+/**
+ * Answers one request of any caller. Never rejects: an unexpected error is logged, and becomes a failure.
+ * @param route of its operation, or why it has none
+ */
+export type Invoke = (
+  route: E.Either<Failure, OperationRoute>,
+  request: Request,
+  entrance: Entrance,
+) => Promise<Invocation>;
 
 /**
  * Makes the pipeline through which every caller calls an operation. A request passes these stages in this order. The
@@ -100,7 +79,7 @@ export type Invoke = (call: OperationCall) => Promise<Invocation>;
  *  3. path             404, 405: an unknown path, a method that it does not take, an id that cannot be one
  *  4. reach            404: the subject does not exist, or the key cannot access it
  *  5. scope            403
- *     (a streaming operation gets its connection here, and does the rest itself)
+ *     (a streaming operation gets its request here, and does the rest itself)
  *  6. input            400, 413, 415, 422: headers, then the body, then the codec
  *     (an upload is streamed to its destination here)
  *  7. idempotency      a remembered request is answered, or is 422
@@ -115,27 +94,28 @@ export type Invoke = (call: OperationCall) => Promise<Invocation>;
 export function createInvoke(dependencies: InvokeDependencies): Invoke {
   const { authenticate, authenticateSession = noSessions, admission, logger } = dependencies;
   const invokeAs = createInvokeAs(dependencies);
-  return async (call) => {
+  return async (route, request, entrance) => {
     let caller: Caller | null = null;
     let limitHeaders: ReadonlyArray<string> = [];
     try {
       // 1. Authentication
-      caller = await findCaller(call, authenticate, authenticateSession);
-      if (caller === null) return refused(unknownCaller(call), null);
+      caller = await findCaller(entrance, useOf(route), { authenticate, authenticateSession });
+      if (caller === null) return refused(unknownCaller(entrance), null);
+      request.held.belongTo(caller.projectId);
 
       // 2. Limits
       if (admission !== null) {
-        const entered = await admission.enter(caller, call.takePlace);
+        const entered = await admission.enter(caller, entrance.takePlace);
         limitHeaders = entered.headers;
         if (entered.refusal !== null) return refused(entered.refusal, caller, limitHeaders);
       }
     } catch (error) {
-      const unexpected = failureOfError(error, { requestId: call.requestId, operation: nameOf(call.target) }, logger);
+      const unexpected = failureOfError(error, namesOf(request), logger);
       return refused(unexpected, caller, limitHeaders);
     }
 
     // 3 to 12. Path, reach, scope, input, and what the operation does
-    return invocationOf(await invokeAs(caller, call, limitHeaders), caller, limitHeaders);
+    return invocationOf(await invokeAs(route, { ...request, caller }, limitHeaders), caller, limitHeaders);
   };
 }
 
@@ -148,33 +128,30 @@ function invocationOf(
   caller: Caller | null,
   limitHeaders: ReadonlyArray<string>,
 ): Invocation {
-  return { outcome, keyId: caller?.keyId ?? null, projectId: caller?.projectId ?? null, limitHeaders };
+  return { outcome, keyId: caller?.keyId ?? null, limitHeaders };
 }
 
 async function findCaller(
-  { presentedKey, sessionToken = null, target }: OperationCall,
-  authenticate: InvokeDependencies['authenticate'],
-  authenticateSession: Required<InvokeDependencies>['authenticateSession'],
+  { presentedKey, sessionToken }: Entrance,
+  use: KeyUse,
+  { authenticate, authenticateSession }: Pick<Required<InvokeDependencies>, 'authenticate' | 'authenticateSession'>,
 ): Promise<Caller | null> {
-  if (presentedKey !== null) return authenticate(presentedKey, useOf(target));
-  return sessionToken === null ? null : authenticateSession(sessionToken, useOf(target));
+  if (presentedKey !== null) return authenticate(presentedKey, use);
+  return sessionToken === null ? null : authenticateSession(sessionToken, use);
 }
 
-function unknownCaller({ presentedKey, sessionToken = null, keyFault }: OperationCall): Failure {
+function unknownCaller({ presentedKey, sessionToken, keyFault }: Entrance): Failure {
   if (presentedKey !== null) return keyInvalid;
   return sessionToken === null ? (keyFault ?? keyRequired) : sessionOver;
 }
-
-/** A call of a caller who is known. */
-export type AuthenticatedCall = Omit<OperationCall, 'presentedKey' | 'sessionToken' | 'keyFault' | 'takePlace'>;
 
 /**
  * Answers one request of a caller who has passed stages 1 and 2: stages 3 to 12. Never rejects.
  * @param limitHeaders the rest of the rate limit, for a streaming operation
  */
 export type InvokeAs = (
-  caller: Caller,
-  call: AuthenticatedCall,
+  route: E.Either<Failure, OperationRoute>,
+  request: Authorised,
   limitHeaders?: ReadonlyArray<string>,
 ) => Promise<Invocation['outcome']>;
 
@@ -185,31 +162,20 @@ export type InvokeAs = (
  */
 export function createInvokeAs(dependencies: Pick<InvokeDependencies, 'metrics' | 'logger'>): InvokeAs {
   const answer = createAnswer(dependencies);
-  return (caller, call, limitHeaders = []) => runFor(caller.projectId, () => answer(caller, call, limitHeaders));
-}
-
-/** A call of an operation, and who calls. */
-interface CallOfOperation {
-  readonly caller: Caller;
-  readonly call: AuthenticatedCall;
-  readonly parameters: Readonly<Record<string, string>>;
+  return (route, request, limitHeaders = []) => request.held.run(() => answer(route, request, limitHeaders));
 }
 
 function createAnswer(dependencies: Pick<InvokeDependencies, 'metrics' | 'logger'>): InvokeAs {
   const relay = createRelay(dependencies);
   const execute = createExecute(dependencies);
-  return (caller, call, limitHeaders = []) => {
-    const { target } = call;
+  return async (found, request, limitHeaders = []) => {
     // 3. Path
-    if (target.kind === 'none') return Promise.resolve(E.left(noOperation(target)));
-    const { route, parameters } = target;
-    const badId = route.idParameters.find(({ name, pattern }) => !pattern.test(parameters[name] ?? ''));
-    if (badId !== undefined)
-      return Promise.resolve(E.left(notFound(route.notFound, quoted(parameters[badId.name] ?? ''))));
-    const { operation } = route;
-    return operation.kind === 'streaming'
-      ? relay(operation, { caller, call, parameters }, limitHeaders)
-      : execute(operation, { caller, call, parameters });
+    if (E.isLeft(found)) return found;
+    const { operation, idParameters, notFound: code } = found.right;
+    const { parameters } = request;
+    const badId = idParameters.find(({ name, pattern }) => !pattern.test(parameters[name] ?? ''));
+    if (badId !== undefined) return E.left(notFound(code, quoted(parameters[badId.name] ?? '')));
+    return operation.kind === 'streaming' ? relay(operation, request, limitHeaders) : execute(operation, request);
   };
 }
 
@@ -217,18 +183,18 @@ function createAnswer(dependencies: Pick<InvokeDependencies, 'metrics' | 'logger
 function createRelay({ logger }: Pick<InvokeDependencies, 'logger'>) {
   return async (
     operation: StreamingOperation,
-    { caller, call }: CallOfOperation,
+    request: Authorised,
     limitHeaders: ReadonlyArray<string>,
   ): Promise<Invocation['outcome']> => {
-    const { requestId } = call;
     try {
       // 5. Scope
-      const refusal = checkScopes(caller, operation);
+      const refusal = checkScopes(request.caller, operation);
       if (refusal !== null) return E.left(refusal);
-      return E.right(await operation.relay(call.open(caller, limitHeaders)));
+      request.client.addHeaders(limitHeaders);
+      return E.right(await operation.relay(request));
     } catch (error) {
       if (error instanceof ClientDisconnectedError) return E.right(null);
-      return E.left(failureOfError(error, { requestId, operation: operation.name }, logger));
+      return E.left(failureOfError(error, namesOf(request), logger));
     }
   };
 }
@@ -237,28 +203,24 @@ function createRelay({ logger }: Pick<InvokeDependencies, 'logger'>) {
 function createExecute({ metrics, logger }: Pick<InvokeDependencies, 'metrics' | 'logger'>) {
   return async (
     operation: Exclude<AnyOperation, StreamingOperation>,
-    { caller, call, parameters }: CallOfOperation,
+    authorised: Authorised,
   ): Promise<Invocation['outcome']> => {
-    const { requestId, requestTarget, readHeaders, maxPageBytes, loadBody, open } = call;
-    const { kind, name } = operation;
-    const commandStart = kind === 'command' || kind === 'upload' ? clock.now() : null;
+    const commandStart = isWriting(operation) ? clock.now() : null;
     try {
       // 4. Reach
-      const { fault, ...asked } = readHeaders();
-      const limits = maxPageBytes === undefined ? {} : { maxPageBytes };
-      const request = { caller, requestId, parameters, requestTarget, ...asked, ...limits };
+      const { fault, ...asked } = requestHeadersOf(authorised, isWriting(operation));
+      const request = { ...authorised, ...asked };
       const subject = await operation.loadSubject(request);
       if (E.isLeft(subject)) return subject;
 
       // 5. Scope
-      const scopeFailure = checkScopes(caller, operation);
+      const scopeFailure = checkScopes(request.caller, operation);
       if (scopeFailure !== null) return E.left(scopeFailure);
 
       // 6. Input
       if (fault !== null) return E.left(fault);
-      if (operation.kind === 'upload')
-        return await executeUpload(operation, { request, subject: subject.right }, open(caller, []));
-      const body = await loadBody(caller);
+      if (operation.kind === 'upload') return await executeUpload(operation, { request, subject: subject.right });
+      const body = await request.body.readInput();
       if (E.isLeft(body)) return body;
       const input = await decodeBody(operation, body.right);
       if (E.isLeft(input)) return input;
@@ -268,9 +230,9 @@ function createExecute({ metrics, logger }: Pick<InvokeDependencies, 'metrics' |
       return await operation.execute({ request, subject: subject.right, input: input.right, bodyHash });
     } catch (error) {
       if (error instanceof ClientDisconnectedError) return E.right(null);
-      return E.left(failureOfError(error, { requestId, operation: name }, logger));
+      return E.left(failureOfError(error, namesOf(authorised), logger));
     } finally {
-      if (commandStart !== null) metrics.command(name, (clock.now() - commandStart) / 1_000);
+      if (commandStart !== null) metrics.command(operation.name, (clock.now() - commandStart) / 1_000);
     }
   };
 }
@@ -278,10 +240,9 @@ function createExecute({ metrics, logger }: Pick<InvokeDependencies, 'metrics' |
 /** Stages 6 to 12 of an upload. */
 async function executeUpload(
   operation: UploadOperation,
-  valid: Pick<ValidRequest<unknown>, 'request' | 'subject'>,
-  opened: Authorised,
+  valid: Pick<Decoded<unknown, unknown>, 'request' | 'subject'>,
 ): Promise<E.Either<Failure, OperationResult>> {
-  const received = await operation.receive(opened);
+  const received = await operation.receive(valid.request);
   if (E.isLeft(received)) return received;
   const { input, settle, release } = received.right;
   try {
@@ -311,19 +272,19 @@ async function decodeBody(
   return decoded;
 }
 
-function useOf(target: CallTarget): KeyUse {
-  if (target.kind === 'none') return 'query';
-  const { kind } = target.route.operation;
+function useOf(route: E.Either<Failure, OperationRoute>): KeyUse {
+  if (E.isLeft(route)) return 'query';
+  const { kind } = route.right.operation;
   if (kind === 'upload') return 'command';
   return kind === 'download' ? 'query' : kind;
 }
 
-function nameOf(target: CallTarget): string {
-  return target.kind === 'operation' ? target.route.operation.name : 'unknown';
+function namesOf({ id: requestId, operation }: Request) {
+  return { requestId, operation };
 }
 
-function noOperation({ method, allowedMethods, failure: known }: Extract<CallTarget, { kind: 'none' }>): Failure {
-  if (known !== null) return known;
+/** Why nothing is served for a method at a path that accepts these methods. */
+export function unservedRoute(method: string, allowedMethods: ReadonlyArray<string>): Failure {
   if (allowedMethods.length === 0) return failure('path-not-found', 'There is nothing at this path.');
   return failure('method-not-allowed', `This path takes ${allowedMethods.join(', ')}, not ${method}.`);
 }

@@ -4,11 +4,12 @@ import type * as E from 'fp-ts/lib/Either.js';
 import type * as t from 'io-ts';
 import type { Scope } from '#domain/shared/access.ts';
 import type { Failure, FailureCode, InputError } from '#domain/shared/failure.ts';
+import type { RequestInput } from '#exchange/body.ts';
 import type { ErrorForm } from '#exchange/error-form.ts';
 import type { Plane } from '#exchange/problem.ts';
 import type { Authorised } from '#exchange/request.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
-import type { OperationRequest, OperationResult, RequestInput, ValidRequest } from './operation-request.ts';
+import type { Asked, Decoded, OperationResult } from './operation-request.ts';
 
 /** A method of an operation, in lower case. */
 export type HttpMethod = 'get' | 'post' | 'put' | 'patch' | 'delete';
@@ -69,9 +70,9 @@ export interface Operation<Subject = any> {
    * Loads the resource that the path names, and checks access. A query first waits for `Switchyard-Min-Position`.
    * @returns the resource, or why the key cannot access it. @throws UnavailableError
    */
-  readonly loadSubject: (request: OperationRequest) => Promise<E.Either<Failure, Subject>>;
+  readonly loadSubject: (request: Asked) => Promise<E.Either<Failure, Subject>>;
   /** Does the rest of the work. Rejects only with `UnavailableError` or a bug. */
-  readonly execute: (request: ValidRequest<Subject>) => Promise<E.Either<Failure, OperationResult>>;
+  readonly execute: (request: Decoded<unknown, Subject>) => Promise<E.Either<Failure, OperationResult>>;
 }
 
 /** An operation that writes its answer itself, while the answer arrives from elsewhere. */
@@ -148,7 +149,7 @@ export interface DownloadOperation<Subject = any> extends Omit<Operation<Subject
   /** The media types that it may answer. */
   readonly produces: ReadonlyArray<string>;
   /** Finds the bytes. Rejects only with `UnavailableError` or a bug. */
-  readonly execute: (request: ValidRequest<Subject>) => Promise<E.Either<Failure, Download>>;
+  readonly execute: (request: Decoded<unknown, Subject>) => Promise<E.Either<Failure, Download>>;
 }
 
 /** An operation of any kind. */

@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
 import { notFound } from '#application/operations/access-refusals.ts';
 import { describeOperation, type Operation } from '#application/operations/operation.ts';
-import type { OperationRequest, OperationResult, ValidRequest } from '#application/operations/operation-request.ts';
+import type { Asked, Decoded, OperationResult } from '#application/operations/operation-request.ts';
 import type { CollectionReader } from '#application/operations/paging.ts';
 import { maxPageBytes } from '#application/operations/paging.ts';
 import type { PendingResources, RequestReads } from '#application/operations/read-your-writes.ts';
@@ -103,7 +103,7 @@ async function loadSubject(
   { access: { subject, scope } }: AnyQuery,
   collections: ReadonlyArray<string>,
   runtime: QueryDependencies,
-  request: OperationRequest,
+  request: Asked,
 ): Promise<E.Either<Failure, QuerySubject>> {
   const { caller, parameters, minPosition } = request;
   if (minPosition !== null && !(await runtime.services.waitForPosition(collections, minPosition)))
@@ -156,7 +156,7 @@ async function answerWhenShown(
   collections: ReadonlyArray<string>,
   read: Readonly<Record<string, CollectionReader>>,
   runtime: QueryDependencies,
-  valid: ValidRequest<QuerySubject>,
+  valid: Decoded<unknown, QuerySubject>,
 ): Promise<E.Either<Failure, OperationResult>> {
   const { result, isLate } = await valid.subject.reads.read(
     collections,
@@ -169,7 +169,7 @@ async function answerWhenShown(
 /** The resource in the path, for an answer about the present. */
 export function presentSubject(
   { access }: Pick<AnyQuery, 'access'>,
-  { request, subject: { found } }: ValidRequest<QuerySubject>,
+  { request, subject: { found } }: Decoded<unknown, QuerySubject>,
 ): E.Either<Failure, StoredDocument<Tenant>> {
   if (typeof found === 'object') return E.right(found);
   const id = subjectId({ access }, request);
@@ -177,7 +177,7 @@ export function presentSubject(
 }
 
 /** The id of the resource in the path; empty if the path names none. */
-function subjectId({ access: { subject } }: Pick<AnyQuery, 'access'>, { parameters }: OperationRequest): string {
+function subjectId({ access: { subject } }: Pick<AnyQuery, 'access'>, { parameters }: Asked): string {
   return subject === null ? '' : (parameters[subject.parameter] ?? '');
 }
 
@@ -190,13 +190,13 @@ async function answer(
   definition: AnyQuery,
   read: Readonly<Record<string, CollectionReader>>,
   { services, history, personalReader, admission }: QueryDependencies,
-  valid: ValidRequest<QuerySubject>,
+  valid: Decoded<unknown, QuerySubject>,
 ): Promise<E.Either<Failure, OperationResult>> {
   const { request, input } = valid;
   const isAboutPast = (input as { readonly asOf?: unknown }).asOf !== undefined;
   const present = presentSubject(definition, valid);
   if (E.isLeft(present) && !isAboutPast) return present;
-  const maxBytes = Math.min(request.maxPageBytes ?? maxPageBytes, maxPageBytes);
+  const maxBytes = Math.min(request.maxPageBytes, maxPageBytes);
   const { caller } = request;
   const answerNow = async () =>
     definition.answer({

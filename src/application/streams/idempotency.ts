@@ -10,12 +10,12 @@ interface KeyedRequest {
   readonly idempotencyKey: string | null;
   readonly caller: Pick<Caller, 'keyId'>;
   /** Its method and path. */
-  readonly requestTarget: string;
+  readonly target: string;
 }
 
 /** Identifies a request with an `Idempotency-Key`; null for a request without one. */
-export function requestKeyOf({ idempotencyKey, caller, requestTarget }: KeyedRequest): string | null {
-  return idempotencyKey === null ? null : hash('sha256', `${caller.keyId}\n${requestTarget}\n${idempotencyKey}`);
+export function requestKeyOf({ idempotencyKey, caller, target }: KeyedRequest): string | null {
+  return idempotencyKey === null ? null : hash('sha256', `${caller.keyId}\n${target}\n${idempotencyKey}`);
 }
 
 /** The running requests of this process with an `Idempotency-Key`: one for each key at a time. */

@@ -1,6 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { ProjectFile } from '#application/files/project-file.ts';
-import { type Arrival, type ArrivalLimits, type Body, heldBytesOf, type TakePiece } from '#exchange/body.ts';
+import {
+  type Arrival,
+  type ArrivalLimits,
+  type Body,
+  heldBytesOf,
+  readNothing,
+  type TakePiece,
+} from '#exchange/body.ts';
 import type { ByteReservation } from '#exchange/byte-budget.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
@@ -35,6 +42,7 @@ function quoted(text: string): string {
 /** A body that is streamed from the blob store. */
 class StreamedBody implements Body {
   readonly isPresent = true;
+  readonly readInput = readNothing;
   readonly announcedBytes: number;
   readonly #before: Buffer;
   readonly #file: ProjectFile;

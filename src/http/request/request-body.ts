@@ -3,7 +3,14 @@ import { Transform } from 'node:stream';
 import * as E from 'fp-ts/lib/Either.js';
 import type { Context, Middleware } from 'koa';
 import type { Failure } from '#domain/shared/failure.ts';
-import { type Arrival, type ArrivalLimits, type Body, heldBytesOf, type TakePiece } from '#exchange/body.ts';
+import {
+  type Arrival,
+  type ArrivalLimits,
+  type Body,
+  type BodyBytes,
+  heldBytesOf,
+  type TakePiece,
+} from '#exchange/body.ts';
 import type { ByteReservation } from '#exchange/byte-budget.ts';
 import { ClientDisconnectedError, type Held } from '#exchange/held.ts';
 import { parseJsonObject, readJsonBytes } from '#exchange/json-body.ts';
@@ -78,8 +85,8 @@ async function loadKoaBody(maxBytes: number): Promise<Middleware> {
   });
 }
 
-/** The body of an HTTP request, read from its connection. */
-export class HttpBody implements Body {
+/** The bytes of an HTTP request's body, read from its connection. */
+class ConnectionBody implements BodyBytes {
   readonly #ctx: Context;
 
   constructor(ctx: Context) {
@@ -105,8 +112,19 @@ export class HttpBody implements Body {
   }
 }
 
+/** The body of an HTTP request. */
+export class HttpBody extends ConnectionBody implements Body {
+  readonly readInput: Body['readInput'];
+
+  /** @param readInput reads the input of its operation */
+  constructor(ctx: Context, readInput: Body['readInput']) {
+    super(ctx);
+    this.readInput = readInput;
+  }
+}
+
 /** A small body. koa-body receives it if it has not arrived with its headers. */
-class KoaBody extends HttpBody {
+class KoaBody extends ConnectionBody {
   readonly #ctx: Context;
   readonly #load: () => Promise<Middleware>;
 

@@ -1,20 +1,20 @@
 import { hash } from 'node:crypto';
 import * as E from 'fp-ts/lib/Either.js';
 import { bodySchema } from '#application/openapi/openapi.ts';
-import type { CallTarget } from '#application/operations/invoke.ts';
 import { isWriting } from '#application/operations/operation.ts';
-import type { RequestInput } from '#application/operations/operation-request.ts';
 import { type OperationRoute, pathParameters } from '#application/operations/registry.ts';
+import { withoutDryRun } from '#application/operations/request-headers.ts';
 import { unknownMembers, unknownParameters } from '#application/operations/unknown-members.ts';
 import type { Failure, InputError } from '#domain/shared/failure.ts';
+import type { RequestInput } from '#exchange/body.ts';
 import { ignoredMembers } from '#exchange/ignored-members.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import { inexactIntegers, numberNotExact } from '#exchange/json-body.ts';
 import { isStrict } from '#exchange/prefer.ts';
+import type { Request } from '#exchange/request.ts';
 import type { RequestContext } from '#http/request/request-context.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 import { jsonBodyReader } from './request-body.ts';
-import { withoutDryRun } from './request-headers.ts';
 
 /** The default of the most values in a JSON body. */
 const defaultMaxBodyValues = 50_000;
@@ -29,9 +29,11 @@ export class OperationInputReader {
   }
 
   /** Reads the input of a request. */
-  async read(context: RequestContext, target: CallTarget): Promise<E.Either<Failure, RequestInput>> {
-    if (target.kind === 'none') return E.right({ fields: {}, bodyHash: hashOfNothing });
-    const { route, parameters } = target;
+  async read(
+    context: RequestContext,
+    route: OperationRoute,
+    parameters: Request['parameters'],
+  ): Promise<E.Either<Failure, RequestInput>> {
     const { ctx, query } = context;
     if (!route.hasBody) {
       const unknown = query === '' ? [] : this.#unknownInput(context, route, {});

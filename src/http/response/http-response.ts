@@ -8,29 +8,37 @@ import { startResponse, writeResponse } from './response.ts';
 export class HttpResponse implements Client {
   readonly #ctx: Context;
   readonly #res: ServerResponse;
-  #headers: ReadonlyArray<string>;
+  #headers: ReadonlyArray<string> = [];
   #isDisconnected: boolean;
+  #isOpen = false;
   #onDisconnect: (() => void) | null = null;
   #onDrained: (() => void) | null = null;
 
-  /** @param headers of every response, names and values in turn: the rest of the rate limit */
-  constructor(ctx: Context, headers: ReadonlyArray<string>) {
+  constructor(ctx: Context) {
     this.#ctx = ctx;
     this.#res = ctx.res;
-    this.#headers = headers;
     this.#isDisconnected = ctx.res.destroyed;
+  }
+
+  /** Most operations do not write their answer themselves, so their requests need no listener. */
+  #open(): void {
+    if (this.#isOpen) return;
+    this.#isOpen = true;
+    this.#isDisconnected ||= this.#res.destroyed;
     // Once: a kept connection keeps its last response, which must not keep the call.
-    ctx.res.once('close', this.#handleClose);
+    this.#res.once('close', this.#handleClose);
     // A streamed call has its own limits, and `OpenAnswers` ends one that is not read. The server's limits would end a
     // call that waits long for a model.
-    ctx.req.socket.setTimeout(0);
+    this.#ctx.req.socket.setTimeout(0);
   }
 
   get isDisconnected(): boolean {
     return this.#isDisconnected;
   }
 
+  /** An operation that writes its answer itself begins with this. */
   addHeaders(headers: ReadonlyArray<string>): void {
+    this.#open();
     this.#headers = this.#headers.length === 0 ? headers : [...this.#headers, ...headers];
   }
 

@@ -1,8 +1,8 @@
 import type { Context } from 'koa';
-import type { CallTarget } from '#application/operations/invoke.ts';
 import type { OperationResult } from '#application/operations/operation-request.ts';
 import type { OperationRoute } from '#application/operations/registry.ts';
 import { isStrict } from '#exchange/prefer.ts';
+import type { Request } from '#exchange/request.ts';
 import { runInTurn } from '#exchange/turns.ts';
 import { hasBody, hasOwnArrivalLimits } from '#http/request/request-body.ts';
 import { type RequestContext, requestContextOf } from '#http/request/request-context.ts';
@@ -105,22 +105,21 @@ function linger({ req, res }: Context, body: string | Buffer | null): void {
   req.resume();
 }
 
-type OperationTarget = Extract<CallTarget, { readonly kind: 'operation' }>;
-
 /** Returns the headers of a success, names and values in turn. */
 export function createResponseHeaders(
   context: RequestContext,
-  target: OperationTarget,
+  route: OperationRoute,
+  parameters: Request['parameters'],
   answer: OperationResult,
 ): ReadonlyArray<string> {
   const fields = [...apiSecurityHeaders, ...noStoreHeaders, ...context.limitHeaders, ...context.ignoredHeaders];
   if (answer.body !== undefined) fields.push('Content-Type', 'application/json');
   if (answer.revision !== undefined) fields.push('ETag', `"${answer.revision}"`);
-  if (appliesStrict(context, target)) fields.push('Preference-Applied', 'handling=strict');
+  if (appliesStrict(context, route)) fields.push('Preference-Applied', 'handling=strict');
   if (answer.isReplay === true) fields.push('Idempotency-Replayed', 'true');
   if (answer.position !== undefined) fields.push('Switchyard-Position', String(answer.position));
   if (answer.nextCursor !== undefined) fields.push('Link', `<${nextPage(context, answer.nextCursor)}>; rel="next"`);
-  const location = locationOf(target, answer);
+  const location = locationOf(route, parameters, answer);
   if (location !== null) fields.push('Location', location);
   return fields;
 }
@@ -143,12 +142,12 @@ function nextPage({ path, query }: RequestContext, cursor: string): string {
 }
 
 /** Uploads, like relayed calls, may have unknown parts whatever the request prefers. */
-function appliesStrict({ ctx }: RequestContext, { route: { operation } }: OperationTarget): boolean {
+function appliesStrict({ ctx }: RequestContext, { operation }: OperationRoute): boolean {
   return (operation.kind === 'command' || operation.kind === 'query') && isStrict(ctx.req.headers);
 }
 
 /** Returns the path of the resource that a request has created; null if it has created none. */
-function locationOf({ route, parameters }: OperationTarget, answer: OperationResult): string | null {
+function locationOf(route: OperationRoute, parameters: Request['parameters'], answer: OperationResult): string | null {
   const id = answer.status === route.operation.http.status ? idOf(answer, route.createdId) : null;
   if (id === null || route.createdUnder === null) return null;
   return route.createdUnder.replace(/:(\w+)/g, (_, name: string) => String(parameters[name])) + id;

@@ -1,7 +1,7 @@
+import { ifMatchOf, neverRevision } from '#application/operations/request-headers.ts';
 import { type Failure, type FailureCode, failure } from '#domain/shared/failure.ts';
 import { createErrorResponse } from '#exchange/problem.ts';
 import type { RequestContext } from '#http/request/request-context.ts';
-import { ifMatchOf, neverRevision } from '#http/request/request-headers.ts';
 import { apiSecurityHeaders, noStoreHeaders, writeResponse } from '#http/response/response.ts';
 
 /**

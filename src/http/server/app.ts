@@ -2,18 +2,19 @@ import * as E from 'fp-ts/lib/Either.js';
 import type Koa from 'koa';
 import type { Context } from 'koa';
 import type { Logger as PinoLogger } from 'pino';
-import type { CallTarget, Invoke } from '#application/operations/invoke.ts';
+import { type Invoke, unservedRoute } from '#application/operations/invoke.ts';
 import type { AnyOperation, Download, StreamingOperation, StreamReport } from '#application/operations/operation.ts';
 import type { OperationResult } from '#application/operations/operation-request.ts';
+import { maxPageBytes } from '#application/operations/paging.ts';
 import { createRoutes, type OperationRoute } from '#application/operations/registry.ts';
 import { failureOfError } from '#application/operations/unexpected-error.ts';
-import type { Caller } from '#domain/shared/access.ts';
 import type { Failure } from '#domain/shared/failure.ts';
 import { Admission } from '#exchange/admission.ts';
+import type { RequestInput } from '#exchange/body.ts';
 import { answersFull } from '#exchange/byte-budget.ts';
 import type { TextStream } from '#exchange/client.ts';
 import type { Plane } from '#exchange/problem.ts';
-import type { Authorised } from '#exchange/request.ts';
+import type { Request } from '#exchange/request.ts';
 import { docsPath, docsRoutes } from '#http/docs/docs-routes.ts';
 import { isWithoutPlace, takePlace } from '#http/request/connection.ts';
 import { connectionsFull, healthPaths } from '#http/request/connections.ts';
@@ -24,7 +25,7 @@ import {
   RequestLog,
   requestContextOf,
 } from '#http/request/request-context.ts';
-import { keyFaultOf, presentedKeyOf, readDryRun, requestHeadersOf } from '#http/request/request-headers.ts';
+import { keyFaultOf, presentedKeyOf } from '#http/request/request-headers.ts';
 import { OperationInputReader } from '#http/request/request-input.ts';
 import type { SessionCookie } from '#http/request/session-cookie.ts';
 import { writeDownload } from '#http/response/download-response.ts';
@@ -215,61 +216,57 @@ class HttpAdapter {
       context.hasBody = route.hasBody;
       if (operation.errorForm !== undefined) context.errorForm = operation.errorForm(ctx.req.headers);
       context.sessionCookie = cookie;
-      return this.#invoke(context, { kind: 'operation', route, parameters });
+      return this.#invoke(context, E.right(route), parameters);
     };
     return { method, path: operation.http.path, handler };
   }
 
-  async #invoke(context: RequestContext, target: CallTarget): Promise<void> {
-    const { ctx, path, requestId } = context;
-    const { method, headers } = ctx.req;
-    const isCommand = target.kind === 'operation' && isWriting(target.route.operation);
+  async #invoke(
+    context: RequestContext,
+    route: E.Either<Failure, OperationRoute>,
+    parameters: Request['parameters'],
+  ): Promise<void> {
+    const { ctx } = context;
     const presentedKey = presentedKeyOf(ctx.req);
-    const { outcome, keyId, projectId, limitHeaders } = await this.#options.invoke({
-      target,
-      presentedKey,
-      sessionToken: presentedKey === null ? (context.sessionCookie?.tokenOf(ctx.req) ?? null) : null,
-      keyFault: presentedKey === null ? keyFaultOf(headers) : null,
-      takePlace: isWithoutPlace(ctx.req)
-        ? ({ projectId }) => (takePlace(ctx.req, projectId) ? null : connectionsFull)
-        : null,
-      requestId,
-      requestTarget: `${method} ${path}`,
-      readHeaders: () => ({ ...requestHeadersOf(headers, isCommand), ...(isCommand ? readDryRun(context.query) : {}) }),
-      loadBody: async (caller) => {
-        context.held.belongTo(caller.projectId);
-        const input = await this.#inputs.read(context, target);
-        if (E.isLeft(input)) return input;
-        // After the body, so that a client that sends it slowly has no place.
-        const refusal = await this.#takePlace(context, target);
-        return refusal === null ? input : E.left(refusal);
+    const { outcome, keyId, limitHeaders } = await this.#options.invoke(
+      route,
+      this.#requestOf(context, route, parameters),
+      {
+        presentedKey,
+        sessionToken: presentedKey === null ? (context.sessionCookie?.tokenOf(ctx.req) ?? null) : null,
+        keyFault: presentedKey === null ? keyFaultOf(ctx.req.headers) : null,
+        takePlace: isWithoutPlace(ctx.req)
+          ? ({ projectId }) => (takePlace(ctx.req, projectId) ? null : connectionsFull)
+          : null,
       },
-      open: (caller, limitHeaders) => this.#open(context, target, caller, limitHeaders),
-    });
+    );
     context.keyId = keyId;
-    if (projectId !== null) context.held.belongTo(projectId);
     context.limitHeaders = limitHeaders;
-    if (E.isLeft(outcome)) this.#refuse(context, outcome.left, target);
+    if (E.isLeft(outcome)) this.#refuse(context, outcome.left);
     else if (isReport(outcome.right)) context.relayed = outcome.right;
-    else if (outcome.right !== null) await this.#writeResult(context, target, outcome.right);
+    else if (outcome.right !== null && E.isRight(route))
+      await this.#writeResult(context, route.right, parameters, outcome.right);
   }
 
-  async #writeResult(context: RequestContext, target: CallTarget, result: OperationResult | Download): Promise<void> {
+  async #writeResult(
+    context: RequestContext,
+    route: OperationRoute,
+    parameters: Request['parameters'],
+    result: OperationResult | Download,
+  ): Promise<void> {
     const { ctx } = context;
-    if (target.kind === 'none') return;
-    if ('kind' in result) return this.#download(context, result, target);
+    if ('kind' in result) return this.#download(context, result);
     const { status, body, stream } = result;
     if (stream !== undefined) {
       context.leavePlace?.();
       return this.#stream(context, stream);
     }
-    const fields = createResponseHeaders(context, target, result);
-    if (isNotModified(context, target.route, result)) return writeResponse(ctx, 304, fields, null);
+    const fields = createResponseHeaders(context, route, parameters, result);
+    if (isNotModified(context, route, result)) return writeResponse(ctx, 304, fields, null);
     const text = body === undefined ? null : await answerText(body);
     // What a command has done is answered in any case.
-    const isRefused =
-      target.route.operation.kind === 'query' && !this.#admission.budgets.answer.hasRoomFor(text?.length ?? 0);
-    if (isRefused) return this.#refuse(context, answersFull, target);
+    const isRefused = route.operation.kind === 'query' && !this.#admission.budgets.answer.hasRoomFor(text?.length ?? 0);
+    if (isRefused) return this.#refuse(context, answersFull);
     writeResponse(ctx, status, fields, text);
   }
 
@@ -278,40 +275,44 @@ class HttpAdapter {
     return writeStream(context, stream, (error) => failureOfError(error, { requestId, operation }, this.#options.log));
   }
 
-  async #download(context: RequestContext, download: Download, target: CallTarget): Promise<void> {
+  async #download(context: RequestContext, download: Download): Promise<void> {
     const refusal = await writeDownload(context, download);
     if (refusal === null) return;
     if (refusal.code === 'range-not-satisfiable') {
       context.limitHeaders = [...context.limitHeaders, 'Content-Range', `bytes */${download.bytes}`];
     }
-    this.#refuse(context, refusal, target);
+    this.#refuse(context, refusal);
   }
 
-  /** Opens a request for an operation that reads its body and writes its answer itself. */
-  #open(context: RequestContext, target: CallTarget, caller: Caller, limitHeaders: ReadonlyArray<string>): Authorised {
-    const { ctx, requestId: id, started: startedAt, query, held } = context;
-    held.belongTo(caller.projectId);
-    return {
-      id,
-      startedAt,
-      parameters: target.kind === 'operation' ? target.parameters : {},
-      query,
-      headers: ctx.req.headers,
-      body: new HttpBody(ctx),
-      client: new HttpResponse(ctx, limitHeaders),
-      held,
-      caller,
-    };
+  #requestOf(
+    context: RequestContext,
+    route: E.Either<Failure, OperationRoute>,
+    parameters: Request['parameters'],
+  ): Request {
+    const { ctx, requestId: id, started: startedAt, name: operation, path, query, held } = context;
+    const { method, headers } = ctx.req;
+    const client = new HttpResponse(ctx);
+    const body = new HttpBody(ctx, async () =>
+      E.isLeft(route) ? route : this.#readInput(context, route.right, parameters),
+    );
+    const target = `${method} ${path}`;
+    return { id, startedAt, operation, target, parameters, query, headers, body, maxPageBytes, client, held };
   }
 
-  /** Takes a place for the answer of a query or a command, until it is written. @returns why there is none */
-  async #takePlace(context: RequestContext, target: CallTarget): Promise<Failure | null> {
-    const kind = target.kind === 'operation' ? target.route.operation.kind : null;
-    if (kind !== 'query' && kind !== 'command') return null;
+  /** Reads the input of an operation, and takes a place for its answer, until it is written. */
+  async #readInput(
+    context: RequestContext,
+    route: OperationRoute,
+    parameters: Request['parameters'],
+  ): Promise<E.Either<Failure, RequestInput>> {
+    const input = await this.#inputs.read(context, route, parameters);
+    const { kind } = route.operation;
+    if (E.isLeft(input) || (kind !== 'query' && kind !== 'command')) return input;
+    // After the body, so that a client that sends it slowly has no place.
     const place = await this.#admission.slot(context.held, `${kind} answer`);
-    if (E.isLeft(place)) return place.left;
+    if (E.isLeft(place)) return place;
     context.leavePlace = place.right;
-    return null;
+    return input;
   }
 
   /** Redirects a browser that asks for `/` to a page. */
@@ -326,7 +327,7 @@ class HttpAdapter {
     const failure = findGeminiPath(path) ?? other?.failure ?? (isUnknown ? this.#findWrongTurn(path) : null);
     if (failure?.code === 'unsupported-endpoint' || other?.plane === 'gateway') context.plane = 'gateway';
     if (context.plane === 'gateway') context.errorForm = this.#formOfPath(path);
-    await this.#invoke(context, { kind: 'none', method: ctx.req.method ?? '', allowedMethods, failure });
+    await this.#invoke(context, E.left(failure ?? unservedRoute(ctx.req.method ?? '', allowedMethods)), {});
   }
 
   #sendHome({ ctx }: RequestContext): void {
@@ -335,9 +336,9 @@ class HttpAdapter {
     writeResponse(ctx, 303, fields, '');
   }
 
-  #refuse(context: RequestContext, refusal: Failure, target: CallTarget | null = null): void {
-    const allowedMethods = target?.kind === 'none' ? target.allowedMethods : [];
-    writeFailure(context, refusal, allowedMethods);
+  #refuse(context: RequestContext, refusal: Failure): void {
+    const isMethodUnknown = refusal.code === 'method-not-allowed';
+    writeFailure(context, refusal, isMethodUnknown ? this.#router.accepted(context.path).methods : []);
   }
 }
 
@@ -349,11 +350,6 @@ function isBrowser({ req: { method, headers } }: Context): boolean {
 /** Whether an operation has written its answer itself. */
 function isReport(result: OperationResult | Download | StreamReport | null): result is StreamReport {
   return result !== null && 'kind' in result && result.kind === 'relayed';
-}
-
-/** Returns whether a request may have an `Idempotency-Key`. */
-function isWriting({ kind }: AnyOperation): boolean {
-  return kind === 'command' || kind === 'upload';
 }
 
 function isAnsweredOn(planes: ReadonlySet<Plane>, { plane, onBothPlanes = false }: AnyOperation): boolean {

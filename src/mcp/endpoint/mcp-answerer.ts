@@ -46,7 +46,7 @@ export class McpAnswerer {
 
   /** Answers one request with any content. */
   async answer(request: Authorised): Promise<void> {
-    const { headers, query, caller, id: requestId } = request;
+    const { headers, query } = request;
     const refusal = checkCallers(headers, this.#options.callers);
     if (refusal !== null) return sendProblem(request, refusal, this.#path);
     const parameters = new URLSearchParams(query);
@@ -68,7 +68,7 @@ export class McpAnswerer {
     const aborted = new AbortController();
     request.client.onDisconnect(() => aborted.abort());
     const { signal } = aborted;
-    const exchange = { caller, requestId, filter: filter.right, wantsWholeText, signal, toolArguments, inputFault };
+    const exchange = { request, filter: filter.right, wantsWholeText, signal, toolArguments, inputFault };
     const place = await this.#options.admission.slot(request.held, 'query answer');
     if (E.isLeft(place)) return sendProblem(request, place.left, this.#path);
     try {
@@ -81,7 +81,7 @@ export class McpAnswerer {
 
   /** Answers a completion in its key's turn, because one may read ten lists and clients ask with each letter. */
   async #complete(request: Authorised, exchange: McpExchange, message: JsonObject): Promise<void> {
-    const leave = await this.#options.admission.slot(request.held, 'completion', { owner: exchange.caller.keyId });
+    const leave = await this.#options.admission.slot(request.held, 'completion', { owner: request.caller.keyId });
     if (E.isLeft(leave)) return sendProblem(request, leave.left, this.#path);
     try {
       await this.#exchange(request, exchange, message);
@@ -97,7 +97,7 @@ export class McpAnswerer {
       headers: forwarded(request.headers),
       signal: exchange.signal,
     });
-    const { keyId: clientId, scopes } = exchange.caller;
+    const { keyId: clientId, scopes } = request.caller;
     const authInfo = { token: '', clientId, scopes: [...scopes], extra: { exchange } };
     const answered = await this.#handler.fetch(asked, { authInfo, parsedBody: message });
     await send(request, answered);

@@ -1,12 +1,14 @@
 import { hash } from 'node:crypto';
 import * as E from 'fp-ts/lib/Either.js';
-import { checkIdempotencyKey } from '#application/operations/idempotency-key.ts';
 import type { InvokeAs } from '#application/operations/invoke.ts';
-import type { OperationResult, RequestHeaders, RequestInput } from '#application/operations/operation-request.ts';
+import type { OperationResult } from '#application/operations/operation-request.ts';
 import { type OperationRoute, pathParameters } from '#application/operations/registry.ts';
+import { checkIdempotencyKey } from '#application/operations/request-headers.ts';
 import type { Failure } from '#domain/shared/failure.ts';
+import { MemoryBody, type RequestInput } from '#exchange/body.ts';
 import { ClientDisconnectedError } from '#exchange/held.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
+import type { Request } from '#exchange/request.ts';
 import { canonicalJson } from '#shared/json/canonical-json.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 import type { McpExchange } from './mcp-exchange.ts';
@@ -26,20 +28,21 @@ export type AskOperation = (
  * `dryRun`, which are not in the operation's input, take the place of headers.
  */
 export function createAskOperation(invokeAs: InvokeAs): AskOperation {
-  return async ({ caller, requestId, inputFault }, route, given) => {
+  return async ({ request, inputFault }, route, given) => {
     const parameters = readParameters(route, given);
     if (E.isLeft(parameters)) return parameters;
-    const headers = headersOf(route, given);
-    if (E.isLeft(headers)) return headers;
-    const outcome = await invokeAs(caller, {
-      target: { kind: 'operation', route, parameters: parameters.right },
-      requestId,
-      requestTarget: `${route.method} ${pathOf(route, parameters.right)}`,
-      readHeaders: () => headers.right,
+    const asked = headersOf(route, given);
+    if (E.isLeft(asked)) return asked;
+    const readInput = async () =>
+      inputFault === null ? E.right(inputOf(route, given, parameters.right)) : E.left(inputFault);
+    const outcome = await invokeAs(E.right(route), {
+      ...request,
+      ...asked.right,
+      operation: route.operation.name,
+      target: `${route.method} ${pathOf(route, parameters.right)}`,
+      parameters: parameters.right,
+      body: new MemoryBody(noBytes, readInput),
       maxPageBytes,
-      loadBody: async () =>
-        inputFault === null ? E.right(inputOf(route, given, parameters.right)) : E.left(inputFault),
-      open: noConnection,
     });
     if (E.isLeft(outcome)) return outcome;
     if (outcome.right === null) throw new ClientDisconnectedError('The client left before its call was answered.');
@@ -64,9 +67,12 @@ function readParameters(
   return E.right(parameters);
 }
 
-function headersOf({ operation }: OperationRoute, given: JsonObject): E.Either<Failure, RequestHeaders> {
-  const none = { ifMatch: null, idempotencyKey: null, minPosition: null, fault: null };
-  if (operation.kind === 'query') return E.right(none);
+/** Returns the arguments in place of headers, and of `dryRun`, as a request has them. */
+function headersOf(
+  { operation }: OperationRoute,
+  given: JsonObject,
+): E.Either<Failure, Pick<Request, 'headers' | 'query'>> {
+  if (operation.kind === 'query') return E.right({ headers: {}, query: '' });
   const [ifMatch, idempotencyKey] = [own(given, 'ifMatch') ?? null, own(given, 'idempotencyKey') ?? null];
   if (ifMatch !== null && !(Number.isSafeInteger(ifMatch) && (ifMatch as number) >= 0)) {
     return E.left(invalidInput([{ pointer: '/ifMatch', message: 'must be a revision: a whole number' }]));
@@ -80,10 +86,11 @@ function headersOf({ operation }: OperationRoute, given: JsonObject): E.Either<F
     return E.left(invalidInput([{ pointer: '/dryRun', message: 'must be true or false' }]));
   }
   return E.right({
-    ...none,
-    ifMatch: ifMatch as number | null,
-    idempotencyKey: idempotencyKey as string | null,
-    ...(dryRun ? { dryRun } : {}),
+    headers: {
+      ...(ifMatch === null ? {} : { 'if-match': `"${ifMatch}"` }),
+      ...(idempotencyKey === null ? {} : { 'idempotency-key': String(idempotencyKey) }),
+    },
+    query: dryRun ? 'dryRun=true' : '',
   });
 }
 
@@ -112,6 +119,5 @@ function own(given: JsonObject, name: string): Json | undefined {
   return Object.hasOwn(given, name) ? given[name] : undefined;
 }
 
-function noConnection(): never {
-  throw new Error('A message of MCP has no connection of its own');
-}
+/** The arguments are the input, and no tool takes bytes. */
+const noBytes = Buffer.alloc(0);

@@ -1,12 +1,11 @@
-import type { Caller } from '#domain/shared/access.ts';
 import type { Failure } from '#domain/shared/failure.ts';
+import type { Authorised } from '#exchange/request.ts';
 import type { ToolFilter } from '#mcp/tools/tool-catalogue.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 
 /** One request to `/mcp` with a valid key. */
 export interface McpExchange {
-  readonly caller: Caller;
-  readonly requestId: string;
+  readonly request: Authorised;
   readonly filter: ToolFilter;
   /** Whether the client reads only text, so that the text must contain a tool's whole answer. */
   readonly wantsWholeText: boolean;

@@ -115,7 +115,7 @@ class IdFinder {
       return;
     }
     // The caller's own project comes first, because callers mean it most often.
-    const own = parent === 'projectId' ? this.#exchange.caller.projectId : null;
+    const own = parent === 'projectId' ? this.#exchange.request.caller.projectId : null;
     if (own !== null) yield own;
     const prefix = path.slice(0, path.indexOf(`:${parent}`));
     for await (const { id } of this.itemsUnder(prefix, parent)) if (id !== own) yield id;

@@ -68,7 +68,7 @@ export class McpServers {
 
   #serveTools(server: Server, exchange: McpExchange): void {
     server.setRequestHandler('tools/list', ({ params }) => {
-      const listed = visibleTools(this.#tools, exchange.caller, exchange.filter).map(({ tool }) => tool);
+      const listed = visibleTools(this.#tools, exchange.request.caller, exchange.filter).map(({ tool }) => tool);
       const { items, nextCursor } = pageOf(listed, params?.cursor, maxPageBytes);
       return { tools: [...items], ...(nextCursor === undefined ? {} : { nextCursor }) };
     });
@@ -80,7 +80,8 @@ export class McpServers {
   }
 
   async #call(exchange: McpExchange, { route }: OperationTool) {
-    const { requestId, caller, wantsWholeText } = exchange;
+    const { request, wantsWholeText } = exchange;
+    const { id: requestId, caller } = request;
     const { operation } = route;
     const started = performance.now();
     const outcome = await this.#ask(exchange, route, exchange.toolArguments);
@@ -118,7 +119,7 @@ export class McpServers {
   }
 
   #serveCompletions(server: Server, exchange: McpExchange): void {
-    const visible = visibleTools(this.#tools, exchange.caller, exchange.filter);
+    const visible = visibleTools(this.#tools, exchange.request.caller, exchange.filter);
     server.setRequestHandler('completion/complete', async ({ params: { ref, argument, context } }) => {
       const completed =
         ref.type === 'ref/prompt'
@@ -144,8 +145,8 @@ export class McpServers {
     return { path: template.tool.route.operation.http.path, parameter: argument };
   }
 
-  #visibleResources({ caller, filter }: McpExchange): ReadonlyArray<McpResource> {
-    const tools = new Set(visibleTools(this.#tools, caller, filter));
+  #visibleResources({ request, filter }: McpExchange): ReadonlyArray<McpResource> {
+    const tools = new Set(visibleTools(this.#tools, request.caller, filter));
     return this.#resources.filter(({ tool }) => tools.has(tool));
   }
 }

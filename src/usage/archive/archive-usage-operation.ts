@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { type Operation, post } from '#application/operations/operation.ts';
-import type { ValidRequest } from '#application/operations/operation-request.ts';
+import type { Decoded } from '#application/operations/operation-request.ts';
 import { instant } from '#domain/codecs/time.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { UnreadableEventError } from '#event-store/recorded-event.ts';
@@ -46,7 +46,7 @@ export function archiveUsageOperation({ latest, archive }: ArchiveUsage): Operat
       output: { days: [{ day: '2026-01-05', streams: 2, events: 17_280, bytes: 4_211_067 }] },
     },
     loadSubject: async () => E.right(null),
-    execute: async ({ input }: ValidRequest<null>) => {
+    execute: async ({ input }: Decoded<unknown, null>) => {
       const before = new Date((input as t.TypeOf<typeof ArchiveUsageInput>).before);
       const archived = before > latest() ? E.left(tooRecent(latest())) : await archiveUntil(before, archive);
       return E.map((days: ReadonlyArray<ArchivedDay>) => {

@@ -11,7 +11,7 @@ import type { ReceivedUpload } from '#application/operations/operation.ts';
 import { openFolderBlobStore } from '#blob-store/blob-store.folder.ts';
 import type { BlobStore, ListedBlob } from '#blob-store/blob-store.ts';
 import type { Failure } from '#domain/shared/failure.ts';
-import type { Arrival, Body, TakePiece } from '#exchange/body.ts';
+import { type Arrival, type Body, readNothing, type TakePiece } from '#exchange/body.ts';
 import { ByteBudget } from '#exchange/byte-budget.ts';
 import { ClientDisconnectedError, Held } from '#exchange/held.ts';
 import { slotTable } from '#exchange/slot-table.ts';
@@ -25,6 +25,7 @@ function arriving(bytes: Buffer, end: Arrival | Error = 'whole', announcedBytes 
     isPresent: true,
     announcedBytes,
     takeBuffered: () => null,
+    readInput: readNothing,
     receive: async (_limits, hold, take: TakePiece) => {
       for (let at = 0; at < bytes.length; at += 50_000) {
         const piece = bytes.subarray(at, at + 50_000);

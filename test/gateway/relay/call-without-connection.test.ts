@@ -66,6 +66,9 @@ describe('a gateway call without a connection', () => {
       parameters: {},
       caller,
       id: 'call-in-memory',
+      operation: name,
+      target: name,
+      maxPageBytes: Number.POSITIVE_INFINITY,
       startedAt: performance.now(),
     });
     held.release();

@@ -3,7 +3,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { createInvoke, type InvokeDependencies } from '#application/operations/invoke.ts';
 import { get, type Operation, patch, post, put, remove } from '#application/operations/operation.ts';
-import type { OperationRequest } from '#application/operations/operation-request.ts';
+import type { Asked } from '#application/operations/operation-request.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { type Caller, scopesOfKeyType } from '#domain/shared/access.ts';
 import { failure } from '#domain/shared/failure.ts';
@@ -47,7 +47,7 @@ const common = {
 } as const;
 
 /** Simple operations of every kind that the HTTP server must serve. */
-export function fakeOperations(seen: OperationRequest[] = [], hashes: string[] = []): ReadonlyArray<Operation> {
+export function fakeOperations(seen: Asked[] = [], hashes: string[] = []): ReadonlyArray<Operation> {
   const byId = t.type({ widgetId: cuid });
   const creation = t.intersection([
     t.type({ projectId: cuid, name: text({ min: 1, max: 20 }), shape: jsonObject }),
@@ -58,7 +58,7 @@ export function fakeOperations(seen: OperationRequest[] = [], hashes: string[] =
     }),
   ]);
   /** Every widget exists, and every key can access it. */
-  const loadSubject = async (request: OperationRequest) => {
+  const loadSubject = async (request: Asked) => {
     seen.push(request);
     return E.right(null);
   };
@@ -207,7 +207,7 @@ export function fakeOperations(seen: OperationRequest[] = [], hashes: string[] =
 export interface FakeService extends HttpServer {
   readonly url: string;
   /** The requests that operations received. */
-  readonly seen: OperationRequest[];
+  readonly seen: Asked[];
   /** The hashes of the bodies that they read. */
   readonly hashes: string[];
   /** Everything logged, as text. */
@@ -224,7 +224,7 @@ export async function startFakeService(
   { authenticate, admission = new Admission(), ...more }: FakeServiceOptions = {},
   limits: ServerLimits = {},
 ): Promise<FakeService> {
-  const seen: OperationRequest[] = [];
+  const seen: Asked[] = [];
   const hashes: string[] = [];
   const lines: string[] = [];
   const sink = new Writable({

@@ -1,14 +1,17 @@
 import * as E from 'fp-ts/lib/Either.js';
 import { createInvoke } from '#application/operations/invoke.ts';
 import type { Operation } from '#application/operations/operation.ts';
-import type { OperationResult, RequestHeaders, RequestInput } from '#application/operations/operation-request.ts';
+import type { OperationResult } from '#application/operations/operation-request.ts';
 import { createRoutes, type OperationRoute } from '#application/operations/registry.ts';
+import type { RequestHeaders } from '#application/operations/request-headers.ts';
 import type { Caller } from '#domain/shared/access.ts';
 import type { Failure } from '#domain/shared/failure.ts';
+import { MemoryBody, type RequestInput } from '#exchange/body.ts';
 import { callerOf } from '#test/support/events/tenants.ts';
+import { requestOf } from './request-of.ts';
 
 /** A request of a test to an operation. Every member has a default. */
-export interface OperationInvocation extends Partial<RequestHeaders> {
+export interface OperationInvocation extends Partial<Omit<RequestHeaders, 'fault'>> {
   /** Default: an admin. */
   readonly caller?: Caller;
   readonly parameters?: Readonly<Record<string, string>>;
@@ -26,10 +29,28 @@ function routeOf(operation: Operation): OperationRoute {
   return route;
 }
 
+/** The headers by which a client asks for the same. */
+function headersOf({ ifMatch, idempotencyKey, minPosition, onBehalfOf, accept }: Omit<OperationInvocation, 'caller'>) {
+  return {
+    ...(typeof ifMatch === 'number' ? { 'if-match': `"${ifMatch}"` } : {}),
+    ...(typeof idempotencyKey === 'string' ? { 'idempotency-key': idempotencyKey } : {}),
+    ...(typeof minPosition === 'number' ? { 'switchyard-min-position': String(minPosition) } : {}),
+    ...(onBehalfOf === undefined ? {} : { 'switchyard-on-behalf-of': onBehalfOf }),
+    ...(accept === undefined ? {} : { accept }),
+  };
+}
+
 /** Invokes one operation through the pipeline that all callers share. Rejects with the error that the operation throws. */
 export async function invokeOperation(
   operation: Operation,
-  { caller = callerOf('admin'), parameters = {}, requestTarget, loadBody, ...headers }: OperationInvocation = {},
+  {
+    caller = callerOf('admin'),
+    parameters = {},
+    requestTarget,
+    loadBody,
+    dryRun,
+    ...headers
+  }: OperationInvocation = {},
 ): Promise<E.Either<Failure, OperationResult>> {
   let thrown: { readonly error: unknown } | null = null;
   const guarded: Operation = {
@@ -48,17 +69,17 @@ export async function invokeOperation(
     metrics: { command: ignore },
     logger: { info: ignore, warn: ignore, error: ignore },
   });
-  const { outcome } = await invoke({
-    target: { kind: 'operation', route, parameters },
-    presentedKey: 'key',
-    requestId: 'request',
-    requestTarget: requestTarget ?? `${operation.http.method} ${operation.http.path} ${JSON.stringify(parameters)}`,
-    readHeaders: () => ({ ifMatch: null, idempotencyKey: null, minPosition: null, fault: null, ...headers }),
-    loadBody: loadBody ?? (async () => E.right({ fields: parameters, bodyHash: '' })),
-    open: () => {
-      throw new Error('only an upload and a streaming operation read their body');
-    },
+  const request = requestOf({
+    caller,
+    operation: operation.name,
+    target: requestTarget ?? `${operation.http.method} ${operation.http.path} ${JSON.stringify(parameters)}`,
+    parameters,
+    query: dryRun === true ? 'dryRun=true' : '',
+    headers: headersOf(headers),
+    body: new MemoryBody(Buffer.alloc(0), loadBody ?? (async () => E.right({ fields: parameters, bodyHash: '' }))),
   });
+  const entrance = { presentedKey: 'key', sessionToken: null, keyFault: null, takePlace: null };
+  const { outcome } = await invoke(E.right(route), request, entrance);
   if (thrown !== null) throw (thrown as { readonly error: unknown }).error;
   if (E.isLeft(outcome)) return outcome;
   if (outcome.right === null || 'kind' in outcome.right) throw new Error(`${operation.name} did not answer`);

@@ -14,6 +14,9 @@ export function requestOf(given: Partial<Authorised> = {}): Authorised {
   return {
     id: 'request',
     startedAt: performance.now(),
+    operation: 'operation',
+    target: 'GET /v1/flows',
+    maxPageBytes: Number.POSITIVE_INFINITY,
     parameters: {},
     query: '',
     headers: {},
