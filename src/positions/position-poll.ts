@@ -57,7 +57,8 @@ const none: Followed = new Map();
 
 /**
  * Feeds `Positions` on a node whose stores are shared: from one poll of the stores, and from the projections and
- * processes that run on this node, which report through it. A poll never takes back what this node knows. While the node that runs the projections and processes is silent, their positions are unknown.
+ * processes that run on this node, which report through it. A poll never takes back what this node knows. While the
+ * node that runs the projections and processes is silent, their positions are unknown.
  */
 export class PositionPoll implements PositionSink {
   readonly #options: PositionPollOptions;
