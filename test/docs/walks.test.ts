@@ -16,6 +16,8 @@ const page = readFileSync(join(root, 'docs/architecture.md'), 'utf8');
 /** The hops that all walks share have a list of their own. */
 const shared = 'Every request';
 const maxMeasureMs = 180_000;
+/** The lengths of the walks. What adds a file to one shows here that a reader of requests has more to read. */
+const maxFiles = { 'GET of a flow': 36, 'POST of a flow': 71, 'chat of the sandbox': 73 };
 
 const sections = page
   .split(/^### /m)
@@ -38,6 +40,13 @@ describe('the three walks in docs/architecture.md', () => {
         files.filter((file) => !existsSync(join(root, file))),
         [],
       );
+    }
+  });
+
+  it('are no longer than they were', () => {
+    for (const [title, max] of Object.entries(maxFiles)) {
+      const count = filesOf(shared).length + filesOf(title).length;
+      assert.ok(count <= max, `${title} has ${count} files, more than ${max}`);
     }
   });
 
