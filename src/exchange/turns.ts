@@ -6,14 +6,14 @@ import { type TurnKind, TurnQueue } from './turn-queue.ts';
 
 /**
  * The work of all requests together in one turn of the event loop, in characters: of JSON that is parsed, folded or
- * written, of bytes that are scanned. A character takes about 10 ns, so a turn takes about 3 ms, and whoever asks for
- * little waits for that and for the last piece. A kind of work that is not alone has half of it: 128 Ki characters of
- * lists, of histories, of the audit and so on, whatever else the node does.
+ * written, of bytes that are scanned. A character takes about 10 ns, so a turn takes about 1.5 ms, and whoever asks for
+ * little waits for that and for the last piece, several times in one request. Lists, histories and the audit had this
+ * much each when each had a budget of its own; now they have it together, and a kind that is not alone has half of it.
  *
  * A piece that cannot be divided says its whole size. From this size on it has a turn of its own: the parsing of a large
  * body, or a slice of one that is scanned.
  */
-export const workOfTurn = 256 * 1024;
+export const workOfTurn = 128 * 1024;
 
 /** Work on a larger body takes milliseconds, so it waits for its turn. */
 export const largeBodyBytes = 64 * 1024;
