@@ -1,5 +1,5 @@
 import type { AttemptFailure } from '#gateway/attempt/attempt-failure.ts';
-import type { ResponseHead } from '#gateway/response/response-handler.ts';
+import type { Keeping, ResponseHead } from '#gateway/response/response-handler.ts';
 import type { CallRecord } from './call-record.ts';
 
 /** A part of an answer, as the client would get it. */
@@ -28,3 +28,19 @@ export interface Keeper {
    */
   readonly afterCall: (record: CallRecord) => CallRecord | null;
 }
+
+/** Adds to the head of an answer what its keeper does with the answer. */
+export function keptBy(keeper: Keeper, head: Omit<ResponseHead, 'keeping'>): ResponseHead {
+  const { beforeFirstByte, beforeLastByte } = keeper;
+  const kept: ResponseHead = {
+    ...head,
+    keeping: {
+      beforeFirstByte: beforeFirstByte === undefined ? null : (bytes) => beforeFirstByte({ bytes, head: kept }),
+      beforeLastByte: beforeLastByte === undefined ? null : (bytes) => beforeLastByte({ bytes, head: kept }),
+    },
+  };
+  return kept;
+}
+
+/** What is done with an answer that nothing keeps. */
+export const notKept: Keeping = { beforeFirstByte: null, beforeLastByte: null };

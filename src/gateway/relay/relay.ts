@@ -19,12 +19,12 @@ import {
   gatewayErrorResponse,
   sendError,
 } from '#gateway/response/error-response.ts';
-import type { Keeping, ResponseHandler, ResponseHead } from '#gateway/response/response-handler.ts';
+import type { ResponseHandler, ResponseHead } from '#gateway/response/response-handler.ts';
 import { providerRequestIdField } from '#gateway/transport/transport.ts';
 import { delay } from '#shared/async/timed-waits.ts';
 import type { CallOutcome } from './call-record.ts';
 import { costHeader, createCallRecord, type EarlierAttempt, type RecordedCall } from './create-call-record.ts';
-import type { Keeper } from './keeper.ts';
+import { type Keeper, keptBy, notKept } from './keeper.ts';
 import type { OutgoingRequest, Requests } from './requests.ts';
 import { isLeftToClient, isTemporary, nextStep, weightOf } from './retry-policy.ts';
 import { AttemptRecorder, TargetQueue } from './targets.ts';
@@ -169,7 +169,7 @@ class Relay {
   }
 
   #try(target: Target, outgoing: OutgoingRequest): Promise<AttemptOutcome> {
-    const { responder } = this.#relaying;
+    const { responder, keeper } = this.#relaying;
     const { transport, request, translator, redactor, ignored } = outgoing;
     this.#keepReported();
     this.#target = target;
@@ -185,7 +185,9 @@ class Relay {
       const observed = this.#recorder.closeCircuitOnContent(target, control);
       const { earlyHeadMs } = target.timeouts;
       const named = { provider, servedFrom, servedBy, earlyHeadMs, costHeader: costOfHead };
-      consumer = responder.receive(this.#headOf({ status, headers, ...named, translator, redactor }), observed);
+      const head = { status, headers, ...named, translator, redactor };
+      const kept = keeper === undefined ? { ...head, keeping: notKept } : keptBy(keeper, head);
+      consumer = responder.receive(kept, observed);
       return consumer;
     });
     this.#attempt = attempt;
@@ -200,20 +202,6 @@ class Relay {
         return responder.deliver().then(() => outcome, undelivered);
       return redactor === null ? outcome : withoutSecrets(outcome, redactor);
     });
-  }
-
-  #headOf(head: Omit<ResponseHead, 'keeping'>): ResponseHead {
-    const { keeper } = this.#relaying;
-    if (keeper === undefined) return { ...head, keeping: notKept };
-    const { beforeFirstByte, beforeLastByte } = keeper;
-    const whole: ResponseHead = {
-      ...head,
-      keeping: {
-        beforeFirstByte: beforeFirstByte === undefined ? null : (bytes) => beforeFirstByte({ bytes, head: whole }),
-        beforeLastByte: beforeLastByte === undefined ? null : (bytes) => beforeLastByte({ bytes, head: whole }),
-      },
-    };
-    return whole;
   }
 
   #timeoutsOf(target: Target): AttemptTimeouts {
@@ -386,7 +374,6 @@ class Relay {
 }
 
 const none: ReadonlyArray<never> = [];
-const notKept: Keeping = { beforeFirstByte: null, beforeLastByte: null };
 
 /** The complete request of a call has arrived now. */
 function recordedOf(call: RelayedCall, route: ModelRoute): RecordedCall {
