@@ -1,9 +1,8 @@
 import { largeBodyBytes, turn } from '#exchange/turns.ts';
 import type { WorkOwner } from '#shared/async/fair-queue.ts';
-import type { Json } from '#shared/json/json.ts';
+import { type Json, parsedJson } from '#shared/json/json.ts';
 import { maxJsonLevels } from '#shared/json/json-scanner.ts';
 import { byteTable, pastPlainText } from '#shared/json/json-tokens.ts';
-import { parsedJson } from '#shared/json/parsed-json.ts';
 
 /** Maximum values of a provider's JSON that become objects: arrays, objects, strings, numbers, true, false and null. */
 export const maxForeignValues = 200_000;
@@ -117,8 +116,9 @@ export function parseForeign(json: string | Buffer, maxValues = maxForeignValues
     }
     if (scan.isTooLarge) return tooLargeJson;
   }
+  if (typeof json !== 'string') return parsedJson(json.toString('utf8'));
   // Inside a stream no mark is allowed, and clients would not take it.
-  return typeof json === 'string' && json.startsWith('\ufeff') ? undefined : parsedJson(json);
+  return json.startsWith('\ufeff') ? undefined : parsedJson(json);
 }
 
 /** The place of JSON whose values have no room. */
@@ -148,7 +148,7 @@ export async function parseForeignInTurns(
   if (counted.isTooLarge) return tooLargeJson;
   if (!reserve(bytesOfValues(counted.values, bytes.length))) return noRoomForJson;
   await turn(held, 'answer', bytes.length);
-  return parsedJson(bytes);
+  return parsedJson(bytes.toString('utf8'));
 }
 
 async function scanInTurns(bytes: Buffer, held: WorkOwner): Promise<ForeignJsonScan> {

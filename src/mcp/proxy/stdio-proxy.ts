@@ -1,7 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import { PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/server';
-import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
-import { parsedJson } from '#shared/json/parsed-json.ts';
+import { isObject, type Json, type JsonObject, parsedJson } from '#shared/json/json.ts';
 
 /** The options of the proxy. */
 export interface StdioProxyOptions {

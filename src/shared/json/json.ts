@@ -6,6 +6,17 @@ export interface JsonObject {
   readonly [member: string]: Json | undefined;
 }
 
+const byteOrderMark = '\ufeff';
+
+/** Parses a text, with or without a byte order mark. Returns undefined if it is not JSON. Never throws. */
+export function parsedJson(json: string): Json | undefined {
+  try {
+    return JSON.parse(json.startsWith(byteOrderMark) ? json.slice(1) : json) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Whether a value is an object and no array. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -4,9 +4,8 @@ import { continueRead, lastMember } from '#gateway/framing/json-members.ts';
 import { waitingComment } from '#gateway/framing/sse-event.ts';
 import type { ClientProtocol, ParsedRequest, TextRequest } from '#gateway/protocols/protocol.ts';
 import { newResponseId } from '#responses/response-ids.ts';
-import type { JsonObject } from '#shared/json/json.ts';
+import { type JsonObject, parsedJson } from '#shared/json/json.ts';
 import { pointerTo } from '#shared/json/json-pointer.ts';
-import { parsedJson } from '#shared/json/parsed-json.ts';
 import { parseResponses } from './parse-responses.ts';
 import { echoedMembers, type ResponseFrame } from './response-object.ts';
 import { ResponsesAnswerWriter, writeResponsesAnswer } from './responses-answer-writer.ts';
@@ -107,7 +106,7 @@ function echoOf({ bytes, members }: ResponsesRequest): JsonObject {
   return Object.fromEntries(
     echoedMembers.flatMap((name) => {
       const member = lastMember(members, name);
-      return member === undefined ? [] : [[name, parsedJson(bytes.subarray(member.valueStart, member.end))]];
+      return member === undefined ? [] : [[name, parsedJson(bytes.toString('utf8', member.valueStart, member.end))]];
     }),
   );
 }
