@@ -4,7 +4,7 @@ import type { EncodedJson } from '#shared/json/encoded-json.ts';
 import type { Json } from '#shared/json/json.ts';
 import type { RequestHeaders } from './request-headers.ts';
 
-/** A request of a known caller, and what it asks for beside its input. */
+/** A request of a known caller, and what it asks for in addition to its input. */
 export type Asked = Authorised & Omit<RequestHeaders, 'fault'>;
 
 /** A request whose key can access its subject and has the scope, and whose input is valid. */

@@ -82,7 +82,7 @@ function minPositionOf(headers: IncomingHttpHeaders): number | Failure | null {
 }
 
 /**
- * Reads what a request asks for beside its input.
+ * Reads what a request asks for in addition to its input.
  * @param isCommand false for queries, which take neither `If-Match`, `Idempotency-Key` nor `dryRun`
  */
 export function requestHeadersOf(
@@ -127,4 +127,11 @@ export function withoutDryRun(query: string): string {
   const parameters = new URLSearchParams(query);
   parameters.delete(name);
   return parameters.toString();
+}
+
+const strictHandling = /(?:^|,)\s*handling\s*=\s*"?strict"?\s*(?:[;,]|$)/i;
+
+/** Whether `Prefer: handling=strict` (RFC 7240) asks to refuse what an operation does not know or cannot do. */
+export function isStrict({ prefer }: IncomingHttpHeaders): boolean {
+  return prefer !== undefined && strictHandling.test([prefer].flat().join(', '));
 }

@@ -1,9 +1,9 @@
 import * as E from 'fp-ts/lib/Either.js';
+import { isStrict } from '#application/operations/request-headers.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { bodyShortageFailure, bodyTooLarge } from '#exchange/body.ts';
 import type { ByteShortage } from '#exchange/byte-budget.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
-import { isStrict } from '#exchange/prefer.ts';
 import { largeBodyBytes, turn } from '#exchange/turns.ts';
 import { lastMember, scalarValue } from '#gateway/framing/json-members.ts';
 import { maxPlaces } from '#gateway/framing/json-places.ts';

@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
+import { isStrict } from '#application/operations/request-headers.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { ignoredMembers } from '#exchange/ignored-members.ts';
-import { isStrict } from '#exchange/prefer.ts';
 import { largeBodyBytes, turn } from '#exchange/turns.ts';
 import type { ModelRoute, Target } from '#gateway/config/catalogue.ts';
 import { LongTexts } from '#gateway/framing/long-texts.ts';

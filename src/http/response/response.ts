@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import type { OperationResult } from '#application/operations/operation-request.ts';
 import type { OperationRoute } from '#application/operations/registry.ts';
-import { isStrict } from '#exchange/prefer.ts';
+import { isStrict } from '#application/operations/request-headers.ts';
 import type { Request } from '#exchange/request.ts';
 import { runInTurn } from '#exchange/turns.ts';
 import { hasBody, hasOwnArrivalLimits } from '#http/request/request-body.ts';
