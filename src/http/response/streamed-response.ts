@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { TextStream } from '#exchange/client.ts';
+import { ClientDisconnectedError } from '#exchange/held.ts';
 import type { RequestContext } from '#http/request/request-context.ts';
 import { apiSecurityHeaders, noStoreHeaders, startResponse } from './response.ts';
 
@@ -21,7 +22,7 @@ export async function writeStream(
   try {
     await writePieces(ctx.res, chunks);
   } catch (error) {
-    onFailure(error);
+    if (!(error instanceof ClientDisconnectedError)) onFailure(error);
   }
 }
 

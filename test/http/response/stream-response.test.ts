@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Context } from 'koa';
+import { ClientDisconnectedError } from '#exchange/held.ts';
 import { createRequestContext } from '#http/request/request-context.ts';
 import { writeStream } from '#http/response/streamed-response.ts';
 import { SlimKoa } from '#http/server/server.ts';
@@ -77,6 +78,16 @@ describe('writeStream', () => {
     const response = await fetch(url);
     await response.body?.cancel();
     await ended.promise;
+    assert.deepEqual(failures, []);
+    await close(server);
+  });
+
+  it('reports no failure when the work on a piece was given up because the client has left', async () => {
+    const { url, server, failures } = await serve(async function* () {
+      yield 'a,b\r\n';
+      throw new ClientDisconnectedError('The client left before the work for it began.');
+    });
+    await assert.rejects(fetch(url).then((response) => response.text()));
     assert.deepEqual(failures, []);
     await close(server);
   });
