@@ -123,15 +123,9 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
 }
 
 async function ask(store: ReadStore, query: typeof getUsage, keyType: KeyType, input: object): Promise<void> {
-  const context = {
-    input,
-    caller: callerOf(keyType),
-    accept: null,
-    time: new Date().toISOString(),
-    read: readersOf(store, query.reads),
-    gatewayHealth: () => null,
-  };
-  const answer = await query.answer(context as unknown as Parameters<typeof query.answer>[0]);
+  const question = { input, request: { caller: callerOf(keyType) }, time: new Date().toISOString() };
+  const sources = { read: readersOf(store, query.reads), gatewayHealth: () => null };
+  const answer = await query.answer(question as unknown as Parameters<typeof query.answer>[0], sources);
   if (E.isLeft(answer)) throw new Error(JSON.stringify(answer.left));
   if ('body' in answer.right) JSON.stringify(answer.right.body);
 }

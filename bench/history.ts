@@ -208,19 +208,17 @@ async function blocked(what: string, before: Json, after: Json): Promise<Result>
   const other = documentOf('b', after);
   const versions = { get: async () => other } as unknown as CollectionReader;
   const comparer = new VersionComparer({ admission: new Admission() });
-  const context = {
+  const question = {
     input: { versionId: 'a', otherVersionId: 'b' },
-    caller: { keyType: 'admin' },
+    request: { caller: { keyType: 'admin' } },
     subject: documentOf('a', before),
-    read: { versions },
-    comparer,
   };
   const delays: number[] = [];
   for (let round = 0; round < 5; round += 1) {
     const delay = monitorEventLoopDelay({ resolution: 1 });
     delay.enable();
     await sleep(20);
-    await diffFlowVersions.answer(context as never);
+    await diffFlowVersions.answer(question as never, { read: { versions }, comparer });
     await sleep(20);
     delay.disable();
     delays.push(delay.max / 1e9);

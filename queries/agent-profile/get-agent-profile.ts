@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { type AsOfInput, asOfInput, recordAsOf } from '#application/history/as-of.ts';
+import { type AsOfInput, asOfInput, type PastService, pastServices, recordAsOf } from '#application/history/as-of.ts';
 import type { StreamHistory } from '#application/history/stream-history.ts';
 import { get } from '#application/operations/operation.ts';
 import { type CollectionReader, maxPageBytes, maxPageItems } from '#application/operations/paging.ts';
@@ -18,7 +18,7 @@ type Input = AsOfInput & { readonly agentProfileId: string };
 
 const notFound = 'agent-profile-not-found';
 
-export const getAgentProfile = query<Input, AgentProfileDocument, AgentProfileRecord, 'agentProfileFlows'>({
+export const getAgentProfile = query<Input, AgentProfileDocument, AgentProfileRecord, 'flows', PastService>({
   about: {
     name: 'get_agent_profile',
     summary: 'Read an agent profile',
@@ -35,17 +35,16 @@ export const getAgentProfile = query<Input, AgentProfileDocument, AgentProfileRe
   input: t.intersection([t.type({ agentProfileId: cuid }), t.partial(asOfInput)]),
   output: AgentProfileRecord,
   failures: [notFound],
-  reads: { agentProfileFlows },
+  reads: { flows: agentProfileFlows },
+  services: pastServices,
   hasRevision: true,
   changesWithinRevision: true,
-  answer: async (context) => {
-    const { input, subject, history, read } = context;
-    const { asOf } = input;
+  answer: async ({ input: { asOf }, subject }, sources) => {
     if (asOf === undefined) return E.right({ body: subject.record, revision: subject.head.revision });
     const past = { history: agentProfileHistory, entity, kind: 'agent-profile', notFound } as const;
-    const found = await recordAsOf<AgentProfileRecord>(context, past, subject.id, asOf);
+    const found = await recordAsOf<AgentProfileRecord>(sources, past, subject.id, asOf);
     if (E.isLeft(found) || 'revision' in asOf) return found;
-    const flowIds = await flowsAsOf(history, read.agentProfileFlows, subject.id, asOf.time);
+    const flowIds = await flowsAsOf(sources.history, sources.read.flows, subject.id, asOf.time);
     return E.right({ ...found.right, body: { ...found.right.body, flowIds } });
   },
 });

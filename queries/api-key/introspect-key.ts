@@ -21,6 +21,8 @@ export const introspectKey = query<t.TypeOf<typeof Input>, Tenant, KeyIntrospect
   output: KeyIntrospection,
   failures: [],
   reads: {},
-  answer: ({ caller: { keyId, projectId, organizationId, keyType } }) =>
-    E.right({ body: { apiKeyId: keyId, projectId, organizationId, keyType } }),
+  answer: ({ request: { caller } }) => {
+    const { keyId, projectId, organizationId, keyType } = caller;
+    return E.right({ body: { apiKeyId: keyId, projectId, organizationId, keyType } });
+  },
 });

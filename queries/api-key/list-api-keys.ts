@@ -14,7 +14,13 @@ const filters = { name: nameFilter };
 const Input = t.intersection([t.type({ projectId: cuid }), t.partial({ ...listInput, ...filters })]);
 const Output = listOf('keys', ApiKeyRecord);
 
-export const listApiKeys = query<t.TypeOf<typeof Input>, ProjectDocument, t.TypeOf<typeof Output>, 'apiKeys'>({
+export const listApiKeys = query<
+  t.TypeOf<typeof Input>,
+  ProjectDocument,
+  t.TypeOf<typeof Output>,
+  'apiKeys',
+  'keyUsage'
+>({
   about: {
     name: 'list_api_keys',
     summary: "List a project's API keys",
@@ -31,8 +37,9 @@ export const listApiKeys = query<t.TypeOf<typeof Input>, ProjectDocument, t.Type
   output: Output,
   failures: ['project-not-found'],
   reads: { apiKeys },
+  services: ['keyUsage'],
   paged: true,
-  answer: async ({ input, subject, read, services: { keyUsage } }) => {
+  answer: async ({ input, subject }, { read, keyUsage }) => {
     const where = filteredBy(filters, input, { projectId: subject.id });
     if (E.isLeft(where)) return where;
     const list = { where: where.right, input, name: 'keys' } as const;

@@ -2,6 +2,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { type EntryReads, entryTexts } from '#application/history/audit-entries.ts';
 import { eventFilters } from '#application/history/history-page.ts';
+import { acceptedType } from '#application/operations/accepted-type.ts';
 import { get } from '#application/operations/operation.ts';
 import { encodeCursor, maxPageItems, pageAnswer, pageInput } from '#application/operations/paging.ts';
 import { query } from '#application/queries/query.ts';
@@ -32,7 +33,13 @@ const placesPerPart = 100;
 /** A piece of an export. An unread one is in memory up to three times: as lines, as a whole and in the connection. */
 const pieceLimits = { maxBytes: 20 * 1024, mayExceed: true };
 
-export const listAuditEntries = query<Input, Tenant, ListOf<'entries', AuditEntry>, 'audit'>({
+export const listAuditEntries = query<
+  Input,
+  Tenant,
+  ListOf<'entries', AuditEntry>,
+  'audit',
+  'history' | 'personalReader'
+>({
   about: {
     name: 'list_audit_entries',
     summary: 'List the audit entries, newest first',
@@ -50,19 +57,14 @@ export const listAuditEntries = query<Input, Tenant, ListOf<'entries', AuditEntr
   output: listOf('entries', AuditEntry),
   failures: [],
   reads: { audit },
+  services: ['history', 'personalReader'],
   paged: true,
   produces: exportTypes,
-  answer: async ({
-    input: { limit = maxPageItems, cursor, ...search },
-    caller,
-    read,
-    accept,
-    maxPageBytes,
-    ...reads
-  }) => {
-    const from = cursor ?? null;
-    if (accept !== null) {
-      const form = exportForm(accept);
+  answer: async ({ input, request: { caller, accept, maxPageBytes } }, { read, ...reads }) => {
+    const { limit = maxPageItems, cursor: from = null, ...search } = input;
+    const type = acceptedType(accept, exportTypes);
+    if (type !== null) {
+      const form = exportForm(type);
       const chunks = exportOf(
         reads,
         form,

@@ -32,6 +32,6 @@ export const listBatches = query<ObjectListInput, Tenant, ObjectList<BatchRecord
   failures: [],
   reads: { batches },
   readsMany: true,
-  answer: ({ input: { limit = defaultLimit, ...page }, caller, read }) =>
+  answer: ({ input: { limit = defaultLimit, ...page }, request: { caller } }, { read }) =>
     listObjects<BatchRecord>(read.batches, caller.projectId, { ...page, limit }, { newestFirst: true }),
 });

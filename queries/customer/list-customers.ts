@@ -11,7 +11,13 @@ import { type ListOf, listOf } from '#queries/shared/list-of.ts';
 
 const Input = t.partial(listInput);
 
-export const listCustomers = query<t.TypeOf<typeof Input>, Tenant, ListOf<'customers', CustomerRecord>, 'customers'>({
+export const listCustomers = query<
+  t.TypeOf<typeof Input>,
+  Tenant,
+  ListOf<'customers', CustomerRecord>,
+  'customers',
+  'personalReader'
+>({
   about: {
     name: 'list_customers',
     summary: 'List the customers that the key has access to',
@@ -24,8 +30,9 @@ export const listCustomers = query<t.TypeOf<typeof Input>, Tenant, ListOf<'custo
   output: listOf('customers', CustomerRecord),
   failures: [],
   reads: { customers },
+  services: ['personalReader'],
   paged: true,
-  answer: async ({ input, caller, read, personalReader }) => {
+  answer: async ({ input, request: { caller } }, { read, personalReader }) => {
     const list = { where: tenantFilter(caller), input, name: 'customers' } as const;
     return E.right(
       await listItems<CustomerDocument, 'customers', CustomerRecord>(read.customers, list, async (page) => {

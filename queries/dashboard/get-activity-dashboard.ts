@@ -122,7 +122,7 @@ export const getActivityDashboard = query<t.TypeOf<typeof Input>, Tenant, Activi
   failures: ['project-not-found', 'organization-not-found'],
   reads,
   readsMany: true,
-  answer: async ({ input, caller, time, read }) => {
+  answer: async ({ input, time, request: { caller } }, { read }) => {
     const owner = await figuresOwner(caller, input, read);
     if (E.isLeft(owner)) return owner;
     const { kind, id } = owner.right;

@@ -129,7 +129,7 @@ export const getFlowsDashboard = query<t.TypeOf<typeof Input>, Tenant, FlowsAnsw
   failures: ['project-not-found', 'organization-not-found'],
   reads,
   paged: true,
-  answer: async ({ input, caller, time, read }) => {
+  answer: async ({ input, time, request: { caller } }, { read }) => {
     const owner = await figuresOwner(caller, input, read);
     if (E.isLeft(owner)) return owner;
     const { kind, id } = owner.right;

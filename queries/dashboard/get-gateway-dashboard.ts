@@ -42,7 +42,7 @@ const reads = { ...narrowingReads, ...usageReads };
 
 type UsageReaders = Readonly<Record<Interval, CollectionReader>>;
 
-export const getGatewayDashboard = query<Input, Tenant, GatewayAnswer, keyof typeof reads>({
+export const getGatewayDashboard = query<Input, Tenant, GatewayAnswer, keyof typeof reads, 'gatewayHealth'>({
   about: {
     name: 'get_gateway_dashboard',
     summary: 'Read the figures of the gateway by time, model and target',
@@ -60,8 +60,9 @@ export const getGatewayDashboard = query<Input, Tenant, GatewayAnswer, keyof typ
   output: GatewayAnswer,
   failures: ['project-not-found', 'organization-not-found'],
   reads,
+  services: ['gatewayHealth'],
   readsMany: true,
-  answer: async ({ input, caller, time, read, services: { gatewayHealth } }) => {
+  answer: async ({ input, time, request: { caller } }, { read, gatewayHealth }) => {
     const range = gatewayRange(input, time);
     if (E.isLeft(range)) return range;
     if (input.model !== undefined && input.keyId !== undefined)

@@ -138,7 +138,7 @@ export const getInstancesDashboard = query<t.TypeOf<typeof Input>, Tenant, Insta
   failures: ['project-not-found', 'organization-not-found'],
   reads,
   readsMany: true,
-  answer: async ({ input, caller, time, read }) => {
+  answer: async ({ input, time, request: { caller } }, { read }) => {
     const owner = await figuresOwner(caller, input, read);
     if (E.isLeft(owner)) return owner;
     const { kind, id } = owner.right;

@@ -79,7 +79,15 @@ export type ProjectionsAnswer = t.TypeOf<typeof ProjectionsAnswer>;
 
 const Input = t.type({});
 
-export const getProjectionsDashboard = query<t.TypeOf<typeof Input>, Tenant, ProjectionsAnswer>({
+const services = ['projectionStatus', 'processStatus', 'unknownEvents', 'lastPosition', 'lag', 'verification'] as const;
+
+export const getProjectionsDashboard = query<
+  t.TypeOf<typeof Input>,
+  Tenant,
+  ProjectionsAnswer,
+  never,
+  (typeof services)[number]
+>({
   about: {
     name: 'get_projections_dashboard',
     summary: 'Read the state and the lag of read models and processes',
@@ -134,14 +142,14 @@ export const getProjectionsDashboard = query<t.TypeOf<typeof Input>, Tenant, Pro
   output: ProjectionsAnswer,
   failures: [],
   reads: {},
-  answer: async ({ services }) => {
-    const { projectionStatus, processStatus, unknownEvents, lastPosition, lag } = services;
+  services,
+  answer: async (_, { projectionStatus, processStatus, unknownEvents, lastPosition, lag, verification: verified }) => {
     const [logEnd, projections, processes, unknown, verification] = await Promise.all([
       lastPosition(),
       projectionStatus(),
       processStatus(),
       unknownEvents(),
-      services.verification(),
+      verified(),
     ]);
     const body: ProjectionsAnswer = {
       logEnd,

@@ -1,6 +1,14 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { absentThen, asOfInput, type Moment, type PastReads, recordAsOf } from '#application/history/as-of.ts';
+import {
+  absentThen,
+  asOfInput,
+  type Moment,
+  type PastReads,
+  type PastService,
+  pastServices,
+  recordAsOf,
+} from '#application/history/as-of.ts';
 import { notFound } from '#application/operations/access-refusals.ts';
 import { get } from '#application/operations/operation.ts';
 import { query } from '#application/queries/query.ts';
@@ -12,7 +20,7 @@ import type { EncodedJson } from '#shared/json/encoded-json.ts';
 
 const Input = t.intersection([t.type({ file_id: fileId }), t.partial(asOfInput)]);
 
-export const getFile = query<t.TypeOf<typeof Input>, FileDocument, FileRecord>({
+export const getFile = query<t.TypeOf<typeof Input>, FileDocument, FileRecord, never, PastService>({
   about: {
     name: 'get_file',
     summary: 'Read the description of a file',
@@ -29,9 +37,9 @@ export const getFile = query<t.TypeOf<typeof Input>, FileDocument, FileRecord>({
   output: FileRecord,
   failures: ['file-not-found'],
   reads: {},
-  answer: async (context) => {
-    const { input, subject, time } = context;
-    if (input.asOf !== undefined) return fileAsOf(context, input.file_id, input.asOf);
+  services: pastServices,
+  answer: async ({ input, subject, time }, sources) => {
+    if (input.asOf !== undefined) return fileAsOf(sources, input.file_id, input.asOf);
     const { listedIn, expiresAt } = subject.head;
     if (listedIn === null || hasExpired({ expiresAt }, time)) return E.left(notFound('file-not-found', input.file_id));
     return E.right({ body: subject.record as EncodedJson<FileRecord> });

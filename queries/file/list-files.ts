@@ -39,7 +39,7 @@ export const listFiles = query<t.TypeOf<typeof ListFilesInput>, Tenant, ObjectLi
   failures: [],
   reads: { files },
   readsMany: true,
-  answer: ({ input: { purpose, order, ...page }, caller, read, time }) =>
+  answer: ({ input: { purpose, order, ...page }, time, request: { caller } }, { read }) =>
     listObjects<FileRecord, FileDocument>(read.files, caller.projectId, page, {
       where: purpose === undefined ? {} : { purpose },
       newestFirst: order !== 'asc',

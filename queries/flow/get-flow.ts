@@ -6,6 +6,8 @@ import {
   type Moment,
   type PastReads,
   type PastRecord,
+  type PastService,
+  pastServices,
   stateAsOf,
 } from '#application/history/as-of.ts';
 import { get } from '#application/operations/operation.ts';
@@ -31,7 +33,7 @@ interface Input extends AsOfInput {
   readonly include?: 'activeVersion';
 }
 
-export const getFlow = query<Input, FlowDocument, FlowRecord, 'versions'>({
+export const getFlow = query<Input, FlowDocument, FlowRecord, 'versions', PastService>({
   about: { name: 'get_flow', summary: 'Read a flow', group: 'Flows', example: { output: FlowRecord.example } },
   http: get('/v1/flows/:flowId'),
   access: {
@@ -42,18 +44,17 @@ export const getFlow = query<Input, FlowDocument, FlowRecord, 'versions'>({
   output: FlowRecord,
   failures: ['flow-not-found'],
   reads: { versions: flowVersions },
+  services: pastServices,
   hasRevision: true,
-  answer: async (context) => {
-    const { subject, input, read } = context;
-    const { flowId, asOf, include } = input;
-    if (asOf !== undefined) return flowAsOf(context, flowId, asOf, include !== undefined);
+  answer: async ({ input: { flowId, asOf, include }, subject }, sources) => {
+    if (asOf !== undefined) return flowAsOf(sources, flowId, asOf, include !== undefined);
     const { record } = subject;
     const { revision, activeVersionId } = subject.head;
     if (include === undefined) return E.right({ body: record, revision });
     if (activeVersionId === null) return E.right({ body: withActiveVersion(record, 'null'), revision });
-    const version = await read.versions.get<FlowVersionDocument>(activeVersionId, 'fresh');
+    const version = await sources.read.versions.get<FlowVersionDocument>(activeVersionId, 'fresh');
     // Another version has become active since the flow was read: the answer is the flow as it was read.
-    if (version?.head.claims !== flowId) return flowAsOf(context, flowId, { revision }, true);
+    if (version?.head.claims !== flowId) return flowAsOf(sources, flowId, { revision }, true);
     return E.right({ body: withActiveVersion(record, version.record.text), revision });
   },
 });

@@ -15,7 +15,13 @@ const maxCalls = 100;
 const Input = t.intersection([t.type({ requestId: text({ min: 1, max: 128 }) }), t.partial({ projectId: cuid })]);
 const Output = t.type({ calls: t.readonlyArray(RecordedCall) }, 'CallsOfRequest');
 
-export const getCall = query<t.TypeOf<typeof Input>, Tenant, t.TypeOf<typeof Output>, keyof typeof readsOfCalls>({
+export const getCall = query<
+  t.TypeOf<typeof Input>,
+  Tenant,
+  t.TypeOf<typeof Output>,
+  keyof typeof readsOfCalls,
+  'calls'
+>({
   about: {
     name: 'get_call',
     summary: 'Read what became of a call of the gateway, by its request id',
@@ -34,10 +40,11 @@ export const getCall = query<t.TypeOf<typeof Input>, Tenant, t.TypeOf<typeof Out
   output: Output,
   failures: ['call-not-found', 'project-not-found'],
   reads: readsOfCalls,
-  answer: async ({ input: { requestId, projectId }, caller, read, services }) => {
+  services: ['calls'],
+  answer: async ({ input: { requestId, projectId }, request: { caller } }, { read, calls: recorded }) => {
     const project = await projectOfCalls(caller, projectId, read);
     if (E.isLeft(project)) return project;
-    const calls = await services.calls.ofRequest(project.right, requestId, maxCalls);
+    const calls = await recorded.ofRequest(project.right, requestId, maxCalls);
     if (calls.length === 0) return E.left(notFound('call-not-found', JSON.stringify(requestId)));
     return E.right({ body: { calls: calls.map((call) => shownTo(caller, call)) } });
   },

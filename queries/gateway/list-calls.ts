@@ -27,7 +27,7 @@ const Input = t.partial({
 
 type Input = t.TypeOf<typeof Input>;
 
-export const listCalls = query<Input, Tenant, ListOf<'calls', RecordedCall>, keyof typeof readsOfCalls>({
+export const listCalls = query<Input, Tenant, ListOf<'calls', RecordedCall>, keyof typeof readsOfCalls, 'calls'>({
   about: {
     name: 'list_calls',
     summary: 'List the calls of the gateway, newest first',
@@ -47,12 +47,13 @@ export const listCalls = query<Input, Tenant, ListOf<'calls', RecordedCall>, key
   output: listOf('calls', RecordedCall),
   failures: ['project-not-found'],
   reads: readsOfCalls,
+  services: ['calls'],
   paged: true,
-  answer: async ({ input, caller, maxPageBytes: maxBytes, read, services }) => {
+  answer: async ({ input, request: { caller, maxPageBytes: maxBytes } }, { read, calls: recorded }) => {
     const { limit = defaultLimit, cursor = null, projectId, ...filter } = input;
     const project = await projectOfCalls(caller, projectId, read);
     if (E.isLeft(project)) return project;
-    const { calls, next } = await services.calls.page(project.right, filter, { limit, maxBytes, after: cursor });
+    const { calls, next } = await recorded.page(project.right, filter, { limit, maxBytes, after: cursor });
     const items = calls.map((call) => encodeJson(shownTo(caller, call)));
     return E.right(pageAnswer('calls', items, next === null ? null : encodeCursor(next)));
   },

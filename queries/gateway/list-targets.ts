@@ -16,7 +16,7 @@ const Output = t.type(
   'TargetList',
 );
 
-export const listTargets = query<object, Tenant, t.TypeOf<typeof Output>>({
+export const listTargets = query<object, Tenant, t.TypeOf<typeof Output>, never, 'gatewayHealth'>({
   about: {
     name: 'list_targets',
     summary: 'List the targets of the gateway with their health',
@@ -57,7 +57,8 @@ export const listTargets = query<object, Tenant, t.TypeOf<typeof Output>>({
   output: Output,
   failures: [],
   reads: {},
-  answer: ({ services: { gatewayHealth } }) => {
+  services: ['gatewayHealth'],
+  answer: (_, { gatewayHealth }) => {
     const health = gatewayHealth();
     if (health === null) return E.left(withoutGateway);
     const { node, windowSeconds, targets } = health;

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { asOfInput, type PastRecord, recordAsOf } from '#application/history/as-of.ts';
+import { asOfInput, type PastRecord, type PastService, pastServices, recordAsOf } from '#application/history/as-of.ts';
 import { get } from '#application/operations/operation.ts';
 import { query } from '#application/queries/query.ts';
 import { cuid } from '#domain/codecs/id.ts';
@@ -14,7 +14,13 @@ const Input = t.intersection([t.type({ instanceId: cuid }), t.partial(asOfInput)
 
 const notFound = 'instance-not-found';
 
-export const getInstance = query<t.TypeOf<typeof Input>, InstanceDocument, InstanceDetails, DriftReads>({
+export const getInstance = query<
+  t.TypeOf<typeof Input>,
+  InstanceDocument,
+  InstanceDetails,
+  DriftReads,
+  PastService | 'waitForPosition'
+>({
   about: {
     name: 'get_instance',
     summary: 'Read an instance',
@@ -33,16 +39,16 @@ export const getInstance = query<t.TypeOf<typeof Input>, InstanceDocument, Insta
   output: InstanceDetails,
   failures: [notFound],
   reads: driftReads,
+  services: [...pastServices, 'waitForPosition'],
   hasRevision: true,
   changesWithinRevision: true,
-  answer: async (context) => {
-    const { asOf } = context.input;
+  answer: async ({ input: { asOf }, subject }, sources) => {
     if (asOf !== undefined) {
       const past = { history: instanceHistory, entity: instance, kind: 'instance', notFound } as const;
-      const found = await recordAsOf<InstanceRecord>(context, past, context.subject.id, asOf);
+      const found = await recordAsOf<InstanceRecord>(sources, past, subject.id, asOf);
       return E.map((was: PastRecord<InstanceRecord>) => ({ ...was, body: { ...was.body, drifted: null } }))(found);
     }
-    const { document, drifted } = await listDrift(context, context.subject);
+    const { document, drifted } = await listDrift(sources, subject);
     return E.right({ body: { ...instanceRecord(document.state), drifted }, revision: document.revision });
   },
 });

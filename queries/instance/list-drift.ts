@@ -1,5 +1,5 @@
 import type { CollectionReader } from '#application/operations/paging.ts';
-import type { QueryContext, QueryServices } from '#application/queries/query.ts';
+import type { QuerySources } from '#application/queries/query.ts';
 import { driftedFlows, holdSame, type SeenFlow } from '#domain/instance/drift.ts';
 import { type AgentProfileDocument, agentProfiles } from '#projections/agent-profiles.ts';
 import { type FlowDocument, flows } from '#projections/flows.ts';
@@ -22,17 +22,12 @@ export interface Drift {
 
 const tries = 3;
 
-/** The reads of a drift. */
-interface DriftContext extends Pick<QueryContext<unknown, InstanceDocument, DriftReads>, 'read'> {
-  readonly services: Pick<QueryServices, 'waitForPosition'>;
-}
-
 /**
  * Lists the drifted flows of an instance. Changes by the instance's own operations do not count: neither those that
  * these read models do not show yet nor those that they have shown since the instance was read.
  */
 export async function listDrift(
-  { read, services: { waitForPosition } }: DriftContext,
+  { read, waitForPosition }: QuerySources<DriftReads, 'waitForPosition'>,
   { id, value }: StoredDocument<InstanceDocument>,
 ): Promise<Drift> {
   let document = value;

@@ -37,7 +37,8 @@ export const previewUpgrade = query<
   t.TypeOf<typeof Input>,
   InstanceDocument,
   UpgradePreview,
-  DriftReads | 'templateVersions'
+  DriftReads | 'templateVersions',
+  'waitForPosition' | 'comparer'
 >({
   about: {
     name: 'preview_instance_upgrade',
@@ -56,22 +57,23 @@ export const previewUpgrade = query<
   output: UpgradePreview,
   failures: ['instance-not-found', 'template-version-not-found', 'too-many-calls', ...upgradeRefusals],
   reads: { templateVersions, ...driftReads },
-  answer: async (context) => {
-    const { subject, caller, read } = context;
-    const { targetTemplateVersionId: id, details = false } = context.input;
+  services: ['waitForPosition', 'comparer'],
+  answer: async ({ input, subject, request: { caller } }, sources) => {
+    const { targetTemplateVersionId: id, details = false } = input;
+    const { read, comparer } = sources;
     const wanted = await templateVersion(read.templateVersions, id);
     if (wanted === null || !mayRead(caller, wanted)) {
       return E.left(notFound('template-version-not-found', id));
     }
     const refusal = checkUpgradable(subject.value.state, wanted.record, caller.scopes.has('templates:write'));
     if (refusal !== null) return E.left(refusal);
-    const { document, drifted } = await listDrift(context, subject);
+    const { document, drifted } = await listDrift(sources, subject);
     const had = await templateVersion(read.templateVersions, visibleTarget(document.state).templateVersionId);
     const flows = { ...flowChanges(document, had?.record ?? null, wanted.record), drifted };
     const fields = fieldChanges(document, had?.record ?? null, wanted.record);
     const body = { instanceId: subject.id, targetTemplateVersionId: id, flows, fields };
     if (!details) return E.right({ body });
-    const compared = await withDiffs(flows.changed, had?.record ?? null, wanted.record, context.services.comparer);
+    const compared = await withDiffs(flows.changed, had?.record ?? null, wanted.record, comparer);
     if (E.isLeft(compared)) return compared;
     const { changed, isWhole } = compared.right;
     return E.right({ body: { ...body, flows: { ...flows, changed }, ...(isWhole ? {} : { detailsOmitted: true }) } });

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { answerAsOf, asOfInput } from '#application/history/as-of.ts';
+import { answerAsOf, asOfInput, type PastService, pastServices } from '#application/history/as-of.ts';
 import { get } from '#application/operations/operation.ts';
 import { query } from '#application/queries/query.ts';
 import { cuid } from '#domain/codecs/id.ts';
@@ -14,7 +14,13 @@ const Input = t.intersection([t.type({ organizationId: cuid }), t.partial(asOfIn
 const notFound = 'organization-not-found';
 const past = { history: organizationHistory, entity: organization, kind: 'organization', notFound } as const;
 
-export const getOrganization = query<t.TypeOf<typeof Input>, OrganizationDocument, OrganizationRecord>({
+export const getOrganization = query<
+  t.TypeOf<typeof Input>,
+  OrganizationDocument,
+  OrganizationRecord,
+  never,
+  PastService
+>({
   about: {
     name: 'get_organization',
     summary: 'Read an organization',
@@ -31,8 +37,9 @@ export const getOrganization = query<t.TypeOf<typeof Input>, OrganizationDocumen
   output: OrganizationRecord,
   failures: [notFound],
   reads: {},
+  services: pastServices,
   hasRevision: true,
-  answer: answerAsOf(past, async ({ subject: { id, value }, personalReader }) => {
+  answer: answerAsOf(past, async ({ subject: { id, value } }, { personalReader }) => {
     const read = await personalReader(typeof value.name === 'string' ? [] : [id]);
     const body = organizationOfDocument(value, (name) => read(id, 'name', name));
     return E.right({ body, revision: value.revision });

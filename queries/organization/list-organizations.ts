@@ -11,7 +11,13 @@ import { listOf } from '#queries/shared/list-of.ts';
 const Input = t.partial(listInput);
 const Output = listOf('organizations', OrganizationRecord);
 
-export const listOrganizations = query<t.TypeOf<typeof Input>, Tenant, t.TypeOf<typeof Output>, 'organizations'>({
+export const listOrganizations = query<
+  t.TypeOf<typeof Input>,
+  Tenant,
+  t.TypeOf<typeof Output>,
+  'organizations',
+  'personalReader'
+>({
   about: {
     name: 'list_organizations',
     summary: 'List all organizations',
@@ -25,8 +31,9 @@ export const listOrganizations = query<t.TypeOf<typeof Input>, Tenant, t.TypeOf<
   output: Output,
   failures: [],
   reads: { organizations },
+  services: ['personalReader'],
   paged: true,
-  answer: async ({ input, read, personalReader }) => {
+  answer: async ({ input }, { read, personalReader }) => {
     const list = { where: {}, input, name: 'organizations' } as const;
     return E.right(
       await listItems<OrganizationDocument, 'organizations', OrganizationRecord>(

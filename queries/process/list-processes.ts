@@ -32,7 +32,13 @@ const Output = t.type(
   'ProcessList',
 );
 
-export const listProcesses = query<t.TypeOf<typeof Input>, Tenant, t.TypeOf<typeof Output>>({
+export const listProcesses = query<
+  t.TypeOf<typeof Input>,
+  Tenant,
+  t.TypeOf<typeof Output>,
+  never,
+  'processStatus' | 'lastPosition'
+>({
   about: {
     name: 'list_processes',
     summary: 'List the processes with their status',
@@ -53,7 +59,8 @@ export const listProcesses = query<t.TypeOf<typeof Input>, Tenant, t.TypeOf<type
   output: Output,
   failures: [],
   reads: {},
-  answer: async ({ services: { processStatus, lastPosition } }) => {
+  services: ['processStatus', 'lastPosition'],
+  answer: async (_, { processStatus, lastPosition }) => {
     const [logEnd, processes] = await Promise.all([lastPosition(), processStatus()]);
     return E.right({ body: { processes, logEnd } });
   },

@@ -29,7 +29,7 @@ export const StoredResponsesSummary = t.type(
 
 export type StoredResponsesSummary = t.TypeOf<typeof StoredResponsesSummary>;
 
-export const getProjectResponses = query<{ projectId: string }, Tenant, StoredResponsesSummary>({
+export const getProjectResponses = query<{ projectId: string }, Tenant, StoredResponsesSummary, never, 'responses'>({
   about: {
     name: 'get_project_responses',
     summary: 'Read how much is stored of a project’s conversations',
@@ -56,7 +56,8 @@ export const getProjectResponses = query<{ projectId: string }, Tenant, StoredRe
   output: StoredResponsesSummary,
   failures: ['project-not-found'],
   reads: {},
-  answer: async ({ input: { projectId }, services: { responses } }) => {
+  services: ['responses'],
+  answer: async ({ input: { projectId } }, { responses }) => {
     const { count, bytes, oldestAt } = await responses.amountOf(projectId);
     const oldest = oldestAt === null ? null : new Date(oldestAt).toISOString();
     const { quotaBytes, ttlDays } = responses;

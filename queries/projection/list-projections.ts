@@ -57,7 +57,13 @@ const Output = t.type(
   'ProjectionList',
 );
 
-export const listProjections = query<t.TypeOf<typeof Input>, Tenant, t.TypeOf<typeof Output>>({
+export const listProjections = query<
+  t.TypeOf<typeof Input>,
+  Tenant,
+  t.TypeOf<typeof Output>,
+  never,
+  'projectionStatus' | 'unknownEvents' | 'lastPosition'
+>({
   about: {
     name: 'list_projections',
     summary: 'List the read models with their status',
@@ -89,7 +95,8 @@ export const listProjections = query<t.TypeOf<typeof Input>, Tenant, t.TypeOf<ty
   output: Output,
   failures: [],
   reads: {},
-  answer: async ({ services: { projectionStatus, unknownEvents, lastPosition } }) => {
+  services: ['projectionStatus', 'unknownEvents', 'lastPosition'],
+  answer: async (_, { projectionStatus, unknownEvents, lastPosition }) => {
     const [logEnd, projections, unknown] = await Promise.all([lastPosition(), projectionStatus(), unknownEvents()]);
     return E.right({ body: { projections, logEnd, unknownEvents: unknown } });
   },

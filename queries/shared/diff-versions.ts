@@ -43,8 +43,8 @@ export function diffVersions<Record>({
   kind,
   scope,
   ...about
-}: VersionDiff): Query<Input, VersionDocument<Record>, Diff, 'versions'> {
-  return query<Input, VersionDocument<Record>, Diff, 'versions'>({
+}: VersionDiff): Query<Input, VersionDocument<Record>, Diff, 'versions', 'comparer'> {
+  return query<Input, VersionDocument<Record>, Diff, 'versions', 'comparer'>({
     about: { ...about, example: { output: example } },
     http: get(path),
     access: { scope, subject: { collection, parameter: 'versionId', notFound: code } },
@@ -52,7 +52,8 @@ export function diffVersions<Record>({
     output: Diff,
     failures: [code, 'too-many-calls'],
     reads: { versions: collection },
-    answer: async ({ input: { otherVersionId }, subject, caller, read, services: { comparer } }) => {
+    services: ['comparer'],
+    answer: async ({ input: { otherVersionId }, subject, request: { caller } }, { read, comparer }) => {
       const other = await read.versions.get<VersionDocument<Record>>(otherVersionId);
       if (other === null || !canAccess(caller, other.head))
         return E.left(notFound(code, JSON.stringify(otherVersionId)));

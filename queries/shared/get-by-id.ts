@@ -1,6 +1,13 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { type AsOfInput, answerAsOf, asOfInput, type PastOfRecord } from '#application/history/as-of.ts';
+import {
+  type AsOfInput,
+  answerAsOf,
+  asOfInput,
+  type PastOfRecord,
+  type PastService,
+  pastServices,
+} from '#application/history/as-of.ts';
 import { get } from '#application/operations/operation.ts';
 import { type Query, query } from '#application/queries/query.ts';
 import { cuid } from '#domain/codecs/id.ts';
@@ -41,10 +48,10 @@ export function getById<Parameter extends string, Record>({
   example,
   collection,
   past,
-}: OneResource<Parameter, Record>): Query<ById, TenantDocument<Record>, Record> {
+}: OneResource<Parameter, Record>): Query<ById, TenantDocument<Record>, Record, never, PastService> {
   // TypeScript does not keep the name of a computed member in the type.
   const input = t.intersection([t.type({ [parameter]: cuid }), t.partial(asOfInput)]) as unknown;
-  return query<ById, TenantDocument<Record>, Record>({
+  return query<ById, TenantDocument<Record>, Record, never, PastService>({
     about: { name, summary, group, example: { output: example } },
     http: get(path),
     access: { scope, subject: { collection, parameter, notFound, past: past.entity } },
@@ -52,6 +59,7 @@ export function getById<Parameter extends string, Record>({
     output: record,
     failures: [notFound],
     reads: {},
+    services: pastServices,
     hasRevision: true,
     answer: answerAsOf({ ...past, notFound }, ({ subject }) =>
       E.right({ body: subject.record, revision: subject.head.revision }),

@@ -14,12 +14,12 @@ export function withProofs(queries: ReadonlyArray<AnyQuery>): ReadonlyArray<AnyQ
 }
 
 /** Defines the query that proves a history: its stream is in the newest signed digest. */
-function getHistoryProof(history: AnyQuery): Query<object, Tenant, InclusionProof> {
+function getHistoryProof(history: AnyQuery): Query<object, Tenant, InclusionProof, never, 'proveInclusion'> {
   const { about, access } = history;
   const { subject } = access;
   if (subject === null || !('entity' in subject)) throw new Error(`${about.name} reads no stream.`);
   const { entity, parameter, idCodec = cuid } = subject;
-  return query<object, Tenant, InclusionProof>({
+  return query<object, Tenant, InclusionProof, never, 'proveInclusion'>({
     about: {
       name: `${about.name}_proof`,
       summary: about.summary.replace(/^Read the history/, 'Prove the history'),
@@ -36,7 +36,8 @@ function getHistoryProof(history: AnyQuery): Query<object, Tenant, InclusionProo
     output: InclusionProof,
     failures: [subject.notFound, 'no-digest'],
     reads: {},
-    answer: async ({ subject: { id }, services: { proveInclusion } }) => {
+    services: ['proveInclusion'],
+    answer: async ({ subject: { id } }, { proveInclusion }) => {
       const proof = await proveInclusion(streamName(entity, id));
       return proof === null ? E.left(noDigest) : E.right({ body: proof });
     },

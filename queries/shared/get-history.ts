@@ -28,7 +28,7 @@ export function getHistory(
   { about: { name, summary, group }, plane, http, access: { scope, subject: named } }: AnyQuery,
   history: AnyEntityHistory,
   { noun = summary.replace(/^Read /, ''), oneOf, idCodec = cuid }: HistoryOptions = {},
-): Query<HistoryInput, Tenant, ListOf<'events', HistoryEvent>> {
+): Query<HistoryInput, Tenant, ListOf<'events', HistoryEvent>, never, 'history' | 'personalReader' | 'streams'> {
   if (named === null) throw new Error(`${name} reads no resource.`);
   const { parameter, notFound } = named;
   // TypeScript does not keep the name of a computed member in the type.
@@ -36,7 +36,7 @@ export function getHistory(
     t.type({ [parameter]: idCodec }),
     t.partial({ ...pageInput, ...eventFilters }),
   ]) as unknown;
-  return query<HistoryInput, Tenant, ListOf<'events', HistoryEvent>>({
+  return query<HistoryInput, Tenant, ListOf<'events', HistoryEvent>, never, 'history' | 'personalReader' | 'streams'>({
     about: {
       name: `${name}_history`,
       summary: `Read the history of ${noun}`,
@@ -54,15 +54,12 @@ export function getHistory(
     output: listOf('events', HistoryEvent),
     failures: [notFound],
     reads: {},
+    services: ['history', 'personalReader', 'streams'],
     paged: true,
-    answer: async ({
-      input,
-      subject: { id },
-      maxPageBytes,
-      history: streams,
-      personalReader,
-      services: { streams: current },
-    }) => {
+    answer: async (
+      { input, subject: { id }, request: { maxPageBytes } },
+      { history: streams, personalReader, streams: current },
+    ) => {
       const { entity } = history;
       const { state } = await current.load(entity, id);
       const personal = history.personalSubject?.(state) ?? null;

@@ -1,6 +1,13 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { type AsOfInput, asOfInput, type PastOfRecord, recordAsOf } from '#application/history/as-of.ts';
+import {
+  type AsOfInput,
+  asOfInput,
+  type PastOfRecord,
+  type PastService,
+  pastServices,
+  recordAsOf,
+} from '#application/history/as-of.ts';
 import { get } from '#application/operations/operation.ts';
 import { type Query, query } from '#application/queries/query.ts';
 import { cuid } from '#domain/codecs/id.ts';
@@ -47,8 +54,8 @@ export function getVersion<Document extends VersionDocument<Record>, Record>({
   collection,
   of,
   past,
-}: OneVersion<Document, Record>): Query<ById, Document, Record, 'versions' | 'wholes'> {
-  return query<ById, Document, Record, 'versions' | 'wholes'>({
+}: OneVersion<Document, Record>): Query<ById, Document, Record, 'versions' | 'wholes', PastService> {
+  return query<ById, Document, Record, 'versions' | 'wholes', PastService>({
     about: { name, summary, group, example: { output: example } },
     http: get(path),
     access: { scope, subject: { collection, parameter: 'versionId', notFound, past: past.entity } },
@@ -56,11 +63,10 @@ export function getVersion<Document extends VersionDocument<Record>, Record>({
     output: record,
     failures: [notFound],
     reads: { versions: collection, wholes: of.collection },
+    services: pastServices,
     hasRevision: true,
-    answer: async (context) => {
-      const { subject, read } = context;
-      const { versionId, asOf } = context.input;
-      if (asOf !== undefined) return recordAsOf(context, { ...past, notFound }, versionId, asOf);
+    answer: async ({ input: { versionId, asOf }, subject }, { read, ...reads }) => {
+      if (asOf !== undefined) return recordAsOf(reads, { ...past, notFound }, versionId, asOf);
       const whole = await read.wholes.get<TenantDocument<object>>(of.id(subject.head));
       // The version is read after the whole, so that the ETag is never newer than the record. Otherwise a request with
       // If-Match could undo changes that its client has not seen.

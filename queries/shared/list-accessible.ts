@@ -53,7 +53,7 @@ export function listAccessible<Name extends string, Record, Document extends Doc
     failures: [],
     reads: { items: collection },
     paged: true,
-    answer: async ({ input, caller, read }) => {
+    answer: async ({ input, request: { caller } }, { read }) => {
       const where = filteredBy(filters, input, tenantFilter(caller));
       if (E.isLeft(where)) return where;
       const list = { where: where.right, input, name: member };

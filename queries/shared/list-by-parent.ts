@@ -1,6 +1,13 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { type AsOfInput, asOfInput, listAsOf, type PastList } from '#application/history/as-of.ts';
+import {
+  type AsOfInput,
+  asOfInput,
+  listAsOf,
+  type PastList,
+  type PastService,
+  pastServices,
+} from '#application/history/as-of.ts';
 import { get } from '#application/operations/operation.ts';
 import { listInput, listRecords, type PageInput } from '#application/operations/paging.ts';
 import { type Query, query } from '#application/queries/query.ts';
@@ -52,11 +59,11 @@ export function listByParent<Name extends string, Record>({
   collection,
   filters = {},
   past,
-}: ListOfParent<Name, Record>): Query<Input, Tenant, ListOf<Name, Record>, 'items'> {
+}: ListOfParent<Name, Record>): Query<Input, Tenant, ListOf<Name, Record>, 'items', PastService> {
   const members = { ...listInput, ...filters, ...(past === undefined ? {} : asOfInput) };
   // TypeScript does not keep the name of a computed member in the type.
   const pageOf = (id: t.Mixed) => t.intersection([t.type({ [owner.parameter]: id }), t.partial(members)]) as unknown;
-  return query<Input, Tenant, ListOf<Name, Record>, 'items'>({
+  return query<Input, Tenant, ListOf<Name, Record>, 'items', PastService>({
     about: { name, summary, group, example: { output: { [member]: [example] } } },
     http: get(path),
     access: { scope, subject: past === undefined ? owner : { ...owner, past: past.entity } },
@@ -64,12 +71,13 @@ export function listByParent<Name extends string, Record>({
     output: listOf(member, record),
     failures: [owner.notFound],
     reads: { items: collection },
+    services: pastServices,
     paged: true,
-    answer: async (context) => {
-      const { input, subject, read } = context;
-      if (past !== undefined && input.asOf !== undefined) {
-        const page = { past, notFound: owner.notFound, id: subject.id, name: member, input, asOf: input.asOf };
-        return listAsOf<Name, Record>(context, page);
+    answer: async ({ input, subject, request: { maxPageBytes: maxBytes } }, { read, ...reads }) => {
+      const { asOf } = input;
+      if (past !== undefined && asOf !== undefined) {
+        const page = { past, notFound: owner.notFound, id: subject.id, name: member, input, asOf, maxBytes };
+        return listAsOf<Name, Record>(reads, page);
       }
       const where = filteredBy(filters, input, { [owner.parameter]: subject.id });
       if (E.isLeft(where)) return where;

@@ -26,7 +26,7 @@ export const getStoreFile = query<t.TypeOf<typeof Input>, StoreDocument, StoreFi
   output: StoreFileRecord,
   failures: ['store-not-found', 'file-not-found'],
   reads: { storeFiles },
-  answer: async ({ input: { store_id, file_id }, subject, read }) => {
+  answer: async ({ input: { store_id, file_id }, subject }, { read }) => {
     if (subject.head.listedIn === null) return E.left(notFound('store-not-found', store_id));
     const found = await read.storeFiles.get<StoreFileDocument>(storeFileKey(store_id, file_id));
     if (found === null || found.head.listedIn === null) return E.left(notInStore(store_id, file_id));

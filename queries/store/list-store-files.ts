@@ -42,7 +42,7 @@ export const listStoreFiles = query<t.TypeOf<typeof Input>, StoreDocument, Objec
   failures: ['store-not-found'],
   reads: { storeFiles },
   readsMany: true,
-  answer: ({ input: { store_id, order, ...page }, subject, read }) => {
+  answer: ({ input: { store_id, order, ...page }, subject }, { read }) => {
     const { listedIn, projectId } = subject.head;
     if (listedIn === null || projectId === null) return E.left(notFound('store-not-found', store_id));
     return listObjects<StoreFileRecord, StoreFileDocument>(read.storeFiles, projectId, page, {

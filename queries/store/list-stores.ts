@@ -28,5 +28,5 @@ export const listStores = query<ObjectListInput, Tenant, ObjectList<StoreRecord>
   failures: [],
   reads: { stores },
   readsMany: true,
-  answer: ({ input, caller, read }) => listObjects(read.stores, caller.projectId, input),
+  answer: ({ input, request: { caller } }, { read }) => listObjects(read.stores, caller.projectId, input),
 });

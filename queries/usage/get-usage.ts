@@ -1,5 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
+import { acceptedType } from '#application/operations/accepted-type.ts';
 import { get } from '#application/operations/operation.ts';
 import { query } from '#application/queries/query.ts';
 import { cuid } from '#domain/codecs/id.ts';
@@ -22,6 +23,9 @@ const maxDays = 400;
 const maxDaysByHour = 31;
 const maxDocuments = 100_000;
 const maxRows = 10_000;
+
+/** The media types of an answer as a table. */
+const tableTypes = ['text/csv'];
 
 /** The length of the range without `from`. */
 const defaultDays = 30;
@@ -75,8 +79,9 @@ export const getUsage = query<Input, Tenant, UsageAnswer, keyof typeof reads>({
   output: UsageAnswer,
   failures: ['project-not-found', 'organization-not-found'],
   reads,
-  produces: ['text/csv'],
-  answer: async ({ input, caller, accept, time, read }) => {
+  produces: tableTypes,
+  answer: async ({ input, time, request: { caller, accept } }, { read }) => {
+    const isTable = acceptedType(accept, tableTypes) !== null;
     const wanted = usageRequestOf(input, time);
     const refusal = checkRange(wanted, time) ?? checkGroupBy(wanted, caller.keyType === 'admin');
     if (refusal !== null) return E.left(refusal);
@@ -87,11 +92,11 @@ export const getUsage = query<Input, Tenant, UsageAnswer, keyof typeof reads>({
       const rowsIn = (some: ReadonlyArray<UsageRange>) =>
         rowsOf(wanted.groupBy, some, owner.right, { hour: read.hours, day: read.days });
       // Rows of a time are made when the client has taken those of the time before.
-      if (accept !== null && isByTime(wanted)) {
+      if (isTable && isByTime(wanted)) {
         return E.right({ stream: usageCsv(wanted.groupBy, partsOf(ranges.flatMap(chunksOf), rowsIn)) });
       }
       const rows = await rowsIn(ranges);
-      if (accept !== null) return E.right({ stream: usageCsv(wanted.groupBy, [rows]) });
+      if (isTable) return E.right({ stream: usageCsv(wanted.groupBy, [rows]) });
       if (rows.size > maxRows) return E.left(tooMuch(`The answer has more than ${maxRows} rows`));
       const [from, until] = hoursOrDays(wanted.from, wanted.until, time);
       return E.right({ body: { from, until, rows: await rows.rows() } });

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { answerAsOf, asOfInput } from '#application/history/as-of.ts';
+import { answerAsOf, asOfInput, type PastService, pastServices } from '#application/history/as-of.ts';
 import { get } from '#application/operations/operation.ts';
 import { query } from '#application/queries/query.ts';
 import { cuid } from '#domain/codecs/id.ts';
@@ -19,7 +19,13 @@ const past = {
   notFound,
 } as const;
 
-export const getWebhookEndpoint = query<t.TypeOf<typeof Input>, WebhookEndpointDocument, WebhookEndpointWithDelivery>({
+export const getWebhookEndpoint = query<
+  t.TypeOf<typeof Input>,
+  WebhookEndpointDocument,
+  WebhookEndpointWithDelivery,
+  never,
+  PastService | 'webhooks'
+>({
   about: {
     name: 'get_webhook_endpoint',
     summary: 'Read a webhook endpoint',
@@ -42,9 +48,10 @@ export const getWebhookEndpoint = query<t.TypeOf<typeof Input>, WebhookEndpointD
   output: WebhookEndpointWithDelivery,
   failures: [notFound],
   reads: {},
+  services: [...pastServices, 'webhooks'],
   hasRevision: true,
   changesWithinRevision: true,
-  answer: answerAsOf(past, async ({ subject: { id, record, head }, services: { webhooks } }) =>
+  answer: answerAsOf(past, async ({ subject: { id, record, head } }, { webhooks }) =>
     E.right({ body: { ...record.parse(), delivery: await webhooks.deliveryOf(id) }, revision: head.revision }),
   ),
 });

@@ -17,7 +17,9 @@ const notFound = 'webhook-endpoint-not-found';
 export const listWebhookDeliveries = query<
   t.TypeOf<typeof Input>,
   WebhookEndpointDocument,
-  ListOf<'deliveries', WebhookDelivery>
+  ListOf<'deliveries', WebhookDelivery>,
+  never,
+  'webhooks'
 >({
   about: {
     name: 'list_webhook_deliveries',
@@ -35,13 +37,12 @@ export const listWebhookDeliveries = query<
   output: listOf('deliveries', WebhookDelivery),
   failures: [notFound],
   reads: {},
+  services: ['webhooks'],
   paged: true,
-  answer: async ({
-    input: { limit = maxPageItems, cursor = null },
-    subject: { id, record },
-    caller,
-    services: { webhooks },
-  }) => {
+  answer: async (
+    { input: { limit = maxPageItems, cursor = null }, subject: { id, record }, request: { caller } },
+    { webhooks },
+  ) => {
     const refusal = checkMayChange(caller, record.parse());
     if (refusal !== null) return E.left(refusal);
     const { deliveries, next } = await webhooks.deliveriesTo(id, limit, cursor);

@@ -31,7 +31,7 @@ async function laggingReadModels(byHand = false) {
     waitedFor.push([names, position]) > 0;
   const subject = (await now.get<InstanceDocument>('instances', id)) as StoredDocument<InstanceDocument>;
   const read = readersOf({ get, list: now.list }, driftReads);
-  return { flowId, subject, waitedFor, drift: () => listDrift({ read, services: { waitForPosition } }, subject) };
+  return { flowId, subject, waitedFor, drift: () => listDrift({ read, waitForPosition }, subject) };
 }
 
 describe('listDrift', () => {

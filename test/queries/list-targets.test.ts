@@ -6,7 +6,7 @@ import { allOperations } from '#test/support/openapi/all-operations.ts';
 
 describe('list_targets', () => {
   const answerWith = (health: object | null) =>
-    listTargets.answer({ services: { gatewayHealth: () => health } } as never);
+    listTargets.answer({} as never, { gatewayHealth: () => health } as never);
 
   it('answers the health of targets without the changes of circuits', async () => {
     const health = { node: 'node-1', windowSeconds: 300, targets: [], circuitChanges: [] };

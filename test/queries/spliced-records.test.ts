@@ -45,10 +45,10 @@ async function ask(
   const runtime = {
     documents,
     pending: new PendingResources(new Positions(admission)),
-    history: new StreamHistory(log.store),
-    personalReader: (subjects: ReadonlyArray<string>) => personalData.readerOf(subjects),
     admission,
     services: {
+      history: new StreamHistory(log.store),
+      personalReader: (subjects: ReadonlyArray<string>) => personalData.readerOf(subjects),
       streams: log.writer,
       unknownEvents: () => documents.unknownEvents(),
       keyUsage,

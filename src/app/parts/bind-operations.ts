@@ -113,6 +113,8 @@ function queryDependencies(
   const ms = runtime.config.limits.readYourWritesTimeoutMs;
   const { processStatuses, digests, webhooks, comparer, lag, gatewayHealth, history, calls, responses } = parts;
   const services: QueryServices = {
+    history,
+    personalReader: (subjects) => personalData.readerOf(subjects),
     streams: writer,
     keyUsage,
     comparer,
@@ -129,8 +131,7 @@ function queryDependencies(
     waitForPosition: (names, position) => areShown(positions, names, position, { ms }),
     lastPosition: () => readEndOfLog(events),
   };
-  const personalReader: QueryDependencies['personalReader'] = (subjects) => personalData.readerOf(subjects);
-  return { blobs, documents, pending, history, personalReader, admission: runtime.admission, services };
+  return { blobs, documents, pending, admission: runtime.admission, services };
 }
 
 /**

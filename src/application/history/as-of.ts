@@ -76,9 +76,12 @@ export interface AsOfInput {
 export interface PastReads {
   readonly history: StreamHistory;
   readonly personalReader: PersonalData['readerOf'];
-  /** The most bytes of a page. */
-  readonly maxPageBytes: number;
 }
+
+/** The services of a query that supports `asOf`. */
+export const pastServices = ['history', 'personalReader'] as const satisfies ReadonlyArray<keyof PastReads>;
+
+export type PastService = (typeof pastServices)[number];
 
 /**
  * The stream of a resource as it was at a moment.
@@ -163,8 +166,8 @@ export async function recordAsOf<Record>(
   return E.right({ body, revision });
 }
 
-/** The context of a query that supports `asOf`. */
-interface AsOfContext extends PastReads {
+/** The question of a query that supports `asOf`. */
+interface AsOfQuestion {
   readonly input: AsOfInput;
   readonly subject: { readonly id: string };
 }
@@ -175,13 +178,15 @@ interface AsOfContext extends PastReads {
  * @param past the resource's past, and the failure if the resource did not exist then
  * @param answerNow answers without `asOf`
  */
-export function answerAsOf<Context extends AsOfContext, Record, Answer>(
+export function answerAsOf<Question extends AsOfQuestion, Sources extends PastReads, Record, Answer>(
   past: PastOfRecord<Record> & { readonly notFound: FailureCode },
-  answerNow: (context: Context) => Answer,
-): (context: Context) => Answer | Promise<E.Either<Failure, PastRecord<Record>>> {
-  return (context) => {
-    const { asOf } = context.input;
-    return asOf === undefined ? answerNow(context) : recordAsOf<Record>(context, past, context.subject.id, asOf);
+  answerNow: (question: Question, sources: Sources) => Answer,
+): (question: Question, sources: Sources) => Answer | Promise<E.Either<Failure, PastRecord<Record>>> {
+  return (question, sources) => {
+    const { asOf } = question.input;
+    return asOf === undefined
+      ? answerNow(question, sources)
+      : recordAsOf<Record>(sources, past, question.subject.id, asOf);
   };
 }
 
@@ -224,6 +229,7 @@ export interface PastPage<Name extends string> {
   readonly name: Name;
   readonly input: PageInput;
   readonly asOf: Moment;
+  readonly maxBytes: number;
 }
 
 /** The estimated characters of a record before it is made. */
@@ -240,7 +246,7 @@ type PageBody<Name extends string, Record> = { readonly [member in Name]: Readon
  */
 export async function listAsOf<Name extends string, Record>(
   reads: PastReads,
-  { past, notFound, id, name, input: { limit = maxPageItems, cursor, sort }, asOf }: PastPage<Name>,
+  { past, notFound, id, name, input: { limit = maxPageItems, cursor, sort }, asOf, maxBytes }: PastPage<Name>,
 ): Promise<E.Either<Failure, QueryAnswer<PageBody<Name, Record>>>> {
   const found = await streamAsOf(reads, past.entity, id, asOf);
   if (E.isLeft(found)) return found;
@@ -258,7 +264,7 @@ export async function listAsOf<Name extends string, Record>(
     await turn(owner, 'past', expectedCharacters);
     const item = encodeJson((await read(resource)) as unknown as Record);
     const itemBytes = Buffer.byteLength(item.text);
-    const isFull = items.length >= limit || (items.length > 0 && bytes + itemBytes > reads.maxPageBytes);
+    const isFull = items.length >= limit || (items.length > 0 && bytes + itemBytes > maxBytes);
     if (isFull) return E.right(pageAnswer(name, items, encodeCursor({ order: last, id })));
     items.push(item);
     bytes += itemBytes;

@@ -3,10 +3,14 @@ import type { DownloadOperation, OperationAbout } from '#application/operations/
 import type { BlobStore } from '#blob-store/blob-store.ts';
 import type { Tenant } from '#domain/shared/access.ts';
 import type { Failure } from '#domain/shared/failure.ts';
-import type { StoredDocument } from '#read-store/stored-document.ts';
-import { clock } from '#shared/clock.ts';
-import type { Query } from './query.ts';
-import { presentSubject, type QueryDependencies, type QuerySubject, queryOperation } from './query-handler.ts';
+import type { Query, Question } from './query.ts';
+import {
+  presentSubject,
+  type QueryDependencies,
+  type QuerySubject,
+  queryOperation,
+  questionAbout,
+} from './query-handler.ts';
 
 /** Bytes in the blob store, and their description. */
 export interface FoundContent {
@@ -21,18 +25,12 @@ export interface FoundContent {
 export interface ContentQuery<Input extends object, Subject extends Tenant>
   extends Omit<
     Query<Input, Subject, never>,
-    'about' | 'output' | 'reads' | 'answer' | 'paged' | 'hasRevision' | 'onBothPlanes'
+    'about' | 'output' | 'reads' | 'services' | 'answer' | 'paged' | 'hasRevision' | 'onBothPlanes'
   > {
   readonly about: Omit<OperationAbout, 'example'>;
   /** The media types that it may answer. */
   readonly produces: ReadonlyArray<string>;
-  readonly find: (context: {
-    readonly input: Input;
-    /** The document in the path. */
-    readonly subject: StoredDocument<Subject>;
-    /** The time of the request, RFC 3339. */
-    readonly time: string;
-  }) => E.Either<Failure, FoundContent>;
+  readonly find: (question: Question<Input, Subject>) => E.Either<Failure, FoundContent>;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the table holds queries of every shape; each stays typed where it is made.
@@ -61,7 +59,7 @@ export function downloadOperation(
     execute: async (valid) => {
       const subject = presentSubject(described, valid);
       if (E.isLeft(subject)) return subject;
-      const found = find({ input: valid.input, subject: subject.right, time: new Date(clock.time()).toISOString() });
+      const found = find(questionAbout(subject.right, valid));
       if (E.isLeft(found)) return found;
       const { blobId, ...content } = found.right;
       const open = (start: number, end: number) => runtime.blobs.get(blobId, { start, end });

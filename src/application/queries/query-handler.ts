@@ -17,11 +17,11 @@ import { clock } from '#shared/clock.ts';
 import type { EncodedJson } from '#shared/json/encoded-json.ts';
 import type { Json } from '#shared/json/json.ts';
 import { exportInTurn, makePage } from './made-in-turn.ts';
-import type { AnyQuery, DocumentSubject, QueryContext, StreamSubject } from './query.ts';
+import type { AnyQuery, DocumentSubject, QueryServices, QuerySources, Question, StreamSubject } from './query.ts';
 
 /** The dependencies of queries. */
-export interface QueryDependencies
-  extends Pick<QueryContext<unknown, Tenant>, 'history' | 'personalReader' | 'services'> {
+export interface QueryDependencies {
+  readonly services: QueryServices;
   readonly documents: ReadStore;
   /** What this node has answered before the read models showed it. */
   readonly pending: Pick<PendingResources, 'beginReads'>;
@@ -39,12 +39,18 @@ export interface QuerySubject {
   readonly reads: RequestReads;
 }
 
+/** Only a query's type knows which collections and services it names. */
+type AnySources = QuerySources<string, keyof QueryServices>;
+
 const noTenant: Tenant = { organizationId: '', projectId: null, partnerId: null };
 const noSubject = new StoredDocument<Tenant>('', 0, JSON.stringify(noTenant), 0);
 
 /** Makes a query callable by every caller. */
 export function queryOperation(definition: AnyQuery, runtime: QueryDependencies): Operation<QuerySubject> {
-  const read = readersOf<string>(runtime.documents, definition.reads);
+  const sources: AnySources = {
+    ...servicesOf(definition, runtime.services),
+    read: readersOf<string>(runtime.documents, definition.reads),
+  };
   const { subject } = definition.access;
   const own = subject !== null && 'collection' in subject ? [subject.collection] : [];
   const collections = [
@@ -59,8 +65,12 @@ export function queryOperation(definition: AnyQuery, runtime: QueryDependencies)
     ...(definition.produces === undefined ? {} : { produces: definition.produces }),
     isConditional: definition.hasRevision === true && definition.changesWithinRevision !== true,
     loadSubject: (request) => loadSubject(definition, collections, runtime, request),
-    execute: (request) => answerWhenShown(definition, collections, read, runtime, request),
+    execute: (request) => answerWhenShown(definition, collections, sources, runtime, request),
   };
+}
+
+function servicesOf({ services: named = [] }: AnyQuery, services: QueryServices): QueryServices {
+  return Object.fromEntries(named.map((name) => [name, services[name]])) as unknown as QueryServices;
 }
 
 /** Makes readers of the collections that a query declares. */
@@ -86,17 +96,15 @@ function readerOf(documents: Pick<ReadStore, 'get' | 'list'>, { name, disclaim }
   };
 }
 
-/** Makes readers with smaller pages. */
-function withinPageBytes(
-  read: Readonly<Record<string, CollectionReader>>,
-  maxBytes: number,
-): Readonly<Record<string, CollectionReader>> {
-  if (maxBytes === maxPageBytes) return read;
+/** Makes the pages of the readers smaller. */
+function withinPageBytes(sources: AnySources, maxBytes: number): AnySources {
+  if (maxBytes >= maxPageBytes) return sources;
   const limited = ({ get, list }: CollectionReader): CollectionReader => ({
     get,
     list: (where, page) => list(where, { ...page, maxBytes: Math.min(page.maxBytes, maxBytes) }),
   });
-  return Object.fromEntries(Object.entries(read).map(([name, reader]) => [name, limited(reader)]));
+  const read = Object.fromEntries(Object.entries(sources.read).map(([name, reader]) => [name, limited(reader)]));
+  return { ...sources, read };
 }
 
 async function loadSubject(
@@ -154,13 +162,13 @@ const named = (id: string) => new StoredDocument<Tenant>(id, 0, '{}', 0);
 async function answerWhenShown(
   definition: AnyQuery,
   collections: ReadonlyArray<string>,
-  read: Readonly<Record<string, CollectionReader>>,
+  sources: AnySources,
   runtime: QueryDependencies,
   valid: Decoded<unknown, QuerySubject>,
 ): Promise<E.Either<Failure, OperationResult>> {
   const { result, isLate } = await valid.subject.reads.read(
     collections,
-    () => answer(definition, read, runtime, valid),
+    () => answer(definition, sources, runtime, valid),
     (answered) => E.isLeft(answered) && failures[answered.left.code].status === 404,
   );
   return isLate ? E.left(notShown(subjectId(definition, valid.request))) : result;
@@ -176,6 +184,14 @@ export function presentSubject(
   return E.left(found === 'not-yet' ? notShown(id) : notFound(access.subject?.notFound ?? 'path-not-found', id));
 }
 
+/** The question of a request about the resource in its path. */
+export function questionAbout(
+  subject: StoredDocument<Tenant>,
+  { request, input }: Decoded<unknown, QuerySubject>,
+): Question<unknown, Tenant> {
+  return { request, input, subject, time: new Date(clock.time()).toISOString() };
+}
+
 /** The id of the resource in the path; empty if the path names none. */
 function subjectId({ access: { subject } }: Pick<AnyQuery, 'access'>, { parameters }: Asked): string {
   return subject === null ? '' : (parameters[subject.parameter] ?? '');
@@ -188,29 +204,17 @@ function readsManyDocuments({ paged, produces, readsMany }: AnyQuery): boolean {
 
 async function answer(
   definition: AnyQuery,
-  read: Readonly<Record<string, CollectionReader>>,
-  { services, history, personalReader, admission }: QueryDependencies,
+  sources: AnySources,
+  { admission }: QueryDependencies,
   valid: Decoded<unknown, QuerySubject>,
 ): Promise<E.Either<Failure, OperationResult>> {
   const { request, input } = valid;
   const isAboutPast = (input as { readonly asOf?: unknown }).asOf !== undefined;
   const present = presentSubject(definition, valid);
   if (E.isLeft(present) && !isAboutPast) return present;
-  const maxBytes = Math.min(request.maxPageBytes, maxPageBytes);
-  const { caller } = request;
+  const subject = E.isRight(present) ? present.right : named(subjectId(definition, request));
   const answerNow = async () =>
-    definition.answer({
-      input,
-      subject: E.isRight(present) ? present.right : named(subjectId(definition, request)),
-      caller,
-      maxPageBytes: maxBytes,
-      accept: acceptedType(request.accept, definition.produces ?? []),
-      time: new Date(clock.time()).toISOString(),
-      read: withinPageBytes(read, maxBytes),
-      history,
-      personalReader,
-      services,
-    });
+    definition.answer(questionAbout(subject, valid), withinPageBytes(sources, request.maxPageBytes));
   const readsMany = isAboutPast || readsManyDocuments(definition);
   const answered = readsMany ? await makePage(admission, currentHeld(), answerNow) : await answerNow();
   if (E.isLeft(answered)) return answered;
@@ -246,33 +250,3 @@ const notShown = (id: string) =>
   failure('read-model-behind', `The read model does not show ${id} yet. Send the request again.`, {
     retryAfterSeconds: 1,
   });
-
-/**
- * Returns the media type that an `Accept` header prefers among JSON and others; JSON if it names none of them.
- * @param others media types that can be answered next to JSON
- * @returns one of the others; null for JSON
- */
-export function acceptedType<Type extends string>(
-  accept: string | undefined,
-  others: ReadonlyArray<Type>,
-): Type | null {
-  const wanted = (accept ?? '')
-    .split(',')
-    .map(preferenceOf)
-    .filter(({ quality }) => quality > 0)
-    .sort((one, other) => other.quality - one.quality);
-  for (const { type } of wanted) {
-    if (json.has(type)) return null;
-    const found = others.find((other) => other === type);
-    if (found !== undefined) return found;
-  }
-  return null;
-}
-
-const json = new Set(['application/json', 'application/*', '*/*']);
-
-function preferenceOf(range: string): { readonly type: string; readonly quality: number } {
-  const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
-  const quality = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? '1';
-  return { type, quality: Number(quality) };
-}

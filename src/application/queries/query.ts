@@ -4,6 +4,7 @@ import type { KeyUsage } from '#application/access/key-usage.ts';
 import type { VersionComparer } from '#application/diffs/version-comparer.ts';
 import type { StreamHistory } from '#application/history/stream-history.ts';
 import type { HttpRoute, OperationAbout, OperationAccess } from '#application/operations/operation.ts';
+import type { Decoded } from '#application/operations/operation-request.ts';
 import type { CollectionReader, QueryAnswer } from '#application/operations/paging.ts';
 import type { ProcessStatus } from '#application/queries/process-status.ts';
 import type { RecordedCalls } from '#application/queries/recorded-calls.ts';
@@ -11,7 +12,7 @@ import type { StreamWriter } from '#application/streams/stream-writer.ts';
 import type { WebhookReads } from '#application/webhooks/webhook-reads.ts';
 import type { InclusionProof } from '#domain/history/digest.ts';
 import type { LogVerification } from '#domain/history/verification.ts';
-import type { Caller, Tenant } from '#domain/shared/access.ts';
+import type { Tenant } from '#domain/shared/access.ts';
 import type { Entity } from '#domain/shared/entity.ts';
 import type { Failure, FailureCode } from '#domain/shared/failure.ts';
 import type { GatewayHealth } from '#domain/usage/gateway-health.ts';
@@ -26,6 +27,10 @@ import type { ResponseAmounts } from '#responses/stored-responses.ts';
 
 /** What queries may ask in addition to documents. It is the same for all requests. */
 export interface QueryServices {
+  /** Past states of streams. */
+  readonly history: StreamHistory;
+  /** Returns a reader of the personal texts of these subjects. */
+  readonly personalReader: PersonalData['readerOf'];
   readonly keyUsage: KeyUsage;
   /** Current states of streams. */
   readonly streams: Pick<StreamWriter, 'load'>;
@@ -57,26 +62,17 @@ export interface QueryServices {
   readonly processStatus: () => Promise<ReadonlyArray<ProcessStatus>>;
 }
 
-/** The context of an answer. */
-export interface QueryContext<Input, Subject extends object, Read extends string = never> {
-  readonly input: Input;
-  /** The document of the resource in the path. */
-  readonly subject: StoredDocument<Subject>;
-  readonly caller: Caller;
-  /** The requested media type among those that the query produces; null for JSON. */
-  readonly accept: string | null;
-  /** The most bytes of a page. */
-  readonly maxPageBytes: number;
+/** What a query answers: a request, its input and the document of the resource in the path. */
+export interface Question<Input, Subject extends object>
+  extends Omit<Decoded<Input, StoredDocument<Subject>>, 'bodyHash'> {
   /** The time of the request, RFC 3339. */
   readonly time: string;
-  /** The declared collections, by the names in the declaration. */
-  readonly read: Readonly<Record<Read, CollectionReader>>;
-  /** Past states of streams. */
-  readonly history: StreamHistory;
-  /** Returns a reader of the personal texts of these subjects. */
-  readonly personalReader: PersonalData['readerOf'];
-  readonly services: QueryServices;
 }
+
+/** What an answer is made from: the collections and the services that its query names, by these names. */
+export type QuerySources<Read extends string, Service extends keyof QueryServices> = Pick<QueryServices, Service> & {
+  readonly read: Readonly<Record<Read, CollectionReader>>;
+};
 
 /** A query's answer that is not JSON, in one of its media types. */
 export interface StreamedAnswer {
@@ -98,7 +94,7 @@ export interface DocumentSubject {
   readonly past?: AnyEntity;
 }
 
-/** A resource in the path that is read from its stream, deleted or not. The context's `subject` has only its id. */
+/** A resource in the path that is read from its stream, deleted or not. The question's `subject` has only its id. */
 export interface StreamSubject {
   readonly entity: AnyEntity;
   readonly parameter: string;
@@ -110,7 +106,13 @@ export interface StreamSubject {
 type Answered<Output> = E.Either<Failure, QueryAnswer<Output> | StreamedAnswer>;
 
 /** A query, answered from read models, or from streams if it is about the past. */
-export interface Query<Input extends object, Subject extends Tenant, Output, Read extends string = never> {
+export interface Query<
+  Input extends object,
+  Subject extends Tenant,
+  Output,
+  Read extends string = never,
+  Service extends keyof QueryServices = never,
+> {
   readonly about: OperationAbout;
   readonly http: HttpRoute;
   /** `subject` is the resource in the path, to which the key needs access; null if the answer itself depends on it. */
@@ -124,11 +126,13 @@ export interface Query<Input extends object, Subject extends Tenant, Output, Rea
   readonly output: t.Type<Output, unknown, unknown> | null;
   readonly failures: ReadonlyArray<FailureCode>;
   /**
-   * The projections that it reads in addition to its subject's, by their names in the context. It can read no others.
+   * The projections that it reads in addition to its subject's, by their names in `read`. It can read no others.
    * `Switchyard-Min-Position` waits for these projections and the subject's.
    */
   readonly reads: Readonly<Record<Read, ReadCollection>>;
-  /** The media types other than JSON that it may answer; `accept` has the requested one. */
+  /** The services that its answer uses. Default: none. */
+  readonly services?: ReadonlyArray<Service>;
+  /** The media types other than JSON that it may answer: see `acceptedType`. */
   readonly produces?: ReadonlyArray<string>;
   /** It answers pages: `limit` and `cursor` belong to its input. */
   readonly paged?: boolean;
@@ -138,15 +142,22 @@ export interface Query<Input extends object, Subject extends Tenant, Output, Rea
   readonly hasRevision?: boolean;
   /** Whether parts of the answer may change without the ETag. `If-None-Match` is then ignored. */
   readonly changesWithinRevision?: true;
-  readonly answer: (context: QueryContext<Input, Subject, Read>) => Promise<Answered<Output>> | Answered<Output>;
+  readonly answer: (
+    question: Question<Input, Subject>,
+    sources: QuerySources<Read, Service>,
+  ) => Promise<Answered<Output>> | Answered<Output>;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the table holds queries of every shape; each stays typed where it is made.
-export type AnyQuery = Query<any, any, any, any>;
+export type AnyQuery = Query<any, any, any, any, keyof QueryServices>;
 
 /** Declares a query. */
-export function query<Input extends object, Subject extends Tenant, Output, Read extends string = never>(
-  definition: Query<Input, Subject, Output, Read>,
-): Query<Input, Subject, Output, Read> {
+export function query<
+  Input extends object,
+  Subject extends Tenant,
+  Output,
+  Read extends string = never,
+  Service extends keyof QueryServices = never,
+>(definition: Query<Input, Subject, Output, Read, Service>): Query<Input, Subject, Output, Read, Service> {
   return definition;
 }

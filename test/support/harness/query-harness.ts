@@ -64,10 +64,10 @@ export function queriesOn({
   const runtime: QueryDependencies = {
     documents: documents ?? new ReadModel(store.log),
     pending: pending ?? new PendingResources(new Positions(admission)),
-    history: history ?? new StreamHistory(store),
-    personalReader: (subjects) => personal.readerOf(subjects),
     admission,
     services: {
+      history: history ?? new StreamHistory(store),
+      personalReader: (subjects) => personal.readerOf(subjects),
       streams: new StreamWriter({ store }),
       keyUsage: { touch: () => undefined, lastUsed: async () => new Map() } as unknown as QueryServices['keyUsage'],
       comparer: new VersionComparer({ admission, maxCharactersHere: Number.MAX_SAFE_INTEGER }),

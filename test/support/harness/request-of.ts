@@ -1,3 +1,4 @@
+import { maxPageBytes } from '#application/operations/paging.ts';
 import { MemoryBody } from '#exchange/body.ts';
 import { ByteBudget } from '#exchange/byte-budget.ts';
 import { MemoryResponse } from '#exchange/client.ts';
@@ -16,7 +17,7 @@ export function requestOf(given: Partial<Authorised> = {}): Authorised {
     startedAt: performance.now(),
     operation: 'operation',
     target: 'GET /v1/flows',
-    maxPageBytes: Number.POSITIVE_INFINITY,
+    maxPageBytes,
     parameters: {},
     query: '',
     headers: {},

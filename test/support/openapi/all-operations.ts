@@ -15,7 +15,7 @@ export function allOperations(): ReadonlyArray<AnyOperation> {
   return [
     ...commands.map((command) => commandOperation(command, {} as CommandDependencies)),
     ...uploadCommands.map((command) => uploadOperation(command, {} as never)),
-    ...queries.map((query) => queryOperation(query, {} as QueryDependencies)),
+    ...queries.map((query) => queryOperation(query, { services: {} } as QueryDependencies)),
     ...contentQueries.map((query) => downloadOperation(query, {} as never)),
     ...gatewayOperations(null, usualLimits),
   ];

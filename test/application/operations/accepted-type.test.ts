@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { acceptedType } from '#application/queries/query-handler.ts';
+import { acceptedType } from '#application/operations/accepted-type.ts';
 
 const others = ['application/x-ndjson', 'text/csv'] as const;
 
