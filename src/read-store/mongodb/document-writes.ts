@@ -37,6 +37,9 @@ export async function applyWrites(writes: ReadonlyArray<DocumentWrite>, applying
   await writeRun(run, applying);
 }
 
+/** The time between two calls of `forgetRemoved`. */
+export const forgetAfterMs = 60 * 60 * 1000;
+
 /**
  * Deletes the traces of some documents that were removed more than a day ago.
  * @returns whether there may be more
