@@ -21,6 +21,7 @@ import type { Keeper } from '#gateway/relay/keeper.ts';
 import { relay } from '#gateway/relay/relay.ts';
 import type { Requests } from '#gateway/relay/requests.ts';
 import type { ResponseHandler } from '#gateway/response/response-handler.ts';
+import { runFor } from '#shared/async/fair-queue.ts';
 
 /** An endpoint of the gateway: an operation, and how its calls are answered. */
 export interface Endpoint extends Omit<StreamingOperation, 'relay'> {
@@ -97,7 +98,9 @@ export function endpoint<Input extends RelayedInput>(definition: RelayedDefiniti
       const input = read.right;
       try {
         const isSilent = isMadeInSilence && !input.isStreamed;
-        return await relayed(definition, { ...call, recordedAs, isMadeInSilence: isSilent, input });
+        // From now on the call ends with its record: no wait for a turn ends it.
+        const work = () => relayed(definition, { ...call, recordedAs, isMadeInSilence: isSilent, input });
+        return await runFor(call.caller.projectId, work);
       } finally {
         await input.close?.();
       }

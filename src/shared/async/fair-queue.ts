@@ -33,12 +33,11 @@ export function currentOwner(): string {
 }
 
 /**
- * Runs work for an owner. Queues that serve owners in turn count the work as the owner's, also after it has waited. If the
- * current work is another owner's, no client that leaves ends the work.
+ * Runs work for an owner. Queues that serve owners in turn count the work as the owner's, also after it has waited. No
+ * client that leaves ends the work.
  * @param owner the id of a project, or `serviceOwner`
  */
 export function runFor<Result>(owner: string, work: () => Result): Result {
-  if (currentOwner() === owner) return work();
   return workOwner.run({ owner, hasLeft: false }, work);
 }
 

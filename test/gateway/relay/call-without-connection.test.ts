@@ -6,6 +6,7 @@ import { ByteBudget } from '#exchange/byte-budget.ts';
 import { MemoryResponse } from '#exchange/client.ts';
 import { Held } from '#exchange/held.ts';
 import { slotTable } from '#exchange/slot-table.ts';
+import { largeBodyBytes, spendTurn, workOfTurn } from '#exchange/turns.ts';
 import { SpoolFolder } from '#gateway/audio/spool-folder.ts';
 import { builtInConfiguration } from '#gateway/config/configuration-file.ts';
 import { Gateway } from '#gateway/gateway.ts';
@@ -57,7 +58,8 @@ describe('a gateway call without a connection', () => {
   ): Promise<MemoryResponse> {
     const operation = gatewayOperations(gateway, usualLimits).find((each) => each.name === name);
     const held = new Held(caller.projectId, { body: bodies, answer: answers });
-    await operation?.relay({
+    response.onDisconnect(() => held.leave());
+    const request = {
       headers,
       query: '',
       body: new MemoryBody(Buffer.from(body)),
@@ -70,7 +72,8 @@ describe('a gateway call without a connection', () => {
       target: name,
       maxPageBytes: Number.POSITIVE_INFINITY,
       startedAt: performance.now(),
-    });
+    };
+    await held.run(() => operation?.relay(request));
     held.release();
     return response;
   }
@@ -136,6 +139,26 @@ describe('a gateway call without a connection', () => {
     assert.deepEqual(
       records.map(({ outcome }) => outcome),
       ['client-gone'],
+    );
+  });
+
+  it('records a call whose client leaves while the request to its target waits for a turn', async () => {
+    const response = new MemoryResponse(10_000, answers.hold(caller.projectId));
+    const configuration = gateway.acquireConfiguration();
+    const { catalogue } = configuration;
+    Object.defineProperty(configuration, 'catalogue', {
+      get: () => {
+        response.disconnect();
+        spendTurn({ owner: caller.projectId, hasLeft: false }, 'body', workOfTurn);
+        return catalogue;
+      },
+    });
+    const large = [{ role: 'user', content: 'Hello '.repeat(largeBodyBytes) }];
+    await call('create_message', JSON.stringify({ model: 'auto', max_tokens: 5, messages: large }), json, response);
+    gateway.releaseConfiguration(configuration);
+    assert.deepEqual(
+      records.map(({ outcome, attempts }) => [outcome, attempts]),
+      [['client-gone', []]],
     );
   });
 });
