@@ -135,16 +135,21 @@ export class Held implements WorkOwner {
     child.#parts.set(giveBack, part);
   }
 
-  /** Releases everything that is still held, the newest first: also if one of them throws. Further calls do nothing. */
+  /**
+   * Releases everything that is still held, the newest first: also if one of them throws. Further calls do nothing.
+   * @throws the first of their errors
+   */
   release(): void {
     this.#isReleased = true;
-    const newest = [...this.#parts.keys()].at(-1);
-    if (newest === undefined) return;
-    try {
-      newest();
-    } finally {
-      this.release();
+    const errors: unknown[] = [];
+    for (const giveBack of [...this.#parts.keys()].reverse()) {
+      try {
+        if (this.#parts.has(giveBack)) giveBack();
+      } catch (error) {
+        errors.push(error);
+      }
     }
+    if (errors.length > 0) throw errors[0];
   }
 
   /** Whether the client has left before its answer was complete. After the end of the request nobody waits for the work. */

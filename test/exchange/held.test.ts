@@ -34,15 +34,31 @@ describe('Held', () => {
       assert.deepEqual(released, ['place', 'body']);
     });
 
-    it('releases the others when one of them throws, and throws the error', () => {
+    it('releases the others when two of them throw, and throws the first error', () => {
+      const fail = (message: string) =>
+        held.add(() => {
+          throw new Error(message);
+        });
       add('body');
-      held.add(() => {
-        throw new Error('broken');
-      });
+      fail('second');
+      fail('first');
       add('place');
-      assert.throws(() => held.release(), /broken/);
+      assert.throws(() => held.release(), /first/);
       assert.deepEqual(released, ['place', 'body']);
     });
+
+    it('releases what one adds while it is released', () => {
+      held.add(() => add('late'));
+      add('place');
+      held.release();
+      assert.deepEqual(released, ['place', 'late']);
+    });
+  });
+
+  it('releases a hundred thousand parts', () => {
+    for (let part = 0; part < 100_000; part += 1) add('part');
+    held.release();
+    assert.equal(released.length, 100_000);
   });
 
   it('releases immediately what is added after the end', () => {
