@@ -13,6 +13,7 @@ import { Admission } from '#exchange/admission.ts';
 import type { RequestInput } from '#exchange/body.ts';
 import { answersFull } from '#exchange/byte-budget.ts';
 import type { TextStream } from '#exchange/client.ts';
+import { ClientDisconnectedError } from '#exchange/held.ts';
 import type { Plane } from '#exchange/problem.ts';
 import type { Request } from '#exchange/request.ts';
 import { docsPath, docsRoutes } from '#http/docs/docs-routes.ts';
@@ -182,8 +183,7 @@ class HttpAdapter {
     try {
       await context.held.run(() => this.#router.handle(ctx, context.path) ?? this.#answerUnfound(context));
     } catch (error) {
-      const { requestId, name: operation } = context;
-      this.#refuse(context, failureOfError(error, { requestId, operation }, this.#options.log));
+      if (!(error instanceof ClientDisconnectedError)) this.#refuse(context, this.#failureOf(context, error));
     } finally {
       context.held.release();
       this.#running.count -= 1;
@@ -271,8 +271,11 @@ class HttpAdapter {
   }
 
   #stream(context: RequestContext, stream: TextStream): Promise<void> {
-    const { requestId, name: operation } = context;
-    return writeStream(context, stream, (error) => failureOfError(error, { requestId, operation }, this.#options.log));
+    return writeStream(context, stream, (error) => this.#failureOf(context, error));
+  }
+
+  #failureOf({ requestId, name: operation }: RequestContext, error: unknown): Failure {
+    return failureOfError(error, { requestId, operation }, this.#options.log);
   }
 
   async #download(context: RequestContext, download: Download): Promise<void> {

@@ -5,7 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import * as E from 'fp-ts/lib/Either.js';
 import { describe, it } from 'mocha';
 import type { Operation } from '#application/operations/operation.ts';
+import { requestContextOf } from '#http/request/request-context.ts';
 import { createMetrics } from '#http/routes/metrics.ts';
+import type { Route } from '#http/routes/router.ts';
 import { createMetricsApp } from '#http/server/app.ts';
 import { listen } from '#http/server/server.ts';
 import { createStartingApp } from '#http/server/starting-app.ts';
@@ -13,6 +15,7 @@ import { currentOwner } from '#shared/async/fair-queue.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { caller, fakeOperations, goodKey, startFakeService, widgetId } from '#test/http/support/fake-service.ts';
 import { rawRequest } from '#test/http/support/raw-request.ts';
+import { eventually } from '#test/support/run/eventually.ts';
 
 const headers = { authorization: `Bearer ${goodKey}` };
 
@@ -124,6 +127,29 @@ describe('HTTP server', () => {
     await service.stop();
     assert.match(service.logged(), /"operation":"create_widget","status":499/);
     assert.doesNotMatch(service.logged(), /internal error/);
+  });
+
+  it('logs no error of a public path whose client leaves', async () => {
+    const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+    const wait: Route = {
+      method: 'GET',
+      path: '/wait',
+      handler: async (ctx) => {
+        const { held } = requestContextOf(ctx);
+        begin();
+        await once(held.left, 'abort');
+        held.throwIfLeft();
+      },
+    };
+    const service = await startFakeService({ publicRoutes: [wait] });
+    const request = httpGet(`${service.url}/wait`);
+    request.on('error', () => undefined);
+    await begun;
+    request.destroy();
+    await eventually(() => service.logged().includes('"path":"/wait"'), 'the line of the request');
+    assert.match(service.logged(), /"status":499/);
+    assert.doesNotMatch(service.logged(), /internal error|"code"/);
+    await service.stop();
   });
 
   it('answers invalid HTTP and too large headers with an error', async () => {
