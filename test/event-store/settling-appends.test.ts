@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { MessageChannel } from 'node:worker_threads';
 import * as E from 'fp-ts/lib/Either.js';
-import { AppendPlace } from '#event-store/append-place.ts';
+import { AppendPlace } from '#event-store/append-limits.ts';
 import { noStream } from '#event-store/event-store.ts';
 import { AppendQueue } from '#event-store/sqlite/append-queue.ts';
 import { Admission } from '#exchange/admission.ts';

@@ -1,7 +1,7 @@
 import type { AppendResp } from '@eventstore/db-client/generated/streams_pb.js';
 import * as E from 'fp-ts/lib/Either.js';
 import { isShortenedOnPurpose } from '#domain/stream-kinds.ts';
-import { AppendPlace } from '#event-store/append-place.ts';
+import { AppendPlace } from '#event-store/append-limits.ts';
 import { type AppendFailure, type AppendResult, type CommitStatistics, noStream } from '#event-store/event-store.ts';
 import {
   type CallFailure,

@@ -1,6 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
 import * as E from 'fp-ts/lib/Either.js';
-import { AppendPlace } from '#event-store/append-place.ts';
+import { AppendPlace } from '#event-store/append-limits.ts';
 import type { AppendFailure, AppendResult, EventToAppend } from '#event-store/event-store.ts';
 import type { FairPlaces } from '#shared/async/fair-queue.ts';
 import { type CommitFailed, type CommitSucceeded, conflictMark } from './messages.ts';
