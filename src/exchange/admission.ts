@@ -18,8 +18,7 @@ import {
   type SlotRow,
   slotTable,
 } from './slot-table.ts';
-import type { TurnKind } from './turn-queue.ts';
-import { turn } from './turns.ts';
+import { type TurnKind, turn } from './turns.ts';
 
 /** Whose slot it is, and what it is added to. */
 export type Holder = Pick<Held, 'owner' | 'add'>;

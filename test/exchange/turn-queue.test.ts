@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { type TurnKind, TurnQueue, type WaitingWork } from '#exchange/turn-queue.ts';
+import { type TurnKind, TurnQueue, type WaitingWork } from '#exchange/turns.ts';
 
 /** Waiting work with a name: the project, the kind and a number, such as `a list 1`. */
 interface NamedWork extends WaitingWork {

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ClientDisconnectedError, Held } from '#exchange/held.ts';
-import type { TurnKind } from '#exchange/turn-queue.ts';
-import { Turns } from '#exchange/turns.ts';
+import { type TurnKind, Turns } from '#exchange/turns.ts';
 import { collectAllGarbage } from '#shared/memory/collect-garbage.ts';
 
 const project = (owner: string) => ({ owner, hasLeft: false });
