@@ -6,13 +6,13 @@ import { currentWorkOwner } from '#shared/async/fair-queue.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 import { pointerTo } from '#shared/json/json-pointer.ts';
 import {
+  endOfWord,
   type JsonFault,
   type JsonListener,
   JsonScanner,
   lineAndColumn,
   maxJsonLevels,
 } from '#shared/json/json-scanner.ts';
-import { endOfWord } from '#shared/json/json-tokens.ts';
 import {
   type ArrivalLimits,
   arrivalFailure,

@@ -1,5 +1,4 @@
-import { type JsonListener, JsonScanner, maxJsonLevels } from '#shared/json/json-scanner.ts';
-import { isNamed } from '#shared/json/json-tokens.ts';
+import { isNamed, type JsonListener, JsonScanner, maxJsonLevels } from '#shared/json/json-scanner.ts';
 
 const quote = 0x22;
 const letterN = 0x6e;

@@ -1,4 +1,4 @@
-import { isNamed, stringIn } from '#shared/json/json-tokens.ts';
+import { isNamed, stringIn } from '#shared/json/json-scanner.ts';
 import { type Range, type ScannedItem, TurnScan } from './turn-scan.ts';
 
 const quote = 0x22;

@@ -6,8 +6,7 @@ import { invalidInput } from '#exchange/input-errors.ts';
 import { scanJsonObject } from '#exchange/json-body.ts';
 import type { Place } from '#gateway/framing/json-members.ts';
 import { pointerTo } from '#shared/json/json-pointer.ts';
-import type { JsonListener } from '#shared/json/json-scanner.ts';
-import { isNamed, stringIn } from '#shared/json/json-tokens.ts';
+import { isNamed, type JsonListener, stringIn } from '#shared/json/json-scanner.ts';
 
 const quote = 0x22;
 const openBracket = 0x5b;

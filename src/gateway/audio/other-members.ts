@@ -1,7 +1,6 @@
 import type { Place } from '#gateway/framing/json-members.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
-import type { JsonListener } from '#shared/json/json-scanner.ts';
-import { stringIn } from '#shared/json/json-tokens.ts';
+import { type JsonListener, stringIn } from '#shared/json/json-scanner.ts';
 
 /** Limits of what is kept and parsed: a provider has few settings of its own. */
 const maxMembers = 100;

@@ -1,8 +1,7 @@
 import { largeBodyBytes, turn } from '#exchange/turns.ts';
 import type { WorkOwner } from '#shared/async/fair-queue.ts';
 import { type Json, parsedJson } from '#shared/json/json.ts';
-import { maxJsonLevels } from '#shared/json/json-scanner.ts';
-import { byteTable, pastPlainText } from '#shared/json/json-tokens.ts';
+import { byteTable, maxJsonLevels, pastPlainText } from '#shared/json/json-scanner.ts';
 
 /** Maximum values of a provider's JSON that become objects: arrays, objects, strings, numbers, true, false and null. */
 export const maxForeignValues = 200_000;

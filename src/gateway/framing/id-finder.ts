@@ -7,8 +7,7 @@ import {
   pointerIn,
   rootPointer,
 } from '#shared/json/json-pointer.ts';
-import { type JsonListener, maxJsonLevels } from '#shared/json/json-scanner.ts';
-import { hasEscape, isNamed, stringIn } from '#shared/json/json-tokens.ts';
+import { hasEscape, isNamed, type JsonListener, maxJsonLevels, stringIn } from '#shared/json/json-scanner.ts';
 import { continueRead, type Place, type ReadBody } from './json-members.ts';
 import { type PathPattern, type PathTree, PathWalk, pathTree } from './path-tree.ts';
 

@@ -3,8 +3,7 @@ import type { Failure } from '#domain/shared/failure.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import { scanJsonObject } from '#exchange/json-body.ts';
 import type { Json } from '#shared/json/json.ts';
-import type { JsonListener } from '#shared/json/json-scanner.ts';
-import { hasEscape, isNamed, stringIn } from '#shared/json/json-tokens.ts';
+import { hasEscape, isNamed, type JsonListener, stringIn } from '#shared/json/json-scanner.ts';
 
 const quote = 0x22;
 const openBracket = 0x5b;

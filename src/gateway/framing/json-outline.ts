@@ -1,5 +1,4 @@
-import { maxJsonLevels } from '#shared/json/json-scanner.ts';
-import { pastPlainText } from '#shared/json/json-tokens.ts';
+import { maxJsonLevels, pastPlainText } from '#shared/json/json-scanner.ts';
 import { parseForeign } from './foreign-json.ts';
 
 /** A longer text is cut. Types, ids, reasons and counts are shorter. */

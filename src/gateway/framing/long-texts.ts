@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type JsonListener, maxJsonLevels } from '#shared/json/json-scanner.ts';
-import { pastEscape, pastPlainText } from '#shared/json/json-tokens.ts';
+import { type JsonListener, maxJsonLevels, pastEscape, pastPlainText } from '#shared/json/json-scanner.ts';
 import type { Place } from './json-members.ts';
 import type { Edit } from './splice.ts';
 

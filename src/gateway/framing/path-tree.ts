@@ -1,4 +1,4 @@
-import { hasEscape, isNamed, stringIn } from '#shared/json/json-tokens.ts';
+import { hasEscape, isNamed, stringIn } from '#shared/json/json-scanner.ts';
 
 /** A path in a JSON text: names of members, and `*` for any item of a list. */
 export type PathPattern = ReadonlyArray<string>;

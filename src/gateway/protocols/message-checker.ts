@@ -3,8 +3,7 @@ import { maxInputErrors } from '#exchange/input-errors.ts';
 import { lastMember, type Members, type Place, scalarValue } from '#gateway/framing/json-members.ts';
 import { inputError } from '#gateway/framing/member-checks.ts';
 import type { Json } from '#shared/json/json.ts';
-import type { JsonListener } from '#shared/json/json-scanner.ts';
-import { isNamed } from '#shared/json/json-tokens.ts';
+import { isNamed, type JsonListener } from '#shared/json/json-scanner.ts';
 
 const openBrace = 0x7b;
 const openBracket = 0x5b;

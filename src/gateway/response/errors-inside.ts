@@ -6,8 +6,7 @@ import { applyEdits } from '#gateway/framing/splice.ts';
 import type { SecretRedactor } from '#gateway/providers/secret-redactor.ts';
 import type { WorkOwner } from '#shared/async/fair-queue.ts';
 import { isObject, type Json } from '#shared/json/json.ts';
-import { type JsonListener, JsonScanner } from '#shared/json/json-scanner.ts';
-import { isNamed } from '#shared/json/json-tokens.ts';
+import { isNamed, type JsonListener, JsonScanner } from '#shared/json/json-scanner.ts';
 
 /** Whether an answer has an error inside of it, and passes all the same: of a response that failed, or of a choice. */
 export function hasErrors(value: ForeignJson): boolean {

@@ -5,7 +5,7 @@ import type { KeptTurn } from '#responses/turn.ts';
 import { type ScannedItem, TurnScan } from '#responses/turn-scan.ts';
 import { type ItemsPart, isReference } from '#responses/turn-text.ts';
 import { currentWorkOwner } from '#shared/async/fair-queue.ts';
-import { isNamed, stringIn } from '#shared/json/json-tokens.ts';
+import { isNamed, stringIn } from '#shared/json/json-scanner.ts';
 import { emptyReasoning, type ItemBytes, type KeptPart, keptBytes, markedAgain, sentTo } from './sent-item.ts';
 
 /** An item of a stored turn that was found by its id. */

@@ -3,7 +3,7 @@ import type { KeptTurn } from '#responses/turn.ts';
 import { TurnScan } from '#responses/turn-scan.ts';
 import { type ItemsPart, isReference } from '#responses/turn-text.ts';
 import { currentWorkOwner } from '#shared/async/fair-queue.ts';
-import { stringIn } from '#shared/json/json-tokens.ts';
+import { stringIn } from '#shared/json/json-scanner.ts';
 import { idOf, idOfReference, idOfText } from './named-item.ts';
 
 /** An item of a turn with its id; null for one of a provider that has none. */

@@ -3,7 +3,7 @@ import { encryptedContentOf, ownPrefix, signatureIn } from '#gateway/protocols/o
 import { messageStart } from '#gateway/protocols/openai-responses/responses-body.ts';
 import type { Range } from '#responses/turn-scan.ts';
 import type { ItemsPart } from '#responses/turn-text.ts';
-import { stringIn } from '#shared/json/json-tokens.ts';
+import { stringIn } from '#shared/json/json-scanner.ts';
 
 /** The bytes of an item in pieces, of which none is copied. */
 export type ItemBytes = ReadonlyArray<Buffer>;

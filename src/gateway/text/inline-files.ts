@@ -16,7 +16,7 @@ import type { GatewayCall } from '#gateway/gateway-call.ts';
 import type { NamedId } from '#gateway/protocols/provider-ids.ts';
 import { currentWorkOwner } from '#shared/async/fair-queue.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import { stringIn } from '#shared/json/json-tokens.ts';
+import { stringIn } from '#shared/json/json-scanner.ts';
 
 /** Maximum number of bytes that all files of one call may add to it. */
 const maxInlinedBytes = 32 * 1024 * 1024;

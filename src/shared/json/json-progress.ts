@@ -1,5 +1,4 @@
-import { maxJsonLevels } from './json-scanner.ts';
-import { byteTable } from './json-tokens.ts';
+import { byteTable, maxJsonLevels } from './json-scanner.ts';
 
 /**
  * How far a JSON text has come: nothing but spaces, the beginning of a value, a whole value, or what no JSON text begins

@@ -27,8 +27,7 @@ import {
 } from '#gateway/protocols/provider-ids.ts';
 import { describingMembers } from '#responses/turn-scan.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
-import type { JsonListener } from '#shared/json/json-scanner.ts';
-import { stringIn } from '#shared/json/json-tokens.ts';
+import { type JsonListener, stringIn } from '#shared/json/json-scanner.ts';
 import { echoedMembers } from './response-object.ts';
 import { responsesIdRules } from './responses-ids.ts';
 
