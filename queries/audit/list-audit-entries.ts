@@ -13,7 +13,7 @@ import { type ListOf, listOf } from '#queries/shared/list-of.ts';
 import type { PageKey } from '#read-store/read-store.ts';
 import { withJsonSchema } from '#shared/codecs/json-schema.ts';
 import { text } from '#shared/codecs/text.ts';
-import { EncodedJson } from '#shared/json/encoded-json.ts';
+import { EncodedJson } from '#shared/json/json.ts';
 import { type ExportForm, exportForm, exportTypes } from './audit-export.ts';
 import { type AuditPart, searchAudit } from './audit-search.ts';
 

@@ -7,7 +7,7 @@ import { batch } from '#domain/batch/batch.ts';
 import { batchHistory } from '#domain/batch/history.ts';
 import { BatchRecord, batchId } from '#domain/batch/record.ts';
 import { type BatchDocument, batches } from '#projections/files/batches.ts';
-import type { EncodedJson } from '#shared/json/encoded-json.ts';
+import type { EncodedJson } from '#shared/json/json.ts';
 
 const Input = t.intersection([t.type({ batch_id: batchId }), t.partial(asOfInput)]);
 const past = { history: batchHistory, entity: batch, kind: 'batch', notFound: 'batch-not-found' } as const;

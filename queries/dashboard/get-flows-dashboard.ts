@@ -15,7 +15,7 @@ import { figuresOwner, narrowingReads, ownedBy } from '#queries/shared/figures-o
 import type { StoredDocument } from '#read-store/stored-document.ts';
 import { nullable } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
-import { encodeJson } from '#shared/json/encoded-json.ts';
+import { encodeJson } from '#shared/json/json.ts';
 import { dayRange, narrowing } from './dashboard-input.ts';
 import { type DayRange, lastDays, sumOf } from './days.ts';
 import { readActivity } from './read-activity.ts';

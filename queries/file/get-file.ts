@@ -16,7 +16,7 @@ import { file, hasExpired } from '#domain/file/file.ts';
 import { fileHistory } from '#domain/file/history.ts';
 import { FileRecord, fileId } from '#domain/file/record.ts';
 import { type FileDocument, files } from '#projections/files/files.ts';
-import type { EncodedJson } from '#shared/json/encoded-json.ts';
+import type { EncodedJson } from '#shared/json/json.ts';
 
 const Input = t.intersection([t.type({ file_id: fileId }), t.partial(asOfInput)]);
 

@@ -20,7 +20,7 @@ import type { Failure } from '#domain/shared/failure.ts';
 import { type FlowVersionDocument, flowVersions } from '#projections/flow-versions.ts';
 import { type FlowDocument, flows } from '#projections/flows.ts';
 import { withJsonSchema } from '#shared/codecs/json-schema.ts';
-import { EncodedJson } from '#shared/json/encoded-json.ts';
+import { EncodedJson } from '#shared/json/json.ts';
 
 const Include = withJsonSchema(t.literal('activeVersion'), {
   type: 'string',

@@ -9,7 +9,7 @@ import type { Tenant } from '#domain/shared/access.ts';
 import { CallOutcome, RecordedCall } from '#domain/usage/recorded-call.ts';
 import { type ListOf, listOf } from '#queries/shared/list-of.ts';
 import { text } from '#shared/codecs/text.ts';
-import { encodeJson } from '#shared/json/encoded-json.ts';
+import { encodeJson } from '#shared/json/json.ts';
 import { exampleCall, projectOfCalls, readsOfCalls, shownTo } from './shown-calls.ts';
 
 /** The page of a call that one looks for. */

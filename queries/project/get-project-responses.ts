@@ -7,7 +7,7 @@ import { timestamp } from '#domain/codecs/time.ts';
 import type { Tenant } from '#domain/shared/access.ts';
 import { projects } from '#projections/access/projects.ts';
 import { nullable } from '#shared/codecs/choice.ts';
-import { encodeJson } from '#shared/json/encoded-json.ts';
+import { encodeJson } from '#shared/json/json.ts';
 
 /** What is stored of a project's conversations. */
 export const StoredResponsesSummary = t.type(

@@ -8,7 +8,7 @@ import { fileId } from '#domain/file/record.ts';
 import { notInStore, StoreFileRecord } from '#domain/store/store.ts';
 import { type StoreFileDocument, storeFileKey, storeFiles } from '#projections/files/store-files.ts';
 import { type StoreDocument, stores } from '#projections/files/stores.ts';
-import type { EncodedJson } from '#shared/json/encoded-json.ts';
+import type { EncodedJson } from '#shared/json/json.ts';
 
 const Input = t.type({ store_id: cuid, file_id: fileId });
 

@@ -8,7 +8,7 @@ import { cuid } from '#domain/codecs/id.ts';
 import { storeHistory } from '#domain/store/history.ts';
 import { StoreRecord, store } from '#domain/store/store.ts';
 import { type StoreDocument, stores } from '#projections/files/stores.ts';
-import type { EncodedJson } from '#shared/json/encoded-json.ts';
+import type { EncodedJson } from '#shared/json/json.ts';
 
 const Input = t.intersection([t.type({ store_id: cuid }), t.partial(asOfInput)]);
 const past = { history: storeHistory, entity: store, kind: 'store', notFound: 'store-not-found' } as const;

@@ -8,7 +8,7 @@ import { WebhookDelivery } from '#domain/webhook-endpoint/delivery.ts';
 import { checkMayChange } from '#domain/webhook-endpoint/webhook-endpoint.ts';
 import { type WebhookEndpointDocument, webhookEndpoints } from '#projections/webhook-endpoints.ts';
 import { type ListOf, listOf } from '#queries/shared/list-of.ts';
-import { encodeJson } from '#shared/json/encoded-json.ts';
+import { encodeJson } from '#shared/json/json.ts';
 
 const Input = t.intersection([t.type({ webhookEndpointId: cuid }), t.partial(pageInput)]);
 

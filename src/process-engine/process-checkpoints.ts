@@ -3,7 +3,7 @@ import type { RecordStore } from '#records/record-store.ts';
 import { BackOff } from '#shared/async/retrying.ts';
 import { delay } from '#shared/async/timed-waits.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';
-import { encodeJson } from '#shared/json/encoded-json.ts';
+import { encodeJson } from '#shared/json/json.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { OutageLog } from '#shared/logging/outage-log.ts';
 

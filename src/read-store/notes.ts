@@ -2,8 +2,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { nothingRead, ReadOfLog } from '#domain/shared/log-mark.ts';
 import type { RecordKey, RecordStore } from '#records/record-store.ts';
-import { encodeJson } from '#shared/json/encoded-json.ts';
-import type { Json } from '#shared/json/json.ts';
+import { encodeJson, type Json } from '#shared/json/json.ts';
 import type { Checkpoints, ProjectionPositions, PublishedPositions } from './published-positions.ts';
 import type { OperatorState, ProjectionStatus } from './read-store.ts';
 

@@ -1,4 +1,4 @@
-import { EncodedJson, encodeJson } from '#shared/json/encoded-json.ts';
+import { EncodedJson, encodeJson } from '#shared/json/json.ts';
 
 /** The value of a document: a JSON object. Free-form JSON inside it may be deep. */
 export type DocumentValue = object;

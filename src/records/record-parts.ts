@@ -1,5 +1,4 @@
-import { EncodedJson, jsonTextOf } from '#shared/json/encoded-json.ts';
-import type { Json } from '#shared/json/json.ts';
+import { EncodedJson, type Json, jsonTextOf } from '#shared/json/json.ts';
 
 /** The most records of one part. */
 const maxRecords = 1_000;

@@ -1,5 +1,4 @@
-import type { EncodedJson } from '#shared/json/encoded-json.ts';
-import type { Json } from '#shared/json/json.ts';
+import type { EncodedJson, Json } from '#shared/json/json.ts';
 
 /** What a group of small records is for. Each kind has a codec next to its user. */
 export type RecordKind =

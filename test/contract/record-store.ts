@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import type { RecordRange, RecordStore } from '#records/record-store.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';
-import { EncodedJson } from '#shared/json/encoded-json.ts';
-import type { Json } from '#shared/json/json.ts';
+import { EncodedJson, type Json } from '#shared/json/json.ts';
 
 const only = (key: string, value: Json) => new Map([[key, value]]);
 

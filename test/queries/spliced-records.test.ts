@@ -20,7 +20,7 @@ import { queries } from '#queries/table.ts';
 import { getTemplateVersion } from '#queries/template-version/get-template-version.ts';
 import type { PageRequest, ReadStore } from '#read-store/read-store.ts';
 import { StoredDocument } from '#read-store/stored-document.ts';
-import { EncodedJson } from '#shared/json/encoded-json.ts';
+import { EncodedJson } from '#shared/json/json.ts';
 import { ids, tenants } from '#test/support/events/tenants.ts';
 import { InMemorySubjectKeys } from '#test/support/fakes/in-memory-subject-keys.ts';
 import { countParsedCharacters } from '#test/support/harness/count-parsed-characters.ts';

@@ -6,7 +6,7 @@ import { currentHeld } from '#exchange/held.ts';
 import { abortAfter } from '#shared/async/timed-waits.ts';
 import { clock } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import { EncodedJson } from '#shared/json/encoded-json.ts';
+import { EncodedJson } from '#shared/json/json.ts';
 import { type ThreadHeap, threadError } from '#shared/memory/thread-heap.ts';
 import compareVersions, { type Comparison } from './compare-versions.ts';
 

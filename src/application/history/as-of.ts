@@ -19,8 +19,7 @@ import type { PersonalData } from '#personal-data/personal-data.ts';
 import { currentWorkOwner } from '#shared/async/fair-queue.ts';
 import { clock } from '#shared/clock.ts';
 import { withJsonSchema } from '#shared/codecs/json-schema.ts';
-import { type EncodedJson, encodeJson } from '#shared/json/encoded-json.ts';
-import type { Json } from '#shared/json/json.ts';
+import { type EncodedJson, encodeJson, type Json } from '#shared/json/json.ts';
 import type { FoldedStream } from './folded-stream.ts';
 import type { StreamHistory } from './stream-history.ts';
 

@@ -9,7 +9,7 @@ import { spendTurn, turn } from '#exchange/turns.ts';
 import { currentWorkOwner } from '#shared/async/fair-queue.ts';
 import { withJsonSchema } from '#shared/codecs/json-schema.ts';
 import { text } from '#shared/codecs/text.ts';
-import { type EncodedJson, encodeJson } from '#shared/json/encoded-json.ts';
+import { type EncodedJson, encodeJson } from '#shared/json/json.ts';
 import { describeEvent, type StreamReader } from './describe-event.ts';
 import { ListedEventType } from './listed-event-type.ts';
 import type { HistoryStep, StreamHistory } from './stream-history.ts';

@@ -1,7 +1,6 @@
 import type { TextStream } from '#exchange/client.ts';
 import type { Authorised } from '#exchange/request.ts';
-import type { EncodedJson } from '#shared/json/encoded-json.ts';
-import type { Json } from '#shared/json/json.ts';
+import type { EncodedJson, Json } from '#shared/json/json.ts';
 import type { RequestHeaders } from './request-headers.ts';
 
 /** A request of a known caller, and what it asks for in addition to its input. */

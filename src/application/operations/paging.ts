@@ -7,7 +7,7 @@ import { currentWorkOwner } from '#shared/async/fair-queue.ts';
 import { enumeration } from '#shared/codecs/choice.ts';
 import { withJsonSchema } from '#shared/codecs/json-schema.ts';
 import { wholeNumber } from '#shared/codecs/number.ts';
-import { type EncodedJson, encodeJson, encodeObject } from '#shared/json/encoded-json.ts';
+import { type EncodedJson, encodeJson, encodeObject } from '#shared/json/json.ts';
 
 /** Reads one collection. */
 export interface CollectionReader {

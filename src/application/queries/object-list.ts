@@ -9,7 +9,7 @@ import { enumeration, nullable } from '#shared/codecs/choice.ts';
 import { withJsonSchema } from '#shared/codecs/json-schema.ts';
 import { wholeNumber } from '#shared/codecs/number.ts';
 import { text } from '#shared/codecs/text.ts';
-import { type EncodedJson, encodeObject } from '#shared/json/encoded-json.ts';
+import { type EncodedJson, encodeObject } from '#shared/json/json.ts';
 
 /** The most items in a page, and the default of `limit`, as for OpenAI's files. */
 const maxObjects = 10_000;

@@ -14,8 +14,7 @@ import { keepNewestClaims, type ReadCollection } from '#read-store/newest-claims
 import type { DocumentValue, PageRequest, ReadStore, Where } from '#read-store/read-store.ts';
 import { StoredDocument } from '#read-store/stored-document.ts';
 import { clock } from '#shared/clock.ts';
-import type { EncodedJson } from '#shared/json/encoded-json.ts';
-import type { Json } from '#shared/json/json.ts';
+import type { EncodedJson, Json } from '#shared/json/json.ts';
 import { exportInTurn, makePage } from './made-in-turn.ts';
 import type { AnyQuery, DocumentSubject, QueryServices, QuerySources, Question, StreamSubject } from './query.ts';
 

@@ -7,7 +7,7 @@ import { noStream, type RecordedEvent } from '#event-store/event-store.ts';
 import type { RecordStore } from '#records/record-store.ts';
 import { withTimeout } from '#shared/async/timed-waits.ts';
 import { clock } from '#shared/clock.ts';
-import { EncodedJson } from '#shared/json/encoded-json.ts';
+import { EncodedJson } from '#shared/json/json.ts';
 import { type RememberedRequest, RememberedRequests } from './idempotency.ts';
 import type { StreamState } from './stream-state.ts';
 

@@ -8,8 +8,7 @@ import { hasBody, hasOwnArrivalLimits } from '#http/request/request-body.ts';
 import { type RequestContext, requestContextOf } from '#http/request/request-context.ts';
 import { isNamedIn } from '#http/request/request-headers.ts';
 import { serviceOwner, workForAll } from '#shared/async/fair-queue.ts';
-import { EncodedJson } from '#shared/json/encoded-json.ts';
-import { isObject, type Json } from '#shared/json/json.ts';
+import { EncodedJson, isObject, type Json } from '#shared/json/json.ts';
 
 /** Headers of every answer, in addition to the request's id: it is data, not a page, and its address goes to no other site. */
 const always = ['X-Content-Type-Options', 'nosniff', 'Referrer-Policy', 'no-referrer'];

@@ -3,8 +3,7 @@ import { type OperationRoute, pathParameters, placeOfItems } from '#application/
 import type { AskOperation } from '#mcp/request/ask-operation.ts';
 import type { McpExchange } from '#mcp/request/mcp-exchange.ts';
 import type { OperationTool } from '#mcp/tools/tool-catalogue.ts';
-import { EncodedJson } from '#shared/json/encoded-json.ts';
-import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
+import { EncodedJson, isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 
 /** The most values of one completion: the protocol's limit. */
 const maxValues = 100;

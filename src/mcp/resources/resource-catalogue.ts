@@ -11,8 +11,7 @@ import type { Failure } from '#domain/shared/failure.ts';
 import type { AskOperation } from '#mcp/request/ask-operation.ts';
 import type { McpExchange } from '#mcp/request/mcp-exchange.ts';
 import type { OperationTool } from '#mcp/tools/tool-catalogue.ts';
-import { jsonTextOf } from '#shared/json/encoded-json.ts';
-import type { JsonObject } from '#shared/json/json.ts';
+import { type JsonObject, jsonTextOf } from '#shared/json/json.ts';
 
 /** A resource: the answer of a query at a URI. */
 export interface McpResource {

@@ -3,8 +3,7 @@ import type { AnyOperation } from '#application/operations/operation.ts';
 import type { OperationResult } from '#application/operations/operation-request.ts';
 import { failures } from '#domain/failures.ts';
 import type { Failure } from '#domain/shared/failure.ts';
-import { EncodedJson } from '#shared/json/encoded-json.ts';
-import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
+import { EncodedJson, isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { isAnswerObject } from './tool-schema.ts';
 
 /** Returns the answer to a successful call: structured content, and a short text that says what happened. */

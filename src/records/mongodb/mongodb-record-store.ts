@@ -10,8 +10,7 @@ import type {
   RecordWriteOptions,
 } from '#records/record-store.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';
-import { EncodedJson, jsonTextOf } from '#shared/json/encoded-json.ts';
-import type { Json } from '#shared/json/json.ts';
+import { EncodedJson, type Json, jsonTextOf } from '#shared/json/json.ts';
 
 interface StoredRecord<Token = Long> {
   /** The kind and the key; the kind alone for the record with the token of the kind's newest `take`. */

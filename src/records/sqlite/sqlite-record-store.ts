@@ -7,8 +7,7 @@ import type {
   RecordWriteOptions,
 } from '#records/record-store.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';
-import { EncodedJson, jsonTextOf } from '#shared/json/encoded-json.ts';
-import type { Json } from '#shared/json/json.ts';
+import { EncodedJson, type Json, jsonTextOf } from '#shared/json/json.ts';
 import { SqliteFile, type SqliteStoreOptions } from '#sqlite/sqlite-file.ts';
 import type { SqlStatement, SqlWrite } from '#sqlite/sqlite-writer.ts';
 

@@ -3,7 +3,7 @@ import { polledPositions } from '#app/stores/polled-positions.ts';
 import { StreamWriter } from '#application/streams/stream-writer.ts';
 import { nothingRead } from '#domain/shared/log-mark.ts';
 import { type ProcessesRecord, processesRecordKey } from '#positions/position-poll.ts';
-import { encodeJson } from '#shared/json/encoded-json.ts';
+import { encodeJson } from '#shared/json/json.ts';
 import { organizationCreated } from '#test/support/events/organization-events.ts';
 import { AppendableEventStore } from '#test/support/fakes/appendable-event-store.ts';
 import { InMemoryRecordStore } from '#test/support/fakes/in-memory-record-store.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { RecordSnapshots } from '#application/streams/stream-snapshots.ts';
-import { EncodedJson } from '#shared/json/encoded-json.ts';
+import { EncodedJson } from '#shared/json/json.ts';
 import { InMemoryRecordStore } from '#test/support/fakes/in-memory-record-store.ts';
 
 const snapshot = { stream: 'flow-a', revision: 700, hash: 'one', stateVersion: 1, lines: ['{"a":[",\\n"]}'] };
