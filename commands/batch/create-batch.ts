@@ -1,13 +1,13 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { command } from '#application/commands/command.ts';
-import { notFound } from '#application/operations/access-refusals.ts';
 import { post } from '#application/operations/operation.ts';
 import { batch, lineScope, newBatchId } from '#domain/batch/batch.ts';
 import { BatchEndpoint, type BatchEvents } from '#domain/batch/events.ts';
 import { BatchMetadata, BatchRecord } from '#domain/batch/record.ts';
 import { type FileState, file, fileHeld, isFileThere } from '#domain/file/file.ts';
 import { ExpiresAfter, FileRecord } from '#domain/file/record.ts';
+import { notFound } from '#domain/shared/access.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { failure } from '#domain/shared/failure.ts';
 import { invalidInput } from '#exchange/input-errors.ts';

@@ -1,11 +1,11 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { command } from '#application/commands/command.ts';
-import { notFound } from '#application/operations/access-refusals.ts';
 import { remove } from '#application/operations/operation.ts';
 import { deletedObject, deletionOf } from '#application/queries/object-list.ts';
 import { file, fileRemoved, isFileThere } from '#domain/file/file.ts';
 import { FileRecord, fileId } from '#domain/file/record.ts';
+import { notFound } from '#domain/shared/access.ts';
 import { failure } from '#domain/shared/failure.ts';
 
 export const deleteFile = command({

@@ -1,7 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { command } from '#application/commands/command.ts';
-import { notFound } from '#application/operations/access-refusals.ts';
 import { post } from '#application/operations/operation.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { FieldValues, fillFields } from '#domain/instance/field-values.ts';
@@ -10,7 +9,7 @@ import { InstanceRecord } from '#domain/instance/record.ts';
 import { checkPublished } from '#domain/instance/upgradable.ts';
 import { project } from '#domain/project/project.ts';
 import { ProjectRecord } from '#domain/project/record.ts';
-import { canAccess } from '#domain/shared/access.ts';
+import { canAccess, notFound } from '#domain/shared/access.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { TemplateVersionRecord } from '#domain/template/record.ts';
 import { archived } from '#domain/template/template.ts';

@@ -1,13 +1,12 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { command } from '#application/commands/command.ts';
-import { notFound } from '#application/operations/access-refusals.ts';
 import { post } from '#application/operations/operation.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { organization } from '#domain/organization/organization.ts';
 import { project, projectRecord } from '#domain/project/project.ts';
 import { ProjectRecord } from '#domain/project/record.ts';
-import { canAccess } from '#domain/shared/access.ts';
+import { canAccess, notFound } from '#domain/shared/access.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { text } from '#shared/codecs/text.ts';
 

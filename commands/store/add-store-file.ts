@@ -1,11 +1,11 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { command } from '#application/commands/command.ts';
-import { notFound } from '#application/operations/access-refusals.ts';
 import { post } from '#application/operations/operation.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { file, isFileThere } from '#domain/file/file.ts';
 import { FileRecord } from '#domain/file/record.ts';
+import { notFound } from '#domain/shared/access.ts';
 import { newStoreFileRecord, StoreFileRecord, store, storeFileAdded } from '#domain/store/store.ts';
 import { text } from '#shared/codecs/text.ts';
 

@@ -1,12 +1,11 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { command } from '#application/commands/command.ts';
-import { notFound } from '#application/operations/access-refusals.ts';
 import { post } from '#application/operations/operation.ts';
 import { makerOf } from '#domain/api-key/api-key.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { project } from '#domain/project/project.ts';
-import { type Caller, canAccess, type Tenant } from '#domain/shared/access.ts';
+import { type Caller, canAccess, notFound, type Tenant } from '#domain/shared/access.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { WebhookEndpointRecord, WebhookEndpointWithSecret } from '#domain/webhook-endpoint/record.ts';
 import { knownWebhookEndpoint, webhookEndpoint } from '#domain/webhook-endpoint/webhook-endpoint.ts';

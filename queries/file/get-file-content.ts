@@ -1,10 +1,10 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { notFound } from '#application/operations/access-refusals.ts';
 import { get } from '#application/operations/operation.ts';
 import { contentQuery } from '#application/queries/content-query.ts';
 import { hasExpired } from '#domain/file/file.ts';
 import { fileId } from '#domain/file/record.ts';
+import { notFound } from '#domain/shared/access.ts';
 import { type FileDocument, files } from '#projections/files/files.ts';
 
 export const getFileContent = contentQuery<{ readonly file_id: string }, FileDocument>({

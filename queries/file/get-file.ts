@@ -9,12 +9,12 @@ import {
   pastServices,
   recordAsOf,
 } from '#application/history/as-of.ts';
-import { notFound } from '#application/operations/access-refusals.ts';
 import { get } from '#application/operations/operation.ts';
 import { query } from '#application/queries/query.ts';
 import { file, hasExpired } from '#domain/file/file.ts';
 import { fileHistory } from '#domain/file/history.ts';
 import { FileRecord, fileId } from '#domain/file/record.ts';
+import { notFound } from '#domain/shared/access.ts';
 import { type FileDocument, files } from '#projections/files/files.ts';
 import type { EncodedJson } from '#shared/json/json.ts';
 

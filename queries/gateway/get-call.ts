@@ -1,10 +1,9 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { notFound } from '#application/operations/access-refusals.ts';
 import { get } from '#application/operations/operation.ts';
 import { query } from '#application/queries/query.ts';
 import { cuid } from '#domain/codecs/id.ts';
-import type { Tenant } from '#domain/shared/access.ts';
+import { notFound, type Tenant } from '#domain/shared/access.ts';
 import { RecordedCall } from '#domain/usage/recorded-call.ts';
 import { text } from '#shared/codecs/text.ts';
 import { exampleCall, projectOfCalls, readsOfCalls, shownTo } from './shown-calls.ts';

@@ -1,11 +1,10 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import type { Comparison } from '#application/diffs/compare-versions.ts';
-import { notFound } from '#application/operations/access-refusals.ts';
 import { get } from '#application/operations/operation.ts';
 import { type Query, query } from '#application/queries/query.ts';
 import { cuid } from '#domain/codecs/id.ts';
-import { canAccess, type Scope } from '#domain/shared/access.ts';
+import { canAccess, notFound, type Scope } from '#domain/shared/access.ts';
 import type { FailureCode } from '#domain/shared/failure.ts';
 import type { TenantDocument } from '#projections/document.ts';
 import { JsonPatch } from '#shared/codecs/json-patch.ts';

@@ -1,7 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
-import { notFound } from '#application/operations/access-refusals.ts';
 import type { CollectionReader } from '#application/operations/paging.ts';
-import { type Caller, canAccess, type Tenant } from '#domain/shared/access.ts';
+import { type Caller, canAccess, notFound, type Tenant } from '#domain/shared/access.ts';
 import type { Failure } from '#domain/shared/failure.ts';
 import { organizations } from '#projections/access/organizations.ts';
 import { projects } from '#projections/access/projects.ts';

@@ -1,10 +1,10 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { notFound } from '#application/operations/access-refusals.ts';
 import { get } from '#application/operations/operation.ts';
 import { query } from '#application/queries/query.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { fileId } from '#domain/file/record.ts';
+import { notFound } from '#domain/shared/access.ts';
 import { notInStore, StoreFileRecord } from '#domain/store/store.ts';
 import { type StoreFileDocument, storeFileKey, storeFiles } from '#projections/files/store-files.ts';
 import { type StoreDocument, stores } from '#projections/files/stores.ts';

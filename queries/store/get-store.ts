@@ -1,10 +1,10 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { answerAsOf, asOfInput, type PastService, pastServices } from '#application/history/as-of.ts';
-import { notFound } from '#application/operations/access-refusals.ts';
 import { get } from '#application/operations/operation.ts';
 import { query } from '#application/queries/query.ts';
 import { cuid } from '#domain/codecs/id.ts';
+import { notFound } from '#domain/shared/access.ts';
 import { storeHistory } from '#domain/store/history.ts';
 import { StoreRecord, store } from '#domain/store/store.ts';
 import { type StoreDocument, stores } from '#projections/files/stores.ts';

@@ -1,6 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { notFound } from '#application/operations/access-refusals.ts';
 import { get } from '#application/operations/operation.ts';
 import {
   ListOrder,
@@ -12,6 +11,7 @@ import {
 import { query } from '#application/queries/query.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { FileRecord } from '#domain/file/record.ts';
+import { notFound } from '#domain/shared/access.ts';
 import { StoreFileRecord } from '#domain/store/store.ts';
 import { type StoreFileDocument, storeFiles } from '#projections/files/store-files.ts';
 import { type StoreDocument, stores } from '#projections/files/stores.ts';

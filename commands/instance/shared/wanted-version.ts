@@ -1,6 +1,5 @@
 import type { RelatedStateLoader } from '#application/commands/command.ts';
-import { notFound } from '#application/operations/access-refusals.ts';
-import { type Caller, canAccess } from '#domain/shared/access.ts';
+import { type Caller, canAccess, notFound } from '#domain/shared/access.ts';
 import type { Failure } from '#domain/shared/failure.ts';
 import type { TemplateVersionRecord } from '#domain/template/record.ts';
 import {

@@ -1,5 +1,4 @@
 import * as E from 'fp-ts/lib/Either.js';
-import { notFound } from '#application/operations/access-refusals.ts';
 import { describeOperation, type Operation } from '#application/operations/operation.ts';
 import type { Asked, Decoded, OperationResult } from '#application/operations/operation-request.ts';
 import type { ReadYourWrites } from '#application/operations/read-your-writes.ts';
@@ -20,7 +19,7 @@ import {
 import { refuseTooLarge, type StreamWriteResult } from '#application/streams/stream-turns.ts';
 import type { Decision, StreamWriter } from '#application/streams/stream-writer.ts';
 import { EndpointCreation, type EndpointPlaces } from '#application/webhooks/endpoint-places.ts';
-import { canAccess, isConcealedFor } from '#domain/shared/access.ts';
+import { canAccess, isConcealedFor, notFound } from '#domain/shared/access.ts';
 import { childId } from '#domain/shared/entity.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { defaultMaxFilledBytes } from '#domain/template/filled-size.ts';

@@ -1,6 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { notFound } from '#application/operations/access-refusals.ts';
 import {
   encodeCursor,
   maxPageItems,
@@ -11,6 +10,7 @@ import {
 import { instant } from '#domain/codecs/time.ts';
 import type { AnyEntityHistory } from '#domain/history/listed-event.ts';
 import type { ResourceKind, ResourceName } from '#domain/history/record.ts';
+import { notFound } from '#domain/shared/access.ts';
 import type { Entity } from '#domain/shared/entity.ts';
 import { type Failure, type FailureCode, failure } from '#domain/shared/failure.ts';
 import { invalidInput } from '#exchange/input-errors.ts';

@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type * as t from 'io-ts';
 import type { KeyUse } from '#application/access/key-resolver.ts';
-import type { Caller } from '#domain/shared/access.ts';
+import { type Caller, checkScopes, notFound } from '#domain/shared/access.ts';
 import { type Failure, failure, type InputError } from '#domain/shared/failure.ts';
 import type { Admission, TakePlace } from '#exchange/admission.ts';
 import type { RequestInput } from '#exchange/body.ts';
@@ -13,7 +13,6 @@ import { currentWorkOwner } from '#shared/async/fair-queue.ts';
 import { clock } from '#shared/clock.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import type { Logger } from '#shared/logging/logger.ts';
-import { checkScopes, notFound } from './access-refusals.ts';
 import {
   type AnyOperation,
   type Download,

@@ -1,12 +1,11 @@
 import * as E from 'fp-ts/lib/Either.js';
-import { notFound } from '#application/operations/access-refusals.ts';
 import { describeOperation, type Operation } from '#application/operations/operation.ts';
 import type { Asked, Decoded, OperationResult } from '#application/operations/operation-request.ts';
 import type { CollectionReader } from '#application/operations/paging.ts';
 import { maxPageBytes } from '#application/operations/paging.ts';
 import type { PendingResources, RequestReads } from '#application/operations/read-your-writes.ts';
 import { failures } from '#domain/failures.ts';
-import { type Caller, canAccess, isConcealedFor, type Tenant } from '#domain/shared/access.ts';
+import { type Caller, canAccess, isConcealedFor, notFound, type Tenant } from '#domain/shared/access.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import type { Admission } from '#exchange/admission.ts';
 import { currentHeld } from '#exchange/held.ts';

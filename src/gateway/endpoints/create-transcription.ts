@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { notFound } from '#application/operations/access-refusals.ts';
 import { post } from '#application/operations/operation.ts';
+import { notFound } from '#domain/shared/access.ts';
 import type { Failure, InputError } from '#domain/shared/failure.ts';
 import { arrivalFailure, bodyTooLarge } from '#exchange/body.ts';
 import { openAiErrors } from '#exchange/error-form.ts';

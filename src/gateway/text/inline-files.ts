@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { ProjectFile } from '#application/files/project-file.ts';
-import { notFound } from '#application/operations/access-refusals.ts';
+import { notFound } from '#domain/shared/access.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { largeBodyBytes, turn, workOfTurn } from '#exchange/turns.ts';
 import {

@@ -1,9 +1,8 @@
 import type { Tool } from '@modelcontextprotocol/server';
 import * as E from 'fp-ts/lib/Either.js';
-import { checkScopes } from '#application/operations/access-refusals.ts';
 import { type AnyOperation, effectOf } from '#application/operations/operation.ts';
 import type { OperationRoute } from '#application/operations/registry.ts';
-import type { Caller } from '#domain/shared/access.ts';
+import { type Caller, checkScopes } from '#domain/shared/access.ts';
 import type { Failure } from '#domain/shared/failure.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import { toolInputSchema, toolOutputSchema } from './tool-schema.ts';

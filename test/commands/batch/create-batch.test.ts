@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { checkScopes } from '#application/operations/access-refusals.ts';
 import { createBatch } from '#commands/batch/create-batch.ts';
 import { type FileState, file } from '#domain/file/file.ts';
+import { checkScopes } from '#domain/shared/access.ts';
 import { batchCreated } from '#test/support/events/batch-events.ts';
 import { fileCreated, fileDeleted, fileId } from '#test/support/events/file-events.ts';
 import { callerOf, ids, newIds } from '#test/support/events/tenants.ts';

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
 import type { AnyCommand } from '#application/commands/command.ts';
-import { checkScopes } from '#application/operations/access-refusals.ts';
 import { commands } from '#commands/table.ts';
 import { deleteWebhookEndpoint } from '#commands/webhook-endpoint/delete-webhook-endpoint.ts';
 import { replayWebhookEndpoint } from '#commands/webhook-endpoint/replay-webhook-endpoint.ts';
 import { rotateWebhookSecret } from '#commands/webhook-endpoint/rotate-webhook-secret.ts';
 import { testWebhookEndpoint } from '#commands/webhook-endpoint/test-webhook-endpoint.ts';
 import { updateWebhookEndpoint } from '#commands/webhook-endpoint/update-webhook-endpoint.ts';
-import type { KeyType } from '#domain/shared/access.ts';
+import { checkScopes, type KeyType } from '#domain/shared/access.ts';
 import { webhookEndpoint } from '#domain/webhook-endpoint/webhook-endpoint.ts';
 import { callerOf, ids } from '#test/support/events/tenants.ts';
 import { secondSealed, webhookEndpointCreated } from '#test/support/events/webhook-events.ts';
