@@ -31,8 +31,8 @@ const dayPattern = /^\d{4}-\d\d-\d\d$/;
 const asOfFault = 'must be an RFC 3339 time, like 2026-01-05T09:30:00Z, a day, like 2026-01-05, or a revision, like 3';
 
 /** Returns the last millisecond of a day in UTC; null if the value is not a day. */
-function endOfDay(value: unknown): string | null {
-  return typeof value === 'string' && dayPattern.test(value) ? `${value}T23:59:59.999Z` : null;
+function endOfDay(value: string): string | null {
+  return dayPattern.test(value) ? `${value}T23:59:59.999Z` : null;
 }
 
 /** A day that has not ended means now: what expires later today is not gone yet. */
@@ -47,7 +47,9 @@ export const AsOf = withJsonSchema(
     'as of',
     (value): value is Moment => typeof value === 'object' && value !== null,
     (value, context) => {
-      if (typeof value === 'string' && revisionPattern.test(value)) return t.success({ revision: Number(value) });
+      // Most requests ask for the present, and name no moment.
+      if (typeof value !== 'string') return t.failure(value, context, asOfFault);
+      if (revisionPattern.test(value)) return t.success({ revision: Number(value) });
       const end = endOfDay(value);
       const time = instant.decode(end ?? value);
       return E.isRight(time)

@@ -117,16 +117,16 @@ async function loadSubject(
   const reads = runtime.pending.beginReads(Object.values(parameters), caller);
   if (subject === null) return E.right({ found: noSubject, reads });
   const id = parameters[subject.parameter] ?? '';
-  const unknown = E.left(notFound(subject.notFound, id));
-  if (isConcealedFor(caller.keyType, scope)) return unknown;
+  const unknown = () => E.left(notFound(subject.notFound, id));
+  if (isConcealedFor(caller.keyType, scope)) return unknown();
   if ('entity' in subject)
-    return (await isInStream(subject.entity, id, caller, runtime)) ? E.right({ found: named(id), reads }) : unknown;
+    return (await isInStream(subject.entity, id, caller, runtime)) ? E.right({ found: named(id), reads }) : unknown();
   const { result, isLate } = await reads.read(
     [subject.collection.name],
     () => findDocument(subject, id, caller, runtime),
     (found) => found === null || found === 'absent',
   );
-  if (result === null) return isLate ? E.left(notShown(id)) : unknown;
+  if (result === null) return isLate ? E.left(notShown(id)) : unknown();
   return E.right({ found: isLate ? 'not-yet' : result, reads });
 }
 
