@@ -23,8 +23,8 @@ export interface ErrorForm {
   readonly isOwn: (body: Json) => boolean;
   /** The server-sent event that reports an error inside a stream. */
   readonly event: (error: JsonObject) => string;
-  /** The header with the request's id under the name that clients of the protocol read, name and value in turn. */
-  readonly requestIdHeader: (requestId: string) => ReadonlyArray<string>;
+  /** The name of another header with the request's id, which clients of the protocol read; null for none. */
+  readonly requestIdHeader: string | null;
 }
 
 /** OpenAI's form (https://platform.openai.com/docs/guides/error-codes/api-errors). */
@@ -35,7 +35,7 @@ export const openAiErrors: ErrorForm = {
   ofProvider: (error) => ({ error: { ...error } }),
   isOwn: (body) => isObject(body) && isObject(body.error) && !isAnthropics(body),
   event: (error) => `data: ${JSON.stringify(error)}\n\n`,
-  requestIdHeader: () => [],
+  requestIdHeader: null,
 };
 
 /** The same on `/v1/responses`, whose clients expect 400 for invalid input. */
@@ -53,7 +53,7 @@ export const anthropicErrors: ErrorForm = {
       : anthropicError(anthropicErrorType(status), message, requestId),
   isOwn: (body) => isObject(body) && isAnthropics(body),
   event: (error) => `event: error\ndata: ${JSON.stringify(error)}\n\n`,
-  requestIdHeader: (requestId) => ['request-id', requestId],
+  requestIdHeader: 'request-id',
 };
 
 function messageOfTooLong(message: string): string {

@@ -80,7 +80,8 @@ export async function runCall(
   const { limits } = gateway;
   const admission = limits.acquire(request.caller);
   const { headers, refusal: refused } = admission instanceof Promise ? await admission : admission;
-  request.client.addHeaders([...always, ...errors.requestIdHeader(request.id), ...headers]);
+  const { requestIdHeader: name } = errors;
+  request.client.addHeaders([...always, ...(name === null ? [] : [name, request.id]), ...headers]);
   if (refused !== null) return sendFailure(request, refused, errors);
   request.held.add(() => limits.release(request.caller));
   const configuration = gateway.acquireConfiguration();

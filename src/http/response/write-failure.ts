@@ -13,7 +13,8 @@ export function writeFailure(context: RequestContext, refusal: Failure, allowedM
   context.code = refusal.code;
   context.isOutage = refusal.isOutage === true;
   const fields = [...apiSecurityHeaders, ...noStoreHeaders, ...context.limitHeaders, ...context.ignoredHeaders];
-  if (context.plane === 'gateway') fields.push(...context.errorForm.requestIdHeader(context.requestId));
+  const { requestIdHeader: name } = context.errorForm;
+  if (context.plane === 'gateway' && name !== null) fields.push(name, context.requestId);
   fields.push('Content-Type', answer.contentType);
   if (refusal.code === 'method-not-allowed') fields.push('Allow', allowedMethods.join(', '));
   if (answer.status === 401) fields.push('WWW-Authenticate', challenge(refusal));
