@@ -1,5 +1,16 @@
+import * as E from 'fp-ts/lib/Either.js';
 import { type Failure, failure } from '#domain/shared/failure.ts';
-import { CompiledIdRules, type FoundId, type FoundIds, type IdRules, IdSuspicion } from '#gateway/framing/id-finder.ts';
+import { scanJsonObject } from '#exchange/json-body.ts';
+import { continueRead, type Place, type ReadBody } from '#gateway/framing/json-members.ts';
+import { type PathPattern, type PathTree, PathWalk, pathTree } from '#gateway/framing/path-tree.ts';
+import {
+  cutPointer,
+  type GrowingPointer,
+  maxPointerLength,
+  pointerIn,
+  rootPointer,
+} from '#shared/json/json-pointer.ts';
+import { hasEscape, isNamed, type JsonListener, maxJsonLevels, stringIn } from '#shared/json/json-scanner.ts';
 
 /**
  * What an id names. All but `own file` lives in the account at a provider, which all tenants share. A `cited file` is
@@ -19,32 +30,231 @@ export type IdKind =
   | 'voice'
   | 'cache';
 
-/** An id in a request. */
-export type NamedId = FoundId<IdKind>;
-
-/** The ids in a request. */
-export type NamedIds = FoundIds<IdKind>;
-
 /** Members that name what lives at a provider, in every protocol. */
 export const fileNames = { file_id: 'file', file_ids: 'file' } as const;
 /** Members that name what a provider's own tools have. */
 export const hostedNames = { container: 'container', container_id: 'container', skill_id: 'skill' } as const;
-
-/** Prepares the rules of a protocol: which ids its requests may have, and which JSON in them is the client's own. */
-export function compileIdRules(rules: IdRules<IdKind>): CompiledIdRules<IdKind> {
-  return new CompiledIdRules(rules);
-}
-
-/** Looks for ids in a request while it is read. */
-export function suspectIds(bytes: Buffer, rules: CompiledIdRules<IdKind>): IdSuspicion<IdKind> {
-  return new IdSuspicion(bytes, rules);
-}
 
 /** Maximum number of ids in a client's request that are looked at. */
 export const maxIdsOfClient = 10_000;
 
 /** Maximum number of ids in a request with the turns before it. */
 export const maxIdsOfConversation = 100_000;
+
+/** Which members name something by its id. */
+export interface IdRules {
+  /** Names of members, at every depth. */
+  readonly names: Readonly<Record<string, IdKind>>;
+  /** Paths of members whose names are ordinary words, or that name something else there. */
+  readonly paths: ReadonlyArray<readonly [PathPattern, IdKind]>;
+  /** Paths of JSON in which names have no meaning. */
+  readonly freeJson: ReadonlyArray<PathPattern>;
+}
+
+/** An id in a request. */
+export interface NamedId extends Place {
+  readonly kind: IdKind;
+  readonly pointer: string;
+  /** The offset of its member's name. */
+  readonly nameStart: number;
+  /** The object that has its member. */
+  readonly object: Place;
+}
+
+type Growing = { -readonly [Key in keyof Place]: Place[Key] };
+
+const quote = 0x22;
+/** A character of a name takes at most six bytes. */
+const maxCharacterBytes = 6;
+const free = Symbol('free');
+
+/** Names of members by their length in bytes. */
+class NameTable<Kind> {
+  readonly #kinds: ReadonlyMap<string, Kind>;
+  readonly #byLength: ReadonlyArray<ReadonlyArray<readonly [string, Kind]> | undefined>;
+  readonly #minBytes: number;
+  readonly #maxBytes: number;
+
+  constructor(names: ReadonlyArray<readonly [string, Kind]>) {
+    const lengths = names.map(([{ length }]) => length);
+    this.#kinds = new Map(names);
+    this.#minBytes = Math.min(...lengths);
+    this.#maxBytes = Math.max(...lengths);
+    this.#byLength = Array.from({ length: this.#maxBytes + 1 }, (_, length) =>
+      lengths.includes(length) ? names.filter(([name]) => name.length === length) : undefined,
+    );
+  }
+
+  /** What a name between two offsets means, which include its quotes; null for any other name. */
+  find(bytes: Buffer, start: number, end: number): Kind | null {
+    const length = end - start - 2;
+    if (length < this.#minBytes || length > this.#maxBytes * maxCharacterBytes) return null;
+    if (hasEscape(bytes, start, end)) return this.#kinds.get(stringIn(bytes, start, end)) ?? null;
+    const names = this.#byLength[length];
+    if (names === undefined) return null;
+    for (const [name, kind] of names) if (isNamed(bytes, start, end, name)) return kind;
+    return null;
+  }
+}
+
+/** The rules of a protocol, in the form in which a scan needs them. */
+export class CompiledIdRules {
+  readonly names: NameTable<IdKind>;
+  readonly paths: PathTree<IdKind | typeof free>;
+  /** Without one of these names, a text has no ids. */
+  readonly suspects: NameTable<true>;
+
+  constructor({ names, paths, freeJson }: IdRules) {
+    this.names = new NameTable(Object.entries<IdKind>(names));
+    this.paths = pathTree<IdKind | typeof free>([...paths, ...freeJson.map((path) => [path, free] as const)]);
+    const ofPaths = paths.map(([path]) => path.findLast((key) => key !== 'id') as string);
+    this.suspects = new NameTable(
+      [...new Set([...Object.keys(names), ...ofPaths])].map((name) => [name, true] as const),
+    );
+  }
+}
+
+/** The ids in a request. */
+export interface NamedIds {
+  readonly found: ReadonlyArray<NamedId>;
+  /** Whether there are more ids than are kept. */
+  readonly isOverflown: boolean;
+}
+
+/** Looks at names while a scanner reads a text for something else. Nearly no text has a suspect one. */
+export class IdSuspicion {
+  readonly maxLevel = maxJsonLevels;
+  readonly #bytes: Buffer;
+  readonly #rules: CompiledIdRules;
+  #isRaised = false;
+
+  constructor(bytes: Buffer, rules: CompiledIdRules) {
+    this.#bytes = bytes;
+    this.#rules = rules;
+  }
+
+  begin(nameStart: number, nameEnd: number): void {
+    if (nameStart === -1 || this.#isRaised) return;
+    this.#isRaised = this.#rules.suspects.find(this.#bytes, nameStart, nameEnd) !== null;
+  }
+
+  /** Finds the ids after the scan: a text with a suspect name is scanned once more. @param maxIds those that are kept */
+  findIds(maxIds: number): ReadBody<NamedIds> {
+    if (!this.#isRaised) return noIds;
+    const finder = new IdFinder(this.#bytes, this.#rules, maxIds);
+    const scanned = scanJsonObject(this.#bytes, Number.POSITIVE_INFINITY, finder);
+    return continueRead(scanned, () => E.right(finder));
+  }
+}
+
+const noIds: E.Either<never, NamedIds> = E.right({ found: [], isOverflown: false });
+
+/**
+ * Finds the ids in a text while a scanner reads it, at every depth. An id is a text that is a member's value, or an item
+ * of the list that is one. Names count as they are read, with or without escapes.
+ */
+export class IdFinder implements JsonListener, NamedIds {
+  readonly maxLevel = maxJsonLevels;
+  readonly found: NamedId[] = [];
+  /** Whether there are more ids than are kept. */
+  isOverflown = false;
+  readonly #bytes: Buffer;
+  readonly #rules: CompiledIdRules;
+  readonly #maxIds: number;
+  readonly #walk: PathWalk<IdKind | typeof free>;
+  /** For each level, its latest value's index in a list as a negative number, or the offset of its name. */
+  readonly #keys: number[] = [0];
+  readonly #nameEnds: number[] = [0];
+  readonly #starts: number[] = [0];
+  /** For each level, what a text there is the id of. */
+  readonly #kinds: (IdKind | null)[] = [null];
+  /** For each level, the place of its latest value if an id is directly inside of it. */
+  readonly #objects: (Growing | null)[] = [null];
+  /** For each level, the pointer of its latest value if an id is in it. */
+  readonly #pointers: (GrowingPointer | null)[] = [rootPointer];
+  /** The level of the value with free JSON that is being read. */
+  #freeLevel = Number.POSITIVE_INFINITY;
+  #open: Growing | null = null;
+
+  constructor(bytes: Buffer, rules: CompiledIdRules, maxIds: number) {
+    this.#bytes = bytes;
+    this.#rules = rules;
+    this.#maxIds = maxIds;
+    this.#walk = new PathWalk(bytes, rules.paths);
+  }
+
+  begin(level: number, start: number, nameStart: number, nameEnd: number): void {
+    if (level > this.#freeLevel || this.isOverflown) return;
+    this.#freeLevel = Number.POSITIVE_INFINITY;
+    const isItem = nameStart === -1;
+    this.#keys[level] = isItem ? Math.min(this.#keys[level] as number, 0) - 1 : nameStart;
+    this.#keys[level + 1] = 0;
+    this.#nameEnds[level] = nameEnd;
+    this.#starts[level] = start;
+    this.#objects[level] = null;
+    this.#pointers[level] = level === 0 ? rootPointer : null;
+    const atPath = this.#walk.begin(level, nameStart, nameEnd);
+    if (atPath === free) {
+      this.#freeLevel = level;
+      return;
+    }
+    const kind = atPath ?? (isItem ? this.#kindOfItem(level) : this.#rules.names.find(this.#bytes, nameStart, nameEnd));
+    this.#kinds[level] = isItem ? null : kind;
+    if (kind !== null && this.#bytes[start] === quote) this.#add(kind, level, start);
+  }
+
+  end(level: number, end: number): void {
+    if (level > this.#freeLevel) return;
+    if (this.#open !== null) {
+      this.#open.end = end;
+      this.#open = null;
+    }
+    const object = this.#objects[level];
+    if (object !== null && object !== undefined) object.end = end;
+  }
+
+  #kindOfItem(level: number): IdKind | null {
+    return level === 0 ? null : (this.#kinds[level - 1] ?? null);
+  }
+
+  #add(kind: IdKind, level: number, start: number): void {
+    if (this.found.length >= this.#maxIds) {
+      this.isOverflown = true;
+      return;
+    }
+    const objectLevel = (this.#keys[level] as number) < 0 ? level - 2 : level - 1;
+    this.#objects[objectLevel] ??= { valueStart: this.#starts[objectLevel] as number, end: -1 };
+    const id = {
+      kind,
+      pointer: this.#pointerAt(level).text,
+      nameStart: this.#keys[objectLevel + 1] as number,
+      valueStart: start,
+      end: start,
+      object: this.#objects[objectLevel] as Place,
+    };
+    this.found.push(id);
+    this.#open = id;
+  }
+
+  /** Each value's pointer is made once, and ids in the same object or list share it: names can be long and many. */
+  #pointerAt(level: number): GrowingPointer {
+    const known = this.#pointers[level];
+    if (known !== null && known !== undefined) return known;
+    const pointer = this.#pointerIn(this.#pointerAt(level - 1), level);
+    this.#pointers[level] = pointer;
+    return pointer;
+  }
+
+  #pointerIn(around: GrowingPointer, level: number): GrowingPointer {
+    const [key, nameEnd] = [this.#keys[level] as number, this.#nameEnds[level] as number];
+    if (around.isCut) return around;
+    if (key < 0) return pointerIn(around, String(-key - 1));
+    // A longer name has no place in the pointer, and is not read.
+    const maxBytes = maxCharacterBytes * (maxPointerLength - around.text.length);
+    if (nameEnd - key > maxBytes) return cutPointer(around);
+    return pointerIn(around, stringIn(this.#bytes, key, nameEnd));
+  }
+}
 
 /** Maximum number of files that a client's request names, each as often as it names it. */
 const maxFiles = 1_000;

@@ -15,13 +15,13 @@ import { PlaceFinder } from '#gateway/framing/json-places.ts';
 import { checkFlag, checkText, inputError, spellingFaults } from '#gateway/framing/member-checks.ts';
 import { MessageChecker, messagesFaults } from '#gateway/protocols/message-checker.ts';
 import {
-  compileIdRules,
+  CompiledIdRules,
   fileNames,
   hostedNames,
+  IdSuspicion,
   maxIdsOfClient,
   type NamedIds,
   refuseIds,
-  suspectIds,
 } from '#gateway/protocols/provider-ids.ts';
 import type { Json } from '#shared/json/json.ts';
 import type { JsonListener } from '#shared/json/json-scanner.ts';
@@ -46,7 +46,7 @@ const tooManyBlocks = invalidInput([{ pointer: '/messages', message: 'has too ma
 const signatures = ['messages', '*', 'content', '*', 'signature'];
 
 /** The ids that a request may have, and the JSON in it that is the client's own. */
-const messagesIdRules = compileIdRules({
+const messagesIdRules = new CompiledIdRules({
   names: { ...fileNames, ...hostedNames },
   paths: [
     [['container', 'id'], 'container'],
@@ -134,14 +134,14 @@ class MessagesListener implements JsonListener {
   readonly maxLevel: number;
   readonly members: MemberCollector;
   readonly messages: MessageChecker;
-  readonly ids: ReturnType<typeof suspectIds>;
+  readonly ids: IdSuspicion;
   readonly signatures: PlaceFinder;
   #isInMessages = false;
 
   constructor(bytes: Buffer) {
     this.members = new MemberCollector(bytes, names);
     this.messages = new MessageChecker(bytes);
-    this.ids = suspectIds(bytes, messagesIdRules);
+    this.ids = new IdSuspicion(bytes, messagesIdRules);
     this.signatures = new PlaceFinder(bytes, [signatures]);
     this.maxLevel = this.ids.maxLevel;
   }

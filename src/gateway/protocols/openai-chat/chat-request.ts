@@ -15,13 +15,13 @@ import { checkFlag, checkText, inputError, spellingFaults } from '#gateway/frami
 import { MessageChecker, messagesFaults } from '#gateway/protocols/message-checker.ts';
 import { type ReasoningHint, reasoningHints } from '#gateway/protocols/protocol.ts';
 import {
-  compileIdRules,
+  CompiledIdRules,
   fileNames,
+  IdSuspicion,
   maxIdsOfClient,
   type NamedId,
   type NamedIds,
   refuseIds,
-  suspectIds,
 } from '#gateway/protocols/provider-ids.ts';
 import type { Json } from '#shared/json/json.ts';
 import type { JsonListener } from '#shared/json/json-scanner.ts';
@@ -62,7 +62,7 @@ const chatNames = wantedNames(
 );
 
 /** The ids that a chat may have, and the JSON in it that is the client's own. */
-const chatIdRules = compileIdRules({
+const chatIdRules = new CompiledIdRules({
   names: { ...fileNames, cached_content: 'cache' },
   paths: [
     [['messages', '*', 'content', '*', 'file', 'file_id'], 'own file'],
@@ -124,13 +124,13 @@ class ChatListener implements JsonListener {
   readonly maxLevel: number;
   readonly members: MemberCollector;
   readonly messages: MessageChecker;
-  readonly ids: ReturnType<typeof suspectIds>;
+  readonly ids: IdSuspicion;
   #isInMessages = false;
 
   constructor(bytes: Buffer) {
     this.members = new MemberCollector(bytes, chatNames);
     this.messages = new MessageChecker(bytes);
-    this.ids = suspectIds(bytes, chatIdRules);
+    this.ids = new IdSuspicion(bytes, chatIdRules);
     this.maxLevel = this.ids.maxLevel;
   }
 

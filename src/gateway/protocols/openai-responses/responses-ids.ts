@@ -1,5 +1,5 @@
 import type { PathPattern } from '#gateway/framing/path-tree.ts';
-import { compileIdRules, fileNames, hostedNames } from '#gateway/protocols/provider-ids.ts';
+import { CompiledIdRules, fileNames, hostedNames } from '#gateway/protocols/provider-ids.ts';
 
 /** The paths of the tools that a client declares, and of those in a namespace. */
 const toolsAt = (path: PathPattern): ReadonlyArray<PathPattern> => [
@@ -9,7 +9,7 @@ const toolsAt = (path: PathPattern): ReadonlyArray<PathPattern> => [
 const item = ['input', '*'];
 
 /** The ids that a request of Responses may have, and the JSON in it that is the client's own. */
-export const responsesIdRules = compileIdRules({
+export const responsesIdRules = new CompiledIdRules({
   names: { ...fileNames, ...hostedNames, vector_store_id: 'vector store', vector_store_ids: 'vector store' },
   paths: [
     [[...item, 'content', '*', 'file_id'], 'own file'],

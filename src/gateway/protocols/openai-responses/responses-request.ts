@@ -17,12 +17,12 @@ import {
 import { PlaceFinder } from '#gateway/framing/json-places.ts';
 import { checkFlag, checkText, inputError, spellingFaults } from '#gateway/framing/member-checks.ts';
 import {
+  IdSuspicion,
   maxIdsOfClient,
   maxIdsOfConversation,
   type NamedId,
   type NamedIds,
   refuseIds,
-  suspectIds,
   tooManyIds,
 } from '#gateway/protocols/provider-ids.ts';
 import { describingMembers } from '#responses/turn-scan.ts';
@@ -256,14 +256,14 @@ class ResponsesListener implements JsonListener {
   readonly maxLevel: number;
   readonly members: MemberCollector;
   readonly places: PlaceFinder;
-  readonly ids: ReturnType<typeof suspectIds>;
+  readonly ids: IdSuspicion;
   readonly contents: ItemContents;
   #isInLists = false;
 
   constructor(bytes: Buffer) {
     this.members = new MemberCollector(bytes, names);
     this.places = new PlaceFinder(bytes, patterns);
-    this.ids = suspectIds(bytes, responsesIdRules);
+    this.ids = new IdSuspicion(bytes, responsesIdRules);
     this.contents = new ItemContents(bytes);
     this.maxLevel = this.ids.maxLevel;
   }

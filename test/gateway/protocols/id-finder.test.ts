@@ -1,18 +1,16 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { CompiledIdRules, IdFinder, type IdRules } from '#gateway/framing/id-finder.ts';
+import { CompiledIdRules, IdFinder, type IdKind, type IdRules } from '#gateway/protocols/provider-ids.ts';
 import { isObject, type Json } from '#shared/json/json.ts';
 import { pointerTo } from '#shared/json/json-pointer.ts';
 import { JsonScanner } from '#shared/json/json-scanner.ts';
 import { itInRounds } from '#test/support/run/long.ts';
 
-type Kind = 'file' | 'own file' | 'box';
-
-const rules: IdRules<Kind> = {
-  names: { file_id: 'file', file_ids: 'file', box: 'box' },
+const rules: IdRules = {
+  names: { file_id: 'file', file_ids: 'file', box: 'container' },
   paths: [
     [['list', '*', 'file_id'], 'own file'],
-    [['box', 'id'], 'box'],
+    [['box', 'id'], 'container'],
   ],
   freeJson: [['meta'], ['list', '*', 'free'], ['list', '*', 'list', '*', 'free']],
 };
@@ -42,7 +40,7 @@ const matches = (pattern: ReadonlyArray<string>, keys: ReadonlyArray<string | nu
 function expectedIn(
   value: Json | undefined,
   keys: ReadonlyArray<string | number> = [],
-): ReadonlyArray<readonly [string, Kind]> {
+): ReadonlyArray<readonly [string, IdKind]> {
   if (rules.freeJson.some((pattern) => matches(pattern, keys))) return [];
   if (Array.isArray(value)) return value.flatMap((each, index) => expectedIn(each, [...keys, index]));
   if (isObject(value)) return Object.entries(value).flatMap(([name, each]) => expectedIn(each, [...keys, name]));
@@ -97,7 +95,7 @@ describe('ids in a body', () => {
     const object = JSON.parse(text).list[0];
     assert.deepEqual(idsIn(text), [
       { kind: 'own file', pointer: '/list/0/file_id', id: 'abc', member: '"file_\\u0069d"', object },
-      { kind: 'box', pointer: '/list/0/box/0', id: 'one', member: '"box"', object },
+      { kind: 'container', pointer: '/list/0/box/0', id: 'one', member: '"box"', object },
     ]);
   });
 
