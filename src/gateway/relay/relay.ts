@@ -1,9 +1,15 @@
 import type { StreamReport } from '#application/operations/operation.ts';
 import { failure as failureWith } from '#domain/shared/failure.ts';
 import type { Held } from '#exchange/held.ts';
-import { Attempt, type AttemptOutcome, type AttemptTimes } from '#gateway/attempt/attempt.ts';
+import {
+  Attempt,
+  type AttemptOutcome,
+  type AttemptTimeouts,
+  type AttemptTimes,
+  attemptTimeouts,
+  wholeAnswerTimeouts,
+} from '#gateway/attempt/attempt.ts';
 import { type AttemptFailure, isRefusedFor, redactRefusal, unreadable } from '#gateway/attempt/attempt-failure.ts';
-import { type AttemptTimeouts, attemptTimeouts, wholeAnswerTimeouts } from '#gateway/attempt/attempt-timeouts.ts';
 import type { BodyConsumer } from '#gateway/attempt/body-consumer.ts';
 import { Deadline } from '#gateway/attempt/deadline.ts';
 import { type ModelRoute, orderTargets, type Target } from '#gateway/config/catalogue.ts';

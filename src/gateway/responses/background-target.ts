@@ -1,7 +1,6 @@
 import type { ByteReservation } from '#exchange/byte-budget.ts';
-import { Attempt, type AttemptOutcome } from '#gateway/attempt/attempt.ts';
+import { Attempt, type AttemptOutcome, attemptTimeouts } from '#gateway/attempt/attempt.ts';
 import { type AttemptFailure, noRoom, redactRefusal, tooLarge } from '#gateway/attempt/attempt-failure.ts';
-import { attemptTimeouts } from '#gateway/attempt/attempt-timeouts.ts';
 import { Deadline } from '#gateway/attempt/deadline.ts';
 import { HeldBody } from '#gateway/attempt/held-body.ts';
 import type { ModelRoute, WeightedTarget } from '#gateway/config/catalogue.ts';
