@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import type { StreamReport } from '#application/operations/operation.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import type { ArrivalLimits } from '#exchange/body.ts';
-import { type ErrorForm, openAiErrors } from '#exchange/error-form.ts';
+import type { ErrorForm } from '#exchange/error-form.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import type { Authorised } from '#exchange/request.ts';
 import type { ConfigurationSnapshot } from '#gateway/config/configuration-snapshot.ts';
@@ -75,7 +75,7 @@ export async function runCall(
   bounds: GatewayLimits,
   request: Authorised,
   answer: (call: GatewayCall) => Promise<CallResult>,
-  errors: ErrorForm = openAiErrors,
+  errors: ErrorForm,
 ): Promise<StreamReport> {
   const { limits } = gateway;
   const admission = limits.acquire(request.caller);

@@ -85,10 +85,9 @@ export function openGateway(source: GatewaySource | null, runtime: Runtime): Ope
 }
 
 /** Returns what makes the calls of batch lines; null on a node that runs no batches. */
-export function lineCallsThrough(gateway: Gateway | null, { config, admission }: Runtime): LineCalls | null {
+export function lineCallsThrough(gateway: Gateway | null, { config }: Runtime): LineCalls | null {
   if (gateway === null || !config.roles.has('projections')) return null;
-  const { body: bodies, answer: answers } = admission.budgets;
-  return createLineCaller({ gateway, limits: gatewayLimits(config.limits), bodies, answers });
+  return createLineCaller(gateway, gatewayLimits(config.limits));
 }
 
 /** Removes old records of calls, and the oldest ones of projects that have too many. */

@@ -4,7 +4,7 @@ import type { BatchLine, LineCalls, LineOutcome, LineRequest } from '#applicatio
 import { batchEndpoints } from '#domain/batch/events.ts';
 import { type Failure, type FailureCode, failure } from '#domain/shared/failure.ts';
 import { MemoryBody } from '#exchange/body.ts';
-import { answersFull, type ByteBudget } from '#exchange/byte-budget.ts';
+import { answersFull } from '#exchange/byte-budget.ts';
 import { MemoryResponse } from '#exchange/client.ts';
 import type { ErrorForm } from '#exchange/error-form.ts';
 import { ClientDisconnectedError, Held } from '#exchange/held.ts';
@@ -18,15 +18,6 @@ import type { CallResult, GatewayCall, GatewayLimits } from '#gateway/gateway-ca
 import { endpoints } from '#gateway/operations.ts';
 import { gatewayErrorResponse, sendError } from '#gateway/response/error-response.ts';
 import { readLine } from './read-line.ts';
-
-export interface LineCallerOptions {
-  readonly gateway: Gateway;
-  readonly limits: GatewayLimits;
-  /** Counts the bytes that bodies hold. */
-  readonly bodies: ByteBudget;
-  /** Counts the bytes that answers hold. */
-  readonly answers: ByteBudget;
-}
 
 /** The most bytes of one answer: a speech or a long chat. */
 const maxAnswerBytes = 64 * 1024 * 1024;
@@ -48,31 +39,33 @@ const laterMs = 250;
 const later: LineOutcome = { kind: 'later', afterMs: laterMs };
 
 /** Makes the calls of batch lines through the gateway, without a connection. */
-export function createLineCaller({ gateway, limits, bodies, answers }: LineCallerOptions): LineCalls {
+export function createLineCaller(gateway: Gateway, limits: GatewayLimits): LineCalls {
+  const { budgets } = gateway.admission;
   return {
     read: (line, endpoint) => readLine(line, endpoint, limits.maxJsonValues),
     call: async (line, request) => {
       const { caller, batchId, signal } = request;
-      if (answers.fullFor(caller.projectId) !== null) return later;
-      const refusal = gateway.limits.acquireInBackground(caller);
-      if (refusal !== null) return later;
-      const held = new Held(caller.projectId, { body: bodies, answer: answers });
-      held.add(() => gateway.limits.release(caller));
-      const configuration = gateway.acquireConfiguration();
-      held.add(() => gateway.releaseConfiguration(configuration));
-      const written = answers.hold(caller.projectId);
-      const releaseWritten = held.add(() => written.release());
-      const response = new MemoryResponse(maxAnswerBytes, written);
-      const endpoint = lineEndpoints[request.endpoint];
-      const headers = { 'content-type': 'application/json', 'idempotency-key': request.idempotencyKey };
-      const errors = endpoint.errorForm(headers);
-      const leave = () => {
-        held.leave();
-        response.disconnect();
-      };
-      signal.addEventListener('abort', leave, { once: true });
+      const held = new Held(caller.projectId, budgets);
       try {
         if (signal.aborted) return { kind: 'ended' };
+        if (budgets.answer.fullFor(caller.projectId) !== null) return later;
+        const refusal = gateway.limits.acquireInBackground(caller);
+        if (refusal !== null) return later;
+        held.add(() => gateway.limits.release(caller));
+        const configuration = gateway.acquireConfiguration();
+        held.add(() => gateway.releaseConfiguration(configuration));
+        const written = budgets.answer.hold(caller.projectId);
+        const releaseWritten = held.add(() => written.release());
+        const response = new MemoryResponse(maxAnswerBytes, written);
+        const leave = () => {
+          held.leave();
+          response.disconnect();
+        };
+        signal.addEventListener('abort', leave, { once: true });
+        held.add(() => signal.removeEventListener('abort', leave));
+        const endpoint = lineEndpoints[request.endpoint];
+        const headers = { 'content-type': 'application/json', 'idempotency-key': request.idempotencyKey };
+        const errors = endpoint.errorForm(headers);
         const lineCall: GatewayCall = {
           gateway,
           limits,
@@ -99,7 +92,6 @@ export function createLineCaller({ gateway, limits, bodies, answers }: LineCalle
         if (error instanceof ClientDisconnectedError) return { kind: 'ended' };
         throw error;
       } finally {
-        signal.removeEventListener('abort', leave);
         held.release();
       }
     },

@@ -22,7 +22,6 @@ import {
   type WrittenRequest,
 } from '#gateway/protocols/protocol.ts';
 import type { Provider, ResponseTranslator } from '#gateway/providers/provider.ts';
-
 import {
   forwardedHeaders,
   headersNamed,

@@ -23,8 +23,8 @@ const geminiMethod = /^\/v1(?:beta|alpha)?\/(?:models|tunedModels)\/[^/]+:([a-zA
 export const unservedPaths: ReadonlySet<string> = new Set(['/v1/responses/compact', '/v1/responses/input_tokens']);
 
 /**
- * The other paths that endpoints of the gateway do not begin with, with those of Cohere's and Jina's API for ranking texts.
- * The router finds served paths before it uses this list.
+ * Beginnings of other paths of OpenAI's API, and those of Cohere's and Jina's API for ranking texts. Those of served
+ * endpoints come from the table.
  */
 const otherPaths = [
   '/v1/batches',

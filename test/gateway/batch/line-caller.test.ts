@@ -3,13 +3,13 @@ import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { LineOutcome, LineRequest } from '#application/batches/line-calls.ts';
 import type { ProjectFile } from '#application/files/project-file.ts';
-import { ByteBudget } from '#exchange/byte-budget.ts';
+import { Admission } from '#exchange/admission.ts';
+import type { ByteBudget, ByteLimits } from '#exchange/byte-budget.ts';
 import { keptCount } from '#exchange/held.ts';
-import { slotTable } from '#exchange/slot-table.ts';
 import { createLineCaller } from '#gateway/batch/line-caller.ts';
 import { chatService, messages } from '#test/gateway/support/chat-service.ts';
 import { completion, json } from '#test/gateway/support/fake-provider.ts';
-import { usualLimits } from '#test/gateway/support/gateway-service.ts';
+import { type GatewayServiceOptions, usualLimits } from '#test/gateway/support/gateway-service.ts';
 import { caller } from '#test/http/support/fake-service.ts';
 
 const kibibyte = 1024;
@@ -18,14 +18,19 @@ describe('createLineCaller', () => {
   const setting = chatService({ primary: json(completion('x'.repeat(100 * kibibyte))), backup: json(completion('')) });
   let answers: ByteBudget;
 
-  beforeEach(() => {
-    answers = new ByteBudget({ maxBytesPerProject: 100 * kibibyte, maxBytes: 300 * kibibyte });
-  });
+  /** @param body the limits of the bytes of bodies. Default: the usual ones */
+  async function restart(options: GatewayServiceOptions = {}, body: Partial<ByteLimits> = {}): Promise<void> {
+    const answer = { maxBytesPerProject: 100 * kibibyte, maxBytes: 300 * kibibyte };
+    const admission = new Admission({ limits: { bytes: { body, answer } } });
+    answers = admission.budgets.answer;
+    await setting.restart(setting.configuration(), { ...options, admission });
+  }
+
+  beforeEach(() => restart());
 
   function call({ signal = new AbortController().signal, text = 'hi' } = {}): Promise<LineOutcome> {
     const { gateway } = setting.service;
-    const bodies = new ByteBudget(slotTable.bytes.body.limits);
-    return createLineCaller({ gateway, limits: usualLimits, bodies, answers }).call(
+    return createLineCaller(gateway, usualLimits).call(
       {
         customId: 'line',
         body: Buffer.from(JSON.stringify({ model: 'large', messages: [{ role: 'user', content: text }] })),
@@ -37,10 +42,9 @@ describe('createLineCaller', () => {
   describe('endpoints', () => {
     const line = (endpoint: LineRequest['endpoint'], body: object): Promise<LineOutcome> => {
       const { gateway } = setting.service;
-      const budgets = { bodies: new ByteBudget(slotTable.bytes.body.limits), answers };
       const request = { batchId: 'batch_1', caller, idempotencyKey: 'k', signal: new AbortController().signal };
       const parsed = { customId: 'line', body: Buffer.from(JSON.stringify(body)) };
-      return createLineCaller({ gateway, limits: usualLimits, ...budgets }).call(parsed, { ...request, endpoint });
+      return createLineCaller(gateway, usualLimits).call(parsed, { ...request, endpoint });
     };
     const bodyOf = (outcome: LineOutcome) => (outcome.kind === 'answer' ? JSON.parse(outcome.body.toString()) : null);
     beforeEach(() => setting.primary.answers(json(completion('Hello'))));
@@ -86,17 +90,17 @@ describe('createLineCaller', () => {
       ...{ filename: 'a.wav', contentType: 'audio/wav', bytes: 4 },
       open: async () => Readable.from([Buffer.from('RIFF')]),
     } as unknown as ProjectFile;
-    let bodies: ByteBudget;
+    const findFile = async () => file;
     let mostBytes: number;
 
     beforeEach(async () => {
-      bodies = new ByteBudget(slotTable.bytes.body.limits);
-      await setting.restart(setting.configuration(), { findFile: async () => file });
+      await restart({ findFile });
       setting.primary.answers(json({ text: 'hello' }));
     });
 
     const transcribe = async (members: string, limits = usualLimits): Promise<LineOutcome> => {
       const { gateway } = setting.service;
+      const { body: bodies } = gateway.admission.budgets;
       const { count } = bodies;
       mostBytes = 0;
       bodies.count = (projectId, bytes) => {
@@ -104,7 +108,7 @@ describe('createLineCaller', () => {
         mostBytes = Math.max(mostBytes, bodies.bytes);
       };
       const body = Buffer.from(`{"model":"large","file":"file-1"${members === '' ? '' : `,${members}`}}`);
-      const outcome = await createLineCaller({ gateway, limits, bodies, answers }).call(
+      const outcome = await createLineCaller(gateway, limits).call(
         { customId: 'line', body },
         {
           ...{ endpoint: '/v1/audio/transcriptions', batchId: 'batch_1', caller, idempotencyKey: 'k' },
@@ -159,7 +163,7 @@ describe('createLineCaller', () => {
     it('counts its bytes before it is made, and is sent later when the node has no room', async () => {
       await transcribe(`"prompt":"${'x'.repeat(500_000)}"`);
       assert.ok(mostBytes > 1_000_000, `${mostBytes} bytes of the form and of its pieces`);
-      bodies = new ByteBudget({ maxBytesPerProject: 400_000, maxBytes: 400_000 });
+      await restart({ findFile }, { maxBytesPerProject: 400_000, maxBytes: 400_000 });
       assert.equal((await transcribe(`"prompt":"${'x'.repeat(500_000)}"`)).kind, 'later');
     });
   });
@@ -188,6 +192,15 @@ describe('createLineCaller', () => {
     assert.deepEqual([answers.bytes, keptCount('batch line')], [outcome.body.length, keptBefore + 1]);
     outcome.release();
     assert.deepEqual([answers.bytes, answers.projects, keptCount('batch line')], [0, 0, keptBefore]);
+  });
+
+  it('gives everything back when a call fails before it begins', async () => {
+    const { gateway } = setting.service;
+    gateway.acquireConfiguration = () => {
+      throw new TypeError('a fault of the code');
+    };
+    await assert.rejects(call(), /a fault of the code/);
+    assert.equal(gateway.limits.running, 0);
   });
 
   it('sends a line later while the answers of its project take the limit', async () => {
