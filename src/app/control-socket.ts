@@ -2,30 +2,9 @@ import { rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import type Koa from 'koa';
-import { createInvoke, type Invoke, type InvokeDependencies } from '#application/operations/invoke.ts';
-import { type Caller, scopesOfKeyType } from '#domain/shared/access.ts';
 
 /** The system's limit for a socket's path is 108 bytes on Linux, 104 elsewhere. */
 const maxPathCharacters = 100;
-
-/** The caller on the control socket: a user who can open the data folder. */
-export const localOperator: Caller = {
-  keyId: 'local-operator',
-  keyType: 'admin',
-  projectId: 'system',
-  organizationId: 'system',
-  partnerId: null,
-  scopes: scopesOfKeyType.admin,
-  hasAllScopes: true,
-};
-
-/** Answers operations as the local operator, without limits of its rate and of its answers. */
-export function createLocalInvoke(
-  metrics: InvokeDependencies['metrics'],
-  logger: InvokeDependencies['logger'],
-): Invoke {
-  return createInvoke({ authenticate: async () => localOperator, admission: null, metrics, logger });
-}
 
 /** The control socket of a data folder; null if its path is too long. */
 export function controlSocketPath(dataDir: string): string | null {
@@ -35,16 +14,16 @@ export function controlSocketPath(dataDir: string): string | null {
 
 /**
  * Serves an app to command-line tools on this machine, on a socket that only the folder's owner can open.
- * @param createLocalApp called at the first request: most nodes never get one
+ * @param createOnDemand called at the first request: most nodes never get one
  * @returns closes it
  */
 export async function openControlSocket(
-  createLocalApp: () => Promise<Koa>,
+  createOnDemand: () => Promise<Koa>,
   path: string,
 ): Promise<() => Promise<void>> {
   let callback: Promise<ReturnType<Koa['callback']>> | null = null;
   const server = createServer((request, response) => {
-    callback ??= createLocalApp().then((app) => app.callback());
+    callback ??= createOnDemand().then((app) => app.callback());
     callback.then(
       (answer) => answer(request, response),
       (error: unknown) => response.destroy(error instanceof Error ? error : new Error(String(error))),

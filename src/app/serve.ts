@@ -15,7 +15,8 @@ import { createStartingApp } from '#http/server/starting-app.ts';
 import { collectGarbageOfStart } from '#shared/memory/collect-garbage.ts';
 import type { Service } from './compose.ts';
 import type { Config, Role } from './config.ts';
-import { controlSocketPath, createLocalInvoke, openControlSocket } from './control-socket.ts';
+import { controlSocketPath, openControlSocket } from './control-socket.ts';
+import { createLocalApp } from './local-app.ts';
 import { readProductVersion } from './product-version.ts';
 import { describeAsOf } from './read-only.ts';
 import { describeStart } from './startup/describe-start.ts';
@@ -103,10 +104,8 @@ export async function serve(
   let endServing: Serving['endServing'] = async () => undefined;
   const socketPath = controlSocketPath(config.dataDir);
   if (socketPath !== null) {
-    const localInvoke = createLocalInvoke(metrics, log);
-    const createLocalApp = async () =>
-      createApp({ ...common, operations: await loadLocalOperations(), invoke: localInvoke });
-    endServing = await openControlSocketIfRoom(createLocalApp, socketPath, log);
+    const createOnDemand = async () => createLocalApp({ ...common, operations: await loadLocalOperations() });
+    endServing = await openControlSocketIfRoom(createOnDemand, socketPath, log);
   }
   const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${servers.api.port}`;
   directory.announce(url);
@@ -146,12 +145,12 @@ async function openMcp(
 
 /** The service works without its control socket: a full disk must not keep it from answering reads. */
 async function openControlSocketIfRoom(
-  createLocalApp: () => Promise<Koa>,
+  createOnDemand: () => Promise<Koa>,
   path: string,
   log: PinoLogger,
 ): Promise<() => Promise<void>> {
   try {
-    return await openControlSocket(createLocalApp, path);
+    return await openControlSocket(createOnDemand, path);
   } catch (error) {
     if (!isDiskFull(error)) throw error;
     log.warn({ reason: String(error) }, 'the disk is full: there is no control socket for command-line tools');

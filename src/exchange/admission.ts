@@ -50,6 +50,8 @@ export interface LimitFigures {
 /** The options of `Admission`. */
 export interface AdmissionOptions {
   readonly limits?: ChangedLimits;
+  /** Counts the bytes of bodies together with another admission. Default: a budget of its own. */
+  readonly bodies?: ByteBudget;
 }
 
 /**
@@ -68,7 +70,7 @@ export class Admission {
   readonly #slots: Readonly<Record<SlotName, RowSlots>>;
   readonly #rate: RateLimit | null;
 
-  constructor({ limits: { slots, rooms, bytes, batches, requests } = {} }: AdmissionOptions = {}) {
+  constructor({ limits: { slots, rooms, bytes, batches, requests } = {}, bodies }: AdmissionOptions = {}) {
     const perMinute = requests?.perMinute ?? null;
     this.#rate = perMinute === null ? null : new RateLimit(perMinute, requests?.factors);
     this.batches = eachRow(
@@ -77,7 +79,8 @@ export class Admission {
     );
     this.#slots = eachRow(slotTable.slots, (row: SlotRow, name) => new RowSlots(row, slots?.[name]));
     this.rooms = eachRow(slotTable.rooms, ({ limits }, name) => new FairPlaces({ ...limits, ...rooms?.[name] }));
-    this.budgets = eachRow(slotTable.bytes, ({ limits }, name) => new ByteBudget({ ...limits, ...bytes?.[name] }));
+    const budgets = eachRow(slotTable.bytes, ({ limits }, name) => new ByteBudget({ ...limits, ...bytes?.[name] }));
+    this.budgets = bodies === undefined ? budgets : { ...budgets, body: bodies };
   }
 
   /**

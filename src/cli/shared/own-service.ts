@@ -1,9 +1,9 @@
 import { compose } from '#app/compose.ts';
 import type { Config } from '#app/config.ts';
-import { createLocalInvoke, openControlSocket } from '#app/control-socket.ts';
+import { openControlSocket } from '#app/control-socket.ts';
+import { createLocalApp } from '#app/local-app.ts';
 import { readProductVersion } from '#app/product-version.ts';
 import { printAdminKey } from '#app/startup/first-start.ts';
-import { createApp } from '#http/server/app.ts';
 import { createLog } from '#shared/logging/pino-logger.ts';
 
 /**
@@ -27,10 +27,9 @@ export async function startOwnService(config: Config, path: string): Promise<() 
     admission,
     log: log.logger,
     limits: config.limits,
-    invoke: createLocalInvoke(metrics, log.logger),
   };
-  const createLocalApp = async () => createApp({ ...options, operations: await service.loadLocalOperations() });
-  const closeSocket = await openControlSocket(createLocalApp, path);
+  const createOnDemand = async () => createLocalApp({ ...options, operations: await service.loadLocalOperations() });
+  const closeSocket = await openControlSocket(createOnDemand, path);
   return async () => {
     await closeSocket();
     await service.close();

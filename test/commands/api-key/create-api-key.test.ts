@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
-import { localOperator } from '#app/control-socket.ts';
+import { localOperator } from '#app/local-app.ts';
 import type { AnyCommand } from '#application/commands/command.ts';
 import { createApiKey } from '#commands/api-key/create-api-key.ts';
 import { revokeApiKey } from '#commands/api-key/revoke-api-key.ts';

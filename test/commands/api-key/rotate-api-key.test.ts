@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { localOperator } from '#app/control-socket.ts';
+import { localOperator } from '#app/local-app.ts';
 import { rotateApiKey } from '#commands/api-key/rotate-api-key.ts';
 import { apiKey } from '#domain/api-key/api-key.ts';
 import type { ApiKeyEvents } from '#domain/api-key/events.ts';
