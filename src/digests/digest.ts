@@ -1,7 +1,7 @@
 import { hash, type KeyObject, sign, verify } from 'node:crypto';
 import { Digest, type DigestPlace, type DigestStatement, StreamHead } from '#domain/history/digest.ts';
 import type { ReadonlyChainHeads } from '#event-store/chain-heads.ts';
-import { canonicalJson } from '#shared/json/canonical-json.ts';
+import { canonicalJson } from '#shared/json/json.ts';
 import { keyIdOf } from './digest-keys.ts';
 
 /** The sequence before the first event. */

@@ -1,7 +1,7 @@
 import { hash as digest } from 'node:crypto';
 import type { EventMetadata } from '#domain/shared/event.ts';
 import { isShortenedOnPurpose } from '#domain/stream-kinds.ts';
-import { canonicalJson } from '#shared/json/canonical-json.ts';
+import { canonicalJson } from '#shared/json/json.ts';
 import { type ChainHead, ChainHeads, type ReadonlyChainHeads } from './chain-heads.ts';
 import type { EventToAppend, StoredEvent } from './event-store.ts';
 import { type ParsedTexts, parseTexts } from './recorded-event.ts';

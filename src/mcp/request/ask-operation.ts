@@ -9,8 +9,7 @@ import { MemoryBody, type RequestInput } from '#exchange/body.ts';
 import { ClientDisconnectedError } from '#exchange/held.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import type { Request } from '#exchange/request.ts';
-import { canonicalJson } from '#shared/json/canonical-json.ts';
-import type { Json, JsonObject } from '#shared/json/json.ts';
+import { canonicalJson, type Json, type JsonObject } from '#shared/json/json.ts';
 import type { McpExchange } from './mcp-exchange.ts';
 
 /** The most bytes of a list's page. */

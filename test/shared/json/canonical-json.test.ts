@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import canonicalize from 'canonicalize';
 import fc from 'fast-check';
-import { canonicalJson } from '#shared/json/canonical-json.ts';
+import { canonicalJson } from '#shared/json/json.ts';
 
 describe('The canonical JSON of a value', () => {
   it('follows RFC 8785 for any JSON object', () => {
