@@ -6,7 +6,7 @@ import type { ErrorForm } from '#exchange/error-form.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import type { Authorised } from '#exchange/request.ts';
 import type { ConfigurationSnapshot } from '#gateway/config/configuration-snapshot.ts';
-import { inputError } from '#gateway/framing/member-checks.ts';
+import { inputError } from '#gateway/framing/json-members.ts';
 import type { CallRecord } from '#gateway/relay/call-record.ts';
 import type { CatalogueRefusal } from './config/catalogue.ts';
 import type { Gateway } from './gateway.ts';

@@ -5,15 +5,17 @@ import type { Failure, InputError } from '#domain/shared/failure.ts';
 import { openAiErrors } from '#exchange/error-form.ts';
 import { invalidInput, maxInputErrors } from '#exchange/input-errors.ts';
 import {
+  checkText,
   continueRead,
+  inputError,
   type JsonRequest,
   MemberCollector,
   type ReadBody,
   readMembers,
   scalarMember,
+  spellingFaults,
   wantedNames,
 } from '#gateway/framing/json-members.ts';
-import { checkText, inputError, spellingFaults } from '#gateway/framing/member-checks.ts';
 import { nullable } from '#shared/codecs/choice.ts';
 import { jsonObject } from '#shared/codecs/json-value.ts';
 import { integer } from '#shared/codecs/number.ts';

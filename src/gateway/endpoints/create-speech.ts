@@ -11,14 +11,16 @@ import { OtherMembers } from '#gateway/audio/other-members.ts';
 import { prepareRequests } from '#gateway/audio/prepared-requests.ts';
 import type { Target } from '#gateway/config/catalogue.ts';
 import {
+  checkText,
+  inputError,
   type JsonRequest,
   lastMember,
   MemberCollector,
   readMembers,
   scalarMember,
+  spellingFaults,
   wantedNames,
 } from '#gateway/framing/json-members.ts';
-import { checkText, inputError, spellingFaults } from '#gateway/framing/member-checks.ts';
 import { applyEdits, asciiJson, editsOf } from '#gateway/framing/splice.ts';
 import type { SpeechFields } from '#gateway/providers/provider.ts';
 import { forwardedHeaders } from '#gateway/relay/requests.ts';

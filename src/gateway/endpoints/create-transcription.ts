@@ -12,7 +12,7 @@ import { formBody } from '#gateway/audio/form-body.ts';
 import { readFormFields } from '#gateway/audio/form-fields.ts';
 import { prepareRequests } from '#gateway/audio/prepared-requests.ts';
 import type { Piece, Spool } from '#gateway/audio/spool.ts';
-import { spellingFaults } from '#gateway/framing/member-checks.ts';
+import { spellingFaults } from '#gateway/framing/json-members.ts';
 import type { GatewayCall, RelayedCall, RelayedInput } from '#gateway/gateway-call.ts';
 import type { ProviderTranscription } from '#gateway/providers/provider.ts';
 import { forwardedHeaders } from '#gateway/relay/requests.ts';

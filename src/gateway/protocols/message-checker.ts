@@ -1,7 +1,6 @@
 import type { InputError } from '#domain/shared/failure.ts';
 import { maxInputErrors } from '#exchange/input-errors.ts';
-import { lastMember, type Members, type Place, scalarValue } from '#gateway/framing/json-members.ts';
-import { inputError } from '#gateway/framing/member-checks.ts';
+import { inputError, lastMember, type Members, type Place, scalarValue } from '#gateway/framing/json-members.ts';
 import type { Json } from '#shared/json/json.ts';
 import { isNamed, type JsonListener } from '#shared/json/json-scanner.ts';
 

@@ -3,16 +3,19 @@ import type { Failure, InputError } from '#domain/shared/failure.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import { scanJsonObject } from '#exchange/json-body.ts';
 import {
+  checkFlag,
+  checkText,
   continueRead,
+  inputError,
   type JsonRequest,
   MemberCollector,
   type ReadBody,
   readMembers,
   scalarMember,
+  spellingFaults,
   wantedNames,
 } from '#gateway/framing/json-members.ts';
 import { PlaceFinder } from '#gateway/framing/json-places.ts';
-import { checkFlag, checkText, inputError, spellingFaults } from '#gateway/framing/member-checks.ts';
 import { MessageChecker, messagesFaults } from '#gateway/protocols/message-checker.ts';
 import {
   CompiledIdRules,

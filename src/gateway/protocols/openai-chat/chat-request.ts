@@ -2,16 +2,19 @@ import * as E from 'fp-ts/lib/Either.js';
 import type { Failure, InputError } from '#domain/shared/failure.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import {
+  checkFlag,
+  checkText,
   continueRead,
+  inputError,
   type JsonRequest,
   MemberCollector,
   type Place,
   type ReadBody,
   readMembers,
   scalarMember,
+  spellingFaults,
   wantedNames,
 } from '#gateway/framing/json-members.ts';
-import { checkFlag, checkText, inputError, spellingFaults } from '#gateway/framing/member-checks.ts';
 import { MessageChecker, messagesFaults } from '#gateway/protocols/message-checker.ts';
 import { type ReasoningHint, reasoningHints } from '#gateway/protocols/protocol.ts';
 import {

@@ -2,7 +2,10 @@ import * as E from 'fp-ts/lib/Either.js';
 import type { Failure, InputError } from '#domain/shared/failure.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import {
+  checkFlag,
+  checkText,
   continueRead,
+  inputError,
   type JsonRequest,
   lastMember,
   MemberCollector,
@@ -12,10 +15,10 @@ import {
   readMembers,
   scalarMember,
   scalarValue,
+  spellingFaults,
   wantedNames,
 } from '#gateway/framing/json-members.ts';
 import { PlaceFinder } from '#gateway/framing/json-places.ts';
-import { checkFlag, checkText, inputError, spellingFaults } from '#gateway/framing/member-checks.ts';
 import {
   IdSuspicion,
   maxIdsOfClient,
