@@ -92,14 +92,3 @@ export const email = textThat(
   },
   { format: 'email', maxLength: maxEmailCharacters },
 );
-
-/**
- * Counts the matches of a pattern without making a list of them, because a text may be large.
- * @param pattern global; it matches no empty text
- */
-export function countMatches(text: string, pattern: RegExp): number {
-  pattern.lastIndex = 0;
-  let matches = 0;
-  while (pattern.test(text)) matches += 1;
-  return matches;
-}
