@@ -112,6 +112,7 @@ export class Attempt implements UpstreamListener, AttemptControl {
   readonly #settle: (outcome: AttemptOutcome) => void;
   readonly #timeouts: AttemptTimeouts;
   readonly #createConsumer: CreateBodyConsumer;
+  readonly #onContent: () => void;
   #call: UpstreamCall | null = null;
   #isSettled = false;
   readonly #deadline = new Deadline(() => this.#onDeadline());
@@ -135,12 +136,14 @@ export class Attempt implements UpstreamListener, AttemptControl {
   #isUsageOnly = false;
   #hasEnded = false;
 
-  constructor(timeouts: AttemptTimeouts, createConsumer: CreateBodyConsumer) {
+  /** @param onContent called when the first content has arrived */
+  constructor(timeouts: AttemptTimeouts, createConsumer: CreateBodyConsumer, onContent: () => void = () => undefined) {
     const { promise, resolve } = Promise.withResolvers<AttemptOutcome>();
     this.outcome = promise;
     this.#settle = resolve;
     this.#timeouts = timeouts;
     this.#createConsumer = createConsumer;
+    this.#onContent = onContent;
   }
 
   /** The status of the provider's answer; null before it, and without one. */
@@ -239,6 +242,7 @@ export class Attempt implements UpstreamListener, AttemptControl {
     if (this.#contentAt !== null || this.#isSettled) return;
     this.#contentAt = performance.now();
     this.#setTimeout('idle', this.#timeouts.idleMs);
+    this.#onContent();
   }
 
   markEnding(): void {

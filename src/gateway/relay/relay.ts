@@ -10,7 +10,7 @@ import {
   wholeAnswerTimeouts,
 } from '#gateway/attempt/attempt.ts';
 import { type AttemptFailure, isRefusedFor, redactRefusal, unreadable } from '#gateway/attempt/attempt-failure.ts';
-import type { BodyConsumer } from '#gateway/attempt/body-consumer.ts';
+import type { BodyConsumer, CreateBodyConsumer } from '#gateway/attempt/body-consumer.ts';
 import { Deadline } from '#gateway/attempt/deadline.ts';
 import { type ModelRoute, orderTargets, type Target } from '#gateway/config/catalogue.ts';
 import type { RelayDependencies } from '#gateway/gateway.ts';
@@ -187,15 +187,16 @@ class Relay {
     const { provider } = target;
     const servedFrom = { model: this.#relaying.route.name, target: target.id };
     let consumer: BodyConsumer | null = null;
-    const attempt: Attempt = new Attempt(this.#timeoutsOf(target), (status, headers, control) => {
-      const observed = this.#recorder.closeCircuitOnContent(target, control);
+    const createConsumer: CreateBodyConsumer = (status, headers, control) => {
       const { earlyHeadMs } = target.timeouts;
       const named = { provider, servedFrom, servedBy, earlyHeadMs, costHeader: costOfHead };
       const head = { status, headers, ...named, translator, redactor };
       const kept = keeper === undefined ? { ...head, keeping: notKept } : keptBy(keeper, head);
-      consumer = responder.receive(kept, observed);
+      consumer = responder.receive(kept, control);
       return consumer;
-    });
+    };
+    const onContent = () => this.#recorder.recordContent(target);
+    const attempt = new Attempt(this.#timeoutsOf(target), createConsumer, onContent);
     this.#attempt = attempt;
     // The times of an attempt that continues an answer do not count, because the client already has content.
     const isFirstAnswer = !responder.hasBegun;

@@ -1,5 +1,4 @@
 import { type AttemptFailure, isRefusedFor, type RefusalClass } from '#gateway/attempt/attempt-failure.ts';
-import type { AttemptControl } from '#gateway/attempt/body-consumer.ts';
 import type { Target } from '#gateway/config/catalogue.ts';
 import type { CircuitBreaker, CircuitState } from '#gateway/health/circuit-breaker.ts';
 import type { AttemptError, AttemptObserver, AttemptReport, AttemptResult } from '#gateway/health/target-health.ts';
@@ -114,20 +113,8 @@ export class AttemptRecorder {
   }
 
   /** Closes an open circuit as soon as content of the target arrives, because the end may take long. */
-  closeCircuitOnContent(target: Target, control: AttemptControl): AttemptControl {
-    if (this.#breaker.openUntil(target.id) === 0) return control;
-    return {
-      markAlive: (hasBegun) => control.markAlive(hasBegun),
-      markContent: () => {
-        if (this.#breaker.recordContent(target.id, this.#startedAt)) this.#reportCircuit(target, 'closed', null);
-        control.markContent();
-      },
-      markEnding: () => control.markEnding(),
-      complete: () => control.complete(),
-      fail: (failure) => control.fail(failure),
-      pause: () => control.pause(),
-      resume: () => control.resume(),
-    };
+  recordContent(target: Target): void {
+    if (this.#breaker.recordContent(target.id, this.#startedAt)) this.#reportCircuit(target, 'closed', null);
   }
 
   /** @param status that of the provider's answer */

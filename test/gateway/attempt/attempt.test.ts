@@ -19,6 +19,28 @@ describe('Attempt', () => {
     assert.ok(outcome.kind === 'failed' && outcome.failure.kind === 'refused', JSON.stringify(outcome));
   });
 
+  it('reports the first content as it arrives, and no later one', () => {
+    let contents = 0;
+    const consumer = (control: AttemptControl): BodyConsumer => ({
+      onData: () => control.markContent(),
+      onEnd: () => control.complete(),
+    });
+    const attempt = new Attempt(
+      timeouts,
+      (_status, _headers, control) => consumer(control),
+      () => (contents += 1),
+    );
+    attempt.start({ call: () => call, close: async () => undefined }, { body: null } as never);
+    attempt.onSent();
+    attempt.onHeaders(200, {});
+    assert.equal(contents, 0);
+    attempt.onData(Buffer.from('a'));
+    assert.equal(contents, 1);
+    attempt.onData(Buffer.from('b'));
+    attempt.onEnd();
+    assert.equal(contents, 1);
+  });
+
   describe('when the code that reads an answer throws', () => {
     const thrown = new RangeError('Maximum call stack size exceeded');
     const fail = () => {

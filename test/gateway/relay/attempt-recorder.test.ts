@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { CircuitBreaker } from '#gateway/health/circuit-breaker.ts';
-import type { AttemptReport } from '#gateway/health/target-health.ts';
+import type { AttemptReport, CircuitChange } from '#gateway/health/target-health.ts';
 import { AttemptRecorder } from '#gateway/relay/targets.ts';
 
 const target = { id: 'p/x', provider: 'p', model: 'x' } as never;
@@ -17,5 +17,18 @@ describe('AttemptRecorder', () => {
     const most = performance.now() - before;
     const [{ durationMs } = assert.fail('nothing was reported')] = reports;
     assert.ok(durationMs >= 15 && durationMs <= most, `${durationMs} of ${most} ms`);
+  });
+
+  it('closes an open circuit, and reports it once, when content of its target arrives', () => {
+    const states: string[] = [];
+    const observer = { attempt: () => undefined, circuit: ({ state }: CircuitChange) => void states.push(state) };
+    const breaker = new CircuitBreaker();
+    const recorder = new AttemptRecorder(breaker, observer, { id: 'request-1', startedAt: 0 });
+    breaker.open('p/x', 60_000);
+    recorder.start();
+    recorder.recordContent(target);
+    recorder.recordContent(target);
+    assert.deepEqual(states, ['closed']);
+    assert.equal(breaker.isOpen('p/x'), false);
   });
 });
