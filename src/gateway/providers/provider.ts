@@ -1,4 +1,5 @@
 import type { StreamInterpreter } from '#gateway/framing/stream-interpreter.ts';
+import type { Tokens } from '#gateway/neutral/consumption.ts';
 import type { Protocol, ProviderProtocol } from '#gateway/protocols/protocol.ts';
 import type { StoredBody, Transport, UpstreamRequest } from '#gateway/transport/transport.ts';
 import type { JsonObject } from '#shared/json/json.ts';
@@ -8,6 +9,8 @@ import type { SecretRedactor } from './secret-redactor.ts';
 export interface TranslatedBody {
   readonly contentType: string;
   readonly body: Buffer;
+  /** What the provider has counted, where the reader of its protocol says it; else `usageIn` reads it. */
+  readonly tokens?: Tokens | null;
 }
 
 /** A request for a text, in a protocol that the provider speaks, with the provider's model in it. */

@@ -215,7 +215,10 @@ class HeldAnswer implements BodyConsumer {
     if (translate === undefined) return { contentType: this.#contentType, body };
     const error = errorOfChoices(value as JsonObject);
     if (error !== null) return refusalInBody(error);
-    return body.length > maxTranslatedBytes ? tooLarge : (translate(body, value as JsonObject) ?? malformed);
+    if (body.length > maxTranslatedBytes) return tooLarge;
+    const translated = translate(body, value as JsonObject);
+    this.#reported = { ...this.#reported, tokens: translated?.tokens ?? this.#reported.tokens };
+    return translated ?? malformed;
   }
 
   #check(value: ForeignJson): AttemptFailure | null {

@@ -176,9 +176,9 @@ export class TargetRequests implements Requests {
       translate: (body, parsed) => {
         const read = parsed === null ? null : from.provider.readWhole(body, parsed);
         const answer = read === null ? null : withTakableCalls(read, rules);
-        return answer === null
-          ? null
-          : { contentType: 'application/json', body: this.#request.writeWhole(answer, options) };
+        if (answer === null) return null;
+        const { tokens } = answer;
+        return { contentType: 'application/json', body: this.#request.writeWhole(answer, options), tokens };
       },
     };
   }

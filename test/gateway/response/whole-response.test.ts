@@ -5,6 +5,7 @@ import { slotTable } from '#exchange/slot-table.ts';
 import { type AttemptFailure, noRoom } from '#gateway/attempt/attempt-failure.ts';
 import type { AttemptControl } from '#gateway/attempt/body-consumer.ts';
 import { bytesOfValues } from '#gateway/framing/foreign-json.ts';
+import type { ResponseHead } from '#gateway/response/response-handler.ts';
 import { WholeResponse } from '#gateway/response/whole-response.ts';
 import { headOf } from '#test/gateway/support/response-head.ts';
 
@@ -15,7 +16,7 @@ const body = Buffer.from(JSON.stringify({ data: Array.from({ length: 50_000 }, (
 const values = 50_005;
 
 /** Receives the answer on a node with room for some bytes of answers. */
-async function receive(maxBytes: number, isParsed: boolean) {
+async function receive(maxBytes: number, isParsed: boolean, translator: ResponseHead['translator'] = null) {
   const budget = new ByteBudget({ maxBytesPerProject: maxBytes, maxBytes });
   const sent = new MemoryResponse(body.length, new ByteBudget(slotTable.bytes.answer.limits).hold('project1'));
   const { promise, resolve } = Promise.withResolvers<AttemptFailure | null>();
@@ -35,7 +36,7 @@ async function receive(maxBytes: number, isParsed: boolean) {
     requiredMember: 'data',
     isParsed,
   });
-  const consumer = whole.receive(headOf('application/json'), control);
+  const consumer = whole.receive({ ...headOf('application/json'), translator }, control);
   consumer.onData(body);
   consumer.onEnd();
   const failure = await promise;
@@ -59,5 +60,14 @@ describe('a large whole answer', () => {
     const { failure, sent, reported, budget } = await receive(enough - 1, false);
     assert.deepEqual([failure, sent.body, budget.bytes], [null, body, 0]);
     assert.deepEqual([reported?.tokens?.input, reported?.tokens?.output], [3, 4]);
+  });
+
+  it('reports what the reader of its protocol has counted', async () => {
+    const translated = { contentType: 'application/json', body: Buffer.from('{}') };
+    const tokens = { input: 5, output: 6 };
+    const counted = await receive(enough, false, { translate: () => ({ ...translated, tokens }) });
+    assert.deepEqual(counted.reported?.tokens, tokens);
+    const uncounted = await receive(enough, false, { translate: () => translated });
+    assert.deepEqual(uncounted.reported?.tokens?.input, 3);
   });
 });
