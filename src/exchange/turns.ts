@@ -37,24 +37,29 @@ export interface WaitingWork {
   readonly giveUp: () => void;
 }
 
+/** The waiting work of a project, by kind, and what is left of its share. */
+interface Project {
+  readonly kinds: FairQueue<WaitingWork>;
+  left: number;
+}
+
 /**
  * Decides which work runs in a turn of the event loop, and in which order. Projects are served in turn: each takes as
  * much work as a turn has, or all that it waits for. A project's kinds of work are served in turn, too, and while several
- * kinds wait, of any projects, each has at most half of a turn. The last piece of a turn may exceed all of this.
+ * kinds wait, of any projects, each has at most half of a turn; what a large piece takes beyond that, the kind lacks in the
+ * next turns. A project that may not be served for this keeps its place and its share. The last piece of a turn may exceed
+ * all of this.
  */
 export class TurnQueue {
   readonly #workOfTurn: number;
-  /** The waiting work of each owner, by kind. The owner that was served last is at the end. */
-  readonly #byOwner = new Map<string, FairQueue<WaitingWork>>();
+  /** In the order in which they are served. One that has had its share goes to the end when it is next met. */
+  readonly #byOwner = new Map<string, Project>();
   /** How many pieces of each kind wait; no entry for none. */
   readonly #waitingOf = new Map<TurnKind, number>();
-  /** The work of each kind in this turn. */
+  /** The work of each kind in this turn, and what exceeded its half before. */
   readonly #spentOn = new Map<TurnKind, number>();
   #size = 0;
   #left: number;
-  /** The owner that is served, and what is left of its share. */
-  #served: string | null = null;
-  #leftOfServed = 0;
 
   constructor(workOfTurn: number) {
     this.#workOfTurn = workOfTurn;
@@ -73,37 +78,45 @@ export class TurnQueue {
 
   beginTurn(): void {
     this.#left = this.#workOfTurn;
-    this.#spentOn.clear();
+    // If no kind had room in this turn, time would pass without work.
+    const leastSpent = Math.min(...Array.from(this.#waitingOf.keys(), (kind) => this.#spent(kind)));
+    const forgiven = Math.max(leastSpent, this.#workOfTurn / 2);
+    for (const [kind, spent] of this.#spentOn) this.#spentOn.set(kind, Math.max(0, spent - forgiven));
+    // A project that waits for one piece after the other keeps its place between them.
+    for (const [owner, { kinds }] of this.#byOwner) if (kinds.size === 0) this.#byOwner.delete(owner);
   }
 
   /** Takes work from this turn. A negative number gives some back. */
   spend({ owner }: WorkOwner, kind: TurnKind, work: number): void {
     this.#left = Math.min(this.#workOfTurn, this.#left - work);
-    this.#spentOn.set(kind, Math.max(0, this.#spent(kind) + work));
-    if (owner === this.#served) this.#leftOfServed -= work;
+    // While no other kind waits, a kind takes all that there is, and owes nothing for it later.
+    const spent = this.#isAlone(kind) ? 0 : this.#spent(kind);
+    this.#spentOn.set(kind, Math.max(0, spent + work));
+    const project = this.#byOwner.get(owner);
+    if (project !== undefined) project.left -= work;
   }
 
   push(work: WaitingWork): void {
     const { held, kind } = work;
-    const known = this.#byOwner.get(held.owner);
-    const kinds = known ?? new FairQueue<WaitingWork>();
-    if (known === undefined) this.#byOwner.set(held.owner, kinds);
-    kinds.push(kind, work);
+    const project = this.#byOwner.get(held.owner) ?? { kinds: new FairQueue(), left: this.#workOfTurn };
+    this.#byOwner.set(held.owner, project);
+    project.kinds.push(kind, work);
     this.#count(kind, 1);
   }
 
   /** Removes the work that is served next; undefined if nothing may begin any more in this turn. */
   shift(): WaitingWork | undefined {
     if (this.#left <= 0) return undefined;
-    if (this.#served !== null && this.#leftOfServed > 0) {
-      const more = this.#shiftOf(this.#served);
-      if (more !== undefined) return more;
-    }
-    for (const owner of this.#byOwner.keys()) {
-      const next = this.#shiftOf(owner);
+    for (const [owner, project] of this.#byOwner) {
+      if (project.left <= 0) {
+        project.left = this.#workOfTurn;
+        this.#byOwner.delete(owner);
+        this.#byOwner.set(owner, project);
+        continue;
+      }
+      const next = project.kinds.shift((kind) => this.#mayServe(kind as TurnKind));
       if (next === undefined) continue;
-      this.#served = owner;
-      this.#leftOfServed = this.#workOfTurn;
+      this.#count(next.kind, -1);
       return next;
     }
     return undefined;
@@ -112,26 +125,18 @@ export class TurnQueue {
   /** Removes the work of clients that have left. */
   removeLeft(): ReadonlyArray<WaitingWork> {
     const removed: WaitingWork[] = [];
-    for (const [owner, kinds] of this.#byOwner) {
-      removed.push(...kinds.remove(({ held }) => held.hasLeft));
-      if (kinds.size === 0) this.#byOwner.delete(owner);
-    }
+    for (const { kinds } of this.#byOwner.values())
+      for (const left of kinds.remove(({ held }) => held.hasLeft)) removed.push(left);
     for (const { kind } of removed) this.#count(kind, -1);
     return removed;
   }
 
-  #shiftOf(owner: string): WaitingWork | undefined {
-    const kinds = this.#byOwner.get(owner);
-    const next = kinds?.shift((kind) => this.#mayServe(kind as TurnKind));
-    if (kinds === undefined || next === undefined) return undefined;
-    this.#byOwner.delete(owner);
-    if (kinds.size > 0) this.#byOwner.set(owner, kinds);
-    this.#count(next.kind, -1);
-    return next;
+  #mayServe(kind: TurnKind): boolean {
+    return this.#isAlone(kind) || this.#spent(kind) < this.#workOfTurn / 2;
   }
 
-  #mayServe(kind: TurnKind): boolean {
-    return this.#waitingOf.size === 1 || this.#spent(kind) < this.#workOfTurn / 2;
+  #isAlone(kind: TurnKind): boolean {
+    return this.#size === 0 || (this.#waitingOf.size === 1 && this.#waitingOf.has(kind));
   }
 
   #spent(kind: TurnKind): number {

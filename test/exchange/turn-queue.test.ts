@@ -112,8 +112,82 @@ describe('TurnQueue', () => {
     whenServed(60).thenTurnsAre(['a list 1', 'b list 1']);
   });
 
+  it('gives a project of one kind its share beside one that waits for that kind and another', () => {
+    const { a = 0, b = 0 } = sharesOf({ a: { kinds: ['body', 'list'], size: 5 }, b: { kinds: ['body'], size: 5 } });
+    assert.ok(b > 0.3, `b has ${b} of the work, a ${a}`);
+  });
+
+  it('serves a small piece of another kind soon, however many projects wait with pieces larger than a turn', () => {
+    for (const projects of [1, 10, 50]) {
+      const { queue } = given();
+      const waitForOneMore = (owner: string) => queue.push(waiting(`${owner} body 1`));
+      const serveTurn = () => {
+        const served: string[] = [];
+        queue.beginTurn();
+        for (let next = queue.shift() as NamedWork | undefined; next; next = queue.shift() as NamedWork | undefined) {
+          served.push(next.name);
+          queue.spend(next.held, next.kind, next.kind === 'body' ? 200 : 1);
+          if (next.kind === 'body') waitForOneMore(next.held.owner);
+        }
+        return served;
+      };
+      for (let project = 0; project < projects; project += 1) waitForOneMore(`p${project}`);
+      for (let turn = 0; turn < 2 * projects; turn += 1) serveTurn();
+      queue.push(waiting('z stream 1'));
+      const served = [...serveTurn(), ...serveTurn()];
+      assert.ok(served.includes('z stream 1'), `beside ${projects} projects: ${served.join()}`);
+    }
+  });
+
+  it('gives a kind that has long waited alone its half when another comes', () => {
+    const { queue } = given();
+    const serve = (kinds: ReadonlyArray<TurnKind>, turns: number) => {
+      const served: TurnKind[] = [];
+      for (let turn = 0; turn < turns; turn += 1) {
+        for (const kind of kinds) for (let piece = 0; piece < 10; piece += 1) queue.push(waiting(`a ${kind} 1`));
+        queue.beginTurn();
+        for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+          queue.spend(next.held, next.kind, 10);
+          served.push(next.kind);
+        }
+      }
+      return served;
+    };
+    serve(['list'], 100);
+    const lists = serve(['list', 'audit'], 4).filter((kind) => kind === 'list');
+    assert.ok(lists.length >= 15, `${lists.length} of 40 are lists`);
+  });
+
+  it('serves one of two kinds in each turn, although both have had more than their halves', () => {
+    given('a body 1', 'a body 2', 'a list 1', 'a list 2')
+      .whenServed(1_000)
+      .thenTurnsAre(['a body 1'], ['a list 1'], ['a body 2'], ['a list 2']);
+  });
+
+  it('removes any number of pieces of clients that have left', () => {
+    const { queue } = given();
+    for (let piece = 0; piece < 150_000; piece += 1) queue.push(waiting('a list 1', true));
+    assert.equal(queue.removeLeft().length, 150_000);
+    assert.equal(queue.size, 0);
+  });
+
   const kinds: ReadonlyArray<TurnKind> = ['list', 'audit', 'past'];
   const work = fc.record({ owner: fc.constantFrom('a', 'b', 'c'), kind: fc.constantFrom(...kinds), size: fc.nat(150) });
+
+  const project = fc.record({
+    kinds: fc.subarray([...kinds], { minLength: 1 }),
+    size: fc.integer({ min: 1, max: 30 }),
+  });
+
+  it('gives each project that waits at least about half of its equal share, whatever its kinds and pieces are', () => {
+    fc.assert(
+      fc.property(fc.array(project, { minLength: 2, maxLength: 5 }), (projects) => {
+        const shares = Object.values(sharesOf(Object.fromEntries(projects.map((each, index) => [`p${index}`, each]))));
+        for (const share of shares)
+          assert.ok(share > 0.9 / (2 * projects.length), `the shares are ${shares.join(', ')}`);
+      }),
+    );
+  });
 
   it('serves everything, each project and kind in its order, and no kind beyond its half while another waits', () => {
     fc.assert(
@@ -151,6 +225,30 @@ describe('TurnQueue', () => {
     );
   });
 });
+
+/** Of each project, what it always waits for: its kinds of work, in pieces of one size. */
+type Mix = Readonly<Record<string, { readonly kinds: ReadonlyArray<TurnKind>; readonly size: number }>>;
+
+/** Returns each project's share of the work of many turns of 100. */
+function sharesOf(mix: Mix): Readonly<Record<string, number>> {
+  const queue = new TurnQueue(100);
+  const work = Object.fromEntries(Object.keys(mix).map((owner) => [owner, 0]));
+  for (const [owner, { kinds }] of Object.entries(mix))
+    for (const kind of kinds) for (let piece = 0; piece < 3; piece += 1) queue.push(waiting(`${owner} ${kind} 1`));
+  let total = 0;
+  for (let turn = 0; turn < 300; turn += 1) {
+    queue.beginTurn();
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      const { owner } = next.held;
+      const { size } = mix[owner] as Mix[string];
+      queue.spend(next.held, next.kind, size);
+      queue.push(next);
+      work[owner] = (work[owner] ?? 0) + size;
+      total += size;
+    }
+  }
+  return Object.fromEntries(Object.entries(work).map(([owner, done]) => [owner, done / total]));
+}
 
 function kindsThatWait(sizes: ReadonlyMap<string, number>, served: ReadonlyArray<string>): ReadonlySet<string> {
   const isServed = new Set(served);

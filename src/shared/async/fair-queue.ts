@@ -101,7 +101,7 @@ export class FairQueue<Item> {
     for (const [owner, items] of this.#byOwner) {
       const kept = items.filter((item) => !isRemoved(item));
       if (kept.length === items.length) continue;
-      removed.push(...items.filter(isRemoved));
+      for (const item of items) if (isRemoved(item)) removed.push(item);
       if (kept.length === 0) this.#byOwner.delete(owner);
       else this.#byOwner.set(owner, kept);
     }
