@@ -133,10 +133,10 @@ async function scanInSlices(
   maxValues: number,
   listener?: JsonListener,
 ): Promise<E.Either<Failure, number>> {
-  await turn(currentWorkOwner(), 'body', bytes.length);
-  if (!isUtf8(bytes)) return E.left(notUtf8);
   const scanner = new JsonScanner(bytes, { maxValues }, listener);
-  while (!scanner.advance()) await turn(currentWorkOwner(), 'body', bytes.length);
+  await turn(currentWorkOwner(), 'body', scanner.bytesOfSlice);
+  if (!isUtf8(bytes)) return E.left(notUtf8);
+  while (!scanner.advance()) await turn(currentWorkOwner(), 'body', scanner.bytesOfSlice);
   return scannedObject(bytes, scanner, maxValues);
 }
 
@@ -241,7 +241,7 @@ export async function inexactIntegers(bytes: Buffer): Promise<ReadonlyArray<Inpu
       end: () => undefined,
     },
   );
-  while (!scanner.advance()) await turn(currentWorkOwner(), 'body', bytes.length);
+  while (!scanner.advance()) await turn(currentWorkOwner(), 'body', scanner.bytesOfSlice);
   return errors;
 }
 

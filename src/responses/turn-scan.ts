@@ -85,6 +85,11 @@ export class TurnScan implements JsonListener {
     return this.#scanner.advance();
   }
 
+  /** About how many bytes the next piece has. */
+  get bytesOfSlice(): number {
+    return this.#scanner.bytesOfSlice;
+  }
+
   /** Whether the text is that of a turn. */
   get isWhole(): boolean {
     return this.#scanner.fault === null && this.#scanner.isObject;

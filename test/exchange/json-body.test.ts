@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
 import { ClientDisconnectedError, Held } from '#exchange/held.ts';
-import { inexactIntegers, parseJsonObject } from '#exchange/json-body.ts';
+import { inexactIntegers, parseJsonObject, scanJsonObject } from '#exchange/json-body.ts';
 import { turn, workOfTurn } from '#exchange/turns.ts';
 import { currentWorkOwner } from '#shared/async/fair-queue.ts';
 
@@ -26,6 +26,23 @@ describe('a JSON body', () => {
   it('with many runs of fifteen digits is soon found to have exact integers alone', async () => {
     const bytes = Buffer.from(`{"text":"${`${'9'.repeat(15)} `.repeat(500_000)}"}`);
     assert.ok((await processorSeconds(() => inexactIntegers(bytes))) < 1);
+  });
+
+  it('that is scanned in slices takes turns for its size, not for its size in each slice', async () => {
+    const bytes = Buffer.from(`{"text":"${'x'.repeat(8 * 1024 * 1024)}"}`);
+    let isScanned = false;
+    const scanned = new Held('a').run(async () => {
+      await scanJsonObject(bytes, 10);
+      isScanned = true;
+    });
+    const other = new Held('b');
+    let turnsOfOthers = 0;
+    const takeTurns = async () => {
+      for (; !isScanned; turnsOfOthers += 1) await turn(other, 'list', workOfTurn / 2);
+    };
+    await Promise.all([scanned, takeTurns(), takeTurns()]);
+    // Half of each turn is for lists: as many halves as the body has.
+    assert.ok(turnsOfOthers < (4 * bytes.length) / workOfTurn, `${turnsOfOthers} pieces of lists`);
   });
 
   it('that is large and waits for its turn is not read when its client leaves meanwhile', async () => {

@@ -21,7 +21,7 @@ export async function readLargeJsonMembers(
 ): Promise<ForeignJson> {
   const members = new MemberCollector(bytes, wantedNames(Object.fromEntries(names.map((name) => [name, []]))));
   const scanner = new JsonScanner(bytes, { maxValues: Number.POSITIVE_INFINITY }, members);
-  do await turn(held, 'answer', bytes.length);
+  do await turn(held, 'answer', scanner.bytesOfSlice);
   while (!scanner.advance());
   if (scanner.fault?.kind === 'too-deep' || members.repeated !== null) return tooLargeJson;
   if (scanner.fault !== null || !scanner.isObject) return undefined;

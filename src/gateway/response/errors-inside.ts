@@ -28,7 +28,7 @@ function isSaid(error: Json | undefined): boolean {
 export async function redactErrors(bytes: Buffer, redactor: SecretRedactor, held: WorkOwner): Promise<Buffer | null> {
   const errors = new ErrorPlaces(bytes);
   const scanner = new JsonScanner(bytes, { maxValues: Number.POSITIVE_INFINITY }, errors);
-  do if (bytes.length > largeBodyBytes) await turn(held, 'answer', bytes.length);
+  do if (bytes.length > largeBodyBytes) await turn(held, 'answer', scanner.bytesOfSlice);
   while (!scanner.advance());
   return withoutSecrets(bytes, errors, redactor);
 }

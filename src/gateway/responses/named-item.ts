@@ -102,7 +102,7 @@ async function searchTurn(kept: KeptTurn, wanted: ReadonlySet<string>, found: Ma
     if (!item.isObject || isReference(bytes, item)) return;
     take(idOf(kept, item), { part: partOf(bytes, item), containerId: containerIdOf(bytes, item), values });
   });
-  while (!scan.advance()) await turn(currentWorkOwner(), 'conversation', bytes.length);
+  while (!scan.advance()) await turn(currentWorkOwner(), 'conversation', scan.bytesOfSlice);
   const { textRange } = kept.text;
   if (textRange !== null)
     take(idOfText(kept), { part: { kind: 'text', ...textRange }, containerId: null, values: valuesOfMessage });

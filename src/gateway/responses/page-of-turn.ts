@@ -51,7 +51,7 @@ export class PageOfTurn {
         this.#take({ part: { kind: 'reference', id: name, start, end }, id: idOfReference(this.#turn, item) });
       } else this.#take({ part: { kind: 'kept', start, end }, id: idOf(this.#turn, item) });
     });
-    while (!scan.advance()) await turn(currentWorkOwner(), 'conversation', bytes.length);
+    while (!scan.advance()) await turn(currentWorkOwner(), 'conversation', scan.bytesOfSlice);
     return this.#found === null || this.#wanted.order === 'asc' ? this.#found : this.#found.toReversed();
   }
 

@@ -61,7 +61,7 @@ async function* piecesOf({ held }: GatewayCall, { text }: KeptTurn, after: numbe
 async function membersOf(response: Buffer): Promise<Members> {
   const members = new MemberCollector(response, unsaidNames);
   const scanner = new JsonScanner(response, { maxValues: Number.POSITIVE_INFINITY }, members);
-  while (!scanner.advance()) await turn(currentWorkOwner(), 'answer', response.length);
+  while (!scanner.advance()) await turn(currentWorkOwner(), 'answer', scanner.bytesOfSlice);
   return members;
 }
 
@@ -79,6 +79,6 @@ async function* outputItems(bytes: Buffer): AsyncGenerator<Range> {
     hasEnded = scan.advance();
     yield* found;
     found = [];
-    if (!hasEnded) await turn(currentWorkOwner(), 'answer', bytes.length);
+    if (!hasEnded) await turn(currentWorkOwner(), 'answer', scan.bytesOfSlice);
   }
 }

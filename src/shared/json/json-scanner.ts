@@ -97,6 +97,8 @@ export class JsonScanner {
   #at = 0;
   /** The end of the current slice. */
   #until = 0;
+  /** The bytes of the latest slice. */
+  #bytesOfLatest = sliceBytes;
   #isStringOpen = false;
   #level = 0;
   #expect: Expect = Expect.value;
@@ -128,6 +130,11 @@ export class JsonScanner {
     return this.#isObject[1] === true;
   }
 
+  /** About how many bytes the next slice has: as many as the latest, which may have ended at its number of values. */
+  get bytesOfSlice(): number {
+    return Math.min(this.#bytesOfLatest, this.#bytes.length - this.#at);
+  }
+
   /**
    * Reads the next slice: about 1 MiB, or 16,384 values. A number is never split.
    * @returns whether the scan has ended, at the end of the text or at a fault
@@ -144,6 +151,7 @@ export class JsonScanner {
       if (at >= until || this.#values >= valuesUntil) break;
       at = this.#token(at, bytes[at] as number);
     }
+    this.#bytesOfLatest = at - this.#at;
     this.#at = at;
     if (this.#fault === null && at < length) return false;
     if (this.#fault === null && this.#expect !== Expect.end) this.#fail('malformed', length);

@@ -22,7 +22,7 @@ const ofEvent = wantedNames({ response: ['store', 'previous_response_id'] });
 export async function rewriteResponse(bytes: Buffer, storage: StorageMembers): Promise<Buffer> {
   const members = new MemberCollector(bytes, ofResponse);
   const scanner = new JsonScanner(bytes, { maxValues: Number.POSITIVE_INFINITY }, members);
-  do if (bytes.length > largeBodyBytes) await turn(workForAll(), 'answer', bytes.length);
+  do if (bytes.length > largeBodyBytes) await turn(workForAll(), 'answer', scanner.bytesOfSlice);
   while (!scanner.advance());
   return rewritten(bytes, members, storage);
 }
