@@ -141,7 +141,7 @@ export class PendingResources {
   beginReads(ids: Iterable<string>, caller: Caller): RequestReads {
     const write = this.#writes.size === 0 ? null : this.#find(ids, caller);
     if (write === null) return readsNothingPending;
-    return new ReadsOfPending(this.#positions, write, clock.now() + this.#timeoutMs);
+    return new ReadsOfPending(this.#positions, write, this.#timeoutMs);
   }
 
   #find(ids: Iterable<string>, caller: Caller): PendingWrite | null {
@@ -209,17 +209,19 @@ const readsNothingPending: RequestReads = {
 
 /**
  * The reads of a request whose resource was pending when it began. It may be shown and forgotten meanwhile. All of them
- * wait until one deadline.
+ * wait until one deadline, which begins with the first wait: reads that take long leave them their time.
  */
 class ReadsOfPending implements RequestReads {
   readonly #positions: Positions;
   readonly #write: PendingWrite;
-  readonly #deadline: number;
+  readonly #timeoutMs: number;
+  /** Null before the first wait. */
+  #deadline: number | null = null;
 
-  constructor(positions: Positions, write: PendingWrite, deadline: number) {
+  constructor(positions: Positions, write: PendingWrite, timeoutMs: number) {
     this.#positions = positions;
     this.#write = write;
-    this.#deadline = deadline;
+    this.#timeoutMs = timeoutMs;
   }
 
   async read<Result>(
@@ -238,12 +240,17 @@ class ReadsOfPending implements RequestReads {
 
   #modelsShow(names: ReadonlyArray<string>): Promise<WaitOutcome> {
     const isHalted = names.some((name) => this.#positions.isHalted('projection', name));
-    const ms = isHalted ? 0 : this.#deadline - clock.now();
+    const ms = isHalted ? 0 : this.#remainingMs();
     return this.#positions.passed({ names }, this.#write.position, { strict: true, ms });
   }
 
   #effectsShow(): Promise<WaitOutcome> {
-    return effectsShown(this.#positions, this.#write.reactions, this.#deadline - clock.now());
+    return effectsShown(this.#positions, this.#write.reactions, this.#remainingMs());
+  }
+
+  #remainingMs(): number {
+    this.#deadline ??= clock.now() + this.#timeoutMs;
+    return this.#deadline - clock.now();
   }
 }
 

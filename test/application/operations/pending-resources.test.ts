@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { PendingResources } from '#application/operations/read-your-writes.ts';
 import { Admission } from '#exchange/admission.ts';
 import { Positions } from '#positions/positions.ts';
+import { replaceClock } from '#shared/clock.ts';
 import { callerOf, ids, tenants } from '#test/support/events/tenants.ts';
 
 const tenant = tenants.project;
@@ -174,6 +175,29 @@ describe('PendingResources', () => {
     assert.equal((await ask()).isLate, true);
     for (let read = 0; read < 20; read += 1) assert.equal((await ask()).isLate, true);
     assert.ok(performance.now() - begun < 10 * 300);
+  });
+
+  it('begins the time limit of a request with its first wait, not with a read that takes long', async () => {
+    let now = 0;
+    const restoreClock = replaceClock({ now: () => now });
+    try {
+      add('one', 5);
+      const request = pending.beginReads(['one'], admin);
+      const result = request.read(
+        ['flows'],
+        async () => {
+          now += 120_000;
+          return shown.has('one');
+        },
+        (isShown) => !isShown,
+      );
+      await new Promise((resolve) => setImmediate(resolve));
+      shown.add('one');
+      models(5);
+      assert.deepEqual(await result, { result: true, isLate: false });
+    } finally {
+      restoreClock();
+    }
   });
 
   it('forgets the oldest ids when there are too many', async () => {
