@@ -52,7 +52,7 @@ export class EndpointPlaces {
     this.#options = options;
   }
 
-  /** Remembers the creations and deletions among events that this node has appended. Call it before their turn ends. */
+  /** Remembers the creations and deletions among events that this node has appended. Call it before the turn of their creation ends. */
   observe(appended: ReadonlyArray<RecordedEvent>): void {
     this.#removeShown();
     for (const { type, position, metadata } of appended) {

@@ -46,7 +46,7 @@ export const ResourceKindCodec = enumeration('ResourceKind', firstKind, ...other
 const exampleTime = '2026-01-06T14:05:00.000Z';
 
 /** The description of an event in histories, the audit, the feed and webhooks. */
-export const describedEvent = recordMembers({
+const describedEvent = recordMembers({
   type: [text(), 'FlowRenamed'],
   time: [timestamp, exampleTime],
   actor: [
@@ -77,7 +77,7 @@ export const describedEvent = recordMembers({
   ],
 });
 
-export const Described = record('DescribedEvent', describedEvent);
+const Described = record('DescribedEvent', describedEvent);
 
 /** An event in an answer of a history. */
 export type DescribedEvent = t.TypeOf<typeof Described>;
