@@ -27,14 +27,15 @@ export type TakePiece = (piece: Buffer) => boolean | Promise<boolean>;
 export interface RequestInput {
   readonly fields: JsonObject;
   /** The unknown parts of the request, if it prefers that they are refused. */
-  readonly unknown?: ReadonlyArray<InputError>;
-  /** Whether the request prefers strict handling. */
-  readonly isStrict?: boolean;
+  readonly unknown: ReadonlyArray<InputError>;
   /** SHA-256 (hex) of the body's bytes, for `Idempotency-Key`. */
   readonly bodyHash: string;
   /** The body's length. */
-  readonly bytes?: number;
+  readonly bytes: number;
 }
+
+/** The input of a request without members. */
+export const noInput: RequestInput = { fields: {}, unknown: [], bodyHash: '', bytes: 0 };
 
 /** The bytes of a body, from a connection or from memory. They are read once, by one of the two methods. */
 export interface BodyBytes {
@@ -65,7 +66,7 @@ export interface Body extends BodyBytes {
 }
 
 /** Reads the input of a request without members. */
-export const readNothing: Body['readInput'] = async () => E.right({ fields: {}, bodyHash: '' });
+export const readNothing: Body['readInput'] = async () => E.right(noInput);
 
 /** A body in memory, for a call without a connection, such as a line of a batch. */
 export class MemoryBody implements Body {

@@ -6,6 +6,7 @@ import { compose, type Service } from '#app/compose.ts';
 import { readConfig } from '#app/config.ts';
 import type { OperationResult } from '#application/operations/operation-request.ts';
 import type { Caller } from '#domain/shared/access.ts';
+import { noInput } from '#exchange/body.ts';
 import { EncodedJson, type JsonObject } from '#shared/json/json.ts';
 import { invokeOperation, type OperationInvocation } from '#test/support/harness/invoke-operation.ts';
 import { itInRounds } from '#test/support/run/long.ts';
@@ -80,7 +81,7 @@ describe('operations on flows and versions', () => {
       caller,
       parameters,
       requestTarget: `${name} ${Object.values(parameters).join(' ')}`,
-      loadBody: async () => E.right({ fields, bodyHash: JSON.stringify(body) }),
+      loadBody: async () => E.right({ ...noInput, fields, bodyHash: JSON.stringify(body) }),
       ...request,
     });
   }

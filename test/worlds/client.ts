@@ -1,5 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { Caller } from '#domain/shared/access.ts';
+import { noInput } from '#exchange/body.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import type { Random } from './random.ts';
 import type { SimulatedTime } from './simulated-time.ts';
@@ -46,7 +47,11 @@ export class WorldClient {
     const { time, random, caller, nodes, note } = this.#options;
     const idempotencyKey = `request-${this.#requests.count}`;
     const loadBody = async () =>
-      E.right({ fields: { ...body, ...parameters }, bodyHash: JSON.stringify({ operation, body, parameters }) });
+      E.right({
+        ...noInput,
+        fields: { ...body, ...parameters },
+        bodyHash: JSON.stringify({ operation, body, parameters }),
+      });
     for (;;) {
       const running = nodes();
       if (running.length === 0) {

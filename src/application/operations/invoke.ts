@@ -23,7 +23,7 @@ import {
 } from './operation.ts';
 import type { Decoded, OperationResult } from './operation-request.ts';
 import type { OperationRoute } from './registry.ts';
-import { requestHeadersOf } from './request-headers.ts';
+import { isStrict, requestHeadersOf } from './request-headers.ts';
 import { failureOfError } from './unexpected-error.ts';
 
 /** What shows who makes a request, and the place on which it waits for that. */
@@ -221,7 +221,7 @@ function createExecute({ metrics, logger }: Pick<InvokeDependencies, 'metrics' |
       if (operation.kind === 'upload') return await executeUpload(operation, { request, subject: subject.right });
       const body = await request.body.readInput();
       if (E.isLeft(body)) return body;
-      const input = await decodeBody(operation, body.right);
+      const input = await decodeBody(operation, body.right, request.headers);
       if (E.isLeft(input)) return input;
 
       // 7 to 12. Idempotency, decision, claim, append, waiting for read models, response
@@ -260,12 +260,13 @@ async function executeUpload(
 /** Decodes the loaded input. A large body waits for its turn, so that other requests are served between two of them. */
 async function decodeBody(
   { input, strictFaults }: AnyOperation,
-  { fields, unknown, isStrict, bytes = 0 }: RequestInput,
+  { fields, unknown, bytes }: RequestInput,
+  headers: Request['headers'],
 ): Promise<E.Either<Failure, unknown>> {
   const isLarge = bytes > largeBodyBytes;
   if (isLarge) await turn(currentWorkOwner(), 'body', bytes);
   const decoded = decodeInput(input, fields, unknown);
-  const faults = isStrict === true && E.isRight(decoded) ? (strictFaults?.(decoded.right) ?? []) : [];
+  const faults = isStrict(headers) && E.isRight(decoded) ? (strictFaults?.(decoded.right) ?? []) : [];
   if (faults.length > 0) return E.left(invalidInput(faults));
   if (isLarge && E.isRight(decoded)) await turn(currentWorkOwner(), 'body', bytes);
   return decoded;

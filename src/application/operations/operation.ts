@@ -105,7 +105,7 @@ export interface StreamReport {
 
 /** A stored upload, and the input that is made from it. */
 export interface ReceivedUpload {
-  readonly input: RequestInput;
+  readonly input: Pick<RequestInput, 'fields' | 'bodyHash'>;
   /** Reports the result of the request. Removes the stored bytes if the result does not use them. */
   readonly settle: (outcome: E.Either<Failure, OperationResult>) => Promise<void>;
   /** Called once at the end, in every case. */

@@ -40,7 +40,7 @@ export class OperationInputReader {
       if (E.isLeft(fields)) return fields;
       // Only a request that writes is remembered by its hash.
       const bodyHash = isWriting(route.operation) ? hashOf(noBytes, withoutDryRun(query)) : '';
-      return E.right({ fields: { ...fields.right, ...parameters }, unknown, bodyHash });
+      return E.right({ fields: { ...fields.right, ...parameters }, unknown, bodyHash, bytes: 0 });
     }
     const body = await this.#readBody(ctx, context.held);
     if (E.isLeft(body)) return body;
@@ -49,13 +49,7 @@ export class OperationInputReader {
     if (inexact !== null) return E.left(inexact);
     const unknown = this.#unknownInput(context, route, members);
     const fields = { ...known(members, route.members), ...parameters };
-    return E.right({
-      fields,
-      unknown,
-      bodyHash: hashOf(bytes, withoutDryRun(query)),
-      bytes: bytes.length,
-      isStrict: isStrict(ctx.req.headers),
-    });
+    return E.right({ fields, unknown, bodyHash: hashOf(bytes, withoutDryRun(query)), bytes: bytes.length });
   }
 
   /**

@@ -102,7 +102,12 @@ function inputOf(route: OperationRoute, given: JsonObject, parameters: Readonly<
     fields[name] = route.hasBody ? value : textOf(value);
   }
   const text = canonicalJson(fields);
-  return { fields: { ...fields, ...parameters }, bodyHash: hash('sha256', text), bytes: Buffer.byteLength(text) };
+  return {
+    fields: { ...fields, ...parameters },
+    unknown: [],
+    bodyHash: hash('sha256', text),
+    bytes: Buffer.byteLength(text),
+  };
 }
 
 function textOf(value: Json): Json {

@@ -20,7 +20,7 @@ import { createRoutes, type OperationRoute } from '#application/operations/regis
 import { cuid } from '#domain/codecs/id.ts';
 import { type Failure, type FailureCode, failure } from '#domain/shared/failure.ts';
 import { Admission } from '#exchange/admission.ts';
-import { type Body, MemoryBody } from '#exchange/body.ts';
+import { type Body, MemoryBody, noInput } from '#exchange/body.ts';
 import type { ByteLimits } from '#exchange/byte-budget.ts';
 import { ClientDisconnectedError, Held } from '#exchange/held.ts';
 import { currentOwner, serviceOwner } from '#shared/async/fair-queue.ts';
@@ -73,7 +73,8 @@ const inOperation = (change: Partial<Operation>) => (scenario: Scenario) => ({
 });
 const inScenario = (change: Partial<Scenario>) => (scenario: Scenario) => ({ ...scenario, ...change });
 
-const withBody = (name: string) => async () => E.right({ fields: { flowId: ids.flow, name }, bodyHash: 'hash' });
+const withBody = (name: string) => async () =>
+  E.right({ ...noInput, fields: { flowId: ids.flow, name }, bodyHash: 'hash' });
 
 /** Whose project has one unread byte of an answer. */
 function withAnswersOf(limits: ByteLimits): Admission {

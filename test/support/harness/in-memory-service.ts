@@ -15,6 +15,7 @@ import type { Caller } from '#domain/shared/access.ts';
 import type { Failure } from '#domain/shared/failure.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { Admission } from '#exchange/admission.ts';
+import { noInput } from '#exchange/body.ts';
 import { PersonalData } from '#personal-data/personal-data.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 import { callerOf } from '#test/support/events/tenants.ts';
@@ -101,7 +102,7 @@ export class Service {
     return invokeOperation(this.#operation(command), {
       caller,
       parameters,
-      loadBody: loadBody ?? (async () => E.right({ fields: { ...body, ...parameters }, bodyHash })),
+      loadBody: loadBody ?? (async () => E.right({ ...noInput, fields: { ...body, ...parameters }, bodyHash })),
       ifMatch: ifMatch ?? null,
       dryRun,
       idempotencyKey: idempotencyKey ?? null,

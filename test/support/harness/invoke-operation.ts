@@ -6,7 +6,7 @@ import { createRoutes, type OperationRoute } from '#application/operations/regis
 import type { RequestHeaders } from '#application/operations/request-headers.ts';
 import type { Caller } from '#domain/shared/access.ts';
 import type { Failure } from '#domain/shared/failure.ts';
-import { MemoryBody, type RequestInput } from '#exchange/body.ts';
+import { MemoryBody, noInput, type RequestInput } from '#exchange/body.ts';
 import { callerOf } from '#test/support/events/tenants.ts';
 import { requestOf } from './request-of.ts';
 
@@ -76,7 +76,7 @@ export async function invokeOperation(
     parameters,
     query: dryRun === true ? 'dryRun=true' : '',
     headers: headersOf(headers),
-    body: new MemoryBody(Buffer.alloc(0), loadBody ?? (async () => E.right({ fields: parameters, bodyHash: '' }))),
+    body: new MemoryBody(Buffer.alloc(0), loadBody ?? (async () => E.right({ ...noInput, fields: parameters }))),
   });
   const entrance = { presentedKey: 'key', sessionToken: null, keyFault: null, takePlace: null };
   const { outcome } = await invoke(E.right(route), request, entrance);

@@ -8,6 +8,7 @@ import { type QueryDependencies, queryOperation } from '#application/queries/que
 import { StreamWriter } from '#application/streams/stream-writer.ts';
 import type { Caller, Tenant } from '#domain/shared/access.ts';
 import { Admission } from '#exchange/admission.ts';
+import { noInput } from '#exchange/body.ts';
 import { PersonalData } from '#personal-data/personal-data.ts';
 import { Positions } from '#positions/positions.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
@@ -92,7 +93,7 @@ export function queriesOn({
     store,
     /** The answer to a query in one of the media types that it produces. */
     export: async (query: AnyQuery, accept: string, input: JsonObject = {}, caller: Caller = callerOf('admin')) => {
-      const loadBody = async () => E.right({ fields: input, bodyHash: '' });
+      const loadBody = async () => E.right({ ...noInput, fields: input });
       const answer = await invokeOperation(queryOperation(query, runtime), { caller, accept, loadBody });
       assert.ok(E.isRight(answer) && answer.right.stream !== undefined, JSON.stringify(answer));
       return answer.right.stream;
@@ -103,7 +104,7 @@ export function queriesOn({
       const answer = await invokeOperation(queryOperation(query, runtime), {
         caller,
         parameters,
-        loadBody: async () => E.right({ fields: input, bodyHash: '' }),
+        loadBody: async () => E.right({ ...noInput, fields: input }),
       });
       return {
         get body() {
