@@ -1,5 +1,4 @@
 import * as E from 'fp-ts/lib/Either.js';
-import * as t from 'io-ts';
 import {
   encodeCursor,
   maxPageItems,
@@ -19,6 +18,7 @@ import type { PersonalData } from '#personal-data/personal-data.ts';
 import { currentWorkOwner } from '#shared/async/fair-queue.ts';
 import { clock } from '#shared/clock.ts';
 import { withJsonSchema } from '#shared/codecs/json-schema.ts';
+import { textAs } from '#shared/codecs/text.ts';
 import { type EncodedJson, encodeJson, type Json } from '#shared/json/json.ts';
 import type { FoldedStream } from './folded-stream.ts';
 import type { StreamHistory } from './stream-history.ts';
@@ -42,28 +42,19 @@ function notAfterNow(time: string): string {
 }
 
 /** The input `asOf`: a time, a day, which means its end in UTC, or a revision, which is an ETag without its quotes. */
-export const AsOf = withJsonSchema(
-  new t.Type<Moment, string, unknown>(
-    'as of',
-    (value): value is Moment => typeof value === 'object' && value !== null,
-    (value, context) => {
-      // Most requests ask for the present, and name no moment.
-      if (typeof value !== 'string') return t.failure(value, context, asOfFault);
-      if (revisionPattern.test(value)) return t.success({ revision: Number(value) });
-      const end = endOfDay(value);
-      const time = instant.decode(end ?? value);
-      return E.isRight(time)
-        ? t.success({ time: end === null ? time.right : notAfterNow(time.right) })
-        : t.failure(value, context, asOfFault);
-    },
-    (moment) => ('time' in moment ? moment.time : String(moment.revision)),
-  ),
-  {
-    type: 'string',
-    description:
-      'A time (RFC 3339), a day (`2026-01-05`: its end in UTC, or now), or a revision: the answer is as it was then',
-  },
-);
+export const AsOf = withJsonSchema(textAs('as of', asOfFault, momentOf), {
+  type: 'string',
+  description:
+    'A time (RFC 3339), a day (`2026-01-05`: its end in UTC, or now), or a revision: the answer is as it was then',
+});
+
+function momentOf(value: string): Moment | null {
+  if (revisionPattern.test(value)) return { revision: Number(value) };
+  const end = endOfDay(value);
+  const time = instant.decode(end ?? value);
+  if (E.isLeft(time)) return null;
+  return { time: end === null ? time.right : notAfterNow(time.right) };
+}
 
 /** The member of an input that requests a past state. */
 export const asOfInput = { asOf: AsOf };
