@@ -1,12 +1,18 @@
 import { shortenedEventTypes } from '#domain/stream-kinds.ts';
 import type { EventBatch, EventStore } from '#event-store/event-store.ts';
 import { noIncompleteStreams } from '#read-store/incomplete-streams.ts';
-import type { ReadStoreWriter } from '#read-store/read-store.ts';
 import { clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import type { GenerationProjector } from './generation-projector.ts';
 import { type GroupFilter, ProjectionGroup, type ProjectionGroupOptions } from './projection-group.ts';
-import { liveLimits, type Pace, type Persist, type ProjectionRuntime, rebuildProgress } from './projection-runtime.ts';
+import {
+  liveLimits,
+  type Pace,
+  type Persist,
+  type ProjectionRuntime,
+  rebuildProgress,
+  runtimeOf,
+} from './projection-runtime.ts';
 import { StreamCheck } from './stream-check.ts';
 
 /** Batches are small, because live events wait for one at most. */
@@ -21,14 +27,10 @@ const liveQuietMs = 1000;
 export type SharedGroupOptions = Omit<ProjectionGroupOptions, 'name' | 'batchSize' | 'commitsEachBatch' | 'onBatch'>;
 
 export interface CatchUpOptions {
+  readonly runtimes: ReadonlyArray<ProjectionRuntime>;
   readonly group: SharedGroupOptions;
   readonly events: Pick<EventStore, 'lastPosition'>;
-  readonly store: Pick<ReadStoreWriter, 'finish' | 'publish'>;
-  readonly log: Logger;
   readonly persist: Persist;
-  readonly runtimeOf: (projector: GenerationProjector) => ProjectionRuntime;
-  /** The names of the projections that are being rebuilt. */
-  readonly rebuilding: () => ReadonlyArray<string>;
   /** Called when queries read a new generation. */
   readonly onPublished: (runtime: ProjectionRuntime) => Promise<void>;
   /** Called when a generation has become live. */
@@ -53,7 +55,7 @@ export class GenerationCatchUp {
   constructor(live: ProjectionGroup, options: CatchUpOptions) {
     this.#live = live;
     this.#options = options;
-    this.#report = new RebuildLog(options.log);
+    this.#report = new RebuildLog(options.group.log);
     this.#group = new ProjectionGroup(0, {
       ...options.group,
       name: 'The filling of read models',
@@ -123,6 +125,13 @@ export class GenerationCatchUp {
     return [...this.#group.members].filter(({ complete }) => !complete);
   }
 
+  /** The names of the projections that are being rebuilt. */
+  get #rebuilding(): ReadonlyArray<string> {
+    const { runtimes } = this.#options;
+    const filling = runtimes.filter((runtime) => runtime.filling !== null && runtime.filling.failure === null);
+    return filling.map(({ projection }) => projection.name);
+  }
+
   /** The position up to which every generation contains the log. */
   get #position(): number {
     const positions = [...this.#group.members].map(({ position }) => position);
@@ -135,14 +144,13 @@ export class GenerationCatchUp {
   }
 
   async #afterBatch(batch: EventBatch): Promise<void> {
-    const { rebuilding, onBatch } = this.#options;
     this.#meter.count(batch);
     // A generation that was added meanwhile begins a new check, which does not begin with this batch.
     if (this.#group.position === batch.position) this.#check?.add(batch.events, this.#built);
-    this.#report.folded(batch, rebuilding(), this.pace);
+    this.#report.folded(batch, this.#rebuilding, this.pace);
     if (batch.caughtUp || batch.position >= this.#live.position) await this.#end(batch);
-    if (rebuilding().length === 0) this.#report.ended();
-    await onBatch();
+    if (this.#rebuilding.length === 0) this.#report.ended();
+    await this.#options.onBatch();
   }
 
   async #end(batch: EventBatch): Promise<void> {
@@ -160,8 +168,8 @@ export class GenerationCatchUp {
 
   async #finish(projector: GenerationProjector): Promise<void> {
     if (projector.finished) return;
-    const { store, persist } = this.#options;
-    await persist('Indexing a read model', () => store.finish(projector.generation));
+    const { group, persist } = this.#options;
+    await persist('Indexing a read model', () => group.store.finish(projector.generation));
     projector.finished = true;
   }
 
@@ -177,9 +185,9 @@ export class GenerationCatchUp {
 
   /** Makes a generation the current one, which queries read. */
   async #publish(projector: GenerationProjector): Promise<void> {
-    const { store, persist, runtimeOf, onPublished } = this.#options;
-    const runtime = runtimeOf(projector);
-    await persist('Publishing a read model', () => store.publish(projector.generation));
+    const { runtimes, group, persist, onPublished } = this.#options;
+    const runtime = runtimeOf(projector, runtimes);
+    await persist('Publishing a read model', () => group.store.publish(projector.generation));
     projector.complete = true;
     if (runtime.current !== null) this.#forget(runtime.current);
     runtime.current = projector;

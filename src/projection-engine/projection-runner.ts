@@ -13,7 +13,7 @@ import type { GenerationProjector } from './generation-projector.ts';
 import { OperatorCommands, OperatorProgress } from './operator-progress.ts';
 import type { AnyProjection } from './projection.ts';
 import { ProjectionGroup } from './projection-group.ts';
-import { GenerationStarter, type Persist, ProjectionRuntime } from './projection-runtime.ts';
+import { GenerationStarter, type Persist, ProjectionRuntime, runtimeOf } from './projection-runtime.ts';
 
 /** A projection whose lag is larger than this catches up separately, so that it does not delay the others. */
 const liveWindow = 10_000;
@@ -108,15 +108,11 @@ export class ProjectionRunner {
   }
 
   #createCatchUp(): GenerationCatchUp {
-    const { events, store, log } = this.#options;
     return new GenerationCatchUp(this.#live, {
-      events,
-      store,
-      log,
+      runtimes: this.#runtimes,
+      events: this.#options.events,
       group: this.#groupOptions(),
       persist: this.#persist,
-      runtimeOf: (projector) => this.#runtimeOf(projector),
-      rebuilding: () => this.#rebuilding(),
       onPublished: (runtime) => this.#published(runtime),
       onLive: () => this.#reportStatus(),
       onBatch: () => this.#afterCatchUpBatch(),
@@ -243,12 +239,6 @@ export class ProjectionRunner {
     await this.#reportStatus();
   }
 
-  /** The names of the projections that are being rebuilt. */
-  #rebuilding(): ReadonlyArray<string> {
-    const filling = this.#runtimes.filter((runtime) => runtime.filling !== null && runtime.filling.failure === null);
-    return filling.map(({ projection }) => projection.name);
-  }
-
   async #published(runtime: ProjectionRuntime): Promise<void> {
     await this.#operator.noteBuilt(runtime);
     const { count, first } = runtime.incompleteStreams;
@@ -260,7 +250,7 @@ export class ProjectionRunner {
   }
 
   async #stopped(projector: GenerationProjector): Promise<void> {
-    const runtime = this.#runtimeOf(projector);
+    const runtime = runtimeOf(projector, this.#runtimes);
     this.#options.log.error(
       { projection: runtime.projection.name, ...projector.failure },
       'A projection has stopped at an event that it cannot handle: retry it, or skip the event',
@@ -286,12 +276,6 @@ export class ProjectionRunner {
     await this.#persist('Storing the status', () => this.#options.store.saveStatus(this.status()));
     this.statusChanges += 1;
     this.#options.onPositions?.();
-  }
-
-  #runtimeOf(projector: GenerationProjector): ProjectionRuntime {
-    const runtime = this.#runtimes.find(({ projection }) => projection === projector.projection);
-    if (runtime === undefined) throw new Error(`No projection ${projector.projection.name} is run here.`);
-    return runtime;
   }
 
   /**

@@ -79,6 +79,16 @@ export class ProjectionRuntime {
   }
 }
 
+/** Returns the projection that a generation is of. */
+export function runtimeOf(
+  { projection }: GenerationProjector,
+  runtimes: ReadonlyArray<ProjectionRuntime>,
+): ProjectionRuntime {
+  const runtime = runtimes.find((one) => one.projection === projection);
+  if (runtime === undefined) throw new Error(`No projection ${projection.name} is run here.`);
+  return runtime;
+}
+
 /** How far a rebuild is. @param pace null before the first measurement */
 export function rebuildProgress(position: number, pace: Pace | null): NonNullable<ProjectionStatus['rebuild']> {
   const left = Math.max(0, (pace?.target ?? position) - position);
