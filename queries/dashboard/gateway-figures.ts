@@ -2,6 +2,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import type { Failure } from '#domain/shared/failure.ts';
 import { quantileOf } from '#domain/usage/latency-bins.ts';
 import {
+  addByName,
   addCounts,
   addUsage,
   type Counts,
@@ -133,10 +134,7 @@ export function sumsByPeriod(
   periods: ReadonlyArray<string>,
 ): ReadonlyArray<UsageSums> {
   const byPeriod = new Map<string, UsageSums>();
-  for (const { period, sums } of documents) {
-    const known = byPeriod.get(period);
-    byPeriod.set(period, known === undefined ? sums : addUsage(known, sums));
-  }
+  for (const { period, sums } of documents) addByName(byPeriod, period, sums);
   return periods.map((period) => byPeriod.get(period) ?? noUsage);
 }
 

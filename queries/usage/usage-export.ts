@@ -1,5 +1,5 @@
 import { stringify } from 'csv-stringify/sync';
-import { addUsage, noUsage, type UsageSums } from '#domain/usage/usage-total.ts';
+import { addByName, noUsage, type UsageSums } from '#domain/usage/usage-total.ts';
 import type { TextStream } from '#exchange/client.ts';
 import { turn, workOfTurn } from '#exchange/turns.ts';
 import type { UsageDocument } from '#projections/usage/usage-by-period.ts';
@@ -10,7 +10,8 @@ import { figuresOf, type UsageRow, usageFigures } from './usage-answer.ts';
 /** Sums documents up to rows. The rows are in the order of time, then by calls (most first), then by name. */
 export class UsageRows {
   readonly #groupBy: ReadonlyArray<Grouping>;
-  readonly #rows = new Map<string, { readonly group: UsageRowGroup; sums: UsageSums }>();
+  /** By the text of their group. */
+  readonly #rows = new Map<string, UsageSums>();
 
   constructor(groupBy: ReadonlyArray<Grouping>) {
     this.#groupBy = groupBy;
@@ -21,11 +22,7 @@ export class UsageRows {
   }
 
   add(document: UsageDocument): void {
-    const group = groupOf(this.#groupBy, document);
-    const name = JSON.stringify(group);
-    const row = this.#rows.get(name);
-    if (row === undefined) this.#rows.set(name, { group, sums: document.sums });
-    else row.sums = addUsage(row.sums, document.sums);
+    addByName(this.#rows, JSON.stringify(groupOf(this.#groupBy, document)), document.sums);
   }
 
   /**
@@ -59,7 +56,7 @@ export class UsageRows {
     const entries = this.#rows.entries();
     for (;;) {
       await turn(currentWorkOwner(), 'list', workOfTurn);
-      const run = nextOf(entries, rowsPerRun).map(([name, row]) => ({ name, ...row, time: timeOf(row.group) }));
+      const run = nextOf(entries, rowsPerRun).map(([name, sums]) => namedRow(name, sums));
       if (run.length === 0) return runs;
       runs.push(run.toSorted(compareRows));
     }
@@ -83,6 +80,11 @@ interface NamedRow {
   readonly time: string;
   readonly group: UsageRowGroup;
   readonly sums: UsageSums;
+}
+
+function namedRow(name: string, sums: UsageSums): NamedRow {
+  const group: UsageRowGroup = JSON.parse(name);
+  return { name, time: timeOf(group), group, sums };
 }
 
 function compareRows(one: NamedRow, other: NamedRow): number {

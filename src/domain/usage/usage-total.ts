@@ -257,6 +257,12 @@ export function addUsage(some: UsageSums, others: UsageSums, sign: 1 | -1 = 1): 
   };
 }
 
+/** Adds sums to those of a name. */
+export function addByName(byName: Map<string, UsageSums>, name: string, sums: UsageSums): void {
+  const known = byName.get(name);
+  byName.set(name, known === undefined ? sums : addUsage(known, sums));
+}
+
 /** Calls that failed or broke off, which bills and the dashboard show as errors. */
 export function errorsOf({ failed, brokenOff }: UsageSums): number {
   return failed + brokenOff;
