@@ -17,13 +17,12 @@ import {
   breakdownOf,
   curvesOf,
   failedTriesOf,
-  type GatewayRange,
   gatewayFiguresOf,
-  gatewayRange,
   seriesOfSums,
   sumsByPeriod,
   totalOf,
 } from './gateway-figures.ts';
+import { type GatewayRange, gatewayRange } from './gateway-range.ts';
 
 /** The most documents that one breakdown reads. */
 const maxDocuments = 20_000;
