@@ -3,7 +3,7 @@ import { pointerTo } from '#shared/json/json-pointer.ts';
 import { invalidInput } from './input-errors.ts';
 
 /** A part of a multipart body, by its place in the bytes. */
-export interface Part {
+export interface FormPart {
   readonly name: string;
   /** Null for a part that is not a file. */
   readonly filename: string | null;
@@ -20,7 +20,7 @@ export interface Part {
 }
 
 /** Receives the content of files while it arrives. The bytes are a view into the pushed chunk. */
-export type TakeFileContent = (file: Pick<Part, 'name' | 'filename'>, bytes: Buffer) => void;
+export type TakeFileContent = (file: Pick<FormPart, 'name' | 'filename'>, bytes: Buffer) => void;
 
 /** A fault of a multipart body. */
 export type MultipartFault = 'ended-early' | 'malformed' | 'ambiguous-part' | 'too-many-parts' | 'text-too-long';
@@ -49,7 +49,7 @@ export function boundaryOf(contentType: string | undefined): string | null {
  * headers. Bytes that they could read differently are a fault, because a provider would find parts that are unchecked.
  */
 export class MultipartScanner {
-  readonly parts: Part[] = [];
+  readonly parts: FormPart[] = [];
   fault: MultipartFault | null = null;
   /** The name of the part with the fault; null if it is in none or the name is unknown. */
   faultyPart: string | null = null;
@@ -62,7 +62,7 @@ export class MultipartScanner {
   /** The byte before the window. */
   #lastDropped = 0;
   #state: State = 'preamble';
-  #open: Omit<Part, 'end' | 'text'> | null = null;
+  #open: Omit<FormPart, 'end' | 'text'> | null = null;
   #partStart = 0;
   #text: Buffer[] | null = null;
   #textBytes = 0;

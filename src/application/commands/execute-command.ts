@@ -6,7 +6,7 @@ import {
   keyErased,
   keyReused,
   type RememberedRequest,
-  RunningRequests,
+  RunningKeys,
   requestKeyOf,
 } from '#application/streams/idempotency.ts';
 import {
@@ -50,7 +50,7 @@ export interface CommandDependencies {
 
 /** Makes a command callable by every caller. */
 export function commandOperation(command: AnyCommand, runtime: CommandDependencies): Operation<LoadedStream<unknown>> {
-  const running = new RunningRequests();
+  const running = new RunningKeys();
   return {
     ...describeOperation(command),
     kind: 'command',

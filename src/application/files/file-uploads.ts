@@ -7,7 +7,7 @@ import { type Failure, failure } from '#domain/shared/failure.ts';
 import { type Arrival, type ArrivalLimits, arrivalFailure, heldBytesOf } from '#exchange/body.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import { countReleasedBytes } from '#exchange/minor-gc.ts';
-import { boundaryOf, MultipartScanner, multipartFailure, notMultipart, type Part } from '#exchange/multipart.ts';
+import { boundaryOf, type FormPart, MultipartScanner, multipartFailure, notMultipart } from '#exchange/multipart.ts';
 import type { Authorised } from '#exchange/request.ts';
 import { ByteChannel } from '#shared/async/byte-channel.ts';
 import { chance } from '#shared/chance.ts';
@@ -272,7 +272,7 @@ function cleanName(filename: string): string {
 const mediaType = /^[\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100}(?:\s*;\s*[\w-]{1,50}=[\w."-]{1,100}){0,3}$/;
 
 /** The client's content type, if any. */
-function contentTypeOf(sent: Part['contentType'], filename: string): string {
+function contentTypeOf(sent: FormPart['contentType'], filename: string): string {
   if (filename.toLowerCase().endsWith('.jsonl')) return 'application/jsonl';
   return sent !== null && mediaType.test(sent) ? sent : 'application/octet-stream';
 }

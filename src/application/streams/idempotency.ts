@@ -19,7 +19,7 @@ export function requestKeyOf({ idempotencyKey, caller, target }: KeyedRequest): 
 }
 
 /** The running requests of this process with an `Idempotency-Key`: one for each key at a time. */
-export class RunningRequests {
+export class RunningKeys {
   readonly #running = new Set<string>();
 
   /**

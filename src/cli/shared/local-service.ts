@@ -6,7 +6,7 @@ import { runningOwner } from '#app/data-directory.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 
 /** The answer to a tool's request. */
-export interface LocalAnswer {
+export interface LocalServiceAnswer {
   readonly status: number;
   // biome-ignore lint/suspicious/noExplicitAny: each tool knows the operation that it calls.
   readonly body: any;
@@ -16,7 +16,7 @@ export interface LocalAnswer {
 
 /** Calls operations of the service that owns the data folder. */
 export interface LocalService {
-  readonly call: (method: 'GET' | 'POST', path: string, body?: object) => Promise<LocalAnswer>;
+  readonly call: (method: 'GET' | 'POST', path: string, body?: object) => Promise<LocalServiceAnswer>;
   readonly close: () => Promise<void>;
 }
 
@@ -59,7 +59,7 @@ async function startOwn(config: Config, path: string): Promise<() => Promise<voi
   return startOwnService(config, path);
 }
 
-async function call(client: Client, method: 'GET' | 'POST', path: string, body?: object): Promise<LocalAnswer> {
+async function call(client: Client, method: 'GET' | 'POST', path: string, body?: object): Promise<LocalServiceAnswer> {
   const answer = await client.request({
     method,
     path,

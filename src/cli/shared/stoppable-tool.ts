@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventFailure } from '#domain/event-failure.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { runTool, unknownWord } from './command-line.ts';
-import { type LocalAnswer, type LocalService, openLocalService } from './local-service.ts';
+import { type LocalService, type LocalServiceAnswer, openLocalService } from './local-service.ts';
 
 /** A projection or process that runs, waits, or has stopped at an event. */
 export interface Stoppable {
@@ -143,7 +143,7 @@ export async function readStatuses<Status>(
  * Prints why a call was refused.
  * @returns the exit code
  */
-export function exitCodeOf({ name }: Pick<StoppableTool<never>, 'name'>, { status, body }: LocalAnswer): number {
+export function exitCodeOf({ name }: Pick<StoppableTool<never>, 'name'>, { status, body }: LocalServiceAnswer): number {
   if (status < 300) return 0;
   process.stderr.write(`${name}: ${body.detail}\n`);
   return 1;

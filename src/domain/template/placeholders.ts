@@ -16,12 +16,12 @@ const opening = '{{fields.';
 const backslash = 0x5c;
 
 /** A part of a string: plain text, or the field whose value replaces it. */
-export type TextPart = string | { readonly field: string };
+export type TemplatePart = string | { readonly field: string };
 
 /** The parts of a string, in order, without escaping backslashes. No text is empty. */
-export function textParts(text: string): ReadonlyArray<TextPart> {
+export function textParts(text: string): ReadonlyArray<TemplatePart> {
   if (!text.includes(opening)) return text === '' ? [] : [text];
-  const parts: TextPart[] = [];
+  const parts: TemplatePart[] = [];
   let plain = '';
   let end = 0;
   for (const { 0: whole, 1: field = '', index } of text.matchAll(placeholder)) {

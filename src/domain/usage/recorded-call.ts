@@ -6,8 +6,12 @@ import { integer } from '#shared/codecs/number.ts';
 
 const count = integer(0, Number.MAX_SAFE_INTEGER);
 
-/** How a call of the gateway ended: `CallOutcome` of the gateway. */
+/**
+ * How a call of the gateway ended: `served`, `refused` (the request is invalid), `failed`, `broken-off` in mid-answer, or
+ * the client left.
+ */
 export const CallOutcome = enumeration('CallOutcome', 'served', 'refused', 'failed', 'broken-off', 'client-gone');
+export type CallOutcome = t.TypeOf<typeof CallOutcome>;
 
 /** How one attempt of a call ended. */
 const AttemptResult = enumeration('AttemptResult', 'served', 'failed', 'abandoned');

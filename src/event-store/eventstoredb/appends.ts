@@ -188,7 +188,7 @@ export class Appends {
   }
 
   /** @throws UnavailableError if the outcome of the attempt cannot be read now */
-  async #resultOf(append: Append, attempt: Attempt, isRepeated: boolean, highestBefore: number): Promise<Result> {
+  async #resultOf(append: Append, attempt: AppendAttempt, isRepeated: boolean, highestBefore: number): Promise<Result> {
     if (attempt.kind === 'stored') return this.#appended(append, attempt, isRepeated, highestBefore);
     if (attempt.kind !== 'conflict' || !isRepeated) return attempt;
     // The conflict may be with an earlier attempt whose answer was lost.
@@ -199,7 +199,7 @@ export class Appends {
 
   async #appended(
     append: Append,
-    { revision, position }: Attempt & { readonly kind: 'stored' },
+    { revision, position }: AppendAttempt & { readonly kind: 'stored' },
     isRepeated: boolean,
     highestBefore: number,
   ): Promise<Result> {
@@ -236,7 +236,7 @@ export class Appends {
 
 /** The known outcome of an append, after an attempt and the reads that it needed. */
 type Result =
-  | Exclude<Attempt, { readonly kind: 'stored' }>
+  | Exclude<AppendAttempt, { readonly kind: 'stored' }>
   | ({ readonly kind: 'appended' } & AppendResult)
   /** Stored at another revision than expected. */
   | { readonly kind: 'misplaced'; readonly firstRevision: number };
@@ -257,7 +257,7 @@ function unavailableFor(cause: UnavailableCause): Outcome {
 }
 
 /** The outcome of one attempt of an append. */
-export type Attempt =
+export type AppendAttempt =
   /** `position` is null if the server does not report it, because a later delete hides the events. */
   | { readonly kind: 'stored'; readonly revision: number; readonly position: number | null }
   /** Not stored by this attempt. */
@@ -275,7 +275,7 @@ export type Attempt =
  * Reads the server's answer.
  * @throws RangeError for a position that is too large
  */
-export function attemptOf(answer: AppendResp): Attempt {
+export function attemptOf(answer: AppendResp): AppendAttempt {
   const conflict = answer.getWrongExpectedVersion();
   if (conflict !== undefined) {
     const actualRevision = conflict.hasCurrentRevision() ? Number(conflict.getCurrentRevision()) : noStream;
@@ -292,7 +292,7 @@ export function attemptOf(answer: AppendResp): Attempt {
 }
 
 /** Reads a failed call. Unless it was refused, the append may have been stored. */
-export function failedAttemptOf(error: unknown): Attempt {
+export function failedAttemptOf(error: unknown): AppendAttempt {
   const failure = callFailure(error);
   if (isDeleted(failure)) return { kind: 'stream-deleted' };
   const trailer = exceededLimit(failure);

@@ -4,8 +4,8 @@ import type { MaxTokensMember, TargetModel } from '#gateway/protocols/target-mod
 import {
   canChat,
   defaultMaxTokensMember,
-  kindOf,
   type ProviderConfiguration,
+  providerKindOf,
 } from '#gateway/providers/provider-kinds.ts';
 import { defaultTimeouts, type StatedTimeouts, type Timeouts } from '#gateway/transport/timeouts.ts';
 import type {
@@ -290,7 +290,7 @@ function createTarget(
       saidMaxTokens(reference, entry, configured) ?? (configured && defaultMaxTokensMember(configured)) ?? 'max_tokens',
     reasoning: reference.reasoning ?? false,
     thinking: reference.thinking ?? 'none',
-    isSandbox: configured !== undefined && kindOf(configured).isSandbox === true,
+    isSandbox: configured !== undefined && providerKindOf(configured).isSandbox === true,
   };
 }
 

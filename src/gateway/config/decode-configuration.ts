@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import type { InputError } from '#domain/shared/failure.ts';
 import { inputErrors } from '#exchange/input-errors.ts';
 import { reasoningHints } from '#gateway/protocols/protocol.ts';
-import { canChat, kindOf, type ProviderConfiguration } from '#gateway/providers/provider-kinds.ts';
+import { canChat, type ProviderConfiguration, providerKindOf } from '#gateway/providers/provider-kinds.ts';
 import { checkHeaderName, checkHeaderValue } from '#gateway/providers/provider-settings.ts';
 import { pointerTo } from '#shared/json/json-pointer.ts';
 import {
@@ -99,7 +99,7 @@ function isChatModel(
 }
 
 function checkVoice({ voice }: VoiceTarget, provider: ProviderConfiguration | undefined): string | null {
-  return provider === undefined ? null : (kindOf(provider).checkVoice?.(voice) ?? null);
+  return provider === undefined ? null : (providerKindOf(provider).checkVoice?.(voice) ?? null);
 }
 
 type Issue = readonly [path: ReadonlyArray<string>, message: string];
@@ -116,7 +116,7 @@ function findProviderIssues(provider: ProviderConfiguration, environment: Enviro
     const fault = isKeys ? 'must not hold secrets: use apiKeyEnv' : checkHeaderName(header);
     if (fault !== null) found.push([['headers', header], fault]);
   }
-  for (const [name, fault] of Object.entries(kindOf(provider).withoutEffect ?? {}))
+  for (const [name, fault] of Object.entries(providerKindOf(provider).withoutEffect ?? {}))
     if (provider[name as keyof ProviderConfiguration] !== undefined) found.push([[name], fault]);
   return found;
 }

@@ -7,7 +7,7 @@ import { nullable } from '#shared/codecs/choice.ts';
 import { withJsonSchema } from '#shared/codecs/json-schema.ts';
 import { json, jsonObject } from '#shared/codecs/json-value.ts';
 import { endpoint } from './endpoint.ts';
-import { fileFailures, relayFailures } from './failures.ts';
+import { failuresOfFiles, relayFailures } from './failures.ts';
 
 const Message = withJsonSchema(t.type({ role: t.string }), {
   type: 'object',
@@ -61,7 +61,7 @@ export const completeChat = endpoint({
   ]),
   output: ChatCompletion,
   produces: ['text/event-stream'],
-  failures: [...relayFailures, 'unsupported-by-target', 'provider-resource-not-found', ...fileFailures],
+  failures: [...relayFailures, 'unsupported-by-target', 'provider-resource-not-found', ...failuresOfFiles],
   recordedAs: 'chat',
   ...relayedText(openAiChat),
 });

@@ -20,7 +20,7 @@ import { jsonObject } from '#shared/codecs/json-value.ts';
 import { integer } from '#shared/codecs/number.ts';
 import { exampleResponse, group, ofConversations, orUnavailable, Response } from './conversations.ts';
 import { endpoint } from './endpoint.ts';
-import { fileFailures, relayFailures } from './failures.ts';
+import { failuresOfFiles, relayFailures } from './failures.ts';
 
 export const createResponse = endpoint({
   ...ofConversations,
@@ -56,7 +56,7 @@ export const createResponse = endpoint({
     'response-not-finished',
     'conversation-too-long',
     'response-item-not-found',
-    ...fileFailures,
+    ...failuresOfFiles,
   ],
   recordedAs: 'responses',
   isMadeInSilence: true,

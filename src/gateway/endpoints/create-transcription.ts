@@ -6,7 +6,7 @@ import type { Failure, InputError } from '#domain/shared/failure.ts';
 import { arrivalFailure, bodyTooLarge } from '#exchange/body.ts';
 import { openAiErrors } from '#exchange/error-form.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
-import { boundaryOf, MultipartScanner, multipartFailure, notMultipart, type Part } from '#exchange/multipart.ts';
+import { boundaryOf, type FormPart, MultipartScanner, multipartFailure, notMultipart } from '#exchange/multipart.ts';
 import { AudioResponse } from '#gateway/audio/audio-response.ts';
 import { formBody } from '#gateway/audio/form-body.ts';
 import { readFormFields } from '#gateway/audio/form-fields.ts';
@@ -90,13 +90,13 @@ const noFile = invalidInput([{ pointer: '/file', message: 'must be the id of a f
 /** An upload as it was sent. */
 interface Upload {
   readonly spool: Spool;
-  readonly parts: ReadonlyArray<Part>;
+  readonly parts: ReadonlyArray<FormPart>;
   readonly contentType: string;
 }
 
 /** A checked upload. */
 interface TranscriptionRequest extends Upload, RelayedInput {
-  readonly file: Part;
+  readonly file: FormPart;
   readonly model: string;
   /** The texts of its fields, by name, in order; no file. */
   readonly fields: ProviderTranscription['fields'];
@@ -180,7 +180,7 @@ function requiredFaults(name: string, value: unknown): ReadonlyArray<InputError>
 }
 
 /** A text under the name of the file is refused, because a provider may read it as a path or an address. */
-function fileFaults(parts: ReadonlyArray<Part>): ReadonlyArray<InputError> {
+function fileFaults(parts: ReadonlyArray<FormPart>): ReadonlyArray<InputError> {
   const files = parts.filter(({ name }) => name === 'file');
   if (files.length === 0) return [{ pointer: '/file', message: 'is required' }];
   return files.every(({ filename }) => filename !== null)

@@ -19,7 +19,7 @@ export const relayFailures: ReadonlyArray<FailureCode> = [
 ];
 
 /** Those of files that a request names. */
-export const fileFailures: ReadonlyArray<FailureCode> = [
+export const failuresOfFiles: ReadonlyArray<FailureCode> = [
   'too-many-files',
   'file-not-found',
   'scope-required',

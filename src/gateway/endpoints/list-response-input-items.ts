@@ -3,7 +3,7 @@ import * as t from 'io-ts';
 import { get } from '#application/operations/operation.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import type { CallResult, GatewayCall } from '#gateway/gateway-call.ts';
-import { listItems } from '#gateway/responses/list-input-items.ts';
+import { listInputItems } from '#gateway/responses/list-input-items.ts';
 import { enumeration, nullable } from '#shared/codecs/choice.ts';
 import { jsonObject } from '#shared/codecs/json-value.ts';
 import { integer } from '#shared/codecs/number.ts';
@@ -65,7 +65,7 @@ async function answer(call: GatewayCall): Promise<CallResult> {
   const limit = Number(query.get('limit') ?? defaultLimit);
   if (!Number.isInteger(limit) || limit < 1 || limit > maxLimit) return E.left(notALimit);
   const order = query.get('order') === 'asc' ? 'asc' : 'desc';
-  return listItems(call, last, { limit, order, after: query.get('after') });
+  return listInputItems(call, last, { limit, order, after: query.get('after') });
 }
 
 const notALimit = invalidInput([

@@ -7,9 +7,9 @@ import type { GatewayCall, RelayedCall } from '#gateway/gateway-call.ts';
 import type { Provider } from '#gateway/providers/provider.ts';
 import {
   forwardedHeaders,
-  headersNamed,
   type OutgoingRequest,
   outgoingThrough,
+  pickHeaders,
   type Requests,
 } from '#gateway/relay/requests.ts';
 import { PartlyHeldResponse } from '#gateway/response/partly-held-response.ts';
@@ -63,7 +63,7 @@ class WholeRequests implements Requests {
     this.#call = call;
     this.#path = path;
     this.#query = query === '' ? '' : `?${query}`;
-    this.#forwarded = [...forwardedHeaders(headers, caller.projectId), ...headersNamed(alsoForwarded, headers)];
+    this.#forwarded = [...forwardedHeaders(headers, caller.projectId), ...pickHeaders(alsoForwarded, headers)];
   }
 
   canServe(target: Target): boolean {

@@ -27,7 +27,7 @@ export const ConfiguredProvider = providerSettings([first.kind, ...others.map(({
 export type ProviderConfiguration = t.TypeOf<typeof ConfiguredProvider>;
 
 /** Returns the kind of a provider in the configuration. */
-export function kindOf({ kind: name }: Pick<ProviderConfiguration, 'kind'>): Kind {
+export function providerKindOf({ kind: name }: Pick<ProviderConfiguration, 'kind'>): Kind {
   const found = providerKinds.find(({ kind }) => kind === name);
   if (found === undefined) throw new Error(`there is no kind of provider with the name ${name}`);
   return found;
@@ -35,15 +35,15 @@ export function kindOf({ kind: name }: Pick<ProviderConfiguration, 'kind'>): Kin
 
 /** Opens a provider of any kind. */
 export function openProvider(opening: Opening & { readonly configuration: ProviderConfiguration }): Provider {
-  return kindOf(opening.configuration).open(opening);
+  return providerKindOf(opening.configuration).open(opening);
 }
 
 /** Whether a provider gives texts. */
 export function canChat(configuration: ProviderConfiguration): boolean {
-  return kindOf(configuration).protocols(configuration).length > 0;
+  return providerKindOf(configuration).protocols(configuration).length > 0;
 }
 
 /** Returns the member for the limit of tokens in a translated chat; null if the provider never sees one. */
 export function defaultMaxTokensMember(configuration: ProviderConfiguration): MaxTokensMember | null {
-  return kindOf(configuration).maxTokensMember?.(configuration) ?? null;
+  return providerKindOf(configuration).maxTokensMember?.(configuration) ?? null;
 }

@@ -1,13 +1,7 @@
 import type { Tenant } from '#domain/shared/access.ts';
-import type { RecordedCall } from '#domain/usage/recorded-call.ts';
+import type { CallOutcome, RecordedCall } from '#domain/usage/recorded-call.ts';
 import type { Price } from '#gateway/config/configuration.ts';
 import type { Consumption, ReportedConsumption, Tokens } from '#gateway/neutral/consumption.ts';
-
-/**
- * The outcome of a call: `served`, `refused` (the request is invalid), `failed`, `broken-off` in mid-answer, or the
- * caller left.
- */
-export type CallOutcome = 'served' | 'refused' | 'failed' | 'broken-off' | 'client-gone';
 
 /** The record of one attempt of a call. A call whose attempt failed may be served by the next one. */
 export interface AttemptRecord {

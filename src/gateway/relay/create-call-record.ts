@@ -1,8 +1,9 @@
 import type { Caller, Tenant } from '#domain/shared/access.ts';
+import type { CallOutcome } from '#domain/usage/recorded-call.ts';
 import type { AttemptTimes } from '#gateway/attempt/attempt.ts';
 import type { ModelRoute, Target } from '#gateway/config/catalogue.ts';
 import type { Consumption, ReportedConsumption } from '#gateway/neutral/consumption.ts';
-import { type AttemptRecord, type BrokenAttempt, type CallOutcome, type CallRecord, costOf } from './call-record.ts';
+import { type AttemptRecord, type BrokenAttempt, type CallRecord, costOf } from './call-record.ts';
 
 /** An earlier attempt, and what its provider had reported when it broke. */
 export interface EarlierAttempt {
@@ -26,7 +27,7 @@ export interface EndedCall {
 }
 
 /** Makes the record of a call that has ended now, with its consumption and its cost. */
-export function createCallRecord(call: RecordedCall, result: EndedCall): CallRecord {
+export function createCallRecord(call: CallToRecord, result: EndedCall): CallRecord {
   const { operation, caller, id: requestId, batchId, isStreamed, startedAt, route } = call;
   const { outcome, target, attempts, errorCode, reason, times } = result;
   const since = (at: number | null) => (at === null ? null : at - startedAt);
@@ -67,7 +68,7 @@ export function createCallRecord(call: RecordedCall, result: EndedCall): CallRec
  * @param earlier the attempts that broke before
  */
 export function costHeader(
-  call: RecordedCall,
+  call: CallToRecord,
   target: Target,
   reported: ReportedConsumption,
   earlier: ReadonlyArray<EarlierAttempt>,
@@ -83,7 +84,7 @@ function decimal(value: number): string {
   return value.toFixed(12).replace(/\.?0+$/, '');
 }
 
-function brokenAttemptOf(call: RecordedCall, { target, reported }: EarlierAttempt): BrokenAttempt {
+function brokenAttemptOf(call: CallToRecord, { target, reported }: EarlierAttempt): BrokenAttempt {
   const used = reportedIn(call, reported);
   return { target: target.id, provider: target.provider, ...used, cost: costAt(target, { ...used, characters: null }) };
 }
@@ -92,19 +93,19 @@ function costAt(target: Target | null, used: Consumption): number | null {
   return target === null || target.price === null ? null : costOf(used, target.price);
 }
 
-function consumptionOf(call: RecordedCall, { outcome, times, reported }: EndedCall): Consumption {
+function consumptionOf(call: CallToRecord, { outcome, times, reported }: EndedCall): Consumption {
   // A provider bills a text as soon as it begins to speak it, even if the client leaves early.
   const isSpoken = times.contentAt !== null && outcome !== 'failed' && outcome !== 'refused';
   return { ...reportedIn(call, reported), characters: isSpoken ? call.characters : null };
 }
 
 /** Only of a transcription does a length of audio say what was consumed. */
-function reportedIn({ operation }: RecordedCall, { tokens, audioSeconds }: ReportedConsumption): ReportedConsumption {
+function reportedIn({ operation }: CallToRecord, { tokens, audioSeconds }: ReportedConsumption): ReportedConsumption {
   return { tokens, audioSeconds: operation === 'transcription' ? audioSeconds : null };
 }
 
 /** What the record of a call says of its request. */
-export interface RecordedCall {
+export interface CallToRecord {
   readonly operation: CallRecord['operation'];
   readonly caller: Tenant & Pick<Caller, 'keyId'>;
   readonly id: string;

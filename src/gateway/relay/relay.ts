@@ -1,5 +1,6 @@
 import type { StreamReport } from '#application/operations/operation.ts';
 import { failure as failureWith } from '#domain/shared/failure.ts';
+import type { CallOutcome } from '#domain/usage/recorded-call.ts';
 import type { Held } from '#exchange/held.ts';
 import {
   Attempt,
@@ -28,8 +29,7 @@ import {
 import type { ResponseHandler, ResponseHead } from '#gateway/response/response-handler.ts';
 import { providerRequestIdField } from '#gateway/transport/transport.ts';
 import { delay } from '#shared/async/timed-waits.ts';
-import type { CallOutcome } from './call-record.ts';
-import { costHeader, createCallRecord, type EarlierAttempt, type RecordedCall } from './create-call-record.ts';
+import { type CallToRecord, costHeader, createCallRecord, type EarlierAttempt } from './create-call-record.ts';
 import { type Keeper, keptBy, notKept } from './keeper.ts';
 import type { OutgoingRequest, Requests } from './requests.ts';
 import { isLeftToClient, isTemporary, nextStep, weightOf } from './retry-policy.ts';
@@ -59,7 +59,7 @@ class Relay {
   readonly #relaying: Relaying;
   readonly #dependencies: RelayDependencies;
   /** What its record says of its request. */
-  readonly #recorded: RecordedCall;
+  readonly #recorded: CallToRecord;
   readonly #recorder: AttemptRecorder;
   readonly #targets: TargetQueue;
   #attempt: Attempt | null = null;
@@ -383,7 +383,7 @@ class Relay {
 const none: ReadonlyArray<never> = [];
 
 /** The complete request of a call has arrived now. */
-function recordedOf(call: RelayedCall, route: ModelRoute): RecordedCall {
+function recordedOf(call: RelayedCall, route: ModelRoute): CallToRecord {
   const { recordedAs: operation, caller, id, batchId, input } = call;
   const { isStreamed, characters = null } = input;
   return { operation, caller, id, batchId, isStreamed, characters, route, startedAt: performance.now() };

@@ -38,7 +38,7 @@ export function outgoingThrough(
  * Returns some headers of a client's request, names and values in turn.
  * @param names in lower case
  */
-export function headersNamed(names: ReadonlyArray<string>, headers: IncomingHttpHeaders): ReadonlyArray<string> {
+export function pickHeaders(names: ReadonlyArray<string>, headers: IncomingHttpHeaders): ReadonlyArray<string> {
   return names.flatMap((name) => {
     const value = headers[name];
     return typeof value === 'string' ? [name, value] : [];
@@ -57,7 +57,7 @@ const unchanged = ['openai-beta', 'traceparent', 'tracestate'];
  * @returns names and values in turn
  */
 export function forwardedHeaders(headers: IncomingHttpHeaders, projectId: string): ReadonlyArray<string> {
-  const forwarded = headersNamed(unchanged, headers);
+  const forwarded = pickHeaders(unchanged, headers);
   const idempotencyKey = headers['idempotency-key'];
   // An empty value is left out: its hash would be the same for all requests of a project.
   if (typeof idempotencyKey !== 'string' || idempotencyKey === '') return forwarded;

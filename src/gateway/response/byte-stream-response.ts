@@ -4,7 +4,7 @@ import type { AttemptControl, BodyConsumer } from '#gateway/attempt/body-consume
 import { nothingReported } from '#gateway/neutral/consumption.ts';
 import {
   copyHeader,
-  createResponseHeaders,
+  createRelayedHeaders,
   type ResponseHandler,
   type ResponseHead,
   writePaced,
@@ -53,7 +53,7 @@ export class ByteStreamResponse implements ResponseHandler {
     const { audio } = head.translator ?? {};
     const contentType = audio?.contentType ?? head.headers['content-type'] ?? 'application/octet-stream';
     // The text to speak is known; what a provider reports comes too late.
-    const fields = createResponseHeaders(head, contentType, nothingReported);
+    const fields = createRelayedHeaders(head, contentType, nothingReported);
     // With a prefix the body is longer than the provider says.
     const lengths = audio === undefined || audio.prefix.length === 0 ? ['content-length'] : [];
     for (const name of [...lengths, 'content-encoding', 'content-disposition']) copyHeader(fields, head, name);

@@ -4,7 +4,7 @@ import { Deadline } from '#gateway/attempt/deadline.ts';
 import { sseComment } from '#gateway/framing/sse-event.ts';
 
 /** The head of a stream that a client gets. */
-export interface StreamHead {
+export interface ClientStreamHead {
   readonly status: number;
   /** Names and values in turn. */
   readonly headers: ReadonlyArray<string>;
@@ -24,9 +24,9 @@ export class ClientStream {
   readonly #signOfLife: string | null;
   readonly #silence = new Deadline(() => this.#breakSilence());
   /** The head that is sent if its target stays silent; null for none. */
-  #awaited: StreamHead | null = null;
+  #awaited: ClientStreamHead | null = null;
   /** The head that the client has; null before that. */
-  #sent: StreamHead | null = null;
+  #sent: ClientStreamHead | null = null;
   #isClosed = false;
   /** Whether the client has a part of an answer, or gets it now. */
   hasBegun = false;
@@ -47,7 +47,7 @@ export class ClientStream {
    * Sends a head without content unless content comes in time.
    * @param earlyHeadMs 0 for never
    */
-  awaitContent(head: StreamHead, earlyHeadMs: number): void {
+  awaitContent(head: ClientStreamHead, earlyHeadMs: number): void {
     if (this.hasHead || earlyHeadMs === 0 || this.#signOfLife === null) return;
     this.#awaited = head;
     this.#silence.set(earlyHeadMs);
@@ -61,12 +61,12 @@ export class ClientStream {
   }
 
   /** Begins the answer: with its head, or with a comment if the client has the head of another attempt. */
-  begin(head: StreamHead): void {
+  begin(head: ClientStreamHead): void {
     this.hasBegun = true;
     this.#sendHead(head);
   }
 
-  #sendHead(head: StreamHead): void {
+  #sendHead(head: ClientStreamHead): void {
     this.stopAwaiting();
     if (this.#sent === null) this.#response.start(head.status, head.headers);
     else if (commentOn(this.#sent) !== commentOn(head)) this.#response.write(commentOn(head));
@@ -124,7 +124,7 @@ export class ClientStream {
 }
 
 /** The comment that names a target, as its head does. */
-function commentOn({ servedBy }: StreamHead): string {
+function commentOn({ servedBy }: ClientStreamHead): string {
   const named: Record<string, string> = { target: '', attempts: '', ignored: '' };
   for (let at = 0; at < servedBy.length; at += 2)
     named[(servedBy[at] ?? '').toLowerCase().replace('x-switchyard-', '')] = servedBy[at + 1] ?? '';

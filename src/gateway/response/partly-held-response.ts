@@ -18,7 +18,7 @@ import type { JsonObject } from '#shared/json/json.ts';
 import { redactErrors } from './errors-inside.ts';
 import {
   copyHeader,
-  createResponseHeaders,
+  createRelayedHeaders,
   heldContent,
   jsonTypeOf,
   type ResponseHandler,
@@ -105,7 +105,7 @@ export class PartlyHeldResponse implements ResponseHandler {
       return;
     }
     this.hasBegun = true;
-    const fields = createResponseHeaders(head, jsonTypeOf(head));
+    const fields = createRelayedHeaders(head, jsonTypeOf(head));
     for (const name of ['content-length', 'content-encoding']) copyHeader(fields, head, name);
     response.start(head.status, fields);
     for (const chunk of held.take()) writePaced(response, chunk, attempt);
@@ -142,7 +142,7 @@ export class PartlyHeldResponse implements ResponseHandler {
   #deliver(head: ResponseHead, answer: Buffer | AttemptFailure, reader: JsonMemberReader): AttemptFailure | null {
     if (!Buffer.isBuffer(answer)) return answer;
     this.hasBegun = true;
-    this.#options.response.send(head.status, createResponseHeaders(head, jsonTypeOf(head), reportedIn(reader)), answer);
+    this.#options.response.send(head.status, createRelayedHeaders(head, jsonTypeOf(head), reportedIn(reader)), answer);
     return null;
   }
 }

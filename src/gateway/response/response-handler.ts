@@ -108,7 +108,7 @@ const visibleHeaders = ['content-language', 'openai-processing-ms', 'openai-vers
  * Returns the headers of an answer, names and values in turn.
  * @param reported what the provider has reported, from which the cost follows; null leaves the cost out
  */
-export function createResponseHeaders(
+export function createRelayedHeaders(
   head: ResponseHead,
   contentType: string,
   reported: ReportedConsumption | null = null,

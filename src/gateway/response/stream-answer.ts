@@ -3,9 +3,9 @@ import type { AttemptControl } from '#gateway/attempt/body-consumer.ts';
 import type { StreamInterpreter } from '#gateway/framing/stream-interpreter.ts';
 import { nothingReported, type ReportedConsumption } from '#gateway/neutral/consumption.ts';
 import { ClientPace } from './client-pace.ts';
-import type { StreamHead } from './client-stream.ts';
+import type { ClientStreamHead } from './client-stream.ts';
 import { HeldEvents } from './held-events.ts';
-import { createResponseHeaders, type ResponseHead } from './response-handler.ts';
+import { createRelayedHeaders, type ResponseHead } from './response-handler.ts';
 import type { SharedStream } from './shared-stream.ts';
 
 const noBytes = Buffer.alloc(0);
@@ -22,7 +22,7 @@ export class StreamAnswer {
   readonly #stream: SharedStream;
   readonly #head: ResponseHead;
   /** It is made with the provider's headers, before any content. */
-  readonly #clientHead: StreamHead;
+  readonly #clientHead: ClientStreamHead;
   readonly #attempt: AttemptControl;
   readonly #interpreter: StreamInterpreter;
   hasContent = false;
@@ -213,9 +213,9 @@ export class StreamAnswer {
   }
 }
 
-function clientHeadOf(head: ResponseHead): StreamHead {
+function clientHeadOf(head: ResponseHead): ClientStreamHead {
   const contentType = head.headers['content-type'] ?? '';
   // A proxy that buffers responses would undo the streaming.
-  const headers = [...createResponseHeaders(head, contentType), 'X-Accel-Buffering', 'no'];
+  const headers = [...createRelayedHeaders(head, contentType), 'X-Accel-Buffering', 'no'];
   return { status: head.status, headers, servedBy: head.servedBy };
 }

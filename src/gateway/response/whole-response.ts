@@ -35,7 +35,7 @@ import type { WorkOwner } from '#shared/async/fair-queue.ts';
 import { isObject, type JsonObject } from '#shared/json/json.ts';
 import { hasErrors, redactErrors } from './errors-inside.ts';
 import {
-  createResponseHeaders,
+  createRelayedHeaders,
   heldContent,
   isNamedJson,
   jsonTypeOf,
@@ -242,7 +242,7 @@ class HeldAnswer implements BodyConsumer {
     const { response, answerHold } = this.#options;
     const { status, keeping } = this.#head;
     const { beforeFirstByte, beforeLastByte } = keeping;
-    const headers = createResponseHeaders(this.#head, contentType, this.#reported);
+    const headers = createRelayedHeaders(this.#head, contentType, this.#reported);
     if (beforeFirstByte === null && beforeLastByte === null) response.send(status, headers, body);
     else
       this.#whole.waiting = async () => {

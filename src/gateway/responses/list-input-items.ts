@@ -29,7 +29,11 @@ const turnsTogether = 16;
  * alone, whatever the conversation has.
  * @throws UnavailableError
  */
-export async function listItems(call: GatewayCall, last: ResponseOutline, request: PageRequest): Promise<CallResult> {
+export async function listInputItems(
+  call: GatewayCall,
+  last: ResponseOutline,
+  request: PageRequest,
+): Promise<CallResult> {
   try {
     return await new InputListing(call, last, request, call.limits.maxJsonBytes).send();
   } catch (error) {

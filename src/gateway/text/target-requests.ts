@@ -24,9 +24,9 @@ import {
 import type { Provider, ResponseTranslator } from '#gateway/providers/provider.ts';
 import {
   forwardedHeaders,
-  headersNamed,
   type OutgoingRequest,
   outgoingThrough,
+  pickHeaders,
   type Requests,
 } from '#gateway/relay/requests.ts';
 import { currentWorkOwner } from '#shared/async/fair-queue.ts';
@@ -109,7 +109,7 @@ export class TargetRequests implements Requests {
     const { headers, query } = this.#call;
     const { client } = this.#protocol;
     const forwarded =
-      client.headers.length === 0 ? this.#forwarded : [...this.#forwarded, ...headersNamed(client.headers, headers)];
+      client.headers.length === 0 ? this.#forwarded : [...this.#forwarded, ...pickHeaders(client.headers, headers)];
     const request = provider.text({
       path: this.#pathAt(this.#protocol, target),
       query: query === '' ? '' : `?${query}`,

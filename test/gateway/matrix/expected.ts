@@ -1,4 +1,4 @@
-import type { CallOutcome } from '#gateway/relay/call-record.ts';
+import type { CallOutcome } from '#domain/usage/recorded-call.ts';
 import { isObject } from '#test/gateway/support/strict-provider.ts';
 import { type Act, type GotCall, type Outcome, parsedOrText, type SaidCall, statuses, tokens } from './exchange.ts';
 import { begun } from './perform.ts';
