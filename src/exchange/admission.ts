@@ -27,14 +27,14 @@ export type Holder = Pick<Held, 'owner' | 'add'>;
 export type TakePlace = (caller: Caller) => Failure | null;
 
 /** Whose slot it is, where it is not the holder's owner. */
-export interface SlotOwner {
+interface SlotOwner {
   readonly owner: string;
   /** The partner, or the organization without one, where each has the limits for itself. */
   readonly group?: string;
 }
 
 /** The name of a row of the table. */
-export type LimitName = keyof typeof slotTable.requests | SlotName | BatchSlotName | RoomName | BytesName;
+type LimitName = keyof typeof slotTable.requests | SlotName | BatchSlotName | RoomName | BytesName;
 
 /** What is taken of a row of the table. */
 export interface LimitFigures {
@@ -48,7 +48,7 @@ export interface LimitFigures {
 }
 
 /** The options of `Admission`. */
-export interface AdmissionOptions {
+interface AdmissionOptions {
   readonly limits?: ChangedLimits;
   /** Counts the bytes of bodies together with another admission. Default: a budget of its own. */
   readonly bodies?: ByteBudget;

@@ -4,7 +4,7 @@ import { defaultLimitFactor, type LimitFactors, type LimitLevel, limitAt, limitL
 import { RateLimit, type RateLimitResult, unlimited } from './rate-limit.ts';
 
 /** The configuration's limits of a project; undefined for none. */
-export interface CallLimitsOptions {
+interface CallLimitsOptions {
   readonly requestsPerMinute?: number | undefined;
   readonly callsAtOnce?: number | undefined;
   /** How many times a project's limits an organization has. Default 10. */

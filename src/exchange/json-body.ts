@@ -26,7 +26,7 @@ import type { Request } from './request.ts';
 import { largeBodyBytes, turn } from './turns.ts';
 
 /** The limits of a JSON body. */
-export interface JsonBodyLimits {
+interface JsonBodyLimits {
   readonly maxBytes: number;
   readonly arrival: ArrivalLimits;
 }

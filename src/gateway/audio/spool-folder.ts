@@ -7,7 +7,7 @@ import type { ByteBudget, ByteReservation } from '#exchange/byte-budget.ts';
 import type { FreeSpace } from '#shared/files/free-space.ts';
 import { Spool, spoolShortageFailure } from './spool.ts';
 
-export interface SpoolFolderOptions {
+interface SpoolFolderOptions {
   /** Where the files of spools are made; it exists. */
   readonly folder: string;
   /** Counts the bytes in them. */

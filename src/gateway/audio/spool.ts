@@ -15,7 +15,7 @@ const pieceBytes = 128 * 1024;
 /** A range of a spool's bytes, or inserted bytes. */
 export type Piece = { readonly start: number; readonly end: number } | Buffer;
 
-export interface SpoolOptions {
+interface SpoolOptions {
   /** Makes the file for the bytes that do not stay in memory. */
   readonly makeFile: () => Promise<FileHandle>;
   /** Counts the bytes in memory. Bytes that were written to the file are released. */

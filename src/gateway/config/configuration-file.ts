@@ -115,7 +115,7 @@ export class ConfigurationFile {
 }
 
 /** A valid configuration and its text. */
-export interface ReadConfiguration {
+interface ReadConfiguration {
   readonly text: string;
   readonly configuration: GatewayConfiguration;
 }

@@ -21,7 +21,7 @@ export interface WholeRequest extends JsonRequest {
 }
 
 /** What an endpoint says whose requests and answers are relayed whole. */
-export interface WholeRelaying {
+interface WholeRelaying {
   /** Below the base URL of a provider. */
   readonly path: string;
   /** The member that every answer has. */

@@ -124,7 +124,7 @@ export function parseForeign(json: string | Buffer, maxValues = maxForeignValues
 export const noRoomForJson = Symbol('JSON whose values have no room');
 
 /** How a large text of a provider is parsed. */
-export interface ForeignParsing {
+interface ForeignParsing {
   /** Whose turns it takes. */
   readonly held: WorkOwner;
   /** What has counted its values while it arrived; null if nothing has. */

@@ -44,7 +44,7 @@ export interface Members {
 }
 
 /** The names of the wanted members, and of those inside each of them. */
-export interface WantedNames {
+interface WantedNames {
   readonly inside: ReadonlyMap<string, WantedNames | null>;
   readonly byLength: ReadonlyMap<number, ReadonlyArray<string>>;
   readonly longest: number;

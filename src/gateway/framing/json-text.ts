@@ -41,7 +41,7 @@ export function writeJson(value: WritableJson): string {
 }
 
 /** The limits of a request that is parsed, and what it is parsed with. */
-export interface ParseOptions {
+interface ParseOptions {
   readonly maxValues: number;
   /** Texts that hold JSON themselves: they are never cut, and count with the kept values. */
   readonly jsonInTexts?: ReadonlyArray<PathPattern>;

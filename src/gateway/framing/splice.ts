@@ -17,7 +17,7 @@ export interface Splice {
 }
 
 /** Changes of an object's members, by name. */
-export interface MemberChanges {
+interface MemberChanges {
   /** JSON texts (ASCII) that replace the values of these members. If a name occurs twice, both values are replaced. */
   readonly replace?: Readonly<Record<string, string>>;
   /** Members of `replace` that are added at the beginning if the object does not have them. */
@@ -27,7 +27,7 @@ export interface MemberChanges {
 }
 
 /** The members of an object, as far as edits need them. */
-export type EditedMembers = Pick<Members, 'open' | 'count' | 'found'>;
+type EditedMembers = Pick<Members, 'open' | 'count' | 'found'>;
 
 const none: ReadonlyArray<never> = [];
 

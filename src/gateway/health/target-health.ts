@@ -11,7 +11,7 @@ const sliceMs = 30_000;
 export const healthWindowMs = slices * sliceMs;
 
 /** The last failure of a target since the start of the node. */
-export interface LastFailure {
+interface LastFailure {
   /** RFC 3339, UTC. */
   readonly time: string;
   readonly code: string;
@@ -181,7 +181,7 @@ function errorFields(error: AttemptError | null) {
 }
 
 /** The target of an attempt: a provider's model. */
-export interface AttemptedTarget {
+interface AttemptedTarget {
   /** `provider/model`. */
   readonly id: string;
   readonly provider: string;

@@ -3,7 +3,7 @@ import type { CircuitState } from './circuit-breaker.ts';
 import { healthWindowMs, type TargetRecord } from './target-health.ts';
 
 /** The sources of a target's status. */
-export interface TargetSources {
+interface TargetSources {
   readonly circuit: (target: string) => CircuitState;
   readonly record: (target: string) => TargetRecord;
 }

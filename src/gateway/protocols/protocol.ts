@@ -34,7 +34,7 @@ export interface Protocol {
 }
 
 /** What the path of a request may depend on. */
-export interface RequestedText {
+interface RequestedText {
   readonly model: string;
   readonly streams: boolean;
 }
@@ -160,7 +160,7 @@ export interface ParsedRequest {
 }
 
 /** What a provider needs of its protocol. */
-export interface ProviderHalf {
+interface ProviderHalf {
   /** Writes a request, or says what the protocol or the model cannot express. */
   readonly write: (conversation: Conversation, model: TargetModel) => E.Either<Unsupported, WrittenRequest>;
   /** Makes the reader of one stream. */

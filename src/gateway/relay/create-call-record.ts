@@ -12,7 +12,7 @@ export interface EarlierAttempt {
 }
 
 /** How a call ended. */
-export interface EndedCall {
+interface EndedCall {
   readonly outcome: CallOutcome;
   /** The target of the last attempt; null without one. */
   readonly target: Target | null;

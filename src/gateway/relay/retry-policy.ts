@@ -22,7 +22,7 @@ export interface RetryState {
 }
 
 /** The next step of a call. */
-export type NextStep =
+type NextStep =
   | { readonly kind: 'again'; readonly afterMs: number }
   | { readonly kind: 'other' }
   | { readonly kind: 'give-up' };

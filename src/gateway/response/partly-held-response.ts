@@ -29,7 +29,7 @@ import {
 /** A larger answer is passed on as it arrives. */
 const maxHeldBytes = 1024 * 1024;
 
-export interface PartlyHeldResponseOptions {
+interface PartlyHeldResponseOptions {
   readonly response: Client;
   /** Counts the bytes that are held. */
   readonly answerHold: ByteReservation;

@@ -43,7 +43,7 @@ import {
   type ResponseHead,
 } from './response-handler.ts';
 
-export interface WholeResponseOptions {
+interface WholeResponseOptions {
   readonly response: Client;
   /** Counts the bytes that are held. */
   readonly answerHold: ByteReservation;

@@ -23,7 +23,7 @@ import { outputNames } from './item-names.ts';
 import { cleanUpLater } from './provider-copy.ts';
 
 /** What is passed on to the provider of a response. */
-export interface BackgroundRequest {
+interface BackgroundRequest {
   readonly action: 'get' | 'cancel';
   readonly isStreamed: boolean;
   /** Without a question mark; empty for none. */

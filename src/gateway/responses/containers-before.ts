@@ -8,7 +8,7 @@ import type { NamedItem } from './named-item.ts';
 const maxUnknown = 5_000;
 
 /** Where stored items come from that a request only names. */
-export interface StoredItems {
+interface StoredItems {
   readonly projectId: string;
   readonly turns: ReadonlyArray<KeptTurn>;
   readonly named: ReadonlyArray<NamedItem>;

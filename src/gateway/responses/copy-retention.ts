@@ -18,7 +18,7 @@ const maxPauseMs = 24 * 60 * 60_000;
 /** With the pauses between them about 30 days, after which a provider keeps no copy. */
 const maxFailures = 36;
 
-export interface CopyRetentionOptions {
+interface CopyRetentionOptions {
   readonly gateway: Pick<
     Gateway,
     'log' | 'relayDependencies' | 'responses' | 'acquireConfiguration' | 'releaseConfiguration'

@@ -45,7 +45,7 @@ export interface ExpandedRequest {
 }
 
 /** The reasoning that a client sends with its opaque part. */
-export interface SentReasoning {
+interface SentReasoning {
   /** The edits that name the provider that has made it. */
   readonly marks: ReadonlyArray<Edit>;
   /** The ids of what no stored response has made. */

@@ -9,7 +9,7 @@ import { isNamed, stringIn } from '#shared/json/json-scanner.ts';
 import { emptyReasoning, type ItemBytes, type KeptPart, keptBytes, markedAgain, sentTo } from './sent-item.ts';
 
 /** An item of a stored turn that was found by its id. */
-export interface FoundItem {
+interface FoundItem {
   readonly turn: KeptTurn;
   readonly part: KeptPart | ReasoningPart;
   readonly containerId: string | null;

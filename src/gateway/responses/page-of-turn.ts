@@ -13,7 +13,7 @@ export interface ItemOfPage {
 }
 
 /** What a page takes of a turn. */
-export interface PartOfPage {
+interface PartOfPage {
   /** The id of the item after which the page begins, if that was not found before; else null. */
   readonly after: string | null;
   /** Maximum number of items. */

@@ -27,11 +27,7 @@ export type NotDeleted = AttemptFailure | 'unknown-target';
  * Deletes a provider's copy, and removes it from the list of copies. A failure is logged.
  * @returns null if it is deleted; one that is not there counts as deleted
  */
-export async function deleteCopy(
-  access: ProviderAccess,
-  copy: CopyName,
-  limit: CallLimit = {},
-): Promise<NotDeleted | null> {
+async function deleteCopy(access: ProviderAccess, copy: CopyName, limit: CallLimit = {}): Promise<NotDeleted | null> {
   const answer = await callAbout(access, copy, { action: 'delete', ...limit });
   return answer.kind === 'failed' ? answer.failure : forgetCopy(access, copy);
 }
@@ -58,9 +54,7 @@ export function cleanUpLater(gateway: Gateway, copy: CopyName, isFinished: boole
 }
 
 /** A copy whose end may be unread, and the request that looks at it. */
-export interface UnreadCopy
-  extends CopyName,
-    Pick<ProviderCopy, 'keyId' | 'organizationId' | 'partnerId' | 'isCounted'> {
+interface UnreadCopy extends CopyName, Pick<ProviderCopy, 'keyId' | 'organizationId' | 'partnerId' | 'isCounted'> {
   readonly requestId: string;
 }
 

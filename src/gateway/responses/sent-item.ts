@@ -21,7 +21,7 @@ const messageStartBytes = Buffer.from(messageStart);
 const messageEnd = Buffer.from('}');
 
 /** Reasoning of a stored turn, with the place of its opaque part in the text of the turn. */
-export interface StoredReasoning extends Range {
+interface StoredReasoning extends Range {
   readonly encryptedContent: Range | null;
 }
 

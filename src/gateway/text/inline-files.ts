@@ -28,7 +28,7 @@ const maxIdBytes = 1_000;
 const filesPerTurn = 16;
 
 /** A request that names files of its project. */
-export interface RequestWithFiles {
+interface RequestWithFiles {
   readonly bytes: Buffer;
   readonly files: ReadonlyArray<NamedId>;
 }
@@ -42,7 +42,7 @@ export interface Inlining {
 }
 
 /** A request with its files in it. */
-export interface InlinedRequest {
+interface InlinedRequest {
   readonly bytes: Buffer;
   /** The ids of files of earlier turns that are gone. A text says so in their place. */
   readonly gone: ReadonlyArray<string>;

@@ -2,7 +2,7 @@ import type { AnswerEvent } from '#gateway/neutral/answer-event.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 
 /** What a message says in words. */
-export type SaidPart = Extract<AnswerEvent, { readonly kind: 'text' | 'refusal' | 'reasoning' }>;
+type SaidPart = Extract<AnswerEvent, { readonly kind: 'text' | 'refusal' | 'reasoning' }>;
 
 /**
  * The members in which providers of chats have reasoning: DeepSeek and others `reasoning_content`, vLLM and Groq

@@ -34,7 +34,7 @@ export const openAiResponses: ClientProtocol = {
 };
 
 /** What the stored items name that are in a request. */
-export interface StoredParts {
+interface StoredParts {
   /** The containers that they, and the request, name. */
   readonly containers: ReadonlyArray<NamedContainer>;
   /** The ids of files of earlier turns that are gone. */

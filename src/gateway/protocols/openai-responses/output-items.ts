@@ -37,7 +37,7 @@ interface PartPlace {
 }
 
 /** A part of a message: a text, or the refusal of one. */
-export type PartKind = 'text' | 'refusal';
+type PartKind = 'text' | 'refusal';
 
 function partOf(kind: PartKind, text: Json): JsonObject {
   return kind === 'text'

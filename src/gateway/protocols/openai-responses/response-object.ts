@@ -36,7 +36,7 @@ export interface ResponseFrame {
 }
 
 /** How an answer ended. */
-export interface ResponseEnd {
+interface ResponseEnd {
   readonly output: ReadonlyArray<JsonObject>;
   readonly reason: FinishReason;
   readonly tokens: Tokens | null;

@@ -162,7 +162,7 @@ const responseTypes: ReadonlySet<unknown> = new Set([...begunTypes, 'response.co
 
 const unnamed = { message: 'The provider reported an error without a message.', type: null, code: null, param: null };
 
-export interface RewrittenStreamOptions extends Pick<Watched, 'redactErrors'> {
+interface RewrittenStreamOptions extends Pick<Watched, 'redactErrors'> {
   readonly storage: StorageMembers;
   /** See `ResponsesStream`. A response in the background may wait long for its content, so its first events do not. */
   readonly frame: (() => ResponseFrame) | null;

@@ -106,7 +106,7 @@ function* chunks(
 }
 
 /** The sandbox's answer to a chat: a text or a function call. */
-export type ChatContent =
+type ChatContent =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'function-call'; readonly name: string; readonly arguments: string };
 

@@ -7,7 +7,7 @@ const loudness = 0.2 * 0x7fff;
 const samplesPerTone = sampleRate * secondsPerWord;
 
 /** A playable WAV file (mono, 16 bit, 24 kHz): one tone for each word, the same for the same number of words. */
-export interface ToneWav {
+interface ToneWav {
   readonly header: Buffer;
   /** The samples of each tone, made when they are read: all at once would hold the event loop. A tone has 12,000 bytes. */
   readonly tones: Iterable<Buffer>;
