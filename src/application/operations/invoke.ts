@@ -13,14 +13,7 @@ import { currentWorkOwner } from '#shared/async/fair-queue.ts';
 import { clock } from '#shared/clock.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import type { Logger } from '#shared/logging/logger.ts';
-import {
-  type AnyOperation,
-  type Download,
-  isWriting,
-  type StreamingOperation,
-  type StreamReport,
-  type UploadOperation,
-} from './operation.ts';
+import type { AnyOperation, Download, StreamingOperation, StreamReport, UploadOperation } from './operation.ts';
 import type { Decoded, OperationResult } from './operation-request.ts';
 import type { OperationRoute } from './registry.ts';
 import { isStrict, requestHeadersOf } from './request-headers.ts';
@@ -170,11 +163,12 @@ function createAnswer(dependencies: Pick<InvokeDependencies, 'metrics' | 'logger
   return async (found, request, limitHeaders = []) => {
     // 3. Path
     if (E.isLeft(found)) return found;
-    const { operation, idParameters, notFound: code } = found.right;
+    const { operation, idParameters, isWriting, notFound: code } = found.right;
     const { parameters } = request;
     const badId = idParameters.find(({ name, pattern }) => !pattern.test(parameters[name] ?? ''));
     if (badId !== undefined) return E.left(notFound(code, quoted(parameters[badId.name] ?? '')));
-    return operation.kind === 'streaming' ? relay(operation, request, limitHeaders) : execute(operation, request);
+    if (operation.kind === 'streaming') return relay(operation, request, limitHeaders);
+    return execute(operation, request, isWriting);
   };
 }
 
@@ -203,11 +197,12 @@ function createExecute({ metrics, logger }: Pick<InvokeDependencies, 'metrics' |
   return async (
     operation: Exclude<AnyOperation, StreamingOperation>,
     authorised: Authorised,
+    isWriting: boolean,
   ): Promise<Invocation['outcome']> => {
-    const commandStart = isWriting(operation) ? clock.now() : null;
+    const commandStart = isWriting ? clock.now() : null;
     try {
       // 4. Reach
-      const { fault, ...asked } = requestHeadersOf(authorised, isWriting(operation));
+      const { fault, ...asked } = requestHeadersOf(authorised, isWriting);
       const request = { ...authorised, ...asked };
       const subject = await operation.loadSubject(request);
       if (E.isLeft(subject)) return subject;

@@ -1,6 +1,6 @@
 import type { FailureCode } from '#domain/shared/failure.ts';
 import { jsonSchema, members } from './json-schema.ts';
-import type { AnyOperation } from './operation.ts';
+import { type AnyOperation, isWriting } from './operation.ts';
 
 /** The facts that adapters need about an operation, computed once. */
 export interface OperationRoute {
@@ -13,6 +13,8 @@ export interface OperationRoute {
   readonly notFound: FailureCode;
   /** The members of the input: others in a request are ignored. */
   readonly members: ReadonlySet<string>;
+  /** Whether it may change something, and so can be tried as a dry run. */
+  readonly isWriting: boolean;
   /** Whether the input comes from a body; otherwise it only comes from the query. */
   readonly hasBody: boolean;
   /** The path of created resources, without the id, and with `:name` for each parameter. */
@@ -53,6 +55,7 @@ function routeOf(operation: AnyOperation, operations: ReadonlyArray<AnyOperation
     }),
     notFound: operation.failures.find((code) => code.endsWith('-not-found')) ?? 'path-not-found',
     members: names,
+    isWriting: isWriting(operation),
     hasBody: method === 'post' || method === 'put' || method === 'patch',
     createdUnder: createdUnder(operation, operations),
     createdId: createdId(operation),

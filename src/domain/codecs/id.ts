@@ -1,4 +1,5 @@
-import { textThat } from '#shared/codecs/text.ts';
+import { withJsonSchema } from '#shared/codecs/json-schema.ts';
+import { textLike } from '#shared/codecs/text.ts';
 
 const cuidPattern = /^[cC][0-9a-z]{6,}$/;
 
@@ -8,8 +9,8 @@ export function isCuid(value: string): boolean {
 }
 
 /** An id, in the contract's form. */
-export const cuid = textThat(
-  'cuid',
-  (value) => (isCuid(value) ? null : `must be an id that matches ${cuidPattern.source}`),
-  { pattern: cuidPattern.source, examples: ['cm3v8k2p90000qzrm4d1x7w5b'] },
-);
+export const cuid = withJsonSchema(textLike(cuidPattern, `must be an id that matches ${cuidPattern.source}`), {
+  type: 'string',
+  pattern: cuidPattern.source,
+  examples: ['cm3v8k2p90000qzrm4d1x7w5b'],
+});

@@ -3,20 +3,13 @@ import { Transform } from 'node:stream';
 import * as E from 'fp-ts/lib/Either.js';
 import type { Context, Middleware } from 'koa';
 import type { Failure } from '#domain/shared/failure.ts';
-import {
-  type Arrival,
-  type ArrivalLimits,
-  type Body,
-  type BodyBytes,
-  heldBytesOf,
-  type TakePiece,
-} from '#exchange/body.ts';
+import { type Arrival, type ArrivalLimits, type BodyBytes, heldBytesOf, type TakePiece } from '#exchange/body.ts';
 import type { ByteReservation } from '#exchange/byte-budget.ts';
 import { ClientDisconnectedError, type Held } from '#exchange/held.ts';
 import { parseJsonObject, readJsonBytes } from '#exchange/json-body.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import type { ArrivingBodies, ArrivingBody } from './arriving-bodies.ts';
-import { arrivingBodiesBeside } from './connection.ts';
+import { arrivingBodiesBeside } from './connections.ts';
 
 /** The members of a body, and its bytes for hashing. */
 export interface JsonBody {
@@ -86,7 +79,7 @@ async function loadKoaBody(maxBytes: number): Promise<Middleware> {
 }
 
 /** The bytes of an HTTP request's body, read from its connection. */
-class ConnectionBody implements BodyBytes {
+export class ConnectionBody implements BodyBytes {
   readonly #ctx: Context;
 
   constructor(ctx: Context) {
@@ -109,17 +102,6 @@ class ConnectionBody implements BodyBytes {
     const { req, res } = this.#ctx;
     if (req.headers.expect !== undefined) res.writeContinue();
     return receiveBody(req, limits, reservation, take);
-  }
-}
-
-/** The body of an HTTP request. */
-export class HttpBody extends ConnectionBody implements Body {
-  readonly readInput: Body['readInput'];
-
-  /** @param readInput reads the input of its operation */
-  constructor(ctx: Context, readInput: Body['readInput']) {
-    super(ctx);
-    this.readInput = readInput;
   }
 }
 

@@ -1,22 +1,55 @@
 import { hash } from 'node:crypto';
 import * as E from 'fp-ts/lib/Either.js';
+import type { Context } from 'koa';
 import { bodySchema } from '#application/openapi/openapi.ts';
-import { isWriting } from '#application/operations/operation.ts';
 import { type OperationRoute, pathParameters } from '#application/operations/registry.ts';
 import { isStrict, withoutDryRun } from '#application/operations/request-headers.ts';
 import { unknownMembers, unknownParameters } from '#application/operations/unknown-members.ts';
 import type { Failure, InputError } from '#domain/shared/failure.ts';
-import type { RequestInput } from '#exchange/body.ts';
+import type { Arrival, ArrivalLimits, Body, BodyBytes, RequestInput, TakePiece } from '#exchange/body.ts';
+import type { ByteReservation } from '#exchange/byte-budget.ts';
 import { ignoredMembers } from '#exchange/ignored-members.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import { inexactIntegers, numberNotExact } from '#exchange/json-body.ts';
 import type { Request } from '#exchange/request.ts';
 import type { RequestContext } from '#http/request/request-context.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
-import { jsonBodyReader } from './request-body.ts';
+import { ConnectionBody, jsonBodyReader } from './request-body.ts';
 
 /** The default of the most values in a JSON body. */
 const defaultMaxBodyValues = 50_000;
+
+/** The body of an HTTP request. Its connection is read when the body is wanted: most requests have none. */
+export class HttpBody implements Body {
+  readonly #ctx: Context;
+  readonly readInput: Body['readInput'];
+
+  /** @param readInput reads the input of its operation */
+  constructor(ctx: Context, readInput: Body['readInput']) {
+    this.#ctx = ctx;
+    this.readInput = readInput;
+  }
+
+  get isPresent(): boolean {
+    return this.#bytes.isPresent;
+  }
+
+  get announcedBytes(): number {
+    return this.#bytes.announcedBytes;
+  }
+
+  takeBuffered(): Buffer | null {
+    return this.#bytes.takeBuffered();
+  }
+
+  receive(limits: ArrivalLimits, reservation: ByteReservation, take: TakePiece): Promise<Arrival> {
+    return this.#bytes.receive(limits, reservation, take);
+  }
+
+  get #bytes(): BodyBytes {
+    return new ConnectionBody(this.#ctx);
+  }
+}
 
 /** Reads the input of requests from path, query and body. */
 export class OperationInputReader {
@@ -39,7 +72,7 @@ export class OperationInputReader {
       const fields = query === '' ? E.right({}) : readQueryParameters(query, route.members);
       if (E.isLeft(fields)) return fields;
       // Only a request that writes is remembered by its hash.
-      const bodyHash = isWriting(route.operation) ? hashOf(noBytes, withoutDryRun(query)) : '';
+      const bodyHash = route.isWriting ? hashOf(noBytes, withoutDryRun(query)) : '';
       return E.right({ fields: { ...fields.right, ...parameters }, unknown, bodyHash, bytes: 0 });
     }
     const body = await this.#readBody(ctx, context.held);
@@ -108,11 +141,11 @@ interface KnownInput {
   readonly body: JsonObject | null;
 }
 
-function knownInputOf({ operation, members, hasBody }: OperationRoute): KnownInput {
+function knownInputOf({ operation, members, isWriting, hasBody }: OperationRoute): KnownInput {
   const inPath = new Set(pathParameters(operation.http.path));
   const query = hasBody ? [] : [...members].filter((name) => !inPath.has(name));
   return {
-    query: new Set(isWriting(operation) ? [...query, 'dryRun'] : query),
+    query: new Set(isWriting ? [...query, 'dryRun'] : query),
     body: hasBody ? bodySchema(operation) : null,
   };
 }

@@ -17,9 +17,7 @@ import { ClientDisconnectedError } from '#exchange/held.ts';
 import type { Plane } from '#exchange/problem.ts';
 import type { Request } from '#exchange/request.ts';
 import { docsPath, docsRoutes } from '#http/docs/docs-routes.ts';
-import { isWithoutPlace, takePlace } from '#http/request/connection.ts';
-import { connectionsFull, healthPaths } from '#http/request/connections.ts';
-import { HttpBody } from '#http/request/request-body.ts';
+import { connectionsFull, healthPaths, isWithoutPlace, takePlace } from '#http/request/connections.ts';
 import {
   createRequestContext,
   type RequestContext,
@@ -27,15 +25,15 @@ import {
   requestContextOf,
 } from '#http/request/request-context.ts';
 import { keyFaultOf, presentedKeyOf } from '#http/request/request-headers.ts';
-import { OperationInputReader } from '#http/request/request-input.ts';
+import { HttpBody, OperationInputReader } from '#http/request/request-input.ts';
 import type { SessionCookie } from '#http/request/session-cookie.ts';
 import { writeDownload } from '#http/response/download-response.ts';
-import { HttpResponse } from '#http/response/http-response.ts';
 import { OpenAnswers } from '#http/response/open-answers.ts';
 import {
   answerText,
   apiSecurityHeaders,
   createResponseHeaders,
+  HttpResponse,
   isNotModified,
   writeResponse,
 } from '#http/response/response.ts';

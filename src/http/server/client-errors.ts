@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { turn, workOfTurn } from '#exchange/turns.ts';
-import { lastAnswerOn } from '#http/request/connection.ts';
+import { lastAnswerOn } from '#http/request/connections.ts';
 import { hasOwnArrivalLimits } from '#http/request/request-body.ts';
 import { workForAll } from '#shared/async/fair-queue.ts';
 

@@ -48,9 +48,12 @@ export function text(bounds: { min?: number; max?: number } = {}): t.Type<string
   });
 }
 
-/** A codec of a string that matches a pattern. */
-export function textLike(pattern: RegExp): t.Type<string> {
-  const check = (value: string) => (pattern.test(value) ? null : `must match ${pattern.source}`);
+/**
+ * A codec of a string that matches a pattern.
+ * @param fault what is wrong with a string that does not match
+ */
+export function textLike(pattern: RegExp, fault = `must match ${pattern.source}`): t.Type<string> {
+  const check = (value: string) => (pattern.test(value) ? null : fault);
   return textThat(`text like ${pattern.source}`, check, { pattern: pattern.source });
 }
 
