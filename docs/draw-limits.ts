@@ -37,7 +37,7 @@ function batchCells([name, { of, limits, variables, instead }]: [string, BatchRo
   return [nameOf(name), of, ...cells, none, 'any', none, instead];
 }
 
-function slotCells([name, { of, limits, owner, isForEachPartner, refused, instead }]: [string, SlotRow]): Cells {
+function slotCells([name, { of, limits, owner, isForEachPartner, within, refused, instead }]: [string, SlotRow]): Cells {
   const { maxSlots, maxSlotsOfOwner, maxWaiting, maxWaitingOfOwner, maxWaitMs } = limits;
   const ofNode = isForEachPartner === true ? `${numberOf(maxSlots)} for each partner` : numberOf(maxSlots);
   const ofOwner = owner === undefined ? numberOf(maxSlotsOfOwner) : `${numberOf(maxSlotsOfOwner)} for each ${owner}`;
@@ -46,7 +46,8 @@ function slotCells([name, { of, limits, owner, isForEachPartner, refused, instea
     ...(maxWaitingOfOwner === undefined ? [] : [`${numberOf(maxWaitingOfOwner)} of one ${owner ?? 'project'}`]),
   ];
   const waits = maxWaitMs === undefined ? none : `${numberOf(maxWaitMs / 1_000)} s`;
-  const codes = 'code' in refused ? [refused.code] : Object.values(refused).map(({ code }) => code);
+  const own = 'code' in refused ? [refused.code] : Object.values(refused).map(({ code }) => code);
+  const codes = within === undefined ? own : [...own, ...slotTable.bytes[within].refused];
   return [nameOf(name), of, ofNode, ofOwner, waiting.join(', ') || none, waits, instead ?? codesOf(codes)];
 }
 
