@@ -84,6 +84,9 @@ describe('MCP with the official clients', function () {
         const stale = await client.call('update_project', { projectId, name: 'Side desk', ifMatch });
         assert.match(stale.content[0]?.text ?? '', /^precondition-failed \(412\)/);
         assert.match(stale.content[0]?.text ?? '', /send its revision as ifMatch/);
+        const large = { projectId, name: 'Side desk', ifMatch: Number.MAX_SAFE_INTEGER };
+        const never = await client.call('update_project', large);
+        assert.match(never.content[0]?.text ?? '', /asks for revision 9007199254740991/);
       });
 
       it('answers a repeated idempotencyKey with the first answer', async () => {

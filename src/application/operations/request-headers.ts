@@ -24,7 +24,7 @@ export interface RequestHeaders {
 export const neverRevision = -2;
 
 const entityTag = /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/;
-const strongRevision = /^"(\d{1,15})"$/;
+const strongRevision = /^"(\d{1,16})"$/;
 
 /**
  * Returns the revision that `If-Match` asks for. Weak tags never match (RFC 9110, 13.1.1), nor do unknown tags.
@@ -35,10 +35,10 @@ export function ifMatchOf(headers: IncomingHttpHeaders): number | null {
   if (header === undefined || header.trim() === '*') return null;
   const tags = header.split(',').map((tag) => tag.trim());
   if (!tags.every((tag) => entityTag.test(tag))) return neverRevision;
-  const revisions = tags.flatMap((tag) => strongRevision.exec(tag)?.[1] ?? []);
+  const revisions = tags.map((tag) => Number(strongRevision.exec(tag)?.[1])).filter(Number.isSafeInteger);
   const [revision] = revisions;
   // A command takes one revision only, and a refusal is the safe answer to a list of two.
-  return revision === undefined || revisions.length > 1 ? neverRevision : Number(revision);
+  return revision === undefined || revisions.length > 1 ? neverRevision : revision;
 }
 
 const printableAscii = /^[\x20-\x7e]{1,255}$/;
