@@ -64,9 +64,11 @@ export class ByteBudget {
     return this.#bytes >= this.#limits.maxBytes ? this.#refuse('node') : null;
   }
 
-  /** Whether the node has room for this many more bytes of something that has begun. */
+  /** Whether the node has room for this many more bytes of something that has begun. Counts a refusal if not. */
   hasRoomFor(bytes: number): boolean {
-    return !this.#lacksRoomFor(bytes);
+    if (!this.#lacksRoomFor(bytes)) return true;
+    this.#refuse('node');
+    return false;
   }
 
   /** Makes a hold of a project, with no bytes yet. It must be released in the end. */
@@ -76,6 +78,11 @@ export class ByteBudget {
 
   /** Only for `ByteReservation`. */
   shortageOf(hold: ByteReservation, bytes: number): ByteShortage | null {
+    const shortage = this.#shortageOf(hold, bytes);
+    return shortage === null ? null : this.#refuse(shortage);
+  }
+
+  #shortageOf(hold: ByteReservation, bytes: number): ByteShortage | null {
     if (this.bytesOf(hold.projectId) + bytes > this.#limits.maxBytesPerProject) return 'project';
     if (bytes > this.#limits.maxBytes) return 'node';
     return this.#lacksRoomFor(bytes) && this.#victimFor(hold, bytes) === null ? 'node' : null;
@@ -84,10 +91,10 @@ export class ByteBudget {
   /** Only for `ByteReservation`. */
   take(hold: ByteReservation, bytes: number): ByteShortage | null {
     const shortage = this.shortageOf(hold, bytes);
-    if (shortage !== null) return this.#refuse(shortage);
+    if (shortage !== null) return shortage;
     while (this.#lacksRoomFor(bytes)) {
       const victim = this.#victimFor(hold, bytes);
-      if (victim === null) return 'node';
+      if (victim === null) return this.#refuse('node');
       victim.evict();
     }
     this.count(hold.projectId, bytes);
@@ -185,7 +192,7 @@ export class ByteReservation {
     return this.#budget.maxBytesPerProject;
   }
 
-  /** Why there is no room for this many more bytes; null if there is. Counts nothing. */
+  /** Why there is no room for this many more bytes; null if there is. Takes none, but counts a refusal. */
   shortageOf(bytes: number): ByteShortage | null {
     return this.#isReleased ? 'node' : this.#budget.shortageOf(this, bytes);
   }

@@ -52,6 +52,21 @@ describe('ByteBudget', () => {
     assert.equal(budget.fullFor('one'), null);
   });
 
+  it('counts each refusal, of what begins and of what has begun', () => {
+    const budget = new ByteBudget(limits);
+    const one = budget.hold('one');
+    assert.equal(one.takeBegun(101), false);
+    assert.equal(budget.refused, 1);
+    assert.equal(budget.hasRoomFor(101), false);
+    assert.equal(budget.refused, 2);
+    assert.equal(one.shortageOf(61), 'project');
+    assert.equal(budget.refused, 3);
+    assert.equal(one.take(61), 'project');
+    assert.equal(budget.refused, 4);
+    assert.equal(one.take(60), null);
+    assert.equal(budget.refused, 4);
+  });
+
   it('counts bytes that are in memory already whatever the limits are', () => {
     const budget = new ByteBudget(limits);
     const hold = budget.hold('one');
