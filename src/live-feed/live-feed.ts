@@ -83,8 +83,9 @@ export class LiveFeed {
   async serve({ caller, response, after, isKeyValid }: FeedRequest): Promise<Failure | null> {
     const refusal = this.#takePlace(caller);
     if (refusal !== null) return refusal;
-    const kept = currentHeld().keep('feed');
-    kept.add(() => this.#places.giveBack(caller.projectId));
+    const held = currentHeld();
+    const place = held.add(() => this.#places.giveBack(caller.projectId));
+    const kept = held.keep('feed', place);
     const { maxUnreadMs } = this.#options;
     const reader = new FeedReader({ caller, response, isKeyValid, ...(maxUnreadMs !== undefined && { maxUnreadMs }) });
     this.#readers.add(reader);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
+import { Held } from '#exchange/held.ts';
 import type { AskOperation } from '#mcp/request/ask-operation.ts';
 import type { McpExchange } from '#mcp/request/mcp-exchange.ts';
 import { completeArgument } from '#mcp/resources/complete-argument.ts';
@@ -13,7 +14,7 @@ const versions = { path: '/v1/flow-versions/:versionId', parameter: 'versionId',
 class Lists {
   /** The lists that were read, in order. */
   readonly read: string[] = [];
-  readonly left = new AbortController();
+  readonly held = new Held(ids.project);
   readonly #items: number;
 
   constructor(items: number) {
@@ -30,12 +31,11 @@ class Lists {
   complete(request = versions) {
     const filter = { readOnly: false, resources: null };
     const exchange: McpExchange = {
-      request: requestOf({ caller: callerOf('organization') }),
+      request: requestOf({ caller: callerOf('organization'), held: this.held }),
       filter,
       wantsWholeText: false,
       toolArguments: {},
       inputFault: null,
-      signal: this.left.signal,
     };
     return completeArgument(this.ask, exchange, catalogue, request);
   }
@@ -65,7 +65,7 @@ describe('completeArgument', () => {
 
   it('reads no list once its client has left', async () => {
     const lists = new Lists(2);
-    lists.left.abort();
+    lists.held.leave();
     assert.deepEqual(await lists.complete(), { values: [], hasMore: false });
     assert.deepEqual(lists.read, []);
   });

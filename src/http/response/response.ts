@@ -134,6 +134,7 @@ export class HttpResponse implements Client {
     this.#ctx.req.socket.setTimeout(0);
   }
 
+  /** From `addHeaders` on; before, only whether the client had left when the request began. */
   get isDisconnected(): boolean {
     return this.#isDisconnected;
   }

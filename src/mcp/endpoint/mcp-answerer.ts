@@ -65,10 +65,7 @@ export class McpAnswerer {
     const isOld = headers['mcp-protocol-version'] === undefined;
     const wantsWholeText = isOld || parameters.get('text') === 'whole';
     const inputFault = await faultOfArguments(bytes.right);
-    const aborted = new AbortController();
-    request.client.onDisconnect(() => aborted.abort());
-    const { signal } = aborted;
-    const exchange = { request, filter: filter.right, wantsWholeText, signal, toolArguments, inputFault };
+    const exchange = { request, filter: filter.right, wantsWholeText, toolArguments, inputFault };
     const place = await this.#options.admission.slot(request.held, 'query answer');
     if (E.isLeft(place)) return sendProblem(request, place.left, this.#path);
     try {
@@ -95,7 +92,7 @@ export class McpAnswerer {
     const asked = new Request(`http://localhost${this.#path}`, {
       method: 'POST',
       headers: forwarded(request.headers),
-      signal: exchange.signal,
+      signal: request.held.left,
     });
     const { keyId: clientId, scopes } = request.caller;
     const authInfo = { token: '', clientId, scopes: [...scopes], extra: { exchange } };

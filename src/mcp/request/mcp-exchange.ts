@@ -9,8 +9,6 @@ export interface McpExchange {
   readonly filter: ToolFilter;
   /** Whether the client reads only text, so that the text must contain a tool's whole answer. */
   readonly wantsWholeText: boolean;
-  /** Aborts when the client leaves. */
-  readonly signal: AbortSignal;
   /** The arguments of the called tool. The message has none, because the official server copies all that it has. */
   readonly toolArguments: JsonObject;
   /** Why the arguments of the called tool cannot be taken as they were sent; null if they can. */

@@ -121,7 +121,7 @@ class IdFinder {
   }
 
   async #items(route: OperationRoute, given: JsonObject, parameter: string): Promise<ReadonlyArray<Item>> {
-    if (this.#listsLeft === 0 || this.#exchange.signal.aborted) return [];
+    if (this.#listsLeft === 0 || this.#exchange.request.held.hasLeft) return [];
     this.#listsLeft -= 1;
     const answered = await this.#ask(this.#exchange, route, given);
     // A refused list gives no values.

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import * as E from 'fp-ts/lib/Either.js';
 import { describe, it } from 'mocha';
 import type { Operation } from '#application/operations/operation.ts';
+import { ClientDisconnectedError } from '#exchange/held.ts';
 import { requestContextOf } from '#http/request/request-context.ts';
 import { createMetrics } from '#http/routes/metrics.ts';
 import type { Route } from '#http/routes/router.ts';
@@ -138,7 +139,7 @@ describe('HTTP server', () => {
         const { held } = requestContextOf(ctx);
         begin();
         await once(held.left, 'abort');
-        held.throwIfLeft();
+        throw new ClientDisconnectedError('The client left.');
       },
     };
     const service = await startFakeService({ publicRoutes: [wait] });
