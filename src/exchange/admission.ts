@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as E from 'fp-ts/lib/Either.js';
 import type { Caller } from '#domain/shared/access.ts';
 import type { Failure } from '#domain/shared/failure.ts';
-import { FairPlaces, FairSlots, type LeaveSlot, type SlotRefusal, type WorkOwner } from '#shared/async/fair-queue.ts';
+import { FairPlaces, FairSlots, type LeaveSlot, type SlotRefusal } from '#shared/async/fair-queue.ts';
 import { bodyShortageFailure } from './body.ts';
 import { answerShortageFailure, answersFull, ByteBudget } from './byte-budget.ts';
 import { CallLimits } from './call-limits.ts';
@@ -18,7 +18,6 @@ import {
   type SlotRow,
   slotTable,
 } from './slot-table.ts';
-import { type TurnKind, turn } from './turns.ts';
 
 /** Whose slot it is, and what it is added to. */
 export type Holder = Pick<Held, 'owner' | 'add'>;
@@ -109,16 +108,8 @@ export class Admission {
   }
 
   /**
-   * Takes work from a turn of the event loop of this thread, which all its work shares: see `turns.ts`.
-   * @param work in characters
-   * @returns null if the work may begin now
-   */
-  turn(held: WorkOwner, kind: TurnKind, work: number): Promise<void> | null {
-    return turn(held, kind, work);
-  }
-
-  /**
-   * Waits for a slot. Its holder has it until it gives it back, or is released.
+   * Waits for a slot. Its holder has it until it gives it back, or is released. One that was released meanwhile gets none,
+   * because its request has ended, but no failure either.
    * @param whose default: the holder's owner
    * @returns gives it back; or why there is none
    */

@@ -3,6 +3,7 @@ import { Piscina } from 'piscina';
 import type { Failure } from '#domain/shared/failure.ts';
 import type { Admission } from '#exchange/admission.ts';
 import { currentHeld } from '#exchange/held.ts';
+import { turn } from '#exchange/turns.ts';
 import { abortAfter } from '#shared/async/timed-waits.ts';
 import { clock } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
@@ -26,7 +27,7 @@ const heap: ThreadHeap = {
 
 /** The options of comparisons. */
 export interface VersionComparerOptions {
-  readonly admission: Pick<Admission, 'slot' | 'turn'>;
+  readonly admission: Pick<Admission, 'slot'>;
   readonly maxCharactersHere?: number;
   /** For waiting and comparing together. */
   readonly timeoutMs?: number;
@@ -54,7 +55,7 @@ export class VersionComparer {
   async compare<Diff>(comparison: Comparison): Promise<E.Either<Failure, EncodedJson<Diff>>> {
     const characters = comparison.before.length + comparison.after.length;
     if (characters <= this.#options.maxCharactersHere) {
-      await this.#options.admission.turn(currentHeld(), 'comparison', workOfCharacter * characters);
+      await turn(currentHeld(), 'comparison', workOfCharacter * characters);
       return E.right(new EncodedJson<Diff>(compareVersions(comparison)));
     }
     const began = clock.now();

@@ -1,8 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
 import { isStrict } from '#application/operations/request-headers.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
-import { bodyShortageFailure, bodyTooLarge } from '#exchange/body.ts';
-import type { ByteShortage } from '#exchange/byte-budget.ts';
+import { bodyTooLarge } from '#exchange/body.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import { largeBodyBytes, turn } from '#exchange/turns.ts';
 import { lastMember, scalarValue } from '#gateway/framing/json-members.ts';
@@ -104,7 +103,7 @@ class Expansion {
   readonly #request: ResponsesRequest;
   readonly #limits: GatewayLimits;
   /** Why there was no memory for what is stored. */
-  #shortage: ByteShortage | null = null;
+  #shortage: Failure | null = null;
 
   constructor(call: GatewayCall, request: ResponsesRequest) {
     this.#call = call;
@@ -249,14 +248,15 @@ class Expansion {
     return {
       maxBytes: this.#limits.maxJsonBytes,
       reserve: (bytes) => {
-        this.#shortage = this.#call.held.body.take(bytes);
+        const { gateway, held } = this.#call;
+        this.#shortage = gateway.admission.bytes(held, 'body', bytes);
         return this.#shortage === null;
       },
     };
   }
 
   #failureOf(refused: NotRead, tooLong: Failure): Failure {
-    return refused === 'too-long' || this.#shortage === null ? tooLong : bodyShortageFailure(this.#shortage);
+    return refused === 'too-long' || this.#shortage === null ? tooLong : this.#shortage;
   }
 
   /** Puts the named items into the request, and the turns before it. Those that name files are put into its input. */

@@ -195,7 +195,8 @@ class InputListing {
   }
 
   #hold(bytes: number): void {
-    if (!this.#call.held.answer.takeBegun(bytes)) throw new NoRoomError();
+    const { gateway, held } = this.#call;
+    if (gateway.admission.bytes(held, 'answer', bytes) !== null) throw new NoRoomError();
   }
 }
 

@@ -36,18 +36,18 @@ export async function sendReplay(call: GatewayCall, turn: KeptTurn, after: numbe
   return answeredHere;
 }
 
-async function* piecesOf({ held }: GatewayCall, { text }: KeptTurn, after: number | null) {
+async function* piecesOf({ gateway: { admission }, held }: GatewayCall, { text }: KeptTurn, after: number | null) {
   const replay = new Replay(after);
   const { response } = text;
   const members = await membersOf(response);
   yield* replay.begin(begunText(response, members));
   for await (const { start, end } of outputItems(text.bytes)) {
     const bytes = end - start;
-    if (!held.answer.takeBegun(bytes)) throw new NoRoomError();
+    if (admission.bytes(held, 'answer', bytes) !== null) throw new NoRoomError();
     let valueBytes = 0;
     const reserve = (more: number) => {
       valueBytes = more;
-      return held.answer.takeBegun(more);
+      return admission.bytes(held, 'answer', more) === null;
     };
     const stored = text.bytes.subarray(start, end);
     const item = await parseForeignInTurns(stored, { held, scan: null, reserve });
