@@ -37,7 +37,10 @@ function batchCells([name, { of, limits, variables, instead }]: [string, BatchRo
   return [nameOf(name), of, ...cells, none, 'any', none, instead];
 }
 
-function slotCells([name, { of, limits, owner, isForEachPartner, within, refused, instead }]: [string, SlotRow]): Cells {
+function slotCells([name, { of, limits, owner, isForEachPartner, within, refused, instead }]: [
+  string,
+  SlotRow,
+]): Cells {
   const { maxSlots, maxSlotsOfOwner, maxWaiting, maxWaitingOfOwner, maxWaitMs } = limits;
   const ofNode = isForEachPartner === true ? `${numberOf(maxSlots)} for each partner` : numberOf(maxSlots);
   const ofOwner = owner === undefined ? numberOf(maxSlotsOfOwner) : `${numberOf(maxSlotsOfOwner)} for each ${owner}`;

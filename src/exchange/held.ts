@@ -1,11 +1,11 @@
 import { currentOwner, type WorkOwner, workOwner } from '#shared/async/fair-queue.ts';
 import { ByteBudget, type ByteReservation } from './byte-budget.ts';
 
-/** The names of what goes on although nobody waits for its answer. Each is a row of `switchyard_kept` in `/metrics`. */
+/** The names of what continues although nobody waits for its answer. Each is a row of `switchyard_kept` in `/metrics`. */
 export const keptNames = ['settling append', 'usage', 'batch line', 'provider copy', 'feed'] as const;
 
 /**
- * What goes on although nobody waits for its answer: an append that settles after its 503, usage that is read after the
+ * What continues although nobody waits for its answer: an append that settles after its 503, usage that is read after the
  * client has left, a line of a batch, the removal of a response's copy at its provider, or a feed.
  */
 export type KeptName = (typeof keptNames)[number];
@@ -18,7 +18,7 @@ const kept: Record<KeptName, number> = {
   feed: 0,
 };
 
-/** How many go on under a name. */
+/** How many continue under a name. */
 export function keptCount(name: KeptName): number {
   return kept[name];
 }
@@ -152,7 +152,7 @@ export class Held implements WorkOwner {
     if (errors.length > 0) throw errors[0];
   }
 
-  /** Whether the client has left. False after the end of the request: work that goes on then does not end for it. */
+  /** Whether the client has left. False after the end of the request: work that continues then does not end for it. */
   get hasLeft(): boolean {
     return this.#hasLeft && !this.#isReleased;
   }

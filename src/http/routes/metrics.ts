@@ -187,7 +187,7 @@ function watchConnections(registry: Registry, figures: () => ConnectionFigures):
 }
 
 function watchKept(registry: Registry): void {
-  const help = 'What goes on although nobody waits for its answer';
+  const help = 'What continues although nobody waits for its answer';
   watchFigures(registry, { name: 'switchyard_kept', help, labelNames: ['name'] }, () =>
     keptNames.map((name) => [{ name }, keptCount(name)]),
   );
