@@ -22,6 +22,7 @@ import {
   wantedNames,
 } from '#gateway/framing/json-members.ts';
 import { applyEdits, asciiJson, editsOf } from '#gateway/framing/splice.ts';
+import type { GatewayCall } from '#gateway/gateway-call.ts';
 import type { SpeechFields } from '#gateway/providers/provider.ts';
 import { forwardedHeaders } from '#gateway/relay/requests.ts';
 import { currentWorkOwner } from '#shared/async/fair-queue.ts';
@@ -39,6 +40,8 @@ interface SpeechRequest extends JsonRequest {
   readonly model: string | null;
   readonly voice: string;
   readonly fields: SpeechFields;
+  /** The length of the text. */
+  readonly characters: number;
 }
 
 export const createSpeech = endpoint({
@@ -66,14 +69,7 @@ export const createSpeech = endpoint({
   failures: relayFailures,
   errors: openAiErrors,
   recordedAs: 'speech',
-  read: async (call) => {
-    const { maxJsonBytes: maxBytes, maxJsonValues, arrival } = call.limits;
-    const bytes = await readJsonBytes(call, { maxBytes, arrival });
-    if (E.isLeft(bytes)) return bytes;
-    const request = await readSpeechRequest(bytes.right, maxJsonValues);
-    if (E.isLeft(request)) return request;
-    return E.right({ ...request.right, characters: await charactersIn(request.right.fields.input) });
-  },
+  read: readSpeech,
   route: (catalogue, { model, voice }) => catalogue.speech(model, voice),
   requests: ({ configuration, headers, caller, input }, route) => {
     const forwarded = forwardedHeaders(headers, caller.projectId);
@@ -85,6 +81,12 @@ export const createSpeech = endpoint({
   },
   responder: (call) => new AudioResponse(call, 'bytes'),
 });
+
+async function readSpeech(call: GatewayCall): Promise<E.Either<Failure, SpeechRequest>> {
+  const { maxJsonBytes: maxBytes, maxJsonValues, arrival } = call.limits;
+  const bytes = await readJsonBytes(call, { maxBytes, arrival });
+  return E.isLeft(bytes) ? bytes : readSpeechRequest(bytes.right, maxJsonValues);
+}
 
 const sliceLength = 1_000_000;
 
@@ -133,6 +135,7 @@ async function readSpeechRequest(bytes: Buffer, maxValues: number): Promise<E.Ei
     isStreamed: true,
     model: typeof model === 'string' ? model : null,
     voice: id ?? '',
+    characters: await charactersIn(input as string),
     fields: {
       input: input as string,
       responseFormat: typeof format === 'string' ? format : null,

@@ -52,17 +52,7 @@ export const createTranscription = endpoint({
   fromLine: formOfLine,
   recordedAs: 'transcription',
   isMadeInSilence: true,
-  read: async (call) => {
-    const spool = call.gateway.spools.open(call.caller.projectId, call.held.body);
-    let read: E.Either<Failure, TranscriptionRequest> | null = null;
-    try {
-      const upload = await receive(call, spool);
-      read = E.isLeft(upload) ? upload : readUpload(upload.right);
-      return read;
-    } finally {
-      if (read === null || E.isLeft(read)) await spool.close();
-    }
-  },
+  read: readTranscription,
   route: (catalogue, { model }) => catalogue.transcription(model),
   requests: (call, route) =>
     prepareRequests(call.configuration, route, (provider, { model }) =>
@@ -86,6 +76,19 @@ async function formOfLine(
 }
 
 const noFile = invalidInput([{ pointer: '/file', message: 'must be the id of a file' }]);
+
+/** Reads the upload to a spool. A request that passes closes it at the end of its call, and any other one here. */
+async function readTranscription(call: GatewayCall): Promise<E.Either<Failure, TranscriptionRequest>> {
+  const spool = call.gateway.spools.open(call.caller.projectId, call.held.body);
+  let read: E.Either<Failure, TranscriptionRequest> | null = null;
+  try {
+    const upload = await receive(call, spool);
+    read = E.isLeft(upload) ? upload : readUpload(upload.right);
+    return read;
+  } finally {
+    if (read === null || E.isLeft(read)) await spool.close();
+  }
+}
 
 /** An upload as it was sent. */
 interface Upload {
