@@ -3,12 +3,16 @@ import type { AttemptControl } from '#gateway/attempt/body-consumer.ts';
 /** How fast the client takes an answer: its provider is read no faster. */
 export class ClientPace implements Pick<AttemptControl, 'pause' | 'resume'> {
   readonly #attempt: AttemptControl;
-  /** Whether the client is slower than what was written. */
   #isBehind = false;
   #whenDrained: (() => void) | null = null;
 
   constructor(attempt: AttemptControl) {
     this.#attempt = attempt;
+  }
+
+  /** Whether the client is slower than what was written. */
+  get isBehind(): boolean {
+    return this.#isBehind;
   }
 
   readonly pause = (): void => {

@@ -96,7 +96,7 @@ export class EventStreamConsumer implements BodyConsumer {
       if (this.#answer.isOver || this.#arrived.isWaiting) return;
       // More may arrive while reading resumes.
       if (this.#hasEnded) this.#finish();
-      else if (!this.#answer.isPreparing) this.#attempt.resume();
+      else if (!this.#answer.isPreparing && !this.#answer.pace.isBehind) this.#attempt.resume();
     } catch (error) {
       this.#answer.fail(unreadable(error));
     }
