@@ -94,8 +94,9 @@ export class WholeResponse implements ResponseHandler {
 /** Maximum bytes of an answer that is translated, which takes a few turns of the event loop. */
 export const maxTranslatedBytes = 8 * 1024 * 1024;
 
-/** The answer of one attempt. */
-class HeldAnswer implements BodyConsumer {
+/** The answer of one attempt. Its reading waits for turns until the attempt is over. */
+class HeldAnswer implements BodyConsumer, WorkOwner {
+  readonly owner: string;
   readonly #whole: WholeResponse;
   readonly #options: WholeResponseOptions;
   readonly #head: ResponseHead;
@@ -106,8 +107,6 @@ class HeldAnswer implements BodyConsumer {
   /** Whether all of its JSON becomes values, because it is translated or kept. */
   readonly #isParsed: boolean;
   readonly #contentType: string;
-  /** Its reading waits for turns until the attempt is over. */
-  readonly #work: WorkOwner;
   /** What its values take that are not read yet. */
   #valueBytes = 0;
   #reported: ReportedConsumption = nothingReported;
@@ -124,14 +123,12 @@ class HeldAnswer implements BodyConsumer {
     this.#isParsed =
       options.isParsed === true || keeping.beforeFirstByte !== null || translator?.translate !== undefined;
     this.#contentType = this.#isJson ? jsonTypeOf(head) : (headers['content-type'] ?? 'application/octet-stream');
-    const isOver = () => this.#isOver;
-    this.#work = {
-      owner: options.answerHold.projectId,
-      get hasLeft() {
-        return isOver();
-      },
-    };
+    this.owner = options.answerHold.projectId;
     this.#held = new HeldBody(attempt, options.answerHold, this.#isParsed && isPlain(headers));
+  }
+
+  get hasLeft(): boolean {
+    return this.#isOver;
   }
 
   /** Its usage, which its body reports. */
@@ -163,7 +160,7 @@ class HeldAnswer implements BodyConsumer {
   }
 
   #parseLarge(body: Buffer): Promise<ForeignJson | typeof noRoomForJson> {
-    return parseForeignInTurns(body, { held: this.#work, scan: this.#held.scan, reserve: this.#reserveValues });
+    return parseForeignInTurns(body, { held: this, scan: this.#held.scan, reserve: this.#reserveValues });
   }
 
   readonly #reserveValues = (bytes: number): boolean => {
@@ -185,7 +182,7 @@ class HeldAnswer implements BodyConsumer {
       const value = mayBeScanned ? await this.#readReport(sent) : parsed;
       if (value === noRoomForJson) return this.#settle(noRoom);
       const body = await this.#redact(sent, value);
-      await turn(this.#work, 'answer', sent.length);
+      await turn(this, 'answer', sent.length);
       if (this.#isOver) return;
       const read = body === null ? tooLarge : this.#read(body, value);
       this.#giveValuesBack();
@@ -198,13 +195,13 @@ class HeldAnswer implements BodyConsumer {
   /** An answer that passes although it has errors inside of it. @returns null if they are too many */
   async #redact(body: Buffer, value: ForeignJson): Promise<Buffer | null> {
     const { redactor } = this.#head;
-    return redactor === null || !hasErrors(value) ? body : redactErrors(body, redactor, this.#work);
+    return redactor === null || !hasErrors(value) ? body : redactErrors(body, redactor, this);
   }
 
   /** What an answer reports that passes as it came. */
   #readReport(body: Buffer): Promise<ForeignJson> {
     const required = this.#requiredMember === null ? [] : [this.#requiredMember];
-    return readLargeJsonMembers(body, [...reportMembers, ...required], this.#work);
+    return readLargeJsonMembers(body, [...reportMembers, ...required], this);
   }
 
   /** Returns what the client gets, or why it gets nothing. */
