@@ -73,7 +73,7 @@ function bytesCells([name, { of, limits, variables, refused, instead }]: [string
 
 const none = '–';
 
-/** The variables stand next to the limits that they change, in the same order. */
+/** Adds to each limit the variable that changes it; both lists have the same order. */
 function withVariables(cells: Cells, variables: Cells = []): Cells {
   return cells.map((cell, index) => (variables[index] === undefined ? cell : `${cell} (\`${variables[index]}\`)`));
 }
