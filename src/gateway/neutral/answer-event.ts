@@ -24,8 +24,17 @@ export type AnswerEvent =
   | { readonly kind: 'reasoning'; readonly text: string }
   /** Ends a part of reasoning. */
   | { readonly kind: 'signature'; readonly signature: Signature }
-  /** @property index counts the calls of an answer */
-  | { readonly kind: 'tool-call'; readonly index: number; readonly id: string; readonly name: string }
+  /**
+   * @property index counts the calls of an answer
+   * @property state what the provider needs back with the call; null for nothing
+   */
+  | {
+      readonly kind: 'tool-call';
+      readonly index: number;
+      readonly id: string;
+      readonly name: string;
+      readonly state: Signature | null;
+    }
   /** A piece of a call's arguments. */
   | { readonly kind: 'arguments'; readonly index: number; readonly text: string }
   | { readonly kind: 'finished'; readonly reason: FinishReason; readonly stopSequence: string | null }

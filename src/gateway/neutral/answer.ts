@@ -6,7 +6,14 @@ import type { Signature } from './conversation.ts';
 export type AnswerPart =
   | { readonly kind: 'text' | 'refusal'; readonly text: string }
   | { readonly kind: 'reasoning'; readonly text: string; readonly signature: Signature | null }
-  | { readonly kind: 'tool-call'; readonly id: string; readonly name: string; readonly arguments: string };
+  | {
+      readonly kind: 'tool-call';
+      readonly id: string;
+      readonly name: string;
+      readonly arguments: string;
+      /** What the provider needs back with the call; null for nothing. */
+      readonly state: Signature | null;
+    };
 
 /** A whole answer, in the form of no protocol. */
 export interface Answer {

@@ -1,9 +1,9 @@
 import { JsonProgress } from '#shared/json/json-progress.ts';
+import type { ClientTools } from './client-tools.ts';
 
 /** Which arguments of calls a client takes. */
 export interface ArgumentRules {
-  /** The names of the tools for which the client takes a free text. */
-  readonly freeTextTools: ReadonlySet<string>;
+  readonly tools: ClientTools;
   /** Whether its protocol has arguments as an object. In others they are a text. */
   readonly mustBeObjects: boolean;
 }
@@ -31,8 +31,8 @@ export class CallArguments {
   readonly #mustBeObject: boolean;
   readonly #progress = new JsonProgress();
 
-  constructor(name: string, { freeTextTools, mustBeObjects }: ArgumentRules) {
-    this.#isFreeText = freeTextTools.has(name);
+  constructor(name: string, { tools, mustBeObjects }: ArgumentRules) {
+    this.#isFreeText = tools.isFreeText(name);
     this.#mustBeObject = mustBeObjects && !this.#isFreeText;
   }
 

@@ -1,3 +1,5 @@
+import type { JsonObject } from '#shared/json/json.ts';
+
 /**
  * A conversation and what is asked of a model, in the form of no protocol. Each protocol reads it from its own requests
  * and writes its own requests from it, so that any client can call any target.
@@ -53,8 +55,14 @@ export function joinTurns(turns: ReadonlyArray<Turn>): ReadonlyArray<Turn> {
   return joined;
 }
 
+/** A part that a provider may keep in a cache. */
+interface Cacheable extends Placed {
+  /** Asks the provider to keep the prompt up to here, in Anthropic's form; missing if the client does not ask. */
+  readonly cacheControl?: PlacedValue<JsonObject>;
+}
+
 /** A text. */
-export interface TextPart extends Placed {
+export interface TextPart extends Cacheable {
   readonly kind: 'text';
   readonly text: string;
 }
@@ -75,7 +83,7 @@ export function isBlankText(part: Part): boolean {
 }
 
 /** An image. */
-export interface ImagePart extends Placed {
+export interface ImagePart extends Cacheable {
   readonly kind: 'image';
   readonly source: Source;
   /** How closely the model looks at it; null for what the target does by default. */
@@ -83,23 +91,25 @@ export interface ImagePart extends Placed {
 }
 
 /** A document: a file, or a plain text with a name. */
-export interface DocumentPart extends Placed {
+export interface DocumentPart extends Cacheable {
   readonly kind: 'document';
   readonly source: Source | { readonly kind: 'text'; readonly text: string };
   readonly name: PlacedValue<string> | null;
 }
 
 /** A call of a tool by the model. */
-export interface ToolCallPart extends Placed {
+export interface ToolCallPart extends Cacheable {
   readonly kind: 'tool-call';
   readonly id: string;
   readonly name: string;
   /** JSON text, as the model wrote it. */
   readonly arguments: string;
+  /** What the provider that made it needs back with it; null for nothing. */
+  readonly state: Signature | null;
 }
 
 /** What a tool gave back. */
-export interface ToolResultPart extends Placed {
+export interface ToolResultPart extends Cacheable {
   readonly kind: 'tool-result';
   readonly callId: string;
   readonly isError: boolean;
@@ -114,9 +124,9 @@ export interface ReasoningPart extends Placed {
   readonly signature: Signature | null;
 }
 
-/** An opaque part of reasoning, which only the protocol that made it can read. */
+/** An opaque part of an answer, which goes back only to what made it. */
 export interface Signature {
-  /** The name of the protocol. */
+  /** The name of what can read it: a protocol, a provider, or a target (`provider/model`). */
   readonly of: string;
   readonly value: string;
   /** Whether the reasoning is hidden, so that the opaque part is all there is. */
@@ -126,15 +136,26 @@ export interface Signature {
 /** Part of a turn. */
 export type Part = TextPart | ImagePart | DocumentPart | ToolCallPart | ToolResultPart | ReasoningPart;
 
-/** A function that the model may call. */
-export interface Tool extends Placed {
+/** How a client declares a tool that it runs itself. Targets of other protocols know each as a function. */
+export type ToolForm = 'function' | 'custom' | 'tool_search' | 'local_shell' | 'shell' | 'apply_patch';
+
+/** A tool as its client names it. */
+export interface ClientTool {
+  readonly form: ToolForm;
+  /** Null without one. */
+  readonly namespace: string | null;
   readonly name: string;
+}
+
+/** A function that the model may call. */
+export interface Tool extends Cacheable {
+  /** Its name for targets. */
+  readonly name: string;
+  readonly client: ClientTool;
   readonly description: string | null;
   /** The JSON Schema of its arguments, as the JSON text that the client sent; null without one. */
   readonly schema: string | null;
   readonly isStrict: boolean | null;
-  /** Whether the client takes one free text for it: `schema` is then that of an object with the text `input`. */
-  readonly isFreeText: boolean;
 }
 
 /** Which tools the model may or must call. */

@@ -11,6 +11,7 @@ import {
   type Tool,
   type ToolCallPart,
   type ToolChoice,
+  type ToolForm,
   type ToolResultPart,
   type Turn,
 } from '#gateway/neutral/conversation.ts';
@@ -129,7 +130,7 @@ interface CallMembers {
 }
 
 export function toolCallPart({ id, name, given }: CallMembers, pointer: string): ToolCallPart {
-  return { kind: 'tool-call', id: id ?? '', name: name ?? '', arguments: given ?? '', pointer };
+  return { kind: 'tool-call', id: id ?? '', name: name ?? '', arguments: given ?? '', state: null, pointer };
 }
 
 export function toolResultPart(
@@ -159,10 +160,9 @@ export function functionTool(
   if (schema === null) refuseSchema(declared, pointer, `is "${schemaName}" in this protocol`);
   else if (!schema.startsWith('{')) refuse(`${pointer}/${schemaName}`, 'must be a JSON Schema, which is an object');
   return {
-    ...describedTool(name, description, pointer),
+    ...describedTool('function', name, description, pointer),
     schema,
     isStrict: leftOut.flagAt(strict, `${pointer}/strict`),
-    isFreeText: false,
   };
 }
 
@@ -170,7 +170,7 @@ export function functionTool(
 export function freeTextTool(declared: JsonObject, pointer: string, leftOut: LeftOut): Tool {
   const { name, description } = leftOut.read(declared, pointer, ['type', 'name', 'description']);
   refuseSchema(declared, pointer, 'a custom tool takes a text, and has no schema: declare a function');
-  return { ...describedTool(name, description, pointer), schema: freeTextSchema, isStrict: null, isFreeText: true };
+  return { ...describedTool('custom', name, description, pointer), schema: freeTextSchema, isStrict: null };
 }
 
 /** Refuses a schema that would be lost: without it, a model would make up the arguments. */
@@ -180,12 +180,14 @@ function refuseSchema(declared: JsonObject, pointer: string, message: string): v
 }
 
 function describedTool(
+  form: ToolForm,
   name: Json | undefined,
   description: Json | undefined,
   pointer: string,
-): Pick<Tool, 'name' | 'description' | 'pointer'> {
+): Pick<Tool, 'name' | 'client' | 'description' | 'pointer'> {
   if (typeof name !== 'string') return refuse(`${pointer}/name`, 'must be the name of a tool');
-  return { name, description: textAt(description, `${pointer}/description`), pointer };
+  const client = { form, namespace: null, name };
+  return { name, client, description: textAt(description, `${pointer}/description`), pointer };
 }
 
 /**

@@ -6,6 +6,7 @@ import type { LongTexts } from '#gateway/framing/long-texts.ts';
 import type { StreamInterpreter } from '#gateway/framing/stream-interpreter.ts';
 import type { Answer } from '#gateway/neutral/answer.ts';
 import type { AnswerReader, AnswerWriter } from '#gateway/neutral/answer-event.ts';
+import type { ClientTools } from '#gateway/neutral/client-tools.ts';
 import type { Conversation, Unsupported } from '#gateway/neutral/conversation.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import type { NamedId } from './provider-ids.ts';
@@ -73,8 +74,7 @@ export interface WriterOptions {
   readonly model: string;
   /** Whether the client has the beginning of the answer already: then the stream begins inside its only text. */
   readonly isContinuation: boolean;
-  /** The names of the tools for which the client takes a free text. */
-  readonly freeTextTools: ReadonlySet<string>;
+  readonly tools: ClientTools;
 }
 
 /** The changes of a client's request for one target of the same protocol. */
@@ -163,10 +163,10 @@ export interface ParsedRequest {
 interface ProviderHalf {
   /** Writes a request, or says what the protocol or the model cannot express. */
   readonly write: (conversation: Conversation, model: TargetModel) => E.Either<Unsupported, WrittenRequest>;
-  /** Makes the reader of one stream. */
-  readonly createReader: () => AnswerReader;
-  /** Reads a whole answer from its bytes and their value; null if it cannot be read. */
-  readonly readWhole: (body: Buffer, parsed: JsonObject) => Answer | null;
+  /** Makes the reader of one stream of a target. */
+  readonly createReader: (from: TargetModel) => AnswerReader;
+  /** Reads a whole answer of a target from its bytes and their value; null if it cannot be read. */
+  readonly readWhole: (body: Buffer, parsed: JsonObject, from: TargetModel) => Answer | null;
 }
 
 /** A request for a target. */

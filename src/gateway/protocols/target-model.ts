@@ -22,6 +22,9 @@ export const modelTraits = {
 
 /** What a target's model takes, by its entry in the configuration. */
 export interface TargetModel {
+  /** `provider/model`, the name of what it needs back. */
+  readonly id: string;
+  readonly provider: string;
   readonly model: string;
   readonly maxOutputTokens: number | null;
   /** Whether it thinks before it answers. */

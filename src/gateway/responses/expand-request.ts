@@ -8,7 +8,6 @@ import { lastMember, scalarValue } from '#gateway/framing/json-members.ts';
 import { maxPlaces } from '#gateway/framing/json-places.ts';
 import { applyEdits, asciiJson, type Edit, editsOf, growthOf, inPlace, type Splice } from '#gateway/framing/splice.ts';
 import type { GatewayCall, GatewayLimits } from '#gateway/gateway-call.ts';
-import { encryptedContentOf, signatureIn } from '#gateway/protocols/openai-responses/encrypted-content.ts';
 import { inputEdits, type NamedContainer } from '#gateway/protocols/openai-responses/responses-body.ts';
 import {
   isReference,
@@ -17,6 +16,7 @@ import {
   readExpandedRequest,
 } from '#gateway/protocols/openai-responses/responses-request.ts';
 import { maxIdsOfConversation, type NamedId, notHere } from '#gateway/protocols/provider-ids.ts';
+import { signatureIn, signatureTextOf } from '#gateway/protocols/signature-text.ts';
 import { inlineFiles } from '#gateway/text/inline-files.ts';
 import { responseIdNamedBy } from '#responses/response-ids.ts';
 import type { ResponseOutline } from '#responses/response-store.ts';
@@ -237,7 +237,7 @@ class Expansion {
     const providers = await gateway.responses.turns.providersOf(caller.projectId, [...names].slice(0, maxReferences));
     const marks = sent.flatMap(({ id, place: { valueStart, end }, value }) => {
       const of = providers.get(reasoningName(id));
-      const text = of === undefined ? null : asciiJson(encryptedContentOf({ of, value, isRedacted: false }));
+      const text = of === undefined ? null : asciiJson(signatureTextOf({ of, value, isRedacted: false }));
       return text === null ? [] : [{ start: valueStart, end, text }];
     });
     return { marks, unknownIds: sent.flatMap(({ id }) => (providers.has(reasoningName(id)) ? [] : [id])) };

@@ -1,5 +1,5 @@
-import { signatureIn } from '#gateway/protocols/openai-responses/encrypted-content.ts';
 import { isReference, type ResponsesRequest } from '#gateway/protocols/openai-responses/responses-request.ts';
+import { signatureIn } from '#gateway/protocols/signature-text.ts';
 import { responseIdNamedBy } from '#responses/response-ids.ts';
 import { isObject, type JsonObject } from '#shared/json/json.ts';
 

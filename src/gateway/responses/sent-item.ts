@@ -1,6 +1,6 @@
 import { asciiJson } from '#gateway/framing/splice.ts';
-import { encryptedContentOf, ownPrefix, signatureIn } from '#gateway/protocols/openai-responses/encrypted-content.ts';
 import { messageStart } from '#gateway/protocols/openai-responses/responses-body.ts';
+import { ownPrefix, signatureIn, signatureTextOf } from '#gateway/protocols/signature-text.ts';
 import type { Range } from '#responses/turn-scan.ts';
 import type { ItemsPart } from '#responses/turn-text.ts';
 import { stringIn } from '#shared/json/json-scanner.ts';
@@ -35,7 +35,7 @@ export function markedAgain(bytes: Buffer, reasoning: StoredReasoning, provider:
   if (value === null) return null;
   if (signatureIn(value) !== null) return [bytes.subarray(reasoning.start, reasoning.end)];
   if (provider === null) return null;
-  return withOpaquePart(bytes, reasoning, encryptedContentOf({ of: provider, value, isRedacted: false }));
+  return withOpaquePart(bytes, reasoning, signatureTextOf({ of: provider, value, isRedacted: false }));
 }
 
 /** The same for a target of this protocol: the opaque part as its provider made it, and no reasoning of others. */

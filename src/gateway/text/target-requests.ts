@@ -6,6 +6,7 @@ import { largeBodyBytes, turn } from '#exchange/turns.ts';
 import type { ModelRoute, Target } from '#gateway/config/catalogue.ts';
 import { LongTexts } from '#gateway/framing/long-texts.ts';
 import type { GatewayCall } from '#gateway/gateway-call.ts';
+import { ClientTools } from '#gateway/neutral/client-tools.ts';
 import type { Conversation, Unsupported } from '#gateway/neutral/conversation.ts';
 import { withTakableCalls } from '#gateway/neutral/takable-calls.ts';
 import { TranslatedStream } from '#gateway/protocols/neutral-stream.ts';
@@ -148,10 +149,10 @@ export class TargetRequests implements Requests {
       streams: this.#request.isStreamed,
       forwarded: this.#forwarded,
     });
-    const translator = this.#translatorFrom(protocol, {
+    const translator = this.#translatorFrom(protocol, target, {
       model: target.model,
       isContinuation: continueFrom !== null,
-      freeTextTools: await this.#freeTextTools(),
+      tools: await this.#tools(),
     });
     return withIgnored(outgoingThrough(provider, { request, translator }), ignored);
   }
@@ -160,21 +161,29 @@ export class TargetRequests implements Requests {
     return path({ model, streams: this.#request.isStreamed });
   }
 
-  async #freeTextTools(): Promise<ReadonlySet<string>> {
+  async #tools(): Promise<ClientTools> {
     const parsed = await this.#parsed;
-    if (parsed === null || E.isLeft(parsed)) return new Set();
-    return new Set(parsed.right.conversation.tools.flatMap(({ name, isFreeText }) => (isFreeText ? [name] : [])));
+    return new ClientTools(parsed === null || E.isLeft(parsed) ? [] : parsed.right.conversation.tools);
   }
 
-  #translatorFrom(from: ProviderProtocol, options: WriterOptions): ResponseTranslator {
+  #translatorFrom(
+    { requiredMember, provider }: ProviderProtocol,
+    target: Target,
+    options: WriterOptions,
+  ): ResponseTranslator {
     const mustBeObjects = this.#protocol.client.hasArgumentsAsObjects;
-    const rules = { freeTextTools: options.freeTextTools, mustBeObjects };
+    const rules = { tools: options.tools, mustBeObjects };
     return {
-      requiredMember: from.requiredMember,
+      requiredMember,
       interpret: () =>
-        new TranslatedStream(from.provider.createReader(), this.#request.createWriter(options), rules, this.#keepsText),
+        new TranslatedStream(
+          provider.createReader(target),
+          this.#request.createWriter(options),
+          rules,
+          this.#keepsText,
+        ),
       translate: (body, parsed) => {
-        const read = parsed === null ? null : from.provider.readWhole(body, parsed);
+        const read = parsed === null ? null : provider.readWhole(body, parsed, target);
         const answer = read === null ? null : withTakableCalls(read, rules);
         if (answer === null) return null;
         const { tokens } = answer;

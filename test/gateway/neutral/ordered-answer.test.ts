@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict';
 import type { AnswerEvent } from '#gateway/neutral/answer-event.ts';
 import { OrderedAnswer } from '#gateway/neutral/ordered-answer.ts';
+import { freeTextTools } from '#test/gateway/support/free-text-tools.ts';
 
-const call = (index: number): AnswerEvent => ({ kind: 'tool-call', index, id: `c${index}`, name: `t${index}` });
+const call = (index: number): AnswerEvent => ({
+  kind: 'tool-call',
+  index,
+  id: `c${index}`,
+  name: `t${index}`,
+  state: null,
+});
 const given = (index: number, text: string): AnswerEvent => ({ kind: 'arguments', index, text });
 const text = (said: string): AnswerEvent => ({ kind: 'text', text: said });
 const ended = (index: number | null): AnswerEvent => ({ kind: 'part-end', index });
@@ -13,8 +20,8 @@ const finished = (reason: 'tool-calls' | 'length' | 'filtered' = 'tool-calls'): 
 });
 const malformed: AnswerEvent = { kind: 'malformed' };
 
-const orderOf = (mustBeObjects = true, freeTextTools: ReadonlyArray<string> = []) =>
-  new OrderedAnswer({ mustBeObjects, freeTextTools: new Set(freeTextTools) });
+const orderOf = (mustBeObjects = true, freeTexts: ReadonlyArray<string> = []) =>
+  new OrderedAnswer({ mustBeObjects, tools: freeTextTools(freeTexts) });
 
 /** What passes after each of the events. */
 const steps = (order: OrderedAnswer, ...events: ReadonlyArray<AnswerEvent>) => events.map((event) => order.take(event));

@@ -5,7 +5,7 @@ import { pairCalls } from '#gateway/neutral/paired-calls.ts';
 
 const text = (value: string): Part => ({ kind: 'text', text: value, pointer: `/${value}` });
 const call = (id: string, pointer = `/call-${id}`): Part => ({
-  ...{ kind: 'tool-call', id, name: 'look', arguments: '{}', pointer },
+  ...{ kind: 'tool-call', id, name: 'look', arguments: '{}', state: null, pointer },
 });
 const result = (callId: string, value = callId): Part => ({
   ...{ kind: 'tool-result', callId, isError: false, parts: [{ kind: 'text', text: value, pointer: '' }] },

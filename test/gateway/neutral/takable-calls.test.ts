@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import type { Answer, AnswerPart } from '#gateway/neutral/answer.ts';
 import { withTakableCalls } from '#gateway/neutral/takable-calls.ts';
+import { freeTextTools } from '#test/gateway/support/free-text-tools.ts';
 
 const text: AnswerPart = { kind: 'text', text: 'a' };
-const call = (given: string): AnswerPart => ({ kind: 'tool-call', id: 'c', name: 't', arguments: given });
+const call = (given: string): AnswerPart => ({ kind: 'tool-call', id: 'c', name: 't', arguments: given, state: null });
 const answerOf = (reason: Answer['reason'], ...parts: ReadonlyArray<AnswerPart>): Answer => ({
   id: null,
   model: null,
@@ -13,8 +14,8 @@ const answerOf = (reason: Answer['reason'], ...parts: ReadonlyArray<AnswerPart>)
   tokens: null,
 });
 
-const partsOf = (answer: Answer, mustBeObjects: boolean, freeTextTools: ReadonlyArray<string> = []) =>
-  withTakableCalls(answer, { mustBeObjects, freeTextTools: new Set(freeTextTools) })?.parts;
+const partsOf = (answer: Answer, mustBeObjects: boolean, freeTexts: ReadonlyArray<string> = []) =>
+  withTakableCalls(answer, { mustBeObjects, tools: freeTextTools(freeTexts) })?.parts;
 
 describe('the calls of a whole answer', () => {
   it('keep their arguments to the byte, and empty ones are an empty object', () => {

@@ -3,11 +3,14 @@ import fc from 'fast-check';
 import * as E from 'fp-ts/lib/Either.js';
 import { SseSplitter } from '#gateway/framing/sse-splitter.ts';
 import type { AnswerEvent, AnswerReader } from '#gateway/neutral/answer-event.ts';
+import { ClientTools } from '#gateway/neutral/client-tools.ts';
 import { anthropicMessages } from '#gateway/protocols/anthropic-messages/anthropic-messages.ts';
 import { TranslatedStream } from '#gateway/protocols/neutral-stream.ts';
 import { openAiChat } from '#gateway/protocols/openai-chat/openai-chat.ts';
 import { openAiResponses } from '#gateway/protocols/openai-responses/openai-responses.ts';
 import type { ClientHalf, TextRequest } from '#gateway/protocols/protocol.ts';
+import { freeTextTools } from '#test/gateway/support/free-text-tools.ts';
+import { plainTarget } from '#test/gateway/support/plain-target.ts';
 import { answers, eventsOf, joined } from './arbitrary-answers.ts';
 
 /** A request of a stream with its usage, whose answers are written. */
@@ -25,8 +28,8 @@ async function requestOf(client: ClientHalf): Promise<TextRequest> {
   return read.right;
 }
 
-const options = { model: 'm', isContinuation: false, freeTextTools: new Set<string>() };
-const rules = { freeTextTools: options.freeTextTools, mustBeObjects: false };
+const options = { model: 'm', isContinuation: false, tools: new ClientTools([]) };
+const rules = { tools: options.tools, mustBeObjects: false };
 const runs = { numRuns: 300 };
 
 /** Reads a stream that arrives in these pieces. */
@@ -59,7 +62,7 @@ for (const { name, client, provider } of [openAiChat, anthropicMessages])
       fc.assert(
         fc.property(answers(name), (answer) => {
           const events = [...eventsOf(answer)];
-          const read = readPieces(provider.createReader(), [written(events)]);
+          const read = readPieces(provider.createReader(plainTarget), [written(events)]);
           assert.deepEqual(withoutUsage(read), withoutUsage(events));
           const usage = lastUsage(read);
           assert.ok(usage?.kind === 'usage' && answer.tokens !== null);
@@ -75,7 +78,10 @@ for (const { name, client, provider } of [openAiChat, anthropicMessages])
           const bytes = written(eventsOf(answer));
           const cuts = [0, ...places.map((place) => place % bytes.length), bytes.length].toSorted((a, b) => a - b);
           const pieces = cuts.slice(1).map((cut, index) => bytes.subarray(cuts[index], cut));
-          assert.deepEqual(readPieces(provider.createReader(), pieces), readPieces(provider.createReader(), [bytes]));
+          assert.deepEqual(
+            readPieces(provider.createReader(plainTarget), pieces),
+            readPieces(provider.createReader(plainTarget), [bytes]),
+          );
         }),
         runs,
       );
@@ -85,7 +91,7 @@ for (const { name, client, provider } of [openAiChat, anthropicMessages])
       fc.assert(
         fc.property(answers(name), (answer) => {
           const body = request.writeWhole(answer, options);
-          const read = provider.readWhole(body, JSON.parse(body.toString()));
+          const read = provider.readWhole(body, JSON.parse(body.toString()), plainTarget);
           assert.deepEqual(read && { ...read, tokens: null }, { ...answer, tokens: null });
           assert.deepEqual([read?.tokens?.input, read?.tokens?.output], [answer.tokens?.input, answer.tokens?.output]);
         }),
@@ -109,7 +115,7 @@ describe('a stream with a large event', () => {
       const request = await requestOf(client);
       for (const delta of deltas) {
         const stream = new TranslatedStream(
-          openAiChat.provider.createReader(),
+          openAiChat.provider.createReader(plainTarget),
           request.createWriter(options),
           rules,
           false,
@@ -136,7 +142,7 @@ describe('a stream with a large event', () => {
   it('does not pass all that is kept of a provider that never ends a call', async () => {
     const request = await requestOf(anthropicMessages.client);
     const stream = new TranslatedStream(
-      openAiChat.provider.createReader(),
+      openAiChat.provider.createReader(plainTarget),
       request.createWriter(options),
       rules,
       false,
@@ -162,7 +168,13 @@ describe('a stream with a large event', () => {
 describe('a stream with a delta for each of 200,000 tokens', () => {
   const pieces = 200_000;
   const started: AnswerEvent = { kind: 'started', id: 'x', model: 'm' };
-  const called = (index: number): AnswerEvent => ({ kind: 'tool-call', index, id: `c${index}`, name: 'patch' });
+  const called = (index: number): AnswerEvent => ({
+    kind: 'tool-call',
+    index,
+    id: `c${index}`,
+    name: 'patch',
+    state: null,
+  });
   const part = { kind: 'arguments', index: 1, text: 'word' } as const;
 
   /** Writes the same event often, and returns the most bytes that the writer keeps. */
@@ -170,9 +182,9 @@ describe('a stream with a delta for each of 200,000 tokens', () => {
     client: ClientHalf,
     before: ReadonlyArray<AnswerEvent>,
     event: AnswerEvent,
-    freeTextTools: ReadonlyArray<string> = [],
+    freeTexts: ReadonlyArray<string> = [],
   ) => {
-    const writer = (await requestOf(client)).createWriter({ ...options, freeTextTools: new Set(freeTextTools) });
+    const writer = (await requestOf(client)).createWriter({ ...options, tools: freeTextTools(freeTexts) });
     for (const each of [started, ...before]) writer.write(each);
     let most = 0;
     for (let index = 0; index < pieces; index += 1) {
@@ -185,7 +197,12 @@ describe('a stream with a delta for each of 200,000 tokens', () => {
 
   it('becomes one of Responses that has all of its text at the end', async () => {
     const request = await requestOf(openAiResponses.client);
-    const stream = new TranslatedStream(openAiChat.provider.createReader(), request.createWriter(options), rules, true);
+    const stream = new TranslatedStream(
+      openAiChat.provider.createReader(plainTarget),
+      request.createWriter(options),
+      rules,
+      true,
+    );
     const data = JSON.stringify({ choices: [{ index: 0, delta: { content: 'word' }, finish_reason: null }] });
     for (let index = 0; index < pieces; index += 1) {
       assert.equal(stream.classify(data).kind, 'content');

@@ -8,7 +8,13 @@ const id = fc.stringMatching(/^[a-z0-9_]{1,12}$/);
 
 const calls: fc.Arbitrary<AnswerPart> = fc
   .tuple(id, fc.stringMatching(/^[a-z]{1,8}$/), fc.dictionary(text, fc.jsonValue({ maxDepth: 1 })))
-  .map(([callId, name, value]) => ({ kind: 'tool-call', id: callId, name, arguments: JSON.stringify(value) }));
+  .map(([callId, name, value]) => ({
+    kind: 'tool-call',
+    id: callId,
+    name,
+    arguments: JSON.stringify(value),
+    state: null,
+  }));
 
 const texts: fc.Arbitrary<AnswerPart> = text.map((said) => ({ kind: 'text', text: said }));
 
@@ -75,7 +81,7 @@ export function* eventsOf({ id, model, parts, reason, stopSequence, tokens }: An
   let index = 0;
   for (const part of parts) {
     if (part.kind === 'tool-call') {
-      yield { kind: 'tool-call', index, id: part.id, name: part.name };
+      yield { kind: 'tool-call', index, id: part.id, name: part.name, state: null };
       yield { kind: 'arguments', index, text: part.arguments };
       yield { kind: 'part-end', index };
       index += 1;

@@ -5,7 +5,7 @@ import type { Conversation, Part, TextPart, Turn } from '#gateway/neutral/conver
 import { anthropicMessages } from '#gateway/protocols/anthropic-messages/anthropic-messages.ts';
 import { openAiChat } from '#gateway/protocols/openai-chat/openai-chat.ts';
 import type { TextProtocol } from '#gateway/protocols/protocol.ts';
-import type { TargetModel } from '#gateway/protocols/target-model.ts';
+import { plainTarget } from '#test/gateway/support/plain-target.ts';
 import { chatRules } from '#test/gateway/support/strict-chat.ts';
 import { messagesRules } from '#test/gateway/support/strict-messages.ts';
 import { isObject, type Rule } from '#test/gateway/support/strict-provider.ts';
@@ -74,7 +74,7 @@ const conversations = fc
         description: 'A tool',
         schema: described,
         isStrict: null,
-        isFreeText: false,
+        client: { form: 'function' as const, namespace: null, name },
         pointer,
       })),
     };
@@ -93,6 +93,7 @@ function turnsOf(
       id: id(index),
       name,
       arguments: JSON.stringify(given),
+      state: null,
       pointer,
     }),
   );
@@ -117,13 +118,10 @@ function withReasoning(conversation: Conversation): Conversation {
   return { ...conversation, turns };
 }
 
-const model: TargetModel = {
-  ...{ model: 'm', maxOutputTokens: null, reasoning: false, thinking: 'none', maxTokens: 'max_tokens' },
-};
 const headers = { 'x-api-key': 'k', authorization: 'Bearer k', 'anthropic-version': '2023-06-01' };
 
 function written({ provider }: TextProtocol, conversation: Conversation): Buffer {
-  const request = provider.write(conversation, model);
+  const request = provider.write(conversation, plainTarget);
   assert.ok(E.isRight(request), JSON.stringify(request));
   return request.right.body;
 }

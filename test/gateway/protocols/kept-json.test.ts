@@ -5,11 +5,7 @@ import { openAiChat } from '#gateway/protocols/openai-chat/openai-chat.ts';
 import { openAiResponses, responsesTextRequest } from '#gateway/protocols/openai-responses/openai-responses.ts';
 import { readResponsesRequest } from '#gateway/protocols/openai-responses/responses-request.ts';
 import type { TextProtocol, TextRequest } from '#gateway/protocols/protocol.ts';
-import type { TargetModel } from '#gateway/protocols/target-model.ts';
-
-const model: TargetModel = {
-  ...{ model: 'm', maxOutputTokens: null, reasoning: false, thinking: 'none', maxTokens: 'max_tokens' },
-};
+import { plainTarget } from '#test/gateway/support/plain-target.ts';
 
 /** A text that is no JSON text, and would end what is around it. */
 const breaking = '{}}],"model":"other","max_tokens":64000,"messages":[{"role":"user","content":"x"}],"x":[{"y":{"z":"';
@@ -30,7 +26,7 @@ async function requestOf(name: string, body: string): Promise<TextRequest> {
 async function sentTo({ provider }: TextProtocol, name: string, body: string): Promise<string | null> {
   const parsed = await (await requestOf(name, body)).parse(1_000_000);
   if (E.isLeft(parsed)) return null;
-  const written = provider.write(parsed.right.conversation, model);
+  const written = provider.write(parsed.right.conversation, plainTarget);
   return E.isRight(written) ? written.right.body.toString() : null;
 }
 

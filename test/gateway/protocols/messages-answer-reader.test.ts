@@ -82,7 +82,7 @@ describe('reading a stream of Messages', () => {
       { kind: 'part-end', index: null },
       { kind: 'part-start' },
       { kind: 'part-end', index: null },
-      { kind: 'tool-call', index: 0, id: 'toolu_f', name: 'f' },
+      { kind: 'tool-call', index: 0, id: 'toolu_f', name: 'f', state: null },
       { kind: 'arguments', index: 0, text: '{"a":1}' },
       { kind: 'part-end', index: 0 },
     ]);

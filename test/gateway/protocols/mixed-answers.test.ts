@@ -2,18 +2,20 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import * as E from 'fp-ts/lib/Either.js';
 import { SseSplitter } from '#gateway/framing/sse-splitter.ts';
+import { ClientTools } from '#gateway/neutral/client-tools.ts';
 import { anthropicMessages } from '#gateway/protocols/anthropic-messages/anthropic-messages.ts';
 import { TranslatedStream } from '#gateway/protocols/neutral-stream.ts';
 import { openAiChat } from '#gateway/protocols/openai-chat/openai-chat.ts';
 import { openAiResponses } from '#gateway/protocols/openai-responses/openai-responses.ts';
 import type { ClientProtocol, TextProtocol, TextRequest } from '#gateway/protocols/protocol.ts';
+import { plainTarget } from '#test/gateway/support/plain-target.ts';
 import { itInRounds } from '#test/support/run/long.ts';
 import type { ProtocolName } from './arbitrary-answers.ts';
 import { clientReaders, type ReadAnswer } from './client-readers.ts';
 import { type MixedAnswer, mixedAnswers } from './mixed-answers.ts';
 import { officialClients } from './official-clients.ts';
 
-const options = { model: 'm', isContinuation: false, freeTextTools: new Set<string>() };
+const options = { model: 'm', isContinuation: false, tools: new ClientTools([]) };
 
 async function requestOf({ client }: ClientProtocol): Promise<TextRequest> {
   const body = { model: 'm', max_tokens: 1, messages: [], input: 'x', stream: true };
@@ -29,8 +31,13 @@ function translate(
   { stream }: MixedAnswer,
   lengths: ReadonlyArray<number>,
 ): string {
-  const rules = { freeTextTools: options.freeTextTools, mustBeObjects: to.client.hasArgumentsAsObjects };
-  const translated = new TranslatedStream(from.provider.createReader(), request.createWriter(options), rules, false);
+  const rules = { tools: options.tools, mustBeObjects: to.client.hasArgumentsAsObjects };
+  const translated = new TranslatedStream(
+    from.provider.createReader(plainTarget),
+    request.createWriter(options),
+    rules,
+    false,
+  );
   const splitter = new SseSplitter();
   const bytes = Buffer.from(stream);
   let written = '';

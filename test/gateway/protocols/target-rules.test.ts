@@ -8,14 +8,12 @@ import type { TextProtocol, TextRequest } from '#gateway/protocols/protocol.ts';
 import type { TargetModel } from '#gateway/protocols/target-model.ts';
 import { FakeProvider } from '#test/gateway/support/fake-provider.ts';
 import { post, startGateway } from '#test/gateway/support/gateway-service.ts';
+import { plainTarget } from '#test/gateway/support/plain-target.ts';
 import { chatRules, strictChat } from '#test/gateway/support/strict-chat.ts';
 import { messagesRules, strictMessages } from '#test/gateway/support/strict-messages.ts';
 import { type Body, isObject, listOf, type Rule } from '#test/gateway/support/strict-provider.ts';
 
 const headers = { 'x-api-key': 'k', authorization: 'Bearer k', 'anthropic-version': '2023-06-01' };
-const plain: TargetModel = {
-  ...{ model: 'm', maxOutputTokens: null, reasoning: false, thinking: 'none', maxTokens: 'max_tokens' },
-};
 
 interface Target {
   readonly protocol: TextProtocol;
@@ -43,7 +41,7 @@ async function sentTo(target: Target, from: string, body: object, model: Partial
   const parsed = await (await requestOf(from, body)).parse(100_000);
   assert.ok(E.isRight(parsed), JSON.stringify(parsed));
   const { conversation, ignored } = parsed.right;
-  const written = target.protocol.provider.write(conversation, { ...plain, ...model });
+  const written = target.protocol.provider.write(conversation, { ...plainTarget, ...model });
   if (E.isLeft(written)) return { refused: written.left.pointer, sent: {} as Body, ignored: [] };
   const sent: unknown = JSON.parse(written.right.body.toString());
   assert.ok(isObject(sent));

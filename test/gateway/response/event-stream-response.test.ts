@@ -8,6 +8,7 @@ import { type AttemptFailure, noRoom, tooLarge } from '#gateway/attempt/attempt-
 import type { AttemptControl } from '#gateway/attempt/body-consumer.ts';
 import { classifications, type StreamInterpreter } from '#gateway/framing/stream-interpreter.ts';
 import type { AnswerEvent, AnswerReader } from '#gateway/neutral/answer-event.ts';
+import { ClientTools } from '#gateway/neutral/client-tools.ts';
 import { TranslatedStream } from '#gateway/protocols/neutral-stream.ts';
 import { ChatAnswerWriter } from '#gateway/protocols/openai-chat/chat-answer-writer.ts';
 import { EventStreamResponse } from '#gateway/response/event-stream-response.ts';
@@ -160,9 +161,9 @@ describe('EventStreamResponse', () => {
     budget = new ByteBudget({ maxBytesPerProject: mebibyte, maxBytes });
     const piece = 'x'.repeat(64 * 1024);
     const begun: ReadonlyArray<AnswerEvent> = [
-      { kind: 'tool-call', index: 0, id: 'a', name: 'open' },
+      { kind: 'tool-call', index: 0, id: 'a', name: 'open', state: null },
       { kind: 'arguments', index: 0, text: '{"of":"' },
-      { kind: 'tool-call', index: 1, id: 'b', name: 'waits' },
+      { kind: 'tool-call', index: 1, id: 'b', name: 'waits', state: null },
       { kind: 'arguments', index: 1, text: '{"of":"' },
     ];
     const reader: AnswerReader = {
@@ -170,8 +171,8 @@ describe('EventStreamResponse', () => {
       keptBytes: 0,
     };
     const writer = () =>
-      new ChatAnswerWriter({ model: 'm', isContinuation: false, freeTextTools: new Set(), asksForUsage: false });
-    const rules = { freeTextTools: new Set<string>(), mustBeObjects: false };
+      new ChatAnswerWriter({ model: 'm', isContinuation: false, tools: new ClientTools([]), asksForUsage: false });
+    const rules = { tools: new ClientTools([]), mustBeObjects: false };
     const streams = Array.from({ length: 50 }, () => {
       hold = budget.hold('project1');
       const { consumer } = receive({}, {}, 0, () => new TranslatedStream(reader, writer(), rules, false));

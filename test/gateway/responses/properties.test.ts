@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import * as E from 'fp-ts/lib/Either.js';
 import type { Answer } from '#gateway/neutral/answer.ts';
+import { ClientTools } from '#gateway/neutral/client-tools.ts';
 import type { Part } from '#gateway/neutral/conversation.ts';
 import { anthropicMessages } from '#gateway/protocols/anthropic-messages/anthropic-messages.ts';
 import { openAiChat } from '#gateway/protocols/openai-chat/openai-chat.ts';
@@ -11,19 +12,14 @@ import { rewriteEvent, rewriteResponse } from '#gateway/protocols/openai-respons
 import type { TextRequest } from '#gateway/protocols/protocol.ts';
 import { isObject, type JsonObject } from '#shared/json/json.ts';
 import { answers, eventsOf } from '#test/gateway/protocols/arbitrary-answers.ts';
+import { plainTarget } from '#test/gateway/support/plain-target.ts';
 import { chatRules } from '#test/gateway/support/strict-chat.ts';
 import { messagesRules } from '#test/gateway/support/strict-messages.ts';
 import { eventsOfResponse, openAiResponse, responsesRules } from '#test/gateway/support/strict-responses.ts';
 
 const runs = { numRuns: 200 };
-const options = { model: 'm', isContinuation: false, freeTextTools: new Set<string>() };
-const target = {
-  model: 'm',
-  maxOutputTokens: null,
-  reasoning: true,
-  thinking: 'none',
-  maxTokens: 'max_tokens',
-} as const;
+const options = { model: 'm', isContinuation: false, tools: new ClientTools([]) };
+const target = { ...plainTarget, reasoning: true };
 
 async function requestOf(body: object): Promise<TextRequest> {
   const read = await openAiResponses.client.read(Buffer.from(JSON.stringify(body)), 1_000_000);

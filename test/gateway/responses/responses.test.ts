@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import type { Caller } from '#domain/shared/access.ts';
 import { Admission } from '#exchange/admission.ts';
-import { encryptedContentOf } from '#gateway/protocols/openai-responses/encrypted-content.ts';
+import { signatureTextOf } from '#gateway/protocols/signature-text.ts';
 import {
   type Behaviour,
   bytes,
@@ -828,7 +828,7 @@ describe('Responses', () => {
 
     it('are continued by an input of which a target gets nothing, or by none', async () => {
       const first = await create({ model: 'native', input: 'one' });
-      const foreign = { type: 'reasoning', summary: [], encrypted_content: encryptedContentOf(signed) };
+      const foreign = { type: 'reasoning', summary: [], encrypted_content: signatureTextOf(signed) };
       for (const input of [[foreign], [], undefined]) {
         await create({ model: 'native', input, previous_response_id: first.id });
         assert.deepEqual(typesSentTo(openai), ['message', 'message']);

@@ -107,7 +107,13 @@ export class MessagesAnswerReader implements AnswerReader {
     this.#calls += 1;
     this.#textBytes += call.input.length;
     this.#blocks.set(this.#latest, call);
-    const begun: AnswerEvent = { kind: 'tool-call', index: call.index, id: this.#ids.give(nameOr(block.id)), name };
+    const begun: AnswerEvent = {
+      kind: 'tool-call',
+      index: call.index,
+      id: this.#ids.give(nameOr(block.id)),
+      name,
+      state: null,
+    };
     return [begun, ...argumentsOf(call, early)];
   }
 
@@ -279,7 +285,9 @@ function partOf(block: JsonObject, ids: CallIds): ReadonlyArray<AnswerPart> | nu
       return thoughtOf('', signatureIn(block.data, true));
     case 'tool_use': {
       const [name, text] = [nameOr(block.name), argumentsTextOf(block.input) || '{}'];
-      return name === null ? null : [{ kind: 'tool-call', id: ids.give(nameOr(block.id)), name, arguments: text }];
+      return name === null
+        ? null
+        : [{ kind: 'tool-call', id: ids.give(nameOr(block.id)), name, arguments: text, state: null }];
     }
     default:
       return [];

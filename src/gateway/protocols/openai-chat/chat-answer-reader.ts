@@ -131,7 +131,13 @@ function callOf(call: JsonObject, ids: CallIds): AnswerPart | null {
   const asked = isObject(call.function) ? call.function : call;
   const name = nameOr(asked.name);
   if (name === null) return null;
-  return { kind: 'tool-call', id: ids.give(nameOr(call.id)), name, arguments: argumentsTextOf(asked.arguments) };
+  return {
+    kind: 'tool-call',
+    id: ids.give(nameOr(call.id)),
+    name,
+    arguments: argumentsTextOf(asked.arguments),
+    state: null,
+  };
 }
 
 /** The first choice, wherever it is in the list; null for none. */

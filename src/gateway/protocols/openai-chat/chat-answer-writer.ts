@@ -1,5 +1,6 @@
 import type { Answer, AnswerPart } from '#gateway/neutral/answer.ts';
 import type { AnswerEvent, AnswerWriter, FinishReason } from '#gateway/neutral/answer-event.ts';
+import type { ClientTools } from '#gateway/neutral/client-tools.ts';
 import type { Tokens } from '#gateway/neutral/consumption.ts';
 import type { Signature } from '#gateway/neutral/conversation.ts';
 import { GatheredText } from '#gateway/neutral/gathered-text.ts';
@@ -83,7 +84,7 @@ export class ChatAnswerWriter implements AnswerWriter {
     this.#dropFreeText();
     const index = this.#calls;
     this.#calls += 1;
-    if (!this.#options.freeTextTools.has(name))
+    if (!this.#options.tools.isFreeText(name))
       return this.#delta({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] });
     this.#freeText = new GatheredText();
     return this.#delta({ tool_calls: [{ index, id, type: 'custom', custom: { name, input: '' } }] });
@@ -130,7 +131,7 @@ export class ChatAnswerWriter implements AnswerWriter {
 /** Writes a whole chat answer. */
 export function writeChatAnswer(
   { id, model: said, parts, reason, tokens }: Answer,
-  { model, freeTextTools }: WriterOptions,
+  { model, tools }: WriterOptions,
 ): Buffer {
   const texts = textsOf(parts, 'text');
   const refusals = textsOf(parts, 'refusal');
@@ -147,7 +148,7 @@ export function writeChatAnswer(
     ...(calls.length === 0
       ? {}
       : {
-          tool_calls: calls.map((call) => callOf(call, freeTextTools)),
+          tool_calls: calls.map((call) => callOf(call, tools)),
         }),
   };
   const choices = [{ index: 0, message, logprobs: null, finish_reason: reasons[reason] }];
@@ -157,9 +158,9 @@ export function writeChatAnswer(
 
 function callOf(
   { id, name, arguments: given }: Extract<AnswerPart, { kind: 'tool-call' }>,
-  freeTextTools: ReadonlySet<string>,
+  tools: ClientTools,
 ): JsonObject {
-  return freeTextTools.has(name)
+  return tools.isFreeText(name)
     ? { id, type: 'custom', custom: { name, input: freeTextIn(given) } }
     : { id, type: 'function', function: { name, arguments: given } };
 }

@@ -158,7 +158,7 @@ export class StreamedCalls {
     call.held = null;
     this.#keptBytes += keptBytesOf(name) - (held?.bytes ?? 0);
     return [
-      { kind: 'tool-call', index, id: this.#ids.give(id), name },
+      { kind: 'tool-call', index, id: this.#ids.give(id), name, state: null },
       ...argumentsOf(index, (held?.text ?? '') + text),
     ];
   }

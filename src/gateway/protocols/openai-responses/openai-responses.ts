@@ -92,10 +92,10 @@ export function responsesTextRequest(
       const parsed = await parseResponses(request, maxValues, longTexts);
       return E.isLeft(parsed) ? parsed : E.right(withGone(parsed.right, gone));
     },
-    createWriter: (options) => new ResponsesAnswerWriter(frameOf(options.model), options.freeTextTools),
+    createWriter: (options) => new ResponsesAnswerWriter(frameOf(options.model), options.tools),
     failedStream: (model, error) =>
       new ResponsesStream(request.isInBackground ? null : () => frameOf(model)).errorEvent(error),
-    writeWhole: (answer, options) => writeResponsesAnswer(frameOf(options.model), answer, options.freeTextTools),
+    writeWhole: (answer, options) => writeResponsesAnswer(frameOf(options.model), answer, options.tools),
   };
 }
 

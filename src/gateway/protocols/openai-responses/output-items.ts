@@ -1,9 +1,9 @@
 import type { Signature } from '#gateway/neutral/conversation.ts';
 import { GatheredText } from '#gateway/neutral/gathered-text.ts';
 import { freeTextIn } from '#gateway/protocols/free-text.ts';
+import { signatureTextOf } from '#gateway/protocols/signature-text.ts';
 import { itemIdOf } from '#responses/response-ids.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
-import { encryptedContentOf } from './encrypted-content.ts';
 import { textOf } from './long-text.ts';
 
 /** Emits an event of a stream. */
@@ -136,7 +136,7 @@ export class ReasoningItem implements OpenItem {
   }
 
   sign(signature: Signature): void {
-    this.#encryptedContent = encryptedContentOf(signature);
+    this.#encryptedContent = signatureTextOf(signature);
   }
 
   end(): JsonObject {

@@ -49,8 +49,8 @@ import {
   textOr,
 } from '#gateway/protocols/parsing.ts';
 import type { ParsedRequest } from '#gateway/protocols/protocol.ts';
+import { signatureIn } from '#gateway/protocols/signature-text.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
-import { signatureIn } from './encrypted-content.ts';
 import { noBackground } from './responses-body.ts';
 import type { ResponsesRequest } from './responses-request.ts';
 

@@ -2,6 +2,7 @@ import { sseEvent } from '#gateway/framing/sse-event.ts';
 import { keptBytesOf } from '#gateway/framing/stream-interpreter.ts';
 import type { Answer } from '#gateway/neutral/answer.ts';
 import type { AnswerEvent, AnswerWriter, FinishReason } from '#gateway/neutral/answer-event.ts';
+import type { ClientTools } from '#gateway/neutral/client-tools.ts';
 import type { Tokens } from '#gateway/neutral/consumption.ts';
 import type { Signature } from '#gateway/neutral/conversation.ts';
 import type { JsonObject } from '#shared/json/json.ts';
@@ -33,15 +34,15 @@ export function errorMembers(error: JsonObject): JsonObject {
 class OutputItems {
   readonly #responseId: string;
   readonly #emit: Emit;
-  readonly #freeTextTools: ReadonlySet<string>;
+  readonly #tools: ClientTools;
   readonly #items: JsonObject[] = [];
   #open: OpenItem | null = null;
   #begun = 0;
 
-  constructor({ id }: ResponseFrame, emit: Emit, freeTextTools: ReadonlySet<string>) {
+  constructor({ id }: ResponseFrame, emit: Emit, tools: ClientTools) {
     this.#responseId = id;
     this.#emit = emit;
-    this.#freeTextTools = freeTextTools;
+    this.#tools = tools;
   }
 
   message(): MessageItem {
@@ -61,7 +62,7 @@ class OutputItems {
   }
 
   call(id: string, name: string): void {
-    this.#begin(new CallItem(this.#next(), { id, name }, this.#freeTextTools.has(name)));
+    this.#begin(new CallItem(this.#next(), { id, name }, this.#tools.isFreeText(name)));
   }
 
   /** @returns the bytes that are kept in addition */
@@ -131,10 +132,9 @@ export class ResponsesAnswerWriter implements AnswerWriter {
   #reason: FinishReason = 'stop';
   #tokens: Tokens | null = null;
 
-  /** @param freeTextTools the names of the tools for which the client takes a free text */
-  constructor(frame: ResponseFrame, freeTextTools: ReadonlySet<string>) {
+  constructor(frame: ResponseFrame, tools: ClientTools) {
     this.#frame = frame;
-    this.#items = new OutputItems(frame, this.#frames.emit, freeTextTools);
+    this.#items = new OutputItems(frame, this.#frames.emit, tools);
   }
 
   write(event: AnswerEvent): string {
@@ -209,9 +209,9 @@ export class ResponsesAnswerWriter implements AnswerWriter {
 export function writeResponsesAnswer(
   frame: ResponseFrame,
   { parts, reason, tokens }: Answer,
-  freeTextTools: ReadonlySet<string>,
+  tools: ClientTools,
 ): Buffer {
-  const items = new OutputItems(frame, () => undefined, freeTextTools);
+  const items = new OutputItems(frame, () => undefined, tools);
   for (const part of parts) {
     if (part.kind === 'tool-call') {
       items.call(part.id, part.name);

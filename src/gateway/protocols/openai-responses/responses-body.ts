@@ -3,7 +3,7 @@ import { applyEdits, asciiJson, type Edit, editsOf, inPlace, type Splice } from 
 import type { Signature, Unsupported } from '#gateway/neutral/conversation.ts';
 import { leftOutMessage } from '#gateway/protocols/parsing.ts';
 import type { NativeTarget, WrittenRequest } from '#gateway/protocols/protocol.ts';
-import { signatureIn } from './encrypted-content.ts';
+import { signatureIn } from '#gateway/protocols/signature-text.ts';
 import type { ResponsesRequest } from './responses-request.ts';
 
 /** Asks for the opaque part of reasoning, without which a later turn cannot give it back. */

@@ -274,7 +274,7 @@ describe('reading an answer of a provider of chats', () => {
     const message = { content: 'hello', reasoning_content: 'hm', tool_calls: [asked] };
     const last = { ...common, choices: [{ index: 0, message, finish_reason: 'tool_calls' }] };
     const call = [
-      { kind: 'tool-call', index: 0, id: 'c1', name: 'f' },
+      { kind: 'tool-call', index: 0, id: 'c1', name: 'f', state: null },
       { kind: 'arguments', index: 0, text: '{"a":1}' },
     ];
     const end = { kind: 'finished', reason: 'tool-calls', stopSequence: null };

@@ -161,7 +161,7 @@ describe('StreamedCalls', () => {
     assert.equal(calls.hasNameless, true);
     assert.ok(calls.keptBytes > 0);
     assert.deepEqual(calls.read([piece(':1}', { index: 0, name: 'look' })]), [
-      { kind: 'tool-call', index: 0, id: 'c1', name: 'look' },
+      { kind: 'tool-call', index: 0, id: 'c1', name: 'look', state: null },
       { kind: 'arguments', index: 0, text: '{"a":1}' },
     ]);
     assert.equal(calls.hasNameless, false);
