@@ -7,7 +7,6 @@ import { endWithRun } from '#test/support/run/end-with-run.ts';
 import { freePort } from '#test/support/run/free-port.ts';
 import { long } from '#test/support/run/long.ts';
 import { skipOptionalSuite } from '#test/support/run/skipped-suites.ts';
-import { pythonProgram } from '#test/support/service/python-openai.ts';
 import {
   adminKey,
   poll,
@@ -20,6 +19,8 @@ import { expectStatus } from './support/expect.ts';
 
 const examples = resolve(import.meta.dirname, '../../examples/feed');
 const waitMs = 60_000;
+/** The Python that runs the one in Python. */
+const python = process.env.PYTHON || 'python3';
 
 /** A consumer of the feed, as its user runs it. */
 class Consumer {
@@ -109,6 +110,6 @@ function describeConsumer(name: string, command: ReadonlyArray<string>): void {
 
 describeConsumer('the consumer of the feed in Node', [process.execPath, join(examples, 'follow-feed.mjs')]);
 
-if (spawnSync(pythonProgram, ['--version']).status === 0)
-  describeConsumer(`the consumer of the feed in Python ${long}`, [pythonProgram, join(examples, 'follow_feed.py')]);
+if (spawnSync(python, ['--version']).status === 0)
+  describeConsumer(`the consumer of the feed in Python ${long}`, [python, join(examples, 'follow_feed.py')]);
 else skipOptionalSuite(`the consumer of the feed in Python ${long}`, 'install Python 3, or set PYTHON');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { GatewayScenario } from '#test/e2e/support/gateway-scenario.ts';
 import { completion, json } from '#test/gateway/support/fake-provider.ts';
 import { adminKey } from '#test/support/service/admin-key.ts';
-import { describeWithPythonOpenAi, runPython } from '#test/support/service/python-openai.ts';
+import { describeWithPythonClients, runPython } from '#test/support/service/python-clients.ts';
 
 /** Every call of files and batches, with its expected result. */
 const script = `
@@ -48,7 +48,7 @@ print(json.dumps({
 }))
 `;
 
-describeWithPythonOpenAi('files and batches, by the official openai client for Python', () => {
+describeWithPythonClients('files and batches, by the official openai client for Python', () => {
   let story: GatewayScenario;
   before(async () => {
     story = await GatewayScenario.begin();
@@ -58,7 +58,7 @@ describeWithPythonOpenAi('files and batches, by the official openai client for P
 
   it('work with the unchanged client', async () => {
     const environment = { OPENAI_API_KEY: adminKey, OPENAI_BASE_URL: story.baseURL };
-    const { bytes, ...found } = (await runPython(script, environment)) as { readonly bytes: number };
+    const { bytes, ...found } = JSON.parse(await runPython(script, environment)) as { readonly bytes: number };
     assert.deepEqual(found, {
       file: ['file', bytes, 'input.jsonl', 'batch'],
       batch: ['batch', 'completed', { run: 'one' }, { completed: 5, failed: 0, total: 5 }],
