@@ -16,6 +16,19 @@ describe('costOf', () => {
     assert.equal(costOf(all, { ...byToken, perMillionCharacters: 15, perMinute: 0.5 }), 17.5);
   });
 
+  it('bills what is written to a cache for an hour at its own price, else at that of all that is written', () => {
+    const tokens = { input: 1_000_000, output: 0, cachedInput: 100_000, cacheWrite: 500_000, cacheWriteHour: 200_000 };
+    const price = { ...byToken, cachedInputPerMillion: 0.2, cacheWritePerMillion: 2.5 };
+    assert.equal(costOf({ ...nothing, tokens }, { ...price, cacheWriteHourPerMillion: 4 }), 2.37);
+    assert.equal(costOf({ ...nothing, tokens }, price), 2.07);
+    assert.equal(costOf({ ...nothing, tokens }, { ...byToken, cacheWriteHourPerMillion: 4 }), 2.4);
+  });
+
+  it('bills no more for an hour than was written, whatever the provider says', () => {
+    const tokens = { input: 1_000_000, output: 0, cacheWrite: 500_000, cacheWriteHour: 9_000_000 };
+    assert.equal(costOf({ ...nothing, tokens }, { ...byToken, cacheWriteHourPerMillion: 4 }), 1 + 2);
+  });
+
   it('returns no cost when no priced quantity is known', () => {
     assert.equal(costOf(nothing, { ...byToken, perMillionCharacters: 15, perMinute: 1 }), null);
     assert.equal(costOf({ ...nothing, characters: 7, audioSeconds: 7 }, byToken), null);

@@ -123,6 +123,7 @@ const free: Price = {
   outputPerMillion: 0,
   cachedInputPerMillion: undefined,
   cacheWritePerMillion: undefined,
+  cacheWriteHourPerMillion: undefined,
   perMillionCharacters: undefined,
   perMinute: undefined,
 };

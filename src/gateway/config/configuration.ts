@@ -27,6 +27,8 @@ const Price = strictObject({
   cachedInputPerMillion: optional(upToAMillion),
   /** Of input that the provider writes to its cache; missing: as other input. */
   cacheWritePerMillion: optional(upToAMillion),
+  /** Of input that stays in that cache for an hour; missing: as other input that is written to it. */
+  cacheWriteHourPerMillion: optional(upToAMillion),
   perMillionCharacters: optional(upToAMillion),
   perMinute: optional(upToAMillion),
 });

@@ -17,6 +17,7 @@ const TargetPrice = t.type({
       outputPerMillion: t.number,
       cachedInputPerMillion: t.number,
       cacheWritePerMillion: t.number,
+      cacheWriteHourPerMillion: t.number,
       perMillionCharacters: t.number,
       perMinute: t.number,
     }),

@@ -8,6 +8,8 @@ export interface Tokens {
   readonly cachedInput?: number;
   /** Of the input, what the provider wrote to its cache. */
   readonly cacheWrite?: number;
+  /** Of what it wrote to its cache, what stays there for an hour. */
+  readonly cacheWriteHour?: number;
   /** Of the output, the reasoning. */
   readonly reasoning?: number;
 }

@@ -63,6 +63,9 @@ function tokensIn(usage: Json | undefined): Tokens | null {
   const cacheRead = countIn(usage.cache_read_input_tokens);
   const cacheWrite = countIn(usage.cache_creation_input_tokens);
   const cachedInput = cacheRead ?? cachedIn(usage);
+  const written =
+    cacheWrite ?? countInside(usage.prompt_tokens_details ?? usage.input_tokens_details, 'cache_write_tokens');
+  const writtenForAnHour = countInside(usage.cache_creation, 'ephemeral_1h_input_tokens');
   const reasoning = countInside(usage.completion_tokens_details ?? usage.output_tokens_details, 'reasoning_tokens');
   // xAI counts reasoning apart (https://docs.x.ai/docs/key-information/consumption-and-rate-limits), and so does Gemini, which
   // may say so in the total alone (https://ai.google.dev/gemini-api/docs/thinking#pricing).
@@ -72,7 +75,8 @@ function tokensIn(usage: Json | undefined): Tokens | null {
     input: usage.prompt_tokens === undefined ? input + (cacheRead ?? 0) + (cacheWrite ?? 0) : input,
     output: isApart ? output + rest : output,
     ...(cachedInput === null ? {} : { cachedInput }),
-    ...(cacheWrite === null ? {} : { cacheWrite }),
+    ...(written === null ? {} : { cacheWrite: written }),
+    ...(writtenForAnHour === null ? {} : { cacheWriteHour: writtenForAnHour }),
     ...(reasoning === null ? {} : { reasoning }),
   };
 }

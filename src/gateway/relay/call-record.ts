@@ -88,11 +88,19 @@ function costOfAmount(amount: number | null, price: number | undefined, per: num
   return amount === null || price === undefined ? null : (amount * price) / per;
 }
 
-/** Cached input has a price of its own where the configuration names one. */
-function costOfTokens({ input, output, cachedInput = 0, cacheWrite = 0 }: Tokens, price: StatedPrice): number {
-  const { inputPerMillion, outputPerMillion } = price;
-  const { cachedInputPerMillion = inputPerMillion, cacheWritePerMillion = inputPerMillion } = price;
+/** Cached input has prices of its own where the configuration names them. */
+function costOfTokens(tokens: Tokens, price: StatedPrice): number {
+  const { input, output, cachedInput = 0, cacheWrite = 0 } = tokens;
+  const { inputPerMillion, outputPerMillion, cachedInputPerMillion = inputPerMillion } = price;
   const uncached = Math.max(0, input - cachedInput - cacheWrite);
-  const ofInput = uncached * inputPerMillion + cachedInput * cachedInputPerMillion + cacheWrite * cacheWritePerMillion;
+  const ofInput = uncached * inputPerMillion + cachedInput * cachedInputPerMillion + costOfCacheWrite(tokens, price);
   return (ofInput + output * outputPerMillion) / 1_000_000;
+}
+
+/** The cost of what a provider writes to its cache, for a million times as many tokens. */
+function costOfCacheWrite({ cacheWrite = 0, cacheWriteHour = 0 }: Tokens, price: StatedPrice): number {
+  const { cacheWritePerMillion = price.inputPerMillion } = price;
+  const { cacheWriteHourPerMillion = cacheWritePerMillion } = price;
+  const forAnHour = Math.min(cacheWriteHour, cacheWrite);
+  return (cacheWrite - forAnHour) * cacheWritePerMillion + forAnHour * cacheWriteHourPerMillion;
 }

@@ -221,6 +221,8 @@ describe('gateway configuration', () => {
       1,
       /^\/models\/gpt-large\/fallbacks\/0\/price\/input is not a setting: there are inputPerMillion, outputPerMillion, /,
     ],
+    ['/models/gpt-large/price/cacheWriteHourPerMillion', -1, /cacheWriteHourPerMillion must be a number from 0/],
+    ['/models/gpt-large/price/cacheWriteHourPerMillion', '6', /cacheWriteHourPerMillion must be a number from 0/],
     ['/models/gpt-large/price/perMinute', '1', /^\/models\/gpt-large\/price\/perMinute must be a number from 0/],
     ['/limits/callsAtOnce', 0, /^\/limits\/callsAtOnce must be a whole number/],
   ];

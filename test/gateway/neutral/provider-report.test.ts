@@ -33,6 +33,25 @@ describe('the usage in an answer', () => {
     assert.deepEqual(usageIn({ usage }), { input: 18, output: 4, cachedInput: 6, cacheWrite: 2 });
   });
 
+  it('has what Anthropic keeps for an hour, which is a part of what it writes', () => {
+    const usage = {
+      input_tokens: 10,
+      output_tokens: 4,
+      cache_creation_input_tokens: 7,
+      cache_creation: { ephemeral_5m_input_tokens: 2, ephemeral_1h_input_tokens: 5 },
+    };
+    assert.deepEqual(usageIn({ usage }), { input: 17, output: 4, cacheWrite: 7, cacheWriteHour: 5 });
+    assert.deepEqual(usageIn({ usage: { ...usage, cache_creation: null } }), { input: 17, output: 4, cacheWrite: 7 });
+  });
+
+  for (const [who, usage] of [
+    ['a chat', { ...counts, prompt_tokens_details: { cache_write_tokens: 3 } }],
+    ['Responses', { input_tokens: 10, output_tokens: 4, input_tokens_details: { cache_write_tokens: 3 } }],
+  ] as const)
+    it(`has what OpenAI writes to its cache in ${who}, which is in the sum`, () => {
+      assert.deepEqual(usageIn({ usage }), { ...tokens, cacheWrite: 3 });
+    });
+
   it('has reasoning in its output, given that the total counts it apart as that of xAI', () => {
     const details = { completion_tokens_details: { reasoning_tokens: 5 } };
     assert.deepEqual(usageIn({ usage: { ...counts, total_tokens: 19, ...details } }), {

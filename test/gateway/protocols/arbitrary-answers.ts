@@ -28,8 +28,11 @@ function reasoningOf(protocol: string): fc.Arbitrary<AnswerPart> {
 }
 
 const tokens = fc
-  .tuple(fc.nat(100), fc.nat(100), fc.nat(100))
-  .map(([cachedInput, uncached, output]) => ({ input: cachedInput + uncached, output, cachedInput }));
+  .tuple(fc.nat(100), fc.nat(100), fc.nat(100), fc.nat(100), fc.nat(100))
+  .map(([uncached, cachedInput, short, cacheWriteHour, output]) => {
+    const cacheWrite = short + cacheWriteHour;
+    return { input: uncached + cachedInput + cacheWrite, output, cachedInput, cacheWrite, cacheWriteHour };
+  });
 
 /** How the ids of a protocol's answers begin. */
 const idPrefixes = { 'openai-chat': 'chatcmpl-', 'anthropic-messages': 'msg_', 'openai-responses': 'resp_' };

@@ -217,6 +217,20 @@ describe('reading a stream of Messages', () => {
     assert.deepEqual(tokens, { kind: 'usage', tokens: { input: 3, output: 5 } });
   });
 
+  it('keeps how much stays in the cache for an hour, given that only the first event says it', () => {
+    const written = { cache_creation_input_tokens: 7, cache_creation: { ephemeral_1h_input_tokens: 5 } };
+    const usage = { input_tokens: 3, output_tokens: 1, ...written };
+    for (const last of [
+      { output_tokens: 5 },
+      { output_tokens: 5, cache_creation: null },
+      { output_tokens: 5, cache_creation: { ephemeral_1h_input_tokens: 0 } },
+    ]) {
+      const events = read({ type: 'message_start', message: { usage } }, end('end_turn', last));
+      const reported = events.findLast((event) => event.kind === 'usage');
+      assert.deepEqual(reported?.tokens, { input: 10, output: 5, cacheWrite: 7, cacheWriteHour: 5 });
+    }
+  });
+
   it('ends, given the mark of a chat in place of the last event', () => {
     assert.deepEqual(read('[DONE]'), [{ kind: 'end' }]);
   });

@@ -187,6 +187,35 @@ describe('Messages', () => {
       assert.equal(cost, (100 * 10 + 1_000 * 1 + 10 * 12.5 + 2 * 50) / 1_000_000);
     });
 
+    it('count what is kept for an hour with its own price, whole and streamed', async () => {
+      const price = {
+        inputPerMillion: 10,
+        outputPerMillion: 50,
+        cacheWritePerMillion: 12.5,
+        cacheWriteHourPerMillion: 20,
+      };
+      service.configure(configuration({ price }));
+      const usage = {
+        input_tokens: 100,
+        output_tokens: 2,
+        cache_creation_input_tokens: 10,
+        cache_creation: { ephemeral_5m_input_tokens: 4, ephemeral_1h_input_tokens: 6 },
+      };
+      const [start, ...rest] = speaking('x');
+      const begun = String(start).replace(/"usage":\{[^}]*\}/, `"usage":${JSON.stringify(usage)}`);
+      for (const [isStreamed, reply] of [
+        [false, json(message('x', { usage }))],
+        [true, stream([begun, ...rest])],
+      ] as const) {
+        anthropic.answers(reply);
+        await send({ model: 'native', stream: isStreamed, ...ask });
+      }
+      const [whole, streamed] = service.records;
+      assert.equal(whole?.cost, (100 * 10 + 4 * 12.5 + 6 * 20 + 2 * 50) / 1_000_000);
+      assert.equal(streamed?.tokens?.cacheWriteHour, 6);
+      assert.equal(streamed?.cost, (100 * 10 + 4 * 12.5 + 6 * 20 + Number(streamed?.tokens?.output) * 50) / 1_000_000);
+    });
+
     it('return a refusal as it came', async () => {
       const refusal = { type: 'error', error: { type: 'invalid_request_error', message: 'No.' }, request_id: 'req_9' };
       anthropic.answers(json(refusal, 400));

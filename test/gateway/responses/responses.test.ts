@@ -260,7 +260,7 @@ describe('Responses', () => {
         truncation: 'disabled',
         usage: {
           input_tokens: 5,
-          input_tokens_details: { cached_tokens: 0 },
+          input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
           output_tokens: 7,
           output_tokens_details: { reasoning_tokens: 0 },
           total_tokens: 12,

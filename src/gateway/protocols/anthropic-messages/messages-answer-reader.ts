@@ -201,8 +201,16 @@ export class MessagesAnswerReader implements AnswerReader {
     // Some report 0 in the last event for what they have counted in the first.
     for (const name of reportedCounts)
       if (isCount(usage[name])) this.#usage[name] = usage[name] || (this.#usage[name] ?? 0);
+    this.#keepCacheCreation(usage.cache_creation);
     const tokens = usageIn({ usage: this.#usage });
     return tokens === null ? [] : [{ kind: 'usage', tokens }];
+  }
+
+  /** Only the first event has to say how long what was written stays in the cache. */
+  #keepCacheCreation(said: Json | undefined): void {
+    const count = isObject(said) ? said.ephemeral_1h_input_tokens : undefined;
+    if (isCount(count) && (count > 0 || this.#usage.cache_creation === undefined))
+      this.#usage.cache_creation = { ephemeral_1h_input_tokens: count };
   }
 }
 

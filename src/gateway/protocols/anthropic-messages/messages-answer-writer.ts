@@ -163,11 +163,18 @@ function blockOf(part: AnswerPart): ReadonlyArray<WritableJson> {
 
 /** Anthropic counts cached tokens apart from the others. */
 function usageOf(tokens: Tokens | null): JsonObject {
-  const { input, output, cachedInput = 0, cacheWrite = 0 } = tokens ?? { input: 0, output: 0 };
+  const { input, output, cachedInput = 0, cacheWrite = 0, cacheWriteHour } = tokens ?? { input: 0, output: 0 };
   return {
     input_tokens: Math.max(0, input - cachedInput - cacheWrite),
     cache_creation_input_tokens: cacheWrite,
+    ...(cacheWriteHour === undefined ? {} : { cache_creation: cacheCreationOf(cacheWrite, cacheWriteHour) }),
     cache_read_input_tokens: cachedInput,
     output_tokens: output,
   };
+}
+
+/** What is written to the cache, by the time that it stays there. */
+function cacheCreationOf(written: number, forAnHour: number): JsonObject {
+  const ofHour = Math.min(forAnHour, written);
+  return { ephemeral_5m_input_tokens: written - ofHour, ephemeral_1h_input_tokens: ofHour };
 }

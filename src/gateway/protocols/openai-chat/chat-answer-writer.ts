@@ -180,12 +180,16 @@ function detailOf(text: string, { of, value, isRedacted }: Signature): JsonObjec
     : { type: 'reasoning.text', provider: of, text, signature: value };
 }
 
-function usageOf({ input, output, cachedInput, reasoning }: Tokens): JsonObject {
+function usageOf({ input, output, cachedInput, cacheWrite, reasoning }: Tokens): JsonObject {
+  const cached = {
+    ...(cachedInput === undefined ? {} : { cached_tokens: cachedInput }),
+    ...(cacheWrite === undefined ? {} : { cache_write_tokens: cacheWrite }),
+  };
   return {
     prompt_tokens: input,
     completion_tokens: output,
     total_tokens: input + output,
-    ...(cachedInput === undefined ? {} : { prompt_tokens_details: { cached_tokens: cachedInput } }),
+    ...(Object.keys(cached).length === 0 ? {} : { prompt_tokens_details: cached }),
     ...(reasoning === undefined ? {} : { completion_tokens_details: { reasoning_tokens: reasoning } }),
   };
 }

@@ -108,10 +108,10 @@ export function incompleteReason(reason: FinishReason): string | null {
   return reason === 'filtered' ? 'content_filter' : null;
 }
 
-function usageOf({ input, output, cachedInput = 0, reasoning = 0 }: Tokens): JsonObject {
+function usageOf({ input, output, cachedInput = 0, cacheWrite = 0, reasoning = 0 }: Tokens): JsonObject {
   return {
     input_tokens: input,
-    input_tokens_details: { cached_tokens: cachedInput },
+    input_tokens_details: { cached_tokens: cachedInput, cache_write_tokens: cacheWrite },
     output_tokens: output,
     output_tokens_details: { reasoning_tokens: reasoning },
     total_tokens: input + output,
