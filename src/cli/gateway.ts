@@ -1,10 +1,5 @@
-import * as E from 'fp-ts/lib/Either.js';
-import { runTool } from '#cli/shared/command-line.ts';
-import { Catalogue, passedOverForEmbeddings, saidMaxTokens } from '#gateway/config/catalogue.ts';
-import type { GatewayConfiguration } from '#gateway/config/configuration.ts';
-import { readConfiguration } from '#gateway/config/configuration-file.ts';
-import { defaultMaxTokensMember } from '#gateway/providers/provider-kinds.ts';
-import { unknownWord } from './shared/command-line.ts';
+import { runTool, unknownWord } from '#cli/shared/command-line.ts';
+import { checkConfiguration } from './gateway/check-configuration.ts';
 
 const usage = `Usage: npm run gateway -- <command>
 
@@ -26,7 +21,7 @@ async function run(words: ReadonlyArray<string>): Promise<number | null> {
   if (file?.startsWith('-')) throw unknownWord('gateway', file, [withoutKeys]);
   if (more[0] !== undefined) throw unknownWord('gateway', more[0], [withoutKeys]);
   if (file === undefined) return null;
-  return check(file, words.includes(withoutKeys) ? withEveryVariable(process.env) : process.env);
+  return checkConfiguration(file, words.includes(withoutKeys) ? withEveryVariable(process.env) : process.env);
 }
 
 /** An environment in which each variable is set, so that none is missed. */
@@ -34,55 +29,4 @@ function withEveryVariable(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return new Proxy(environment, {
     get: (variables, name) => (typeof name === 'string' ? variables[name] || 'not-set' : undefined),
   });
-}
-
-async function check(file: string, environment: NodeJS.ProcessEnv): Promise<number> {
-  const read = await readConfiguration(file, environment);
-  if (E.isRight(read)) {
-    const { configuration } = read.right;
-    const notes = [...passedOverIn(configuration), ...unsaidLimitsIn(configuration)];
-    process.stdout.write([`${file} is valid: ${summaryOf(configuration)}`, ...notes, ''].join('\n'));
-    return 0;
-  }
-  for (const issue of read.left) process.stderr.write(`gateway: ${file}: ${issue}\n`);
-  return 1;
-}
-
-function summaryOf({ providers, models, voices }: GatewayConfiguration): string {
-  const parts = [counted(providers, 'provider'), counted(models, 'model'), counted(voices, 'voice')];
-  return parts.join(', ');
-}
-
-/** Lists the targets that embeddings never ask, which a configuration does not show. */
-function passedOverIn(configuration: GatewayConfiguration): ReadonlyArray<string> {
-  return new Catalogue(configuration).models().flatMap((route) => {
-    const passedOver = passedOverForEmbeddings(route).map(({ id }) => id);
-    if (passedOver.length === 0) return [];
-    return [
-      `note: embeddings with the model ${route.name} do not ask ${passedOver.join(', ')}, whose vectors may differ`,
-    ];
-  });
-}
-
-/** Lists the targets that think, at another host than OpenAI's, and may want the limit of tokens in another member. */
-function unsaidLimitsIn({ models, providers }: GatewayConfiguration): ReadonlyArray<string> {
-  return Object.entries(models).flatMap(([name, entry]) =>
-    (['targets', 'fallbacks'] as const).flatMap((list) =>
-      entry[list].flatMap((target, index) => {
-        const provider = providers[target.provider];
-        const isSaid = saidMaxTokens(target, entry, provider) !== undefined;
-        if (!target.reasoning || isSaid || provider === undefined) return [];
-        if (defaultMaxTokensMember(provider) !== 'max_tokens') return [];
-        return [
-          `warning: /models/${name}/${list}/${index} has "reasoning": true and no "maxTokens", so a translated call sends ` +
-            'its limit as max_tokens, which the model may refuse: set "maxTokens" to "max_completion_tokens" or "max_tokens"',
-        ];
-      }),
-    ),
-  );
-}
-
-function counted(entries: object, noun: string): string {
-  const count = Object.keys(entries).length;
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

@@ -313,6 +313,32 @@ describe('command-line tools', function () {
       assert.deepEqual([code, warned], [0, ['/models/one/targets/0', '/models/one/fallbacks/0']]);
     });
 
+    it('warns about base URLs that end too early or too late for what the gateway appends', async () => {
+      const at = (kind: string, baseUrl: string) => ({ kind, baseUrl });
+      const { code, stdout } = await check({
+        providers: {
+          right: at('openai-compatible', 'http://127.0.0.1:11434/v1/'),
+          bare: at('openai-compatible', 'https://api.openai.com'),
+          query: at('openai-compatible', 'https://llm.example/?key=secret'),
+          whole: at('openai-compatible', 'https://llm.example/api/v1/chat/completions'),
+          only: at('anthropic', 'https://llm.example/messages/'),
+          claude: at('anthropic', 'https://api.anthropic.com'),
+          eleven: at('elevenlabs', 'https://api.elevenlabs.io/v1/text-to-speech/some-voice/stream'),
+        },
+      });
+      const warnings = stdout.split('\n').filter((line) => line.includes('/baseUrl '));
+      const unless = ", unless the provider's API has no version in its path";
+      assert.equal(code, 0);
+      assert.deepEqual(warnings, [
+        `warning: /providers/bare/baseUrl has no path, so the gateway calls https://api.openai.com/chat/completions: write https://api.openai.com/v1${unless}`,
+        `warning: /providers/query/baseUrl has no path, so the gateway calls https://llm.example/chat/completions?…: write https://llm.example/v1?…${unless}`,
+        'warning: /providers/whole/baseUrl ends with /chat/completions, which the gateway appends, so it calls https://llm.example/api/v1/chat/completions/chat/completions: write https://llm.example/api/v1',
+        'warning: /providers/only/baseUrl ends with /messages, which the gateway appends, so it calls https://llm.example/messages/messages: write https://llm.example/v1',
+        `warning: /providers/claude/baseUrl has no path, so the gateway calls https://api.anthropic.com/messages: write https://api.anthropic.com/v1${unless}`,
+        'warning: /providers/eleven/baseUrl ends with /text-to-speech/…/stream, which the gateway appends, so it calls https://api.elevenlabs.io/v1/text-to-speech/some-voice/stream/text-to-speech/…/stream: write https://api.elevenlabs.io/v1',
+      ]);
+    });
+
     it('names each issue of a configuration on a separate line', async () => {
       const { code, stdout, stderr } = await check({
         providers: { ...providers, openai: { kind: 'openai-compatible', apiKeyEnv: 'NOT_SET_HERE' } },

@@ -2,15 +2,20 @@ import { anthropicMessages } from '#gateway/protocols/anthropic-messages/anthrop
 import type { UpstreamRequest } from '#gateway/transport/transport.ts';
 import { HttpProvider, ownHeaders } from './http-provider.ts';
 import type { Provider, ProviderRequest, ProviderText, ProviderWhole } from './provider.ts';
-import type { Opening, ProviderKind } from './provider-kind.ts';
+import type { Opening, ProviderAddress, ProviderKind } from './provider-kind.ts';
 
 const protocols = [anthropicMessages] as const;
+const address: ProviderAddress = {
+  baseUrl: 'https://api.anthropic.com/v1',
+  paths: ['/messages', '/messages/count_tokens'],
+};
 
 /** Anthropic's Messages under any base URL. */
 export const anthropic: ProviderKind = {
   kind: 'anthropic',
   settings: {},
   protocols: () => protocols,
+  address,
   open: (opening) => new Anthropic(opening),
 };
 
@@ -27,7 +32,7 @@ class Anthropic extends HttpProvider implements Provider {
   readonly #version: ReadonlyArray<string>;
 
   constructor(opening: Opening) {
-    super(opening, 'https://api.anthropic.com/v1');
+    super(opening, address);
     const { configuration, apiKey } = opening;
     const all = Object.entries(configuration.headers);
     const isVersion = ([header]: readonly [string, string]) => header.toLowerCase() === versionHeader;

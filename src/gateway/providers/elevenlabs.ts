@@ -13,14 +13,20 @@ import {
   type UnsupportedRequest,
   unknownFormat,
 } from './provider.ts';
-import type { Opening, ProviderKind } from './provider-kind.ts';
+import type { Opening, ProviderAddress, ProviderKind } from './provider-kind.ts';
 import { wavHeader } from './wav-header.ts';
+
+const address: ProviderAddress = {
+  baseUrl: 'https://api.elevenlabs.io/v1',
+  paths: ['/text-to-speech/…/stream', '/speech-to-text'],
+};
 
 /** ElevenLabs through its own API: speech and transcription, translated from OpenAI's and back. */
 export const elevenLabs: ProviderKind = {
   kind: 'elevenlabs',
   settings: {},
   protocols: () => [],
+  address,
   open: (opening) => new ElevenLabs(opening),
   // The path of a request has the voice.
   checkVoice: checkPathSegment,
@@ -48,7 +54,7 @@ class ElevenLabs extends HttpProvider implements Provider {
   readonly #headers: ReadonlyArray<string>;
 
   constructor(opening: Opening) {
-    super(opening, 'https://api.elevenlabs.io/v1');
+    super(opening, address);
     const { configuration, apiKey } = opening;
     const keyHeader = apiKey === null ? [] : [configuration.apiKeyHeader ?? 'xi-api-key', apiKey];
     this.#headers = ownHeaders(configuration.headers, keyHeader);

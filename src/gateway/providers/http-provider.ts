@@ -1,6 +1,6 @@
 import { HttpTransport } from '#gateway/transport/http-transport.ts';
 import type { Transport } from '#gateway/transport/transport.ts';
-import type { Opening } from './provider-kind.ts';
+import type { Opening, ProviderAddress } from './provider-kind.ts';
 import { SecretRedactor } from './secret-redactor.ts';
 
 /** Minimum limit for connecting, because a model may have a longer timeout than its provider. */
@@ -15,10 +15,10 @@ export class HttpProvider {
   readonly #basePath: string;
   readonly #baseQuery: string;
 
-  constructor({ name, configuration, apiKey, onFault }: Opening, defaultBaseUrl: string) {
+  constructor({ name, configuration, apiKey, onFault }: Opening, address: ProviderAddress) {
     const { baseUrl, headers, timeouts } = configuration;
     this.name = name;
-    const { origin, pathname, search } = new URL(baseUrl ?? defaultBaseUrl);
+    const { origin, pathname, search } = new URL(baseUrl ?? address.baseUrl);
     this.#basePath = pathname.replace(/\/$/, '');
     this.#baseQuery = search;
     this.transport = new HttpTransport(origin, Math.max(minConnectMs, timeouts.connectMs ?? 0), onFault);

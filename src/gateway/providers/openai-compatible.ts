@@ -15,8 +15,13 @@ import type {
   ProviderWhole,
   SpokenProtocols,
 } from './provider.ts';
-import type { Opening, ProviderKind } from './provider-kind.ts';
+import type { Opening, ProviderAddress, ProviderKind } from './provider-kind.ts';
 import type { ProviderSettings } from './provider-settings.ts';
+
+const address: ProviderAddress = {
+  baseUrl: 'https://api.openai.com/v1',
+  paths: ['/chat/completions', responsesPath, '/embeddings', '/audio/speech', '/audio/transcriptions'],
+};
 
 const settings = {
   /** Whether it has `/responses`. Default: whether it is OpenAI. */
@@ -30,22 +35,22 @@ export const openAiCompatible: ProviderKind<typeof settings> = {
   kind: 'openai-compatible',
   settings,
   protocols: spokenProtocols,
+  address,
   open: (opening) => new OpenAiCompatible(opening),
   /**
    * OpenAI's newer models refuse `max_tokens` (https://platform.openai.com/docs/api-reference/chat/create), and many
    * other servers know no `max_completion_tokens`.
    */
-  maxTokensMember: ({ baseUrl = openAiUrl }) =>
+  maxTokensMember: ({ baseUrl = address.baseUrl }) =>
     openAiHost.test(new URL(baseUrl).hostname) ? 'max_completion_tokens' : 'max_tokens',
 };
 
-const openAiUrl = 'https://api.openai.com/v1';
 const openAiHost = /\.openai(\.azure)?\.com$/;
 
 type Configuration = ProviderSettings & t.TypeOfProps<typeof settings>;
 
-function spokenProtocols({ baseUrl = openAiUrl, responses }: Configuration): SpokenProtocols {
-  const isOpenAi = new URL(baseUrl).origin === new URL(openAiUrl).origin;
+function spokenProtocols({ baseUrl = address.baseUrl, responses }: Configuration): SpokenProtocols {
+  const isOpenAi = new URL(baseUrl).origin === new URL(address.baseUrl).origin;
   return (responses ?? isOpenAi) ? [openAiChat, openAiResponses] : [openAiChat];
 }
 
@@ -58,7 +63,7 @@ class OpenAiCompatible extends HttpProvider implements Provider {
   readonly #chatStreamHeaders: ReadonlyArray<string>;
 
   constructor(opening: Opening<typeof settings>) {
-    super(opening, openAiUrl);
+    super(opening, address);
     const { configuration, apiKey } = opening;
     this.protocols = spokenProtocols(configuration);
     this.hostedTools = configuration.hostedTools;

@@ -15,6 +15,8 @@ export interface ProviderKind<Own extends t.Props = Record<never, t.Mixed>> {
   readonly settings: Own;
   /** Returns none for a provider that gives no texts. */
   readonly protocols: (configuration: SettingsOf<Own>) => SpokenProtocols | readonly [];
+  /** Null if no provider is called. */
+  readonly address: ProviderAddress | null;
   readonly open: (opening: Opening<Own>) => Provider;
   /** Returns what is wrong with the name of a provider's voice; null for nothing. Missing if any name is right. */
   readonly checkVoice?: (voice: string) => string | null;
@@ -24,6 +26,14 @@ export interface ProviderKind<Own extends t.Props = Record<never, t.Mixed>> {
   readonly maxTokensMember?: (configuration: SettingsOf<Own>) => MaxTokensMember;
   /** Whether its answers are invented, because no provider is called. */
   readonly isSandbox?: boolean;
+}
+
+/** Where providers of a kind are called. */
+export interface ProviderAddress {
+  /** The base URL of a provider whose configuration has none. */
+  readonly baseUrl: string;
+  /** Paths that the gateway appends to a base URL. In each, `…` is a segment that the call decides. */
+  readonly paths: ReadonlyArray<string>;
 }
 
 type SettingsOf<Own extends t.Props> = ProviderSettings & t.TypeOfProps<Own>;

@@ -39,6 +39,7 @@ export const sandbox: ProviderKind = {
   kind: 'sandbox',
   settings: {},
   protocols: () => protocols,
+  address: null,
   open: ({ name }) => new Sandbox(name),
   withoutEffect: { baseUrl: callsNoProvider, apiKeyEnv: callsNoProvider, apiKeyHeader: callsNoProvider },
   isSandbox: true,
