@@ -61,5 +61,5 @@ module.exports = {
   'src/usage': ['archive', 'call-log'],
   'src/webhooks': ['state', 'delivery'],
   'src/app': ['files', 'startup', 'stores', 'verification', 'parts'],
-  'src/cli': ['shared', 'stores', 'events', 'replay'],
+  'src/cli': ['shared', 'gateway', 'stores', 'events', 'replay'],
 };
