@@ -40,6 +40,9 @@ export const describingMembers = [
   ...['partial_images', 'quality', 'revised_prompt', 'size'],
 ];
 
+/** The types of items that are whole although they may have nothing but an id. None of them names a stored one. */
+export const idAloneTypes = ['compaction_trigger', 'context_compaction'] as const;
+
 const itemMembers = ['type', 'id', 'role', 'content', 'encrypted_content', 'container_id', 'environment', 'output'];
 /** The members of an item in whose objects files are named. */
 const withFiles = ['content', 'output'];

@@ -1,5 +1,5 @@
 import { isNamed, stringIn } from '#shared/json/json-scanner.ts';
-import { type Range, type ScannedItem, TurnScan } from './turn-scan.ts';
+import { idAloneTypes, type Range, type ScannedItem, TurnScan } from './turn-scan.ts';
 
 const quote = 0x22;
 const letterN = 0x6e;
@@ -199,5 +199,5 @@ export function isReference(bytes: Buffer, { list, type, id, role, hasContent }:
   if (type === null || bytes[type.start] === letterN) return role === null || !hasContent;
   if (isNamed(bytes, type.start, type.end, 'item_reference')) return true;
   // Reasoning may be without content.
-  return !hasContent && !isNamed(bytes, type.start, type.end, 'reasoning');
+  return !hasContent && !['reasoning', ...idAloneTypes].some((name) => isNamed(bytes, type.start, type.end, name));
 }

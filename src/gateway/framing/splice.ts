@@ -1,4 +1,4 @@
-import type { Member, Members } from './json-members.ts';
+import type { Member, Members, Place } from './json-members.ts';
 
 /** Replaces a range of bytes with a text. */
 export interface Edit {
@@ -64,6 +64,19 @@ function removals(removed: ReadonlyArray<Member>): ReadonlyArray<Edit> {
     } else edits.push({ start: previousEnd ?? start, end, text: '' });
   }
   return edits;
+}
+
+/** Returns the edits that remove some items of a list, each with one comma. @param removed their indexes */
+export function itemRemovals(items: ReadonlyArray<Place>, removed: ReadonlySet<number>): ReadonlyArray<Edit> {
+  let hasKept = false;
+  return items.flatMap(({ valueStart, end }, index) => {
+    if (!removed.has(index)) {
+      hasKept = true;
+      return [];
+    }
+    const start = hasKept ? (items[index - 1]?.end ?? valueStart) : valueStart;
+    return [{ start, end: hasKept ? end : (items[index + 1]?.valueStart ?? end), text: '' }];
+  });
 }
 
 /** Sorts edits by their start. An insertion comes before a replacement at the same place. */

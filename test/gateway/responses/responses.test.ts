@@ -200,6 +200,22 @@ describe('Responses', () => {
       assert.deepEqual([forced.status, forced.body().error.code], [400, 'unsupported_by_target']);
     });
 
+    it('keep the items of a compaction, which name no stored one', async () => {
+      const input = [
+        { role: 'user', content: 'hi' },
+        { type: 'compaction', id: 'cmp_1', encrypted_content: 'x' },
+        { type: 'context_compaction', id: 'cc_1' },
+        { type: 'compaction_trigger', id: 'ct_1' },
+      ];
+      for (const store of [true, false]) {
+        const answer = await send({ model: 'native', store, input });
+        assert.deepEqual([answer.status, sentTo(openai).input], [200, input]);
+        if (!store) continue;
+        await send({ model: 'native', previous_response_id: answer.body().id, input: 'more' });
+        assert.deepEqual(sentTo(openai).input.slice(0, input.length), input);
+      }
+    });
+
     it('keep these tools where the provider runs them', async () => {
       await restart({}, { hostedTools: true });
       const tools = [{ type: 'web_search' }];

@@ -1,20 +1,26 @@
-import { lastMember, type Place, scalarMember, scalarValue } from '#gateway/framing/json-members.ts';
-import { applyEdits, asciiJson, type Edit, editsOf, inPlace, type Splice } from '#gateway/framing/splice.ts';
+import { lastMember, type Place, scalarValue } from '#gateway/framing/json-members.ts';
+import {
+  applyEdits,
+  asciiJson,
+  type Edit,
+  editsOf,
+  inPlace,
+  itemRemovals,
+  type Splice,
+} from '#gateway/framing/splice.ts';
 import type { Signature, Unsupported } from '#gateway/neutral/conversation.ts';
 import { leftOutMessage } from '#gateway/protocols/parsing.ts';
 import type { NativeTarget, WrittenRequest } from '#gateway/protocols/protocol.ts';
 import { signatureIn } from '#gateway/protocols/signature-text.ts';
+import { HostedTools } from './hosted-tools.ts';
 import type { ResponsesRequest } from './responses-request.ts';
 
 /** Asks for the opaque part of reasoning, without which a later turn cannot give it back. */
 const wantedInclude = 'reasoning.encrypted_content';
 
-/** The types of tools that run at the client. */
-const clientTools = new Set(['function', 'custom']);
-
 /**
  * A request's bytes for a target of the same protocol. The model is replaced, the provider does not store the response,
- * tools that it does not run are left out, and the opaque part of reasoning goes back only to the provider that has made
+ * OpenAI's own tools are left out where it does not run them, and the opaque part of reasoning goes back only to the provider that has made
  * it. Every other byte is unchanged.
  */
 export function responsesBody(request: ResponsesRequest, target: NativeTarget): WrittenRequest {
@@ -26,19 +32,19 @@ export function responsesBody(request: ResponsesRequest, target: NativeTarget): 
     add: isKeptHereAlone ? ['store'] : [],
     remove: before === null ? [] : ['previous_response_id'],
   });
-  const cut = target.hostedTools ? [] : hostedTools(request);
+  const hosted = target.hostedTools ? null : new HostedTools(request);
   const foreign = foreignReasoning(request, target);
   const keepsInput = request.items.length > foreign.size;
   const more: ReadonlyArray<Splice> = [
     ...(before === null ? [] : inputEdits(request, before.textFor(target.provider), keepsInput)),
     ...(isStored && target.reasoning ? includeEdits(request) : []),
-    ...removals(request.tools, new Set(cut)),
+    ...(hosted?.cuts ?? []),
     ...reasoningEdits(request, target),
-    ...removals(request.items, foreign),
+    ...itemRemovals(request.items, foreign),
   ];
   return {
     body: applyEdits(bytes, more.length === 0 ? edits : inPlace<Splice>([...edits, ...more])),
-    ignored: cut.map((index) => `/tools/${index}`),
+    ignored: hosted?.pointers ?? [],
   };
 }
 
@@ -67,9 +73,10 @@ export function unsupportedByTarget(
       : { pointer: elsewhere.pointer, message: 'another provider has the container' };
   }
   if (request.isInBackground) return noBackground;
-  if (isHostedForced(request)) return { pointer: '/tool_choice', message: 'the target does not run this tool' };
-  const [index] = hostedTools(request);
-  return index === undefined || !isStrict() ? null : { pointer: `/tools/${index}`, message: leftOutMessage };
+  const hosted = new HostedTools(request);
+  if (hosted.demand !== null) return hosted.demand;
+  const [pointer] = hosted.pointers;
+  return pointer === undefined || !isStrict() ? null : { pointer, message: leftOutMessage };
 }
 
 /** Why a target cannot answer in the background. */
@@ -77,17 +84,6 @@ export const noBackground: Unsupported = {
   pointer: '/background',
   message: 'the target makes no responses in the background',
 };
-
-function isHostedForced({ bytes, members }: ResponsesRequest): boolean {
-  const inside = lastMember(members, 'tool_choice')?.inside ?? null;
-  const type = inside === null ? null : scalarMember(bytes, inside, 'type');
-  return typeof type === 'string' && !clientTools.has(type) && type !== 'allowed_tools';
-}
-
-/** The indexes of the tools that do not run at the client. One without a type is an error, which the provider explains. */
-function hostedTools({ tools }: ResponsesRequest): ReadonlyArray<number> {
-  return tools.flatMap(({ type }, index) => (type === null || clientTools.has(type) ? [] : [index]));
-}
 
 function includeEdits({ bytes, members }: ResponsesRequest): ReadonlyArray<Edit> {
   const wanted = asciiJson(wantedInclude);
@@ -152,17 +148,4 @@ function foreignReasoning({ bytes, items }: ResponsesRequest, { provider }: Nati
 function signatureAt(bytes: Buffer, place: Place | null): Signature | null {
   const value = place === null ? null : scalarValue(bytes, place);
   return typeof value === 'string' ? signatureIn(value) : null;
-}
-
-/** Removes some items of a list, each with one comma. */
-function removals(items: ReadonlyArray<Place>, removed: ReadonlySet<number>): ReadonlyArray<Edit> {
-  let hasKept = false;
-  return items.flatMap(({ valueStart, end }, index) => {
-    if (!removed.has(index)) {
-      hasKept = true;
-      return [];
-    }
-    const start = hasKept ? (items[index - 1]?.end ?? valueStart) : valueStart;
-    return [{ start, end: hasKept ? end : (items[index + 1]?.valueStart ?? end), text: '' }];
-  });
 }

@@ -28,21 +28,21 @@ import {
   refuseIds,
   tooManyIds,
 } from '#gateway/protocols/provider-ids.ts';
-import { describingMembers } from '#responses/turn-scan.ts';
+import { describingMembers, idAloneTypes } from '#responses/turn-scan.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 import { type JsonListener, stringIn } from '#shared/json/json-scanner.ts';
 import { echoedMembers } from './response-object.ts';
 import { responsesIdRules } from './responses-ids.ts';
+import { type ToolList, ToolLists, toolPatterns } from './tool-lists.ts';
 
-/** An item of the input, or a tool, as far as the gateway reads it. */
+/** An item of the input, as far as the gateway reads it. */
 export interface ListedObject extends Place {
   /** Null without one. */
   readonly type: string | null;
-  /** Only of items. */
   readonly id: string | null;
   /** Only of messages. */
   readonly hasRole: boolean;
-  /** Only of items: whether it has content in addition to its id and what describes it. */
+  /** Whether it has content in addition to its id and what describes it. */
   readonly hasContent: boolean;
   /** The place of the opaque part of reasoning; null without one. */
   readonly encryptedContent: Place | null;
@@ -71,7 +71,10 @@ export interface ResponsesRequest extends JsonRequest {
   readonly previousResponseId: string | null;
   /** The items of a list; empty for a text. */
   readonly items: ReadonlyArray<ListedObject>;
-  readonly tools: ReadonlyArray<ListedObject>;
+  /** The lists of tools: its own, and those of the items that add tools. */
+  readonly tools: ReadonlyArray<ToolList>;
+  /** The list of the tools that the model may call; none without one. */
+  readonly allowedTools: ReadonlyArray<ToolList>;
   /** The ids of files of its project, in the items. */
   readonly files: ReadonlyArray<NamedId>;
   /** The ids of containers, which live at a provider. */
@@ -91,21 +94,17 @@ const names = wantedNames(
     previous_response_id: [],
     background: [],
     include: [],
-    tool_choice: ['type', 'name'],
+    tool_choice: ['type', 'name', 'mode'],
   },
   ['model'],
 );
 
 const item = ['input', '*'];
-const tool = ['tools', '*'];
 const encryptedContent = [...item, 'encrypted_content'];
-const patterns = [
-  ...[item, [...item, 'type'], [...item, 'id'], [...item, 'role'], encryptedContent],
-  ...[tool, [...tool, 'type']],
-];
+const patterns = [...[item, [...item, 'type'], [...item, 'id'], [...item, 'role'], encryptedContent], ...toolPatterns];
 
 /** Members that the gateway changes or obeys, so that each must be there once. */
-const changedMembers = ['input', 'tools', 'store', 'include', 'previous_response_id', 'background'];
+const changedMembers = ['input', 'tools', 'tool_choice', 'store', 'include', 'previous_response_id', 'background'];
 
 /**
  * Reads and checks a request of Responses: the members that the gateway needs, and the kinds of items and tools.
@@ -156,7 +155,7 @@ function checkResponsesRequest(
 ): E.Either<Failure, ResponsesRequest> {
   const { bytes, members } = request;
   const said = (name: string) => scalarMember(bytes, members, name);
-  const { items, tools } = listedIn(bytes, listener);
+  const { items, tools, allowedTools } = listedIn(bytes, listener);
   const faults = [
     ...spellingFaults(members.otherSpellings, ['model']),
     ...checkText('/model', said('model')),
@@ -179,6 +178,7 @@ function checkResponsesRequest(
     previousResponseId: (said('previous_response_id') ?? null) as string | null,
     items,
     tools,
+    allowedTools,
     files: found.filter(({ kind }) => kind === 'own file'),
     containers: found.filter(({ kind }) => kind === 'container'),
     before: null,
@@ -226,19 +226,20 @@ type Growing = { -readonly [Key in keyof ListedObject]: ListedObject[Key] };
 function listedIn(
   bytes: Buffer,
   { places, contents }: Pick<ResponsesListener, 'places' | 'contents'>,
-): Pick<ResponsesRequest, 'items' | 'tools'> {
-  const lists: Record<'input' | 'tools', Growing[]> = { input: [], tools: [] };
+): Pick<ResponsesRequest, 'items' | 'tools' | 'allowedTools'> {
+  const items: Growing[] = [];
+  const toolLists = new ToolLists(bytes);
   for (const place of places.found) {
+    if (toolLists.take(place, items.length - 1)) continue;
     const { pattern, valueStart, end } = place;
-    const list = lists[pattern[0] as 'input' | 'tools'];
     const name = pattern[2];
-    const last = list.at(-1);
+    const last = items.at(-1);
     if (name === undefined) {
-      const hasContent = contents.found[list.length] ?? false;
-      list.push({ valueStart, end, type: null, id: null, hasRole: false, hasContent, encryptedContent: null });
-    } else if (last !== undefined && pattern.length === 3) readInto(last, name, bytes, place);
+      const hasContent = contents.found[items.length] ?? false;
+      items.push({ valueStart, end, type: null, id: null, hasRole: false, hasContent, encryptedContent: null });
+    } else if (last !== undefined) readInto(last, name, bytes, place);
   }
-  return { items: lists.input, tools: lists.tools };
+  return { items, tools: toolLists.declared, allowedTools: toolLists.allowed };
 }
 
 function readInto(listed: Growing, name: string, bytes: Buffer, place: Place): void {
@@ -249,10 +250,16 @@ function readInto(listed: Growing, name: string, bytes: Buffer, place: Place): v
   else if (name === 'encrypted_content') listed.encryptedContent = place;
 }
 
+const wholeTypes: ReadonlySet<string> = new Set(idAloneTypes);
+
 /** Whether an item names another one by its id. */
 export function isReference({ type, id, hasRole, hasContent }: ListedObject): boolean {
+  if (type !== null && wholeTypes.has(type)) return false;
   return id !== null && (type === 'item_reference' || (type === null && !hasRole) || !hasContent);
 }
+
+/** The members with lists that are read. */
+const listNames: ReadonlySet<string | null> = new Set(['input', 'tools', 'tool_choice']);
 
 /** Collects the members of a request, and finds its items and tools, and looks for ids. */
 class ResponsesListener implements JsonListener {
@@ -274,7 +281,7 @@ class ResponsesListener implements JsonListener {
   begin(level: number, start: number, nameStart: number, nameEnd: number): void {
     this.ids.begin(nameStart, nameEnd);
     if (level < 3) this.members.begin(level, start, nameStart, nameEnd);
-    if (level === 1) this.#isInLists = this.members.current === 'input' || this.members.current === 'tools';
+    if (level === 1) this.#isInLists = listNames.has(this.members.current);
     if (level === 0 || this.#isInLists) this.places.begin(level, start, nameStart, nameEnd);
     if (this.members.current === 'input') this.contents.begin(level, start, nameStart, nameEnd);
   }
