@@ -284,6 +284,29 @@ describe('Messages', () => {
       assert.equal(JSON.parse(sent).messages[1].tool_calls[0].function.arguments, input);
     });
 
+    it('say which tools a search of the client has found', async () => {
+      const found = ['mcp__hours__open', 'mcp__hours__close'];
+      const tools = found.map((name) => ({ name, input_schema: { type: 'object' }, defer_loading: true }));
+      const search = { type: 'tool_use', id: 'a', name: 'ToolSearch', input: { query: 'hours' } };
+      const content = found.map((name) => ({ type: 'tool_reference', tool_name: name }));
+      const messages = [
+        ...ask.messages,
+        { role: 'assistant', content: [search] },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content }] },
+      ];
+      const answer = await send({ model: 'alone', max_tokens: 5, tools, messages });
+      assert.equal(answer.status, 200, answer.text);
+      const sent = sentTo(openai);
+      assert.equal(
+        sent.messages.at(-1).content,
+        'Found the tool mcp__hours__open.\nFound the tool mcp__hours__close.\n',
+      );
+      assert.deepEqual(
+        sent.tools.map((tool: { function: { name: string } }) => tool.function.name),
+        found,
+      );
+    });
+
     it('turn an error of the provider into Anthropic’s form', async () => {
       openai.answers(error(400, 'bad', {}, 'It is too odd.'));
       const answer = await send({ model: 'alone', ...ask });

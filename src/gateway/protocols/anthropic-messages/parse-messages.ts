@@ -146,9 +146,20 @@ class RequestParser {
 
   #result(block: JsonObject, pointer: string): ToolResultPart {
     const read = this.#leftOut.read(block, pointer, ['type', 'tool_use_id', 'content', 'is_error']);
-    const parts = contentParts(read.content, `${pointer}/content`, (each, at) => this.#contentPart(each, at));
+    const parts = contentParts(read.content, `${pointer}/content`, (each, at) => this.#resultPart(each, at));
     const isError = this.#leftOut.flagAt(read.is_error, `${pointer}/is_error`) ?? false;
     return { ...toolResultPart(textAt(read.tool_use_id, `${pointer}/tool_use_id`), parts, pointer), isError };
+  }
+
+  /**
+   * A tool that a search has found is in `tools` as well, and other protocols show all of these to the model. What is
+   * left to say is which one was found
+   * (https://platform.claude.com/docs/en/agents-and-tools/tool-use/tool-search-tool#custom-tool-search-implementation).
+   */
+  #resultPart(block: JsonObject, pointer: string): ContentPart {
+    if (block.type !== 'tool_reference') return this.#contentPart(block, pointer);
+    const { tool_name: name } = this.#leftOut.read(block, pointer, ['type', 'tool_name']);
+    return { kind: 'text', text: `Found the tool ${textAt(name, `${pointer}/tool_name`) ?? ''}.\n`, pointer };
   }
 
   #thought(block: JsonObject, pointer: string): ReasoningPart {
