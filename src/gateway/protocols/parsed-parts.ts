@@ -17,9 +17,11 @@ import {
 } from '#gateway/neutral/conversation.ts';
 import { plainTextIn } from '#gateway/neutral/source.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
+import { readCallId } from './call-state.ts';
 import { freeTextSchema } from './free-text.ts';
 import type { LeftOut } from './left-out.ts';
-import { kindOf, objectOr, refuse, shown, textAt } from './parsing.ts';
+import { kindOf, listAt, objectOr, refuse, shown, textAt } from './parsing.ts';
+import type { ToolNames } from './tool-names.ts';
 import { schemaIn } from './tool-schema.ts';
 
 /** What a message or a result of a tool may have in it. */
@@ -122,23 +124,42 @@ export function filePart(
   return { kind: 'document', source: text === null ? source : { kind: 'text', text }, name, pointer };
 }
 
-/** The members of a call of a tool; `given` are its arguments, as JSON text. */
+/** The members of a call of a tool. */
 interface CallMembers {
+  /** As the client echoes it. */
   readonly id: string | null;
-  readonly name: string | null;
+  /** For targets. */
+  readonly name: string;
+  /** Its arguments, as JSON text. */
   readonly given: string | null;
 }
 
-export function toolCallPart({ id, name, given }: CallMembers, pointer: string): ToolCallPart {
-  return { kind: 'tool-call', id: id ?? '', name: name ?? '', arguments: given ?? '', state: null, pointer };
+export function toolCallPart({ id: echoed, name, given }: CallMembers, pointer: string): ToolCallPart {
+  const { id, state } = readCallId(echoed ?? '');
+  return { kind: 'tool-call', id, name, arguments: given ?? '', state, pointer };
 }
 
+/** @param callId as the client echoes it */
 export function toolResultPart(
   callId: string | null,
   parts: ReadonlyArray<ContentPart>,
   pointer: string,
 ): ToolResultPart {
-  return { kind: 'tool-result', callId: callId ?? '', isError: false, parts, pointer };
+  return { kind: 'tool-result', callId: readCallId(callId ?? '').id, isError: false, parts, pointer };
+}
+
+/** Maximum characters of a tool's name. Of a text with more than 64 KiB, a parsed request has only the beginning. */
+const maxNameCharacters = 1_024;
+
+/** The name of a called tool, for targets. */
+export function calledName(name: Json | undefined, pointer: string, names: ToolNames): string {
+  return names.nameOf(null, shortName(textAt(name, pointer) ?? '', pointer));
+}
+
+function shortName(name: string, pointer: string): string {
+  return name.length > maxNameCharacters
+    ? refuse(pointer, `the name of a tool may have ${maxNameCharacters} characters at most`)
+    : name;
 }
 
 /** The members in which the protocols have the schema of a tool's arguments; the last is of MCP. */
@@ -186,23 +207,60 @@ function describedTool(
   pointer: string,
 ): Pick<Tool, 'name' | 'client' | 'description' | 'pointer'> {
   if (typeof name !== 'string') return refuse(`${pointer}/name`, 'must be the name of a tool');
-  const client = { form, namespace: null, name };
+  const client = { form, namespace: null, name: shortName(name, `${pointer}/name`) };
   return { name, client, description: textAt(description, `${pointer}/description`), pointer };
 }
 
+/** Gives a tool its name for targets. */
+export function named(tool: Tool, names: ToolNames): Tool {
+  const { namespace, name } = tool.client;
+  return { ...tool, name: names.nameOf(namespace, name) };
+}
+
+/** How a protocol of OpenAI writes a choice of tools. */
+export interface ChoiceForm {
+  /** The object with the mode and the tools of a choice among some tools, and its pointer. */
+  readonly allowed: (choice: JsonObject, leftOut: LeftOut) => readonly [JsonObject, string];
+  /** The name for targets of the tool that an object names; null for one that does not run at the client. */
+  readonly nameIn: (object: JsonObject, pointer: string, leftOut: LeftOut) => string | null;
+}
+
 /**
- * OpenAI's choice of a tool.
- * @param nameIn the name of the tool in a choice of one
+ * OpenAI's choice of tools: the tools that the target gets, and which of them it may or must call. Of some tools
+ * (`allowed_tools`), those that the client has not declared, or that run at OpenAI, are left out.
  */
 export function openAiToolChoice(
   choice: Json | undefined,
   tools: ReadonlyArray<Tool>,
-  nameIn: (choice: JsonObject) => Json | undefined,
-): ToolChoice | null {
-  if (choice === undefined || choice === null) return null;
-  if (choice === 'auto' || choice === 'none') return { kind: choice };
-  if (choice === 'required') return anyTool(tools);
-  return forcedTool(isObject(choice) ? nameIn(choice) : undefined, tools);
+  form: ChoiceForm,
+  leftOut: LeftOut,
+): Pick<Conversation, 'tools' | 'toolChoice'> {
+  if (choice === undefined || choice === null) return { tools, toolChoice: null };
+  if (choice === 'auto' || choice === 'none') return { tools, toolChoice: { kind: choice } };
+  if (choice === 'required') return { tools, toolChoice: anyTool(tools) };
+  if (objectOr(choice).type === 'allowed_tools') return allowedTools(objectOr(choice), tools, form, leftOut);
+  const name = isObject(choice) ? form.nameIn(choice, '/tool_choice', leftOut) : null;
+  return { tools, toolChoice: forcedTool(name, tools) };
+}
+
+function allowedTools(
+  choice: JsonObject,
+  tools: ReadonlyArray<Tool>,
+  { allowed: allowedIn, nameIn }: ChoiceForm,
+  leftOut: LeftOut,
+): Pick<Conversation, 'tools' | 'toolChoice'> {
+  const [object, pointer] = allowedIn(choice, leftOut);
+  const { mode, tools: listed } = leftOut.read(object, pointer, ['type', 'mode', 'tools']);
+  const declared = new Set<string | null>(tools.map(({ name }) => name));
+  const allowed = new Set<string | null>();
+  for (const [index, each] of listAt(listed, `${pointer}/tools`).entries()) {
+    const place = `${pointer}/tools/${index}`;
+    const name = nameIn(objectOr(each), place, leftOut);
+    if (declared.has(name)) allowed.add(name);
+    else leftOut.add(place);
+  }
+  const kept = tools.filter(({ name }) => allowed.has(name));
+  return { tools: kept, toolChoice: mode === 'required' ? anyTool(kept) : { kind: 'auto' } };
 }
 
 /** The choice of some tool, of which there must be one. */
@@ -212,8 +270,11 @@ export function anyTool(tools: ReadonlyArray<Tool>): ToolChoice {
     : { kind: 'any' };
 }
 
-/** The choice of one tool, which must be there. */
-export function forcedTool(name: Json | undefined, tools: ReadonlyArray<Tool>): ToolChoice {
+/**
+ * The choice of one tool, which must be there.
+ * @param name for targets
+ */
+export function forcedTool(name: string | null, tools: ReadonlyArray<Tool>): ToolChoice {
   const forced = tools.find((tool) => tool.name === name);
   return forced === undefined
     ? refuse('/tool_choice', 'this tool_choice cannot be expressed for this target')

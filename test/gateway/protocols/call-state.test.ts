@@ -2,11 +2,10 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { idWithState, readCallId } from '#gateway/protocols/call-state.ts';
 
-const signatures = fc.record({
-  of: fc.string({ minLength: 1 }),
-  value: fc.string({ maxLength: 2_000 }),
-  isRedacted: fc.boolean(),
-});
+const signatures = fc.record(
+  { of: fc.string({ minLength: 1 }), value: fc.string({ maxLength: 2_000 }), isRedacted: fc.boolean() },
+  { noNullPrototype: true },
+);
 
 describe('the state of a call in its id', () => {
   it('given any id and state when a client echoes them then both are read', () => {

@@ -141,6 +141,13 @@ export const rulesOfChats = ({ takesReasoning }: { readonly takesReasoning: bool
       ? null
       : 'tools.function.name: must match ^[a-zA-Z0-9_-]{1,64}$',
   ),
+  rule(calling, (body) =>
+    messagesOf(body)
+      .flatMap(({ tool_calls: calls }) => listOf(calls))
+      .every(({ function: called }) => !isObject(called) || /^[a-zA-Z0-9_-]{1,64}$/.test(String(called.name)))
+      ? null
+      : 'tool_calls.function.name: must match ^[a-zA-Z0-9_-]{1,64}$',
+  ),
   rule(calling, ({ tools }) =>
     listOf(tools).every(({ function: called }) => !isObject(called) || isArgumentsSchema(called.parameters))
       ? null

@@ -3,6 +3,7 @@ import type { Answer, AnswerPart } from '#gateway/neutral/answer.ts';
 import type { AnswerEvent, AnswerWriter, FinishReason } from '#gateway/neutral/answer-event.ts';
 import type { Tokens } from '#gateway/neutral/consumption.ts';
 import { answerIdOf } from '#gateway/protocols/answer-id.ts';
+import { idWithState } from '#gateway/protocols/call-state.ts';
 import type { WriterOptions } from '#gateway/protocols/protocol.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { protocolName } from './thinking.ts';
@@ -43,7 +44,7 @@ export class MessagesAnswerWriter implements AnswerWriter {
       case 'signature':
         return this.#signature(event.signature);
       case 'tool-call':
-        return this.#openBlock('tool_use', callBlock(event.id, event.name));
+        return this.#openBlock('tool_use', { ...callBlock(event, this.#options), input: {} });
       case 'arguments':
         return this.#delta({ type: 'input_json_delta', partial_json: event.text });
       case 'part-end':
@@ -117,10 +118,12 @@ export class MessagesAnswerWriter implements AnswerWriter {
   }
 }
 
-/** The block of a call whose arguments follow. */
-function callBlock(id: string, name: string): JsonObject {
-  return { type: 'tool_use', id, name, input: {} };
+/** The block of a call without its arguments. */
+function callBlock({ id, name, state }: MadeCall, { tools }: WriterOptions): JsonObject {
+  return { type: 'tool_use', id: idWithState(id, state), name: tools.of(name).name };
 }
+
+type MadeCall = Pick<Extract<AnswerPart, { kind: 'tool-call' }>, 'id' | 'name' | 'state'>;
 
 /** An event whose name is its type. */
 function frame(event: JsonObject & { readonly type: string }): string {
@@ -133,11 +136,11 @@ function headOf(id: string | null, model: string): JsonObject {
 }
 
 /** Writes a whole answer of Messages. */
-export function writeMessagesAnswer(answer: Answer, { model }: WriterOptions): Buffer {
+export function writeMessagesAnswer(answer: Answer, options: WriterOptions): Buffer {
   const { id, model: said, parts, reason, stopSequence, tokens } = answer;
   const message: WritableJson = {
-    ...headOf(id, said || model),
-    content: parts.flatMap(blockOf),
+    ...headOf(id, said || options.model),
+    content: parts.flatMap((part) => blocksOf(part, options)),
     stop_reason: reasons[reason],
     stop_sequence: stopSequence,
     usage: usageOf(tokens),
@@ -145,13 +148,13 @@ export function writeMessagesAnswer(answer: Answer, { model }: WriterOptions): B
   return Buffer.from(writeJson(message));
 }
 
-function blockOf(part: AnswerPart): ReadonlyArray<WritableJson> {
+function blocksOf(part: AnswerPart, options: WriterOptions): ReadonlyArray<WritableJson> {
   switch (part.kind) {
     case 'text':
     case 'refusal':
       return part.text === '' ? [] : [{ type: 'text', text: part.text }];
     case 'tool-call':
-      return [{ type: 'tool_use', id: part.id, name: part.name, input: new JsonText(part.arguments) }];
+      return [{ ...callBlock(part, options), input: new JsonText(part.arguments) }];
     case 'reasoning': {
       const { text, signature } = part;
       if (signature?.isRedacted === true)

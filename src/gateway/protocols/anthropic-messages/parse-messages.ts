@@ -25,10 +25,12 @@ import { LeftOut } from '#gateway/protocols/left-out.ts';
 import {
   anyTool,
   type ContentPart,
+  calledName,
   contentParts,
   filePart,
   forcedTool,
   functionTool,
+  named,
   onlyTexts,
   type PartReader,
   placedText,
@@ -39,6 +41,7 @@ import {
 } from '#gateway/protocols/parsed-parts.ts';
 import { listAt, objectOr, orUnsupported, refuse, shown, stopsAt, textAt, textOr } from '#gateway/protocols/parsing.ts';
 import type { ParsedRequest } from '#gateway/protocols/protocol.ts';
+import { ToolNames } from '#gateway/protocols/tool-names.ts';
 import { schemaIn } from '#gateway/protocols/tool-schema.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { effortOf, protocolName } from './thinking.ts';
@@ -85,11 +88,14 @@ export async function parseMessages(
 
 class RequestParser {
   readonly #leftOut = new LeftOut();
+  readonly #names = new ToolNames();
 
   parse(body: JsonObject): ParsedRequest {
     const leftOut = this.#leftOut;
     const asked = leftOut.read(body, '', requestMembers);
-    const tools = listAt(asked.tools, '/tools').flatMap((tool, index) => this.#tool(tool, `/tools/${index}`));
+    const tools = listAt(asked.tools, '/tools')
+      .flatMap((tool, index) => this.#tool(tool, `/tools/${index}`))
+      .map((tool) => named(tool, this.#names));
     const config = leftOut.objectAt(asked.output_config, '/output_config');
     const { effort, format } = leftOut.read(config, '/output_config', ['effort', 'format']);
     const conversation: Conversation = {
@@ -139,9 +145,10 @@ class RequestParser {
   }
 
   #call(block: JsonObject, pointer: string): ToolCallPart {
-    const { id, name, input } = this.#leftOut.read(block, pointer, ['type', 'id', 'name', 'input']);
+    const { id, name: said, input } = this.#leftOut.read(block, pointer, ['type', 'id', 'name', 'input']);
     const given = keptText(input) ?? '{}';
-    return toolCallPart({ id: textAt(id, `${pointer}/id`), name: textAt(name, `${pointer}/name`), given }, pointer);
+    const name = calledName(said, `${pointer}/name`, this.#names);
+    return toolCallPart({ id: textAt(id, `${pointer}/id`), name, given }, pointer);
   }
 
   #result(block: JsonObject, pointer: string): ToolResultPart {
@@ -232,7 +239,14 @@ class RequestParser {
     if (choice === undefined || choice === null) return { toolChoice: null, allowsParallelCalls: true };
     const read = this.#leftOut.read(objectOr(choice), pointer, ['type', 'name', 'disable_parallel_tool_use']);
     const isSingle = this.#leftOut.flagAt(read.disable_parallel_tool_use, `${pointer}/disable_parallel_tool_use`);
-    return { toolChoice: toolChoiceOf(read.type, read.name, tools), allowsParallelCalls: isSingle !== true };
+    const toolChoice = this.#choiceOf(read.type, read.name, tools);
+    return { toolChoice, allowsParallelCalls: isSingle !== true };
+  }
+
+  #choiceOf(type: Json | undefined, name: Json | undefined, tools: ReadonlyArray<Tool>): ToolChoice {
+    if (type === 'auto' || type === 'none') return { kind: type };
+    if (type === 'any') return anyTool(tools);
+    return forcedTool(type === 'tool' ? calledName(name, '/tool_choice/name', this.#names) : null, tools);
   }
 
   /** Anthropic's answers always fit their schema. */
@@ -254,11 +268,6 @@ class RequestParser {
     const budgetTokens = this.#leftOut.numberAt(budget, `${pointer}/budget_tokens`)?.value ?? null;
     return { effort: effortOf(effort ?? budgetTokens ?? 'medium'), budgetTokens, pointer };
   }
-}
-
-function toolChoiceOf(type: Json | undefined, name: Json | undefined, tools: ReadonlyArray<Tool>): ToolChoice {
-  if (type === 'auto' || type === 'none') return { kind: type };
-  return type === 'any' ? anyTool(tools) : forcedTool(type === 'tool' ? name : undefined, tools);
 }
 
 function signatureOf(value: string | null, isRedacted: boolean): Signature | null {

@@ -80,11 +80,12 @@ export class ChatAnswerWriter implements AnswerWriter {
     return `${usage === null ? '' : this.#chunk([], usage)}data: [DONE]\n\n`;
   }
 
-  #call({ id, name }: Extract<AnswerEvent, { kind: 'tool-call' }>): string {
+  #call({ id, name: called }: Extract<AnswerEvent, { kind: 'tool-call' }>): string {
     this.#dropFreeText();
     const index = this.#calls;
     this.#calls += 1;
-    if (!this.#options.tools.isFreeText(name))
+    const { form, name } = this.#options.tools.of(called);
+    if (form !== 'custom')
       return this.#delta({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] });
     this.#freeText = new GatheredText();
     return this.#delta({ tool_calls: [{ index, id, type: 'custom', custom: { name, input: '' } }] });
@@ -157,10 +158,11 @@ export function writeChatAnswer(
 }
 
 function callOf(
-  { id, name, arguments: given }: Extract<AnswerPart, { kind: 'tool-call' }>,
+  { id, name: called, arguments: given }: Extract<AnswerPart, { kind: 'tool-call' }>,
   tools: ClientTools,
 ): JsonObject {
-  return tools.isFreeText(name)
+  const { form, name } = tools.of(called);
+  return form === 'custom'
     ? { id, type: 'custom', custom: { name, input: freeTextIn(given) } }
     : { id, type: 'function', function: { name, arguments: given } };
 }

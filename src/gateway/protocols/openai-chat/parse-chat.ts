@@ -17,11 +17,14 @@ import { fileSourceOf, sourceOf } from '#gateway/neutral/source.ts';
 import { freeTextArguments } from '#gateway/protocols/free-text.ts';
 import { LeftOut, saysNothing } from '#gateway/protocols/left-out.ts';
 import {
+  type ChoiceForm,
   type ContentPart,
+  calledName,
   filePart,
   freeTextTool,
   functionTool,
   imageDetail,
+  named,
   onlyTexts,
   openAiOutput,
   openAiToolChoice,
@@ -46,6 +49,7 @@ import {
   textOr,
 } from '#gateway/protocols/parsing.ts';
 import type { ParsedRequest } from '#gateway/protocols/protocol.ts';
+import { ToolNames } from '#gateway/protocols/tool-names.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 
 /** Schemas are moved as JSON text. */
@@ -96,14 +100,16 @@ export async function parseChat(
 function parsedOf(body: JsonObject): ParsedRequest {
   refuseDemands(body);
   const leftOut = new LeftOut();
+  const names = new ToolNames();
   const asked = leftOut.read(body, '', body.model === 'auto' ? [...requestMembers, 'reasoning'] : requestMembers);
   // Whether the client gets the usage of a stream does not concern the target.
   leftOut.read(leftOut.objectAt(asked.stream_options, '/stream_options'), '/stream_options', ['include_usage']);
-  const tools = listAt(asked.tools, '/tools').flatMap((tool, index) => toolOf(tool, `/tools/${index}`, leftOut));
+  const tools = listAt(asked.tools, '/tools')
+    .flatMap((tool, index) => toolOf(tool, `/tools/${index}`, leftOut))
+    .map((tool) => named(tool, names));
   const conversation: Conversation = {
-    ...conversationOf(listAt(asked.messages, '/messages'), leftOut),
-    tools,
-    toolChoice: openAiToolChoice(asked.tool_choice, tools, (each) => forcedName(each, leftOut)),
+    ...conversationOf(listAt(asked.messages, '/messages'), names, leftOut),
+    ...openAiToolChoice(asked.tool_choice, tools, choiceForm(names), leftOut),
     allowsParallelCalls: leftOut.flagAt(asked.parallel_tool_calls, '/parallel_tool_calls') ?? true,
     maxTokens: maxTokensOf(asked.max_completion_tokens, asked.max_tokens, leftOut),
     temperature: leftOut.numberAt(asked.temperature, '/temperature'),
@@ -162,20 +168,36 @@ function toolOf(tool: Json, pointer: string, leftOut: LeftOut): ReadonlyArray<To
   return [];
 }
 
-function forcedName(choice: JsonObject, leftOut: LeftOut): Json | undefined {
-  const kind = isObject(choice.function) ? 'function' : 'custom';
-  const { [kind]: chosen } = leftOut.read(choice, '/tool_choice', ['type', kind]);
-  return leftOut.read(objectOr(chosen), `/tool_choice/${kind}`, ['name']).name;
+/** OpenAI's reference: https://platform.openai.com/docs/api-reference/chat/create#chat-create-tool_choice. */
+function choiceForm(names: ToolNames): ChoiceForm {
+  return {
+    allowed: (choice, leftOut) => {
+      const { allowed_tools: allowed } = leftOut.read(choice, '/tool_choice', ['type', 'allowed_tools']);
+      const pointer = '/tool_choice/allowed_tools';
+      return [isObject(allowed) ? allowed : refuse(pointer, 'must be an object with the allowed tools'), pointer];
+    },
+    nameIn: (object, pointer, leftOut) => {
+      const kind = isObject(object.function) ? 'function' : 'custom';
+      const { [kind]: chosen } = leftOut.read(object, pointer, ['type', kind]);
+      if (!isObject(chosen)) return null;
+      const place = `${pointer}/${kind}`;
+      return calledName(leftOut.read(chosen, place, ['name']).name, `${place}/name`, names);
+    },
+  };
 }
 
-function conversationOf(messages: ReadonlyArray<Json>, leftOut: LeftOut): Pick<Conversation, 'system' | 'turns'> {
+function conversationOf(
+  messages: ReadonlyArray<Json>,
+  names: ToolNames,
+  leftOut: LeftOut,
+): Pick<Conversation, 'system' | 'turns'> {
   const turns = new TurnCollector();
   for (const [index, message] of messages.entries())
-    if (isObject(message)) turns.add(turnOf(message, `/messages/${index}`, leftOut));
+    if (isObject(message)) turns.add(turnOf(message, `/messages/${index}`, names, leftOut));
   return turns.collected;
 }
 
-function turnOf(message: JsonObject, pointer: string, leftOut: LeftOut): Turn {
+function turnOf(message: JsonObject, pointer: string, names: ToolNames, leftOut: LeftOut): Turn {
   const { role } = message;
   switch (role) {
     case 'system':
@@ -184,7 +206,7 @@ function turnOf(message: JsonObject, pointer: string, leftOut: LeftOut): Turn {
     case 'user':
       return { role, parts: messageParts(message, pointer, leftOut) };
     case 'assistant':
-      return { role, parts: assistantParts(message, pointer, leftOut) };
+      return { role, parts: assistantParts(message, pointer, names, leftOut) };
     case 'tool':
       return { role: 'user', parts: [resultPart(message, pointer, leftOut)] };
     default:
@@ -235,7 +257,7 @@ const assistantMembers = [
   'reasoning_details',
 ] as const;
 
-function assistantParts(message: JsonObject, pointer: string, leftOut: LeftOut): ReadonlyArray<Part> {
+function assistantParts(message: JsonObject, pointer: string, names: ToolNames, leftOut: LeftOut): ReadonlyArray<Part> {
   const read = leftOut.read(message, pointer, assistantMembers);
   const { content, refusal, tool_calls: calls, reasoning_content: thought, reasoning_details: details } = read;
   if (!saysNothing(read.function_call))
@@ -246,34 +268,25 @@ function assistantParts(message: JsonObject, pointer: string, leftOut: LeftOut):
     ...partsOf(content, `${pointer}/content`, leftOut),
     ...(refused === null ? [] : [{ kind: 'text', text: refused.value, pointer: refused.pointer } as const]),
     ...listAt(calls, `${pointer}/tool_calls`).map((call, index) =>
-      callOf(call, `${pointer}/tool_calls/${index}`, leftOut),
+      callOf(call, `${pointer}/tool_calls/${index}`, names, leftOut),
     ),
   ];
 }
 
-function callOf(call: Json, pointer: string, leftOut: LeftOut): ToolCallPart {
+function callOf(call: Json, pointer: string, names: ToolNames, leftOut: LeftOut): ToolCallPart {
   const { function: named, custom } = objectOr(call);
   if (!isObject(call) || !(isObject(named) || isObject(custom)))
     return refuse(pointer, 'this call of a tool cannot be expressed for this target');
   const kind = isObject(named) ? 'function' : 'custom';
   // The pieces of a streamed call have an index, and some clients send it back.
   const { id, [kind]: called } = leftOut.read(call, pointer, ['id', 'type', 'index', kind]);
-  const { name, given } = calledIn(objectOr(called), kind, `${pointer}/${kind}`, leftOut);
-  return toolCallPart({ id: textAt(id, `${pointer}/id`), name, given }, pointer);
-}
-
-/** The name of a called tool, and its arguments. */
-function calledIn(
-  called: JsonObject,
-  kind: 'function' | 'custom',
-  pointer: string,
-  leftOut: LeftOut,
-): { readonly name: string | null; readonly given: string | null } {
+  const place = `${pointer}/${kind}`;
   const from = kind === 'function' ? 'arguments' : 'input';
-  const read = leftOut.read(called, pointer, ['name', from]);
-  const name = textAt(read.name, `${pointer}/name`);
-  const given = textAt(read[from], `${pointer}/${from}`);
-  return { name, given: kind === 'function' ? given : freeTextArguments(given ?? '') };
+  const read = leftOut.read(objectOr(called), place, ['name', from]);
+  const name = calledName(read.name, `${place}/name`, names);
+  const text = textAt(read[from], `${place}/${from}`);
+  const given = kind === 'function' ? text : freeTextArguments(text ?? '');
+  return toolCallPart({ id: textAt(id, `${pointer}/id`), name, given }, pointer);
 }
 
 /** The details that the gateway gave this client, or else the text of the reasoning. */

@@ -10,7 +10,6 @@ import type {
   TextPart,
   Tool,
   ToolCallPart,
-  ToolChoice,
   ToolResultPart,
   Turn,
   Unsupported,
@@ -19,13 +18,15 @@ import { fileSourceOf, sourceOf } from '#gateway/neutral/source.ts';
 import { freeTextArguments } from '#gateway/protocols/free-text.ts';
 import { LeftOut } from '#gateway/protocols/left-out.ts';
 import {
-  anyTool,
+  type ChoiceForm,
   type ContentPart,
+  calledName,
   contentParts,
   filePart,
   freeTextTool,
   functionTool,
   imageDetail,
+  named,
   onlyTexts,
   openAiOutput,
   openAiToolChoice,
@@ -41,7 +42,6 @@ import {
   effortNamed,
   listAt,
   listOr,
-  objectOr,
   orUnsupported,
   refuse,
   shown,
@@ -50,6 +50,7 @@ import {
 } from '#gateway/protocols/parsing.ts';
 import type { ParsedRequest } from '#gateway/protocols/protocol.ts';
 import { signatureIn } from '#gateway/protocols/signature-text.ts';
+import { ToolNames } from '#gateway/protocols/tool-names.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { noBackground } from './responses-body.ts';
 import type { ResponsesRequest } from './responses-request.ts';
@@ -121,14 +122,15 @@ function parsedOf(body: JsonObject, input: Json | undefined): ParsedRequest {
   const leftOut = new LeftOut();
   const asked = leftOut.read(body, '', requestMembers);
   leftOut.read(leftOut.objectAt(asked.stream_options, '/stream_options'), '/stream_options', []);
-  const all = listAt(asked.tools, '/tools').flatMap((tool, index) => toolOf(tool, `/tools/${index}`, leftOut));
-  const tools = allowedTools(asked.tool_choice, all, leftOut);
-  const { system, turns } = conversationOf(input, leftOut);
+  const names = new ToolNames();
+  const tools = listAt(asked.tools, '/tools')
+    .flatMap((tool, index) => toolOf(tool, `/tools/${index}`, leftOut))
+    .map((tool) => named(tool, names));
+  const { system, turns } = conversationOf(input, names, leftOut);
   const conversation: Conversation = {
     system: [...instructionsIn(asked.instructions), ...system],
     turns,
-    tools,
-    toolChoice: toolChoiceOf(asked.tool_choice, tools, leftOut),
+    ...openAiToolChoice(asked.tool_choice, tools, choiceForm(names), leftOut),
     allowsParallelCalls: leftOut.flagAt(asked.parallel_tool_calls, '/parallel_tool_calls') ?? true,
     maxTokens: leftOut.numberAt(asked.max_output_tokens, '/max_output_tokens')?.value ?? null,
     temperature: leftOut.numberAt(asked.temperature, '/temperature'),
@@ -176,45 +178,37 @@ function isForeignTool({ type, function: inside, custom }: JsonObject): boolean 
   return (type === 'function' && isObject(inside)) || (type === 'custom' && isObject(custom));
 }
 
-/** The tools that a choice allows: all without one. An allowed tool that the target does not get is left out. */
-function allowedTools(choice: Json | undefined, tools: ReadonlyArray<Tool>, leftOut: LeftOut): ReadonlyArray<Tool> {
-  if (!isObject(choice) || choice.type !== 'allowed_tools') return tools;
-  const declared = new Set<Json | undefined>(tools.map(({ name }) => name));
-  const allowed = new Set<Json | undefined>();
-  for (const [index, tool] of listAt(choice.tools, '/tool_choice/tools').entries()) {
-    const pointer = `/tool_choice/tools/${index}`;
-    const { name } = leftOut.read(objectOr(tool), pointer, ['type', 'name']);
-    if (declared.has(name)) allowed.add(name);
-    else leftOut.add(pointer);
-  }
-  return tools.filter(({ name }) => allowed.has(name));
+/** OpenAI's reference: https://platform.openai.com/docs/api-reference/responses/create#responses-create-tool_choice. */
+function choiceForm(names: ToolNames): ChoiceForm {
+  return {
+    allowed: (choice) => [choice, '/tool_choice'],
+    nameIn: (object, pointer, leftOut) => {
+      const { name } = leftOut.read(object, pointer, ['type', 'name']);
+      return typeof name === 'string' ? calledName(name, `${pointer}/name`, names) : null;
+    },
+  };
 }
 
-/** @param tools those that the choice allows */
-function toolChoiceOf(choice: Json | undefined, tools: ReadonlyArray<Tool>, leftOut: LeftOut): ToolChoice | null {
-  const pointer = '/tool_choice';
-  if (objectOr(choice).type !== 'allowed_tools')
-    return openAiToolChoice(choice, tools, (each) => leftOut.read(each, pointer, ['type', 'name']).name);
-  const { mode } = leftOut.read(objectOr(choice), pointer, ['type', 'mode', 'tools']);
-  return mode === 'required' ? anyTool(tools) : { kind: 'auto' };
-}
-
-function conversationOf(input: Json | undefined, leftOut: LeftOut): Pick<Conversation, 'system' | 'turns'> {
+function conversationOf(
+  input: Json | undefined,
+  names: ToolNames,
+  leftOut: LeftOut,
+): Pick<Conversation, 'system' | 'turns'> {
   const turns = new TurnCollector();
   if (typeof input === 'string') turns.add({ role: 'user', parts: [{ kind: 'text', text: input, pointer: '/input' }] });
   for (const [index, item] of listOr(input).entries())
-    if (isObject(item)) turns.add(turnOf(item, `/input/${index}`, leftOut));
+    if (isObject(item)) turns.add(turnOf(item, `/input/${index}`, names, leftOut));
   return turns.collected;
 }
 
-function turnOf(item: JsonObject, pointer: string, leftOut: LeftOut): Turn {
+function turnOf(item: JsonObject, pointer: string, names: ToolNames, leftOut: LeftOut): Turn {
   switch (item.type ?? 'message') {
     case 'message':
       return messageTurn(item, pointer, leftOut);
     case 'function_call':
-      return { role: 'assistant', parts: [functionCallPart(item, pointer, leftOut)] };
+      return { role: 'assistant', parts: [functionCallPart(item, pointer, names, leftOut)] };
     case 'custom_tool_call':
-      return { role: 'assistant', parts: [customCallPart(item, pointer, leftOut)] };
+      return { role: 'assistant', parts: [customCallPart(item, pointer, names, leftOut)] };
     case 'function_call_output':
     case 'custom_tool_call_output':
       return { role: 'user', parts: [resultPart(item, pointer, leftOut)] };
@@ -237,20 +231,26 @@ function messageTurn(item: JsonObject, pointer: string, leftOut: LeftOut): Turn 
   return refuse(`${pointer}/role`, `the role ${shown(role)} cannot be expressed for this target`);
 }
 
-function functionCallPart(item: JsonObject, pointer: string, leftOut: LeftOut): ToolCallPart {
+function functionCallPart(item: JsonObject, pointer: string, names: ToolNames, leftOut: LeftOut): ToolCallPart {
   const read = leftOut.read(item, pointer, [...itemMembers, 'call_id', 'name', 'arguments']);
-  return callPart(read, textAt(read.arguments, `${pointer}/arguments`), pointer);
+  return callPart(read, textAt(read.arguments, `${pointer}/arguments`), pointer, names);
 }
 
-function customCallPart(item: JsonObject, pointer: string, leftOut: LeftOut): ToolCallPart {
+function customCallPart(item: JsonObject, pointer: string, names: ToolNames, leftOut: LeftOut): ToolCallPart {
   const read = leftOut.read(item, pointer, [...itemMembers, 'call_id', 'name', 'input']);
-  return callPart(read, freeTextArguments(textAt(read.input, `${pointer}/input`) ?? ''), pointer);
+  return callPart(read, freeTextArguments(textAt(read.input, `${pointer}/input`) ?? ''), pointer, names);
 }
 
 type NamedCall = Readonly<Record<'call_id' | 'name', Json | undefined>>;
 
-function callPart({ call_id: id, name }: NamedCall, given: string | null, pointer: string): ToolCallPart {
-  return toolCallPart({ id: textAt(id, `${pointer}/call_id`), name: textAt(name, `${pointer}/name`), given }, pointer);
+function callPart(
+  { call_id: id, name: said }: NamedCall,
+  given: string | null,
+  pointer: string,
+  names: ToolNames,
+): ToolCallPart {
+  const name = calledName(said, `${pointer}/name`, names);
+  return toolCallPart({ id: textAt(id, `${pointer}/call_id`), name, given }, pointer);
 }
 
 function resultPart(item: JsonObject, pointer: string, leftOut: LeftOut): ToolResultPart {

@@ -1,10 +1,11 @@
 import { sseEvent } from '#gateway/framing/sse-event.ts';
 import { keptBytesOf } from '#gateway/framing/stream-interpreter.ts';
-import type { Answer } from '#gateway/neutral/answer.ts';
+import type { Answer, AnswerPart } from '#gateway/neutral/answer.ts';
 import type { AnswerEvent, AnswerWriter, FinishReason } from '#gateway/neutral/answer-event.ts';
 import type { ClientTools } from '#gateway/neutral/client-tools.ts';
 import type { Tokens } from '#gateway/neutral/consumption.ts';
 import type { Signature } from '#gateway/neutral/conversation.ts';
+import { idWithState } from '#gateway/protocols/call-state.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { EventFrames } from './event-frames.ts';
 import { jsonParts, type LongText } from './long-text.ts';
@@ -29,6 +30,8 @@ export function errorMembers(error: JsonObject): JsonObject {
   const { message = '', code = null, param = null } = (error.error ?? {}) as JsonObject;
   return { code, message, param };
 }
+
+type MadeCall = Pick<Extract<AnswerPart, { kind: 'tool-call' }>, 'id' | 'name' | 'state'>;
 
 /** Collects the items of an answer, one after the other. */
 class OutputItems {
@@ -61,8 +64,9 @@ class OutputItems {
     this.endPart();
   }
 
-  call(id: string, name: string): void {
-    this.#begin(new CallItem(this.#next(), { id, name }, this.#tools.isFreeText(name)));
+  call({ id, name: called, state }: MadeCall): void {
+    const { form, name } = this.#tools.of(called);
+    this.#begin(new CallItem(this.#next(), { id: idWithState(id, state), name }, form === 'custom'));
   }
 
   /** @returns the bytes that are kept in addition */
@@ -152,7 +156,7 @@ export class ResponsesAnswerWriter implements AnswerWriter {
         this.#items.sign(event.signature);
         break;
       case 'tool-call':
-        this.#items.call(event.id, event.name);
+        this.#items.call(event);
         break;
       case 'arguments':
         this.keptBytes += this.#items.arguments(event.text);
@@ -214,7 +218,7 @@ export function writeResponsesAnswer(
   const items = new OutputItems(frame, () => undefined, tools);
   for (const part of parts) {
     if (part.kind === 'tool-call') {
-      items.call(part.id, part.name);
+      items.call(part);
       items.arguments(part.arguments);
       items.endPart();
     } else if (part.kind === 'reasoning') {
