@@ -1,9 +1,10 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { ReasoningHint } from '#gateway/protocols/protocol.ts';
-import type { MaxTokensMember, TargetModel } from '#gateway/protocols/target-model.ts';
+import type { MaxTokensMember, ReturnsReasoning, TargetModel } from '#gateway/protocols/target-model.ts';
 import {
   canChat,
   defaultMaxTokensMember,
+  neededBack,
   type ProviderConfiguration,
   providerKindOf,
 } from '#gateway/providers/provider-kinds.ts';
@@ -40,6 +41,10 @@ export interface Target {
   readonly reasoning: boolean;
   /** How an Anthropic model is asked to think. */
   readonly thinking: TargetModel['thinking'];
+  /** Which of its earlier reasoning it gets back in a chat; null for what it made since the user's last text. */
+  readonly returnsReasoning: ReturnsReasoning | null;
+  /** Whether it refuses calls without Gemini's signatures. */
+  readonly checksSignatures: boolean;
   /** Whether it is the built-in sandbox, whose answers are invented. */
   readonly isSandbox: boolean;
   /** In speech, the provider's own voice. */
@@ -265,16 +270,19 @@ interface TargetReference {
   readonly maxTokens?: MaxTokensMember | undefined;
   readonly reasoning?: boolean;
   readonly thinking?: Target['thinking'];
+  readonly returnsReasoning?: ReturnsReasoning | undefined;
 }
 
 function createTarget(
   reference: TargetReference,
-  entry: Pick<ModelConfiguration, 'timeouts' | 'price'> & Partial<Pick<ModelConfiguration, 'maxTokens'>>,
+  entry: Pick<ModelConfiguration, 'timeouts' | 'price'> &
+    Partial<Pick<ModelConfiguration, 'maxTokens' | 'returnsReasoning'>>,
   configuration: GatewayConfiguration,
   prefill: boolean,
 ): Target {
   const { provider, model, price, interchangeable = false } = reference;
   const configured = configuration.providers[provider];
+  const needs = configured === undefined ? {} : neededBack(configured);
   const statedTimeouts = { ...given(configured?.timeouts ?? {}), ...given(entry.timeouts) };
   return {
     id: `${provider}/${model}`,
@@ -290,6 +298,8 @@ function createTarget(
       saidMaxTokens(reference, entry, configured) ?? (configured && defaultMaxTokensMember(configured)) ?? 'max_tokens',
     reasoning: reference.reasoning ?? false,
     thinking: reference.thinking ?? 'none',
+    returnsReasoning: reference.returnsReasoning ?? entry.returnsReasoning ?? needs.reasoning ?? null,
+    checksSignatures: needs.signaturesOf?.test(model) === true,
     isSandbox: configured !== undefined && providerKindOf(configured).isSandbox === true,
   };
 }

@@ -1,6 +1,6 @@
 import type * as t from 'io-ts';
 import { defaultLimitFactor } from '#exchange/limit-levels.ts';
-import { maxTokensMember, modelTraits } from '#gateway/protocols/target-model.ts';
+import { maxTokensMember, modelTraits, returnsReasoning } from '#gateway/protocols/target-model.ts';
 import { ConfiguredProvider } from '#gateway/providers/provider-kinds.ts';
 import { byName } from '#gateway/providers/provider-settings.ts';
 import { Timeouts } from '#gateway/transport/timeouts.ts';
@@ -64,6 +64,7 @@ const Model = strictObject({
   onStreamFailure: withDefault(oneOf('error', 'continue', 'whole'), 'error'),
   askUsage: withDefault(flag, false),
   maxTokens: optional(maxTokensMember),
+  returnsReasoning: optional(returnsReasoning),
   timeouts: withDefaultInput(Timeouts, {}),
   price: optional(Price),
 });

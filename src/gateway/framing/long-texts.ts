@@ -12,6 +12,8 @@ const keptBytes = 256;
 const textFile = /^"data:(?!(image|audio|video)\\?\/|application\\?\/pdf)/i;
 /** Base64 in lines, which another form needs without them. */
 const brokenBase64 = /^"(data:[^,"]{0,100},)?(\\[rn])*([A-Za-z0-9+/_-]|\\\/){60,}\\[rn]/i;
+/** What a provider needs back, which the gateway reads. */
+const ownSignature = /^"switchyard:/;
 const lookedAtBytes = keptBytes;
 /** Maximum bytes of these together. */
 const maxFileBytes = 8 * 1024 * 1024;
@@ -56,7 +58,7 @@ export class LongTexts {
 
   #stays(valueStart: number, end: number): boolean {
     const beginning = this.#bytes.toString('latin1', valueStart, valueStart + lookedAtBytes);
-    const isReadWhole = textFile.test(beginning) || brokenBase64.test(beginning);
+    const isReadWhole = [textFile, brokenBase64, ownSignature].some((form) => form.test(beginning));
     if (!isReadWhole || end - valueStart > this.#fileBytesLeft) return false;
     this.#fileBytesLeft -= end - valueStart;
     return true;

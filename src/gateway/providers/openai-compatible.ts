@@ -15,7 +15,7 @@ import type {
   ProviderWhole,
   SpokenProtocols,
 } from './provider.ts';
-import type { Opening, ProviderAddress, ProviderKind } from './provider-kind.ts';
+import type { NeededBack, Opening, ProviderAddress, ProviderKind } from './provider-kind.ts';
 import type { ProviderSettings } from './provider-settings.ts';
 
 const address: ProviderAddress = {
@@ -43,7 +43,25 @@ export const openAiCompatible: ProviderKind<typeof settings> = {
    */
   maxTokensMember: ({ baseUrl = address.baseUrl }) =>
     openAiHost.test(new URL(baseUrl).hostname) ? 'max_completion_tokens' : 'max_tokens',
+  neededBack,
 };
+
+/** DeepSeek's own API, and Gemini's in OpenAI's form: of Google AI, and of its cloud. */
+const deepSeekHost = /(^|\.)deepseek\.com$/;
+const googleHost = /(^|\.)(generativelanguage|([a-z0-9-]+-)?aiplatform)\.googleapis\.com$/;
+/** Gemini 3 and later check signatures, and models of others that Google serves have none. */
+const signedModel = /gemini-(?![12]\b)/;
+
+/**
+ * DeepSeek refuses later turns without the reasoning of each turn with calls
+ * (https://api-docs.deepseek.com/guides/thinking_mode), and Gemini calls without a signature
+ * (https://ai.google.dev/gemini-api/docs/thought-signatures).
+ */
+function neededBack({ baseUrl = address.baseUrl }: Configuration): NeededBack {
+  const { hostname } = new URL(baseUrl);
+  if (deepSeekHost.test(hostname)) return { reasoning: 'always' };
+  return googleHost.test(hostname) ? { signaturesOf: signedModel } : {};
+}
 
 const openAiHost = /\.openai(\.azure)?\.com$/;
 

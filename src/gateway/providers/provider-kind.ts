@@ -1,5 +1,5 @@
 import type * as t from 'io-ts';
-import type { MaxTokensMember } from '#gateway/protocols/target-model.ts';
+import type { MaxTokensMember, ReturnsReasoning } from '#gateway/protocols/target-model.ts';
 import type { ConnectionFault } from '#gateway/transport/connection.ts';
 import type { Provider, SpokenProtocols } from './provider.ts';
 import type { ProviderSettings } from './provider-settings.ts';
@@ -24,6 +24,8 @@ export interface ProviderKind<Own extends t.Props = Record<never, t.Mixed>> {
   readonly withoutEffect?: { readonly [Setting in keyof ProviderSettings]?: string };
   /** The member for the limit of tokens in a translated chat. Missing if its providers never see one. */
   readonly maxTokensMember?: (configuration: SettingsOf<Own>) => MaxTokensMember;
+  /** What its providers are known to need back of earlier answers in a translated chat. Missing for nothing. */
+  readonly neededBack?: (configuration: SettingsOf<Own>) => NeededBack;
   /** Whether its answers are invented, because no provider is called. */
   readonly isSandbox?: boolean;
 }
@@ -34,6 +36,14 @@ export interface ProviderAddress {
   readonly baseUrl: string;
   /** Paths that the gateway appends to a base URL. In each, `…` is a segment that the call decides. */
   readonly paths: ReadonlyArray<string>;
+}
+
+/** What a provider needs back of earlier answers in a chat. */
+export interface NeededBack {
+  /** The default of `returnsReasoning`. */
+  readonly reasoning?: ReturnsReasoning;
+  /** The names of the models that refuse calls without Gemini's signatures. */
+  readonly signaturesOf?: RegExp;
 }
 
 type SettingsOf<Own extends t.Props> = ProviderSettings & t.TypeOfProps<Own>;

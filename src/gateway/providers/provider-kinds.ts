@@ -4,7 +4,7 @@ import { anthropic } from './anthropic.ts';
 import { elevenLabs } from './elevenlabs.ts';
 import { openAiCompatible } from './openai-compatible.ts';
 import type { Provider } from './provider.ts';
-import type { Opening } from './provider-kind.ts';
+import type { NeededBack, Opening } from './provider-kind.ts';
 import { providerSettings } from './provider-settings.ts';
 import { sandbox } from './sandbox/sandbox.ts';
 
@@ -46,4 +46,9 @@ export function canChat(configuration: ProviderConfiguration): boolean {
 /** Returns the member for the limit of tokens in a translated chat; null if the provider never sees one. */
 export function defaultMaxTokensMember(configuration: ProviderConfiguration): MaxTokensMember | null {
   return providerKindOf(configuration).maxTokensMember?.(configuration) ?? null;
+}
+
+/** Returns what a provider is known to need back of earlier answers in a chat. */
+export function neededBack(configuration: ProviderConfiguration): NeededBack {
+  return providerKindOf(configuration).neededBack?.(configuration) ?? {};
 }

@@ -111,6 +111,7 @@ describe('gateway configuration', () => {
           {
             ...{ provider: 'p', model: 'x', weight: 1, interchangeable: false, price: undefined },
             ...{ maxOutputTokens: undefined, maxTokens: undefined, reasoning: false, thinking: 'none' },
+            returnsReasoning: undefined,
           },
         ],
         fallbacks: [],

@@ -3,7 +3,7 @@ import { isObject } from '#test/gateway/support/strict-provider.ts';
 import { type Act, type GotCall, type Outcome, parsedOrText, type SaidCall, statuses, tokens } from './exchange.ts';
 import { begun } from './perform.ts';
 import { type Cell, resultsOf } from './play.ts';
-import type { Reading, ReadPart } from './providers/matrix-provider.ts';
+import type { Manner, Reading, ReadPart } from './providers/matrix-provider.ts';
 import type { Row } from './rows.ts';
 
 /** What the client must get of what the provider does. */
@@ -86,9 +86,10 @@ export function recordedAs(act: Act, isStreamed: boolean): CallOutcome {
 }
 
 /** What the last request must say to the provider. @param outcomes what the client got */
-export function expectedReading({ row, provider }: Cell, outcomes: ReadonlyArray<Outcome>): Reading {
+export function expectedReading({ row, provider }: Cell, manner: Manner, outcomes: ReadonlyArray<Outcome>): Reading {
   const { content, ...asked } = row.question;
-  const before = outcomes.slice(0, -1).flatMap((outcome) => returned(outcome, row, provider.getsThoughts));
+  const getsThoughts = provider.getsThoughts && !manner.mixesThoughts;
+  const before = outcomes.slice(0, -1).flatMap((outcome) => returned(outcome, row, getsThoughts));
   return { ...asked, parts: [...content, ...before] };
 }
 
@@ -110,6 +111,7 @@ function returned(
 }
 
 /** Whether the gateway must name something that it leaves out: the thoughts of the turns before. */
-export function losesThoughts({ row, client, provider }: Cell): boolean {
-  return row.question.thinks && !provider.getsThoughts && client.protocol !== provider.protocol;
+export function losesThoughts({ row, client, provider }: Cell, { mixesThoughts }: Manner): boolean {
+  const getsThoughts = provider.getsThoughts && !mixesThoughts;
+  return row.question.thinks && !getsThoughts && client.protocol !== provider.protocol;
 }

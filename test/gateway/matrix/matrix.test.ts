@@ -100,10 +100,10 @@ function check(cell: Cell, manner: Manner, played: Played): void {
     from,
   );
   if (outcomes.at(-1)?.kind === 'answer') assert.ok(answerId.startsWith(client.idPrefix), answerId);
-  assert.deepEqual(provider.read(request), expectedReading(cell, outcomes), `to ${manner.name}`);
+  assert.deepEqual(provider.read(request), expectedReading(cell, manner, outcomes), `to ${manner.name}`);
   assert.equal(
     ignored.some((names) => names !== ''),
-    losesThoughts(cell),
+    losesThoughts(cell, manner),
     `left out: ${ignored}`,
   );
 }

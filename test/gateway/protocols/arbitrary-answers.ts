@@ -18,7 +18,7 @@ const calls: fc.Arbitrary<AnswerPart> = fc
 
 const texts: fc.Arbitrary<AnswerPart> = text.map((said) => ({ kind: 'text', text: said }));
 
-/** A provider of chats signs nothing. */
+/** What a provider of chats needs back with its reasoning is read, and not written by it. */
 function reasoningOf(protocol: string): fc.Arbitrary<AnswerPart> {
   return fc.tuple(text, text).map(([thought, value]) => ({
     kind: 'reasoning',

@@ -96,6 +96,7 @@ function addBlockDelta(
   { type, text, thinking, partial_json: given }: JsonObject,
 ): void {
   const deltas = { text: 'text_delta', thinking: 'thinking_delta', tool_use: 'input_json_delta' };
+  if (open === 'thinking' && type === 'signature_delta') return;
   assert.equal(type, deltas[open as keyof typeof deltas]);
   read.text += text ?? '';
   read.reasoning += thinking ?? '';

@@ -9,4 +9,6 @@ export const plainTarget: TargetModel = {
   reasoning: false,
   thinking: 'none',
   maxTokens: 'max_tokens',
+  returnsReasoning: null,
+  checksSignatures: false,
 };

@@ -35,7 +35,9 @@ const ofRole: Readonly<Record<string, ReadonlyArray<string>>> = {
 
 function membersOf(role: string, takesReasoning: boolean): ReadonlyArray<string> {
   const known = ofRole[role] ?? [];
-  return role === 'assistant' && takesReasoning ? [...known, 'reasoning_content', 'reasoning'] : known;
+  return role === 'assistant' && takesReasoning
+    ? [...known, 'reasoning_content', 'reasoning', 'reasoning_details', 'extra_content']
+    : known;
 }
 
 const messagesOf = (body: Body) => listOf(body.messages);

@@ -2,9 +2,11 @@ import { JsonText, type WritableJson, writeJson } from '#gateway/framing/json-te
 import type { Answer, AnswerPart } from '#gateway/neutral/answer.ts';
 import type { AnswerEvent, AnswerWriter, FinishReason } from '#gateway/neutral/answer-event.ts';
 import type { Tokens } from '#gateway/neutral/consumption.ts';
+import type { Signature } from '#gateway/neutral/conversation.ts';
 import { answerIdOf } from '#gateway/protocols/answer-id.ts';
 import { idWithState } from '#gateway/protocols/call-state.ts';
 import type { WriterOptions } from '#gateway/protocols/protocol.ts';
+import { signatureTextOf } from '#gateway/protocols/signature-text.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { protocolName } from './thinking.ts';
 
@@ -108,14 +110,18 @@ export class MessagesAnswerWriter implements AnswerWriter {
     return frame({ type: 'content_block_delta', index: this.#blocks, delta });
   }
 
-  /** What another protocol signed is not Anthropic's: clients keep the text alone. */
-  #signature({ of, value, isRedacted }: Extract<AnswerEvent, { kind: 'signature' }>['signature']): string {
-    if (of !== protocolName) return '';
-    if (isRedacted) {
-      return this.#openBlock('thinking', { type: 'redacted_thinking', data: value }) + this.#close();
+  #signature(signature: Signature): string {
+    const text = ownText(signature);
+    if (signature.isRedacted) {
+      return this.#openBlock('thinking', { type: 'redacted_thinking', data: text }) + this.#close();
     }
-    return this.#begin('thinking') + this.#delta({ type: 'signature_delta', signature: value }) + this.#close();
+    return this.#begin('thinking') + this.#delta({ type: 'signature_delta', signature: text }) + this.#close();
   }
+}
+
+/** A signature as Anthropic has it; that of another maker names it. */
+function ownText(signature: Signature): string {
+  return signature.of === protocolName ? signature.value : signatureTextOf(signature);
 }
 
 /** The block of a call without its arguments. */
@@ -157,9 +163,8 @@ function blocksOf(part: AnswerPart, options: WriterOptions): ReadonlyArray<Writa
       return [{ ...callBlock(part, options), input: new JsonText(part.arguments) }];
     case 'reasoning': {
       const { text, signature } = part;
-      if (signature?.isRedacted === true)
-        return signature.of === protocolName ? [{ type: 'redacted_thinking', data: signature.value }] : [];
-      return [{ type: 'thinking', thinking: text, signature: signature?.of === protocolName ? signature.value : '' }];
+      if (signature?.isRedacted === true) return [{ type: 'redacted_thinking', data: ownText(signature) }];
+      return [{ type: 'thinking', thinking: text, signature: signature === null ? '' : ownText(signature) }];
     }
   }
 }

@@ -9,6 +9,7 @@ import {
   inputError,
   type JsonRequest,
   MemberCollector,
+  type Place,
   type ReadBody,
   readMembers,
   scalarMember,
@@ -26,6 +27,7 @@ import {
   type NamedIds,
   refuseIds,
 } from '#gateway/protocols/provider-ids.ts';
+import { ownPrefix } from '#gateway/protocols/signature-text.ts';
 import type { Json } from '#shared/json/json.ts';
 import type { JsonListener } from '#shared/json/json-scanner.ts';
 import { ServerToolResults } from './server-tool-results.ts';
@@ -34,7 +36,7 @@ import { ServerToolResults } from './server-tool-results.ts';
 export interface MessagesRequest extends JsonRequest {
   readonly model: string;
   readonly isStreamed: boolean;
-  /** Whether its messages hold reasoning without a signature, which Anthropic refuses. */
+  /** Whether its messages hold reasoning that is not Anthropic's, which Anthropic refuses. */
   readonly hasForeignReasoning: boolean;
 }
 
@@ -42,11 +44,14 @@ const names = wantedNames({ model: [], messages: [], max_tokens: [], stream: [],
   'model',
 ]);
 
-const emptyText = '""';
-
 const tooManyBlocks = invalidInput([{ pointer: '/messages', message: 'has too many blocks with reasoning' }]);
 
-const signatures = ['messages', '*', 'content', '*', 'signature'];
+/** The signature of thinking, and all that there is of hidden thinking. */
+const signatures = ['signature', 'data'].map((name) => ['messages', '*', 'content', '*', name]);
+
+/** Signatures that are not Anthropic's: none, and those that the gateway has written. */
+const foreign = Buffer.from(`"${ownPrefix}`);
+const emptyText = '""';
 
 /** The ids that a request may have, and the JSON in it that is the client's own. */
 const messagesIdRules = new CompiledIdRules({
@@ -117,8 +122,14 @@ function checkMessagesRequest(
     ...request,
     model: said('model') as string,
     isStreamed: said('stream') === true,
-    hasForeignReasoning: listener.signatures.found.some(({ valueStart, end }) => end - valueStart === emptyText.length),
+    hasForeignReasoning: listener.signatures.found.some((place) => isForeign(bytes, place)),
   });
+}
+
+function isForeign(bytes: Buffer, { valueStart, end }: Place): boolean {
+  return (
+    end - valueStart === emptyText.length || bytes.subarray(valueStart, valueStart + foreign.length).equals(foreign)
+  );
 }
 
 function maxTokensFaults(value: Json | undefined): ReadonlyArray<InputError> {
@@ -145,7 +156,7 @@ class MessagesListener implements JsonListener {
     this.members = new MemberCollector(bytes, names);
     this.messages = new MessageChecker(bytes);
     this.ids = new IdSuspicion(bytes, messagesIdRules);
-    this.signatures = new PlaceFinder(bytes, [signatures]);
+    this.signatures = new PlaceFinder(bytes, signatures);
     this.maxLevel = this.ids.maxLevel;
   }
 

@@ -41,6 +41,7 @@ import {
 } from '#gateway/protocols/parsed-parts.ts';
 import { listAt, objectOr, orUnsupported, refuse, shown, stopsAt, textAt, textOr } from '#gateway/protocols/parsing.ts';
 import type { ParsedRequest } from '#gateway/protocols/protocol.ts';
+import { signatureIn } from '#gateway/protocols/signature-text.ts';
 import { ToolNames } from '#gateway/protocols/tool-names.ts';
 import { schemaIn } from '#gateway/protocols/tool-schema.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
@@ -53,6 +54,9 @@ const keptTexts = [
   ['output_config', 'format', 'schema'],
   ['output_format', 'schema'],
 ];
+
+/** A thought may be in the state that its provider needs back. */
+const readTexts = [['messages', '*', 'content', '*', 'thinking']];
 
 const requestMembers = [
   'model',
@@ -81,7 +85,7 @@ export async function parseMessages(
   maxValues: number,
   longTexts?: LongTexts,
 ): Promise<E.Either<Unsupported | Failure, ParsedRequest>> {
-  const body = await parseKeepingText(bytes, keptTexts, { maxValues, longTexts });
+  const body = await parseKeepingText(bytes, keptTexts, { maxValues, jsonInTexts: readTexts, longTexts });
   if (E.isLeft(body)) return body;
   return orUnsupported(() => new RequestParser().parse(body.right));
 }
@@ -271,7 +275,7 @@ class RequestParser {
 }
 
 function signatureOf(value: string | null, isRedacted: boolean): Signature | null {
-  return value === null || value === '' ? null : { of: protocolName, value, isRedacted };
+  return value === null || value === '' ? null : (signatureIn(value) ?? { of: protocolName, value, isRedacted });
 }
 
 const toolForm = 'a tool of Messages is {"name": …, "description": …, "input_schema": …}';

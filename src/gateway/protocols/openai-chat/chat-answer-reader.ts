@@ -3,27 +3,38 @@ import { parseAnswerKeepingText } from '#gateway/framing/json-text.ts';
 import type { PathPattern } from '#gateway/framing/path-tree.ts';
 import type { Answer, AnswerPart } from '#gateway/neutral/answer.ts';
 import type { AnswerEvent, AnswerReader } from '#gateway/neutral/answer-event.ts';
+import type { Signature } from '#gateway/neutral/conversation.ts';
 import { errorOfChoices, providerErrorIn, usageIn } from '#gateway/neutral/provider-report.ts';
 import { argumentsTextOf } from '#gateway/protocols/arguments-text.ts';
 import { CallIds, nameOr } from '#gateway/protocols/call-ids.ts';
 import { failedAnswer, finishReasonOf, saysReason } from '#gateway/protocols/finish-reasons.ts';
 import { listOr } from '#gateway/protocols/parsing.ts';
+import type { TargetModel } from '#gateway/protocols/target-model.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
-import { saidIn } from './chat-content.ts';
+import { reasoningIn, type SaidPart, saidIn } from './chat-content.ts';
 import { othersThanRole } from './chat-event.ts';
+import { callState, withExtra } from './extra-content.ts';
+import { detailsIn, detailsMember, stateSignature } from './message-state.ts';
 import { StreamedCalls } from './streamed-calls.ts';
+import { StreamedState } from './streamed-state.ts';
 
 /** Reads a chat stream of one choice. */
 export class ChatAnswerReader implements AnswerReader {
-  readonly #calls = new StreamedCalls();
+  readonly #calls: StreamedCalls;
+  readonly #state: StreamedState;
   #hasStarted = false;
   /** The kinds of texts that have come. */
   readonly #said = new Set<AnswerEvent['kind']>();
   #id: string | null = null;
   #model: string | null = null;
 
+  constructor({ id }: TargetModel) {
+    this.#calls = new StreamedCalls(id);
+    this.#state = new StreamedState(id);
+  }
+
   get keptBytes(): number {
-    return this.#calls.keptBytes;
+    return this.#calls.keptBytes + this.#state.keptBytes;
   }
 
   read(data: string | null): ReadonlyArray<AnswerEvent> {
@@ -39,8 +50,9 @@ export class ChatAnswerReader implements AnswerReader {
 
   #events(chunk: JsonObject): ReadonlyArray<AnswerEvent> {
     const choice = choiceOf(chunk);
-    const events = choice === null ? [] : this.#read(choice);
-    if (choice !== null && saysReason(choice.finish_reason)) events.push(this.#finish(choice.finish_reason));
+    const read = choice === null ? [] : this.#read(choice);
+    if (choice !== null && saysReason(choice.finish_reason)) read.push(this.#finish(choice.finish_reason));
+    const events = [...this.#state.withSignature(read)];
     const hasContent = events.some(({ kind }) => kind !== 'part-start');
     if (!this.#hasStarted) events.unshift(...this.#start(chunk, hasContent));
     const tokens = usageIn(chunk);
@@ -71,13 +83,17 @@ export class ChatAnswerReader implements AnswerReader {
   }
 
   #readDelta(delta: JsonObject, said: ReadonlyArray<AnswerEvent>): AnswerEvent[] {
-    const events = [...said, ...this.#calls.read(callsIn(delta))];
+    const isRepeated = this.#state.hasTextOf(delta);
+    this.#state.takeDelta(delta);
+    const texts = isRepeated ? said.filter(({ kind }) => kind !== 'reasoning') : said;
+    const events = [...texts, ...this.#calls.read(callsIn(delta))];
     // Hidden reasoning, and a call that has no name yet, are more than a role and show nothing.
     return events.length === 0 && othersThanRole(delta).length > 0 ? [{ kind: 'part-start' }] : events;
   }
 
   /** Some providers repeat the whole message at the end of a stream, or have its calls there alone. */
   #readMessage(message: JsonObject, said: ReadonlyArray<AnswerEvent>): AnswerEvent[] {
+    this.#state.takeMessage(message, this.#said.has('reasoning'));
     const texts = said.filter(({ kind }) => !this.#said.has(kind));
     return this.#calls.hasBegun ? texts : [...texts, ...this.#calls.read(callsIn(message))];
   }
@@ -92,7 +108,7 @@ export class ChatAnswerReader implements AnswerReader {
 }
 
 /** Reads a whole chat answer; null if it cannot be read. */
-export function readChatAnswer(body: Buffer, parsed: JsonObject): Answer | null {
+export function readChatAnswer(body: Buffer, parsed: JsonObject, { id: target }: TargetModel): Answer | null {
   const value = withArgumentsAsText(body, parsed);
   const choice = choiceOf(value);
   if (choice === null) return null;
@@ -104,30 +120,37 @@ export function readChatAnswer(body: Buffer, parsed: JsonObject): Answer | null 
   const reason = finishReasonOf(choice.finish_reason, calls.length > 0);
   if (said === null || reason === 'failed') return null;
   const ids = new CallIds();
-  const parts = calls.map((call) => callOf(call, ids));
+  const parts = calls.map((call) => callOf(call, ids, target));
   if (parts.includes(null) && reason !== 'length') return null;
   return {
     id: nameOr(value.id),
     model: nameOr(value.model),
-    parts: [...said.map(partOf), ...parts.filter((part) => part !== null)],
+    parts: [...partsOf(message, said, target), ...parts.filter((part) => part !== null)],
     reason,
     stopSequence: null,
     tokens: usageIn(value),
   };
 }
 
-function partOf({
-  kind,
-  text,
-}: {
-  readonly kind: 'text' | 'refusal' | 'reasoning';
-  readonly text: string;
-}): AnswerPart {
-  return kind === 'reasoning' ? { kind, text, signature: null } : { kind, text };
+/** What a message says, and the signature of its reasoning: of the text before the others, or all that there is of it. */
+function partsOf(message: JsonObject, said: ReadonlyArray<SaidPart>, target: string): ReadonlyArray<AnswerPart> {
+  const reasoning = reasoningIn(message);
+  const signature = signatureOf(message, reasoning, target);
+  const parts = said.map((part): AnswerPart => (part.kind === 'reasoning' ? { ...part, signature: null } : part));
+  if (signature === null) return parts;
+  return [{ kind: 'reasoning', text: reasoning?.text ?? '', signature }, ...parts.slice(reasoning === null ? 0 : 1)];
+}
+
+function signatureOf(message: JsonObject, reasoning: ReturnType<typeof reasoningIn>, of: string): Signature | null {
+  const details = detailsIn(message);
+  const extra = withExtra({}, message.extra_content);
+  if (reasoning === null && details.length === 0 && Object.keys(extra).length === 0) return null;
+  const member = reasoning === null || reasoning.member === detailsMember ? null : reasoning.member;
+  return stateSignature({ member, details, extra }, of, reasoning?.text ?? '');
 }
 
 /** Null for a call without a name. */
-function callOf(call: JsonObject, ids: CallIds): AnswerPart | null {
+function callOf(call: JsonObject, ids: CallIds, target: string): AnswerPart | null {
   const asked = isObject(call.function) ? call.function : call;
   const name = nameOr(asked.name);
   if (name === null) return null;
@@ -136,7 +159,7 @@ function callOf(call: JsonObject, ids: CallIds): AnswerPart | null {
     id: ids.give(nameOr(call.id)),
     name,
     arguments: argumentsTextOf(asked.arguments),
-    state: null,
+    state: callState(withExtra({}, call.extra_content), target),
   };
 }
 

@@ -1,15 +1,9 @@
 import type { AnswerEvent } from '#gateway/neutral/answer-event.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
+import { detailsMember, reasoningMembers } from './message-state.ts';
 
 /** What a message says in words. */
-type SaidPart = Extract<AnswerEvent, { readonly kind: 'text' | 'refusal' | 'reasoning' }>;
-
-/**
- * The members in which providers of chats have reasoning: DeepSeek and others `reasoning_content`, vLLM and Groq
- * `reasoning`, and OpenRouter `reasoning_details` too (https://openrouter.ai/docs/use-cases/reasoning-tokens). Several may
- * have the same text.
- */
-const reasoningMembers = ['reasoning_content', 'reasoning', 'thinking', 'reasoning_details'] as const;
+export type SaidPart = Extract<AnswerEvent, { readonly kind: 'text' | 'refusal' | 'reasoning' }>;
 
 /**
  * What a message or a delta says, in order; null if it cannot be read. Mistral's content may be a list of parts with
@@ -20,8 +14,8 @@ export function saidIn(message: JsonObject): ReadonlyArray<SaidPart> | null {
   const { content, refusal, audio, images } = message;
   const parts: (SaidPart | null)[] = [];
   if (isObject(audio) || (Array.isArray(images) && images.length > 0)) return null;
-  const reasoning = reasoningOf(message);
-  if (reasoning !== '') parts.push({ kind: 'reasoning', text: reasoning });
+  const reasoning = reasoningIn(message);
+  if (reasoning !== null) parts.push({ kind: 'reasoning', text: reasoning.text });
   if (typeof content === 'string') parts.push({ kind: 'text', text: content });
   else if (content !== undefined && content !== null) for (const part of listOf(content)) parts.push(partOf(part));
   if (refusal !== undefined && refusal !== null) parts.push(said('refusal', refusal));
@@ -32,12 +26,16 @@ function listOf(content: Json): ReadonlyArray<Json> {
   return Array.isArray(content) ? content : [content];
 }
 
-function reasoningOf(message: JsonObject): string {
-  for (const name of reasoningMembers) {
-    const text = textIn(message[name]);
-    if (text) return text;
+/**
+ * The reasoning of a message or a delta, and the member that has its text; null for none. Several members may have the
+ * same text.
+ */
+export function reasoningIn(message: JsonObject): { readonly member: string; readonly text: string } | null {
+  for (const member of [...reasoningMembers, detailsMember]) {
+    const text = textIn(message[member]);
+    if (text) return { member, text };
   }
-  return '';
+  return null;
 }
 
 function partOf(part: Json): SaidPart | null {

@@ -45,7 +45,7 @@ export const openAiChat: TextProtocol = {
     signOfLife: waitingComment,
     hasArgumentsAsObjects: false,
   },
-  provider: { write: writeChat, createReader: () => new ChatAnswerReader(), readWhole: readChatAnswer },
+  provider: { write: writeChat, createReader: (target) => new ChatAnswerReader(target), readWhole: readChatAnswer },
 };
 
 class ChatTextRequest implements TextRequest {

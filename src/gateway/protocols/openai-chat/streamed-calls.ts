@@ -5,8 +5,9 @@ import { isPlaceholder, replacesPlaceholder } from '#gateway/neutral/call-argume
 import { GatheredText } from '#gateway/neutral/gathered-text.ts';
 import { argumentsTextOf } from '#gateway/protocols/arguments-text.ts';
 import { CallIds, nameOr } from '#gateway/protocols/call-ids.ts';
-import { isObject, type JsonObject } from '#shared/json/json.ts';
+import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { JsonProgress } from '#shared/json/json-progress.ts';
+import { callState, withExtra } from './extra-content.ts';
 
 /** What a chunk says of a call. */
 interface CallPiece {
@@ -15,6 +16,8 @@ interface CallPiece {
   readonly id: string | null;
   readonly name: string | null;
   readonly text: string;
+  /** Its `extra_content`. */
+  readonly extra: Json | undefined;
 }
 
 /** A call that has begun. */
@@ -34,6 +37,8 @@ interface StreamedCall {
   hasPlaceholder: boolean;
   /** The arguments that wait for its name; null without any. */
   held: GatheredText | null;
+  /** What the provider needs back with it. */
+  extra: JsonObject;
 }
 
 /** The bytes that a call takes in addition to its texts. */
@@ -51,8 +56,14 @@ export class StreamedCalls {
   readonly #byPlace = new Map<CallPiece['place'], StreamedCall>();
   readonly #ids = new CallIds();
   #last: StreamedCall | null = null;
+  readonly #of: string;
   #begun = 0;
   #keptBytes = 0;
+
+  /** @param of the target that needs back what its calls have in addition */
+  constructor(of: string) {
+    this.#of = of;
+  }
 
   get keptBytes(): number {
     return this.#keptBytes + this.#ids.keptBytes;
@@ -76,7 +87,7 @@ export class StreamedCalls {
 
   /** @param named the calls that the same chunk has named */
   #take(piece: CallPiece, named: Set<StreamedCall>): ReadonlyArray<AnswerEvent> {
-    if (piece.id === null && piece.name === null && piece.text === '') return [];
+    if (piece.id === null && piece.name === null && piece.text === '' && piece.extra === undefined) return [];
     const known = this.#knownOf(piece);
     const isAnother = known === null || this.#beginsAnother(known, piece, named);
     if (isAnother && this.#calls.length === maxToolCalls) return [{ kind: 'too-large' }];
@@ -121,15 +132,19 @@ export class StreamedCalls {
     const call: StreamedCall = {
       ...{ index: null, place: null, id: null, name: null },
       ...{ isNamedAgain: false, given: new JsonProgress(), digest: createHash('sha256') },
-      ...{ hasPlaceholder: false, held: null },
+      ...{ hasPlaceholder: false, held: null, extra: {} },
     };
     this.#calls.push(call);
     this.#keptBytes += bytesPerCall;
     return call;
   }
 
-  #note(call: StreamedCall, { place, id, name, text }: CallPiece): void {
+  #note(call: StreamedCall, { place, id, name, text, extra }: CallPiece): void {
     this.#last = call;
+    if (extra !== undefined) {
+      call.extra = withExtra(call.extra, extra);
+      this.#keptBytes += keptBytesOf(JSON.stringify(extra));
+    }
     if (place !== null) {
       call.place ??= place;
       this.#byPlace.set(place, call);
@@ -158,7 +173,7 @@ export class StreamedCalls {
     call.held = null;
     this.#keptBytes += keptBytesOf(name) - (held?.bytes ?? 0);
     return [
-      { kind: 'tool-call', index, id: this.#ids.give(id), name, state: null },
+      { kind: 'tool-call', index, id: this.#ids.give(id), name, state: callState(call.extra, this.#of) },
       ...argumentsOf(index, (held?.text ?? '') + text),
     ];
   }
@@ -196,5 +211,6 @@ function pieceOf(call: JsonObject): CallPiece {
     id: nameOr(call.id),
     name: nameOr(asked.name),
     text: argumentsTextOf(asked.arguments),
+    extra: call.extra_content ?? undefined,
   };
 }

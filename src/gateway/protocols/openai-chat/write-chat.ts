@@ -14,7 +14,6 @@ import {
   type ToolCallPart,
   type ToolChoice,
   type ToolResultPart,
-  type Turn,
   type Unsupported,
 } from '#gateway/neutral/conversation.ts';
 import { pairCalls } from '#gateway/neutral/paired-calls.ts';
@@ -23,6 +22,7 @@ import { orUnsupported, refuse } from '#gateway/protocols/parsing.ts';
 import type { WrittenRequest } from '#gateway/protocols/protocol.ts';
 import type { TargetModel } from '#gateway/protocols/target-model.ts';
 import { schemaWith } from '#gateway/protocols/tool-schema.ts';
+import { ReturnedState } from './returned-state.ts';
 
 type Message = Readonly<Record<string, WritableJson | undefined>>;
 
@@ -41,11 +41,16 @@ function requestOf(conversation: Conversation, target: TargetModel): WrittenRequ
   const { system, tools, temperature, topP, topK, output, reasoning } = conversation;
   if (topK !== null) ignored.add(topK.pointer);
   if (reasoning !== null && !target.reasoning && reasoning.effort !== 'none') ignored.add(reasoning.pointer);
+  const turns = pairCalls(conversation.turns);
+  const returned = new ReturnedState(turns, target, ignored);
   const body = writeJson({
     model: target.model,
     messages: [
-      ...messagesOf({ role: 'system', parts: system }, ignored),
-      ...pairCalls(conversation.turns).flatMap((turn) => messagesOf(turn, ignored)),
+      ...systemMessages(system),
+      ...turns.flatMap(({ role, parts }, index) => {
+        if (role === 'system') return systemMessages(parts);
+        return role === 'user' ? userMessages(parts, ignored) : assistantMessages(parts, index, returned, ignored);
+      }),
     ],
     [target.maxTokens]: conversation.maxTokens ?? undefined,
     temperature: temperature?.value,
@@ -98,11 +103,6 @@ function stopsOf({ stopSequences }: Conversation, ignored: Set<string>): Writabl
   return stops.length === 0 ? undefined : stops;
 }
 
-function messagesOf({ role, parts }: Turn, ignored: Set<string>): ReadonlyArray<Message> {
-  if (role === 'system') return systemMessages(parts);
-  return role === 'assistant' ? assistantMessages(parts, ignored) : userMessages(parts, ignored);
-}
-
 /** The texts of the system as one, which more providers take than several. */
 function systemMessages(parts: ReadonlyArray<Part>): ReadonlyArray<Message> {
   const texts = parts.flatMap((part) => (part.kind === 'text' && !isBlank(part.text) ? [part.text] : []));
@@ -110,22 +110,32 @@ function systemMessages(parts: ReadonlyArray<Part>): ReadonlyArray<Message> {
 }
 
 /** A turn of reasoning alone is left out with it: a message needs a content or a call. */
-function assistantMessages(parts: ReadonlyArray<Part>, ignored: Set<string>): ReadonlyArray<Message> {
+function assistantMessages(
+  parts: ReadonlyArray<Part>,
+  turn: number,
+  returned: ReturnedState,
+  ignored: Set<string>,
+): ReadonlyArray<Message> {
   const texts: string[] = [];
   const calls: ToolCallPart[] = [];
   for (const part of parts) {
     if (part.kind === 'text') texts.push(part.text);
     else if (part.kind === 'tool-call') calls.push(part);
-    else if (part.kind === 'reasoning') ignored.add(part.pointer);
-    else refuse(part.pointer, 'this target takes only texts and calls of tools from an assistant');
+    else if (part.kind !== 'reasoning')
+      refuse(part.pointer, 'this target takes only texts and calls of tools from an assistant');
   }
   const text = texts.join('');
-  if (isBlank(text) && calls.length === 0) return [];
+  if (isBlank(text) && calls.length === 0) {
+    for (const { pointer } of parts.filter(({ kind }) => kind === 'reasoning')) ignored.add(pointer);
+    return [];
+  }
   const content = isBlank(text) ? null : text;
-  return [{ role: 'assistant', content, tool_calls: calls.length === 0 ? undefined : calls.map(callOf) }];
+  const written = calls.map((call, index) => ({ ...callOf(call), ...returned.ofCall(call, index === 0, turn) }));
+  const toolCalls = written.length === 0 ? undefined : written;
+  return [{ role: 'assistant', content, ...returned.ofMessage(parts, turn), tool_calls: toolCalls }];
 }
 
-function callOf({ id, name, arguments: given }: ToolCallPart): WritableJson {
+function callOf({ id, name, arguments: given }: ToolCallPart): Message {
   return { id: callIdFor(id), type: 'function', function: { name, arguments: isBlank(given) ? '{}' : given } };
 }
 

@@ -61,10 +61,11 @@ const keptTexts = [
   ['text', 'format', 'schema'],
 ];
 
-/** Arguments of tools are JSON, or become a part of it. */
+/** Arguments of tools are JSON, or become a part of it. A thought may be in the state that its provider needs back. */
 const jsonInTexts = [
   ['input', '*', 'arguments'],
   ['input', '*', 'input'],
+  ['input', '*', 'summary', '*', 'text'],
 ];
 
 /** The members that are parsed, and those that the gateway itself answers. */

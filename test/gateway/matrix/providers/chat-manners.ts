@@ -12,7 +12,7 @@ const counts = {
 const usage = { ...counts, prompt_tokens_details: { cached_tokens: tokens.cached } };
 
 /** What differs between providers of chats. What is missing is as OpenAI has it. */
-interface Differences extends Partial<Pick<Manner, 'fits' | 'isForeign' | 'hasIds'>> {
+interface Differences extends Partial<Pick<Manner, 'fits' | 'isForeign' | 'hasIds' | 'mixesThoughts'>> {
   /** Events before the first one. */
   readonly first?: ReadonlyArray<string>;
   /** The members of a message that say a thought, and a text. */
@@ -47,6 +47,7 @@ export const chatManners: readonly [Manner, ...Manner[]] = [
   // https://docs.mistral.ai/capabilities/reasoning/
   mannerOf('Mistral', {
     isForeign: true,
+    mixesThoughts: true,
     thought: (text) => ({ content: [{ type: 'thinking', thinking: [{ type: 'text', text }] }] }),
     text: (text) => ({ content: [{ type: 'text', text }] }),
   }),
@@ -116,6 +117,7 @@ function mannerOf(name: string, differences: Differences): Manner {
     fits: more.fits ?? (() => true),
     isForeign: more.isForeign ?? false,
     hasIds: more.hasIds ?? true,
+    mixesThoughts: more.mixesThoughts ?? false,
     whole: (said) => ({
       ...common,
       object: 'chat.completion',

@@ -17,7 +17,7 @@ export const chatProvider: MatrixProvider = {
   target: { reasoning: true },
   strict: (answer) => strictChat(answer, rulesOfChats({ takesReasoning: true })),
   manners: chatManners,
-  getsThoughts: false,
+  getsThoughts: true,
   read: (body) => {
     const [system, ...messages] = listOf(body.messages);
     const format = isObject(body.response_format) ? body.response_format.json_schema : null;
@@ -34,11 +34,14 @@ export const chatProvider: MatrixProvider = {
   errorEvent: (fault) => `data: ${JSON.stringify({ error: errors[fault] })}\n\n`,
 };
 
-function partsOf({ role, content, tool_calls: calls, tool_call_id: id }: Body): ReadonlyArray<ReadPart> {
+function partsOf(message: Body): ReadonlyArray<ReadPart> {
+  const { role, content, tool_calls: calls, tool_call_id: id } = message;
   if (role === 'tool') return [{ kind: 'result', id: String(id), text: textIn(content) }];
   if (role === 'user') return isText(content) ? [{ kind: 'text', text: content }] : listOf(content).map(askedOf);
   const said = textIn(content);
+  const thought = message.reasoning_content ?? message.reasoning;
   return [
+    ...(isText(thought) ? [{ kind: 'thought', text: thought } as const] : []),
     ...(said === '' ? [] : [{ kind: 'said', text: said } as const]),
     ...listOf(calls).map(({ id: callId, function: called }): ReadPart => {
       const { name, arguments: given } = called as Body;

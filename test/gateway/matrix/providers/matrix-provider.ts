@@ -34,6 +34,8 @@ export interface Manner {
   readonly isForeign: boolean;
   /** Whether calls have an id. */
   readonly hasIds: boolean;
+  /** Whether it has thoughts in its text, where a translated request does not bring them back. */
+  readonly mixesThoughts: boolean;
   readonly whole: (said: Said) => Body;
   readonly stream: (said: Said) => Streamed;
 }

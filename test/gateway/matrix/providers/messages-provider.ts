@@ -17,6 +17,7 @@ const anthropic: Manner = {
   fits: () => true,
   isForeign: false,
   hasIds: true,
+  mixesThoughts: false,
   whole: (said) => messageOf(said),
   stream: streamOf,
 };

@@ -28,6 +28,7 @@ export const responsesProvider: MatrixProvider = {
       fits: () => true,
       isForeign: false,
       hasIds: true,
+      mixesThoughts: false,
       whole: responseOf,
       stream: (said) => {
         const events = eventsOfResponse(responseOf(said));

@@ -3,6 +3,7 @@ import type { AnswerEvent } from '#gateway/neutral/answer-event.ts';
 import { ChatAnswerReader, readChatAnswer } from '#gateway/protocols/openai-chat/chat-answer-reader.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 import { joined } from '#test/gateway/protocols/arbitrary-answers.ts';
+import { plainTarget } from '#test/gateway/support/plain-target.ts';
 
 const common = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'up' };
 const chunk = (delta: JsonObject, finish: Json = null, more: JsonObject = {}): JsonObject => ({
@@ -13,14 +14,14 @@ const chunk = (delta: JsonObject, finish: Json = null, more: JsonObject = {}): J
 
 /** Reads a stream, and returns what follows its start. */
 function streamed(...chunks: ReadonlyArray<JsonObject | string>): ReadonlyArray<AnswerEvent> {
-  const reader = new ChatAnswerReader();
+  const reader = new ChatAnswerReader(plainTarget);
   const events = chunks.flatMap((each) => reader.read(typeof each === 'string' ? each : JSON.stringify(each)));
   return joined(events.filter(({ kind }) => kind !== 'started'));
 }
 
 function whole(message: JsonObject, finish: Json = 'stop', more: JsonObject = {}) {
   const value = { ...common, choices: [{ index: 0, message, finish_reason: finish }], ...more };
-  return readChatAnswer(Buffer.from(JSON.stringify(value)), value);
+  return readChatAnswer(Buffer.from(JSON.stringify(value)), value, plainTarget);
 }
 
 /** What a message says in each way of sending it, and what is read of it; null if it cannot be. */
@@ -167,7 +168,7 @@ describe('reading an answer of a provider of chats', () => {
   ];
   for (const [what, message, expected] of calls) {
     it(`given ${what}, moves the arguments of a stream as they came`, () => {
-      const reader = new ChatAnswerReader();
+      const reader = new ChatAnswerReader(plainTarget);
       const events = reader.read(`{"id":"c","choices":[{"index":0,"delta":${message}}]}`);
       const begun = events.flatMap((event) => (event.kind === 'tool-call' ? [event] : []));
       const given = begun.map(({ index, name }) => [
@@ -180,7 +181,7 @@ describe('reading an answer of a provider of chats', () => {
 
     it(`given ${what}, moves the arguments of a whole answer as they came`, () => {
       const body = `{"id":"c","choices":[{"index":0,"message":${message},"finish_reason":"tool_calls"}]}`;
-      const parts = readChatAnswer(Buffer.from(body), JSON.parse(body))?.parts ?? [];
+      const parts = readChatAnswer(Buffer.from(body), JSON.parse(body), plainTarget)?.parts ?? [];
       const read = parts.flatMap((part) => (part.kind === 'tool-call' ? [part] : []));
       assert.deepEqual(
         read.map((part) => [part.name, part.arguments]),
@@ -243,7 +244,7 @@ describe('reading an answer of a provider of chats', () => {
   it('given a choice without a message, reads an empty answer if it says why it ended', () => {
     const wholeOf = (choice: JsonObject) => {
       const value = { ...common, choices: [{ index: 0, ...choice }] };
-      return readChatAnswer(Buffer.from(JSON.stringify(value)), value);
+      return readChatAnswer(Buffer.from(JSON.stringify(value)), value, plainTarget);
     };
     const { parts, reason } = wholeOf({ finish_reason: 'content_filter: PROHIBITED_CONTENT' }) ?? {};
     assert.deepEqual([parts, reason], [[], 'filtered']);
@@ -279,9 +280,12 @@ describe('reading an answer of a provider of chats', () => {
     ];
     const end = { kind: 'finished', reason: 'tool-calls', stopSequence: null };
     const said = { kind: 'text', text: 'hello' };
-    const thought = { kind: 'reasoning', text: 'hm' };
-    assert.deepEqual(streamed(chunk({ content: 'hello' }), last), [said, thought, ...call, end]);
-    assert.deepEqual(streamed(chunk({ tool_calls: [{ index: 0, ...asked }] }), last), [...call, thought, said, end]);
+    const thought = [
+      { kind: 'reasoning', text: 'hm' },
+      { kind: 'signature', signature: { of: 'p/m', value: '{}', isRedacted: false } },
+    ];
+    assert.deepEqual(streamed(chunk({ content: 'hello' }), last), [said, ...thought, ...call, end]);
+    assert.deepEqual(streamed(chunk({ tool_calls: [{ index: 0, ...asked }] }), last), [...call, ...thought, said, end]);
   });
 
   it('given several choices, reads the one whose index is 0 or missing', () => {
@@ -295,7 +299,7 @@ describe('reading an answer of a provider of chats', () => {
       assert.deepEqual(streamed({ ...common, choices }), said);
       assert.deepEqual(streamed(...choices.map((each) => ({ ...common, choices: [each] }))), said);
       const value = { ...common, choices: [choice(1, 'B', 'message'), choice(first, 'A', 'message')] };
-      assert.deepEqual(readChatAnswer(Buffer.from(JSON.stringify(value)), value)?.parts, said);
+      assert.deepEqual(readChatAnswer(Buffer.from(JSON.stringify(value)), value, plainTarget)?.parts, said);
     }
   });
 
@@ -308,7 +312,7 @@ describe('reading an answer of a provider of chats', () => {
   });
 
   const started = (...chunks: ReadonlyArray<JsonObject>) => {
-    const reader = new ChatAnswerReader();
+    const reader = new ChatAnswerReader(plainTarget);
     return chunks.flatMap((each) => reader.read(JSON.stringify(each))).filter(({ kind }) => kind !== 'text');
   };
 

@@ -15,7 +15,7 @@ function piece(text: Json | undefined, more: { index?: Json; id?: Json; name?: J
 
 /** Reads chunks, and returns each call with its arguments, in the order of their beginnings. */
 function callsOf(...chunks: ReadonlyArray<JsonObject | ReadonlyArray<JsonObject>>) {
-  const calls = new StreamedCalls();
+  const calls = new StreamedCalls('p/m');
   const found: { id: string; name: string; text: string }[] = [];
   for (const event of chunks.flatMap((chunk) => calls.read([chunk].flat() as ReadonlyArray<JsonObject>)))
     if (event.kind === 'tool-call') {
@@ -152,7 +152,7 @@ describe('StreamedCalls', () => {
   });
 
   it('holds a call, given a name that comes after its id and its first arguments', () => {
-    const calls = new StreamedCalls();
+    const calls = new StreamedCalls('p/m');
     const begin = [piece(undefined, { index: 0, id: 'c1' }), piece('{"a"', { index: 0 })];
     assert.deepEqual(
       begin.flatMap((each) => calls.read([each])),
@@ -263,7 +263,7 @@ describe('StreamedCalls', () => {
   });
 
   it('keeps at most a thousand calls', () => {
-    const calls = new StreamedCalls();
+    const calls = new StreamedCalls('p/m');
     const all = Array.from({ length: maxToolCalls + 1 }, (_, index) => piece('', { index, name: 'f' }));
     assert.equal(calls.read(all).at(-1)?.kind, 'too-large');
   });
