@@ -22,6 +22,8 @@ export interface Conversation {
   readonly output: OutputForm | null;
   readonly reasoning: Reasoning | null;
   readonly isStreamed: boolean;
+  /** Asks the provider to keep all of the prompt; missing if the client does not ask. */
+  readonly cacheControl?: PlacedValue<JsonObject>;
 }
 
 /** A value with its place in the client's request, for a target that leaves it out. */
@@ -56,7 +58,7 @@ export function joinTurns(turns: ReadonlyArray<Turn>): ReadonlyArray<Turn> {
 }
 
 /** A part that a provider may keep in a cache. */
-interface Cacheable extends Placed {
+export interface Cacheable extends Placed {
   /** Asks the provider to keep the prompt up to here, in Anthropic's form; missing if the client does not ask. */
   readonly cacheControl?: PlacedValue<JsonObject>;
 }

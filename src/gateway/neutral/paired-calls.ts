@@ -77,6 +77,7 @@ class CallsOfId {
     turn.given += 1;
     const before = results.at(-1);
     if (before === undefined || !isSame(before, result)) results.push(result);
+    else if (result.cacheControl !== undefined) results[results.length - 1] = result;
   }
 }
 
@@ -92,7 +93,9 @@ function joinedResult({ call, results }: PairedCall): ReadonlyArray<ToolResultPa
   const [first] = results;
   if (first === undefined) return [];
   const parts = results.flatMap((result) => result.parts);
-  return [{ ...first, callId: call.id, isError: results.some(({ isError }) => isError), parts }];
+  const isError = results.some((result) => result.isError);
+  const { cacheControl } = results.findLast((result) => result.cacheControl !== undefined) ?? {};
+  return [{ ...first, callId: call.id, isError, parts, ...(cacheControl === undefined ? {} : { cacheControl }) }];
 }
 
 /** Gives ids that come again, and empty ones, a number. */

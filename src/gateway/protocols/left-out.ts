@@ -20,6 +20,11 @@ export class LeftOut {
     if (this.#pointers.size < maxPointers) this.#pointers.add(pointer);
   }
 
+  /** Adds a member no more, because it is read in another place than the others of its object. */
+  take(pointer: string): void {
+    this.#pointers.delete(pointer);
+  }
+
   /** Adds a value that is not read, if it says something. */
   addValue(value: Json | undefined, pointer: string): void {
     if (!saysNothing(value)) this.add(pointer);

@@ -17,6 +17,7 @@ import {
 } from '#gateway/neutral/conversation.ts';
 import { plainTextIn } from '#gateway/neutral/source.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
+import { withCacheControl } from './cache-control.ts';
 import { readCallId } from './call-state.ts';
 import { freeTextSchema } from './free-text.ts';
 import type { LeftOut } from './left-out.ts';
@@ -81,7 +82,9 @@ export function partsReader(types: ReadonlyArray<readonly [string, PartReader]>)
   return (content: Json | undefined, pointer: string, leftOut: LeftOut): ReadonlyArray<ContentPart> =>
     contentParts(content, pointer, (part, place) => {
       const read = readers.get(part.type ?? null)?.(part, place, leftOut) ?? null;
-      return read ?? refuse(place, `a part of the type ${shown(part.type)} cannot be expressed for this target`);
+      return read === null
+        ? refuse(place, `a part of the type ${shown(part.type)} cannot be expressed for this target`)
+        : withCacheControl(read, part, place, leftOut);
     });
 }
 
@@ -180,18 +183,20 @@ export function functionTool(
   const schema = schemaIn(read[schemaName]);
   if (schema === null) refuseSchema(declared, pointer, `is "${schemaName}" in this protocol`);
   else if (!schema.startsWith('{')) refuse(`${pointer}/${schemaName}`, 'must be a JSON Schema, which is an object');
-  return {
+  const tool = {
     ...describedTool('function', name, description, pointer),
     schema,
     isStrict: leftOut.flagAt(strict, `${pointer}/strict`),
   };
+  return withCacheControl(tool, declared, pointer, leftOut);
 }
 
 /** A tool that takes a text. No other protocol has a grammar (`format`) for one. */
 export function freeTextTool(declared: JsonObject, pointer: string, leftOut: LeftOut): Tool {
   const { name, description } = leftOut.read(declared, pointer, ['type', 'name', 'description']);
   refuseSchema(declared, pointer, 'a custom tool takes a text, and has no schema: declare a function');
-  return { ...describedTool('custom', name, description, pointer), schema: freeTextSchema, isStrict: null };
+  const tool = { ...describedTool('custom', name, description, pointer), schema: freeTextSchema, isStrict: null };
+  return withCacheControl(tool, declared, pointer, leftOut);
 }
 
 /** Refuses a schema that would be lost: without it, a model would make up the arguments. */
@@ -260,6 +265,8 @@ function allowedTools(
     else leftOut.add(place);
   }
   const kept = tools.filter(({ name }) => allowed.has(name));
+  for (const { name, cacheControl } of tools)
+    if (cacheControl !== undefined && !allowed.has(name)) leftOut.add(cacheControl.pointer);
   return { tools: kept, toolChoice: mode === 'required' ? anyTool(kept) : { kind: 'auto' } };
 }
 

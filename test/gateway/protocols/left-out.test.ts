@@ -40,14 +40,18 @@ const named: ReadonlyArray<readonly [string, Endpoint, Target, object, string]> 
       ],
       ['the name of a user', { messages: [{ role: 'user', content: 'hi', name: 'Ann' }] }, '/messages/*/name'],
       [
-        'a mark of a cache on a part',
-        { messages: saying({ type: 'text', text: 'hi', cache_control: { type: 'ephemeral' } }) },
-        '/messages/*/content/*/cache_control',
-      ],
-      [
-        'a mark of a cache on a tool',
-        { tools: [{ type: 'function', function: { name: 't' }, cache_control: { type: 'ephemeral' } }] },
-        '/tools/*/cache_control',
+        'marks of a cache beyond four',
+        {
+          messages: saying(
+            ...['a', 'b', 'c', 'd', 'e'].map((said) => ({
+              type: 'text',
+              text: said,
+              cache_control: { type: 'ephemeral' },
+            })),
+          ),
+          tools: [{ type: 'function', function: { name: 't' }, cache_control: { type: 'ephemeral' } }],
+        },
+        '/messages/*/content/*/cache_control, /tools/*/cache_control',
       ],
       [
         'state of another provider in a call',

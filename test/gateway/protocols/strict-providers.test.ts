@@ -73,6 +73,9 @@ const blocks = (messages: typeof answered) => messages.flatMap(({ content }) => 
 const toolOf = (members: object) => [{ name: 't', input_schema: { type: 'object' }, ...members }];
 const thinks = { thinking: { type: 'enabled', budget_tokens: 1_024 }, max_tokens: 4_000 };
 
+const cached = { type: 'ephemeral' };
+const hour = { ...cached, ttl: '1h' };
+
 /** Requests that Anthropic refuses, as members that replace those of a valid one. */
 const wrongMessages: ReadonlyArray<object> = [
   { model: undefined },
@@ -123,6 +126,20 @@ const wrongMessages: ReadonlyArray<object> = [
   { ...thinks, top_p: 0.9 },
   { ...thinks, tools: toolOf({}), tool_choice: { type: 'any' } },
   { ...thinks, tools: toolOf({}), messages: [...hi, toolUse, ...user({ type: 'tool_result', tool_use_id: 'a' })] },
+  { messages: user({ type: 'text', text: 'x', cache_control: { type: 'persistent' } }) },
+  { messages: user({ type: 'text', text: 'x', cache_control: { ...cached, scope: 'global' } }) },
+  { messages: user(...Array.from({ length: 5 }, () => ({ type: 'text', text: 'x', cache_control: cached }))) },
+  {
+    messages: user(...Array.from({ length: 4 }, () => ({ type: 'text', text: 'x', cache_control: cached }))),
+    cache_control: cached,
+  },
+  { messages: user({ type: 'text', text: 'x', cache_control: hour }), tools: toolOf({ cache_control: cached }) },
+  {
+    messages: [
+      ...hi,
+      { role: 'assistant', content: [{ type: 'thinking', thinking: 'x', signature: 'signed', cache_control: cached }] },
+    ],
+  },
   { n: 2 },
   { stream_options: {} },
   { response_format: {} },

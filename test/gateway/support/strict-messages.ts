@@ -20,6 +20,7 @@ const api = 'https://docs.anthropic.com/en/api/messages';
 const versions = 'https://docs.anthropic.com/en/api/versioning';
 const tools = 'https://docs.anthropic.com/en/docs/agents-and-tools/tool-use/implement-tool-use';
 const thinking = 'https://docs.anthropic.com/en/docs/build-with-claude/extended-thinking';
+const caching = 'https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching';
 const vision = 'https://docs.anthropic.com/en/docs/build-with-claude/vision';
 
 const members = [
@@ -95,6 +96,23 @@ function faultOfPairs(messages: ReadonlyArray<Body>): string | null {
 
 const idsIn = (body: Body, type: string, member: string): ReadonlyArray<unknown> =>
   allBlocks(body).flatMap((block) => (block.type === type ? [block[member]] : []));
+
+/** What asks for the cache, in the order in which the prompt is read: tools, the system, messages, and the whole. */
+function cacheControlsIn(body: Body): ReadonlyArray<unknown> {
+  const blocks = [...listOf(body.tools), ...listOf(body.system), ...allBlocks(body), body];
+  return blocks.flatMap((block) => (block.cache_control === undefined ? [] : [block.cache_control]));
+}
+
+function isCacheControl(value: unknown): boolean {
+  if (!isObject(value) || unknownIn(value, ['type', 'ttl']) !== null) return false;
+  return value.type === 'ephemeral' && [undefined, '5m', '1h'].includes(value.ttl as undefined);
+}
+
+/** Whether an hour is asked for after five minutes. */
+function hasLateHour(body: Body): boolean {
+  const isHour = cacheControlsIn(body).map((each) => isObject(each) && each.ttl === '1h');
+  return isHour.lastIndexOf(true) > isHour.indexOf(false) && isHour.includes(false);
+}
 
 const isUnique = (values: ReadonlyArray<unknown>): boolean => new Set(values).size === values.length;
 
@@ -246,6 +264,20 @@ export const messagesRules: ReadonlyArray<Rule> = [
     isObject(choice) &&
     (choice.type === 'any' || choice.type === 'tool')
       ? 'thinking may not be enabled when tool_choice forces tool use'
+      : null,
+  ),
+  rule(caching, (body) =>
+    cacheControlsIn(body).every(isCacheControl)
+      ? null
+      : 'cache_control: must be {"type": "ephemeral"}, with a known ttl',
+  ),
+  rule(caching, (body) =>
+    cacheControlsIn(body).length > 4 ? 'a maximum of 4 blocks with cache_control may be provided' : null,
+  ),
+  rule(caching, (body) => (hasLateHour(body) ? 'cache_control: a ttl of 1h must not come after one of 5m' : null)),
+  rule(caching, (body) =>
+    allBlocks(body).some(({ type, cache_control: asked }) => asked !== undefined && /thinking/.test(String(type)))
+      ? 'thinking.cache_control: Extra inputs are not permitted'
       : null,
   ),
   rule(vision, (body) =>

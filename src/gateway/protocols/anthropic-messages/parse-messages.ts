@@ -21,6 +21,7 @@ import {
   type Unsupported,
 } from '#gateway/neutral/conversation.ts';
 import { base64Source } from '#gateway/neutral/source.ts';
+import { promptControl, withCacheControl } from '#gateway/protocols/cache-control.ts';
 import { LeftOut } from '#gateway/protocols/left-out.ts';
 import {
   anyTool,
@@ -117,6 +118,7 @@ class RequestParser {
       output: this.#output(format, '/output_config/format') ?? this.#output(asked.output_format, '/output_format'),
       reasoning: this.#reasoning(asked.thinking, leftOut.textAt(effort, '/output_config/effort')),
       isStreamed: asked.stream === true,
+      ...promptControl(body, leftOut),
     };
     if (format !== undefined && format !== null) leftOut.addValue(asked.output_format, '/output_format');
     return { conversation, ignored: leftOut.pointers };
@@ -136,9 +138,9 @@ class RequestParser {
   #part(block: JsonObject, pointer: string): Part {
     switch (block.type) {
       case 'tool_use':
-        return this.#call(block, pointer);
+        return withCacheControl(this.#call(block, pointer), block, pointer, this.#leftOut);
       case 'tool_result':
-        return this.#result(block, pointer);
+        return withCacheControl(this.#result(block, pointer), block, pointer, this.#leftOut);
       case 'thinking':
         return this.#thought(block, pointer);
       case 'redacted_thinking':
@@ -186,7 +188,9 @@ class RequestParser {
 
   #contentPart(block: JsonObject, pointer: string): ContentPart {
     const read = this.#readerOf(block.type)?.(block, pointer, this.#leftOut) ?? null;
-    return read ?? refuse(pointer, `a block of the type ${shown(block.type)} cannot be expressed for this target`);
+    return read === null
+      ? refuse(pointer, `a block of the type ${shown(block.type)} cannot be expressed for this target`)
+      : withCacheControl(read, block, pointer, this.#leftOut);
   }
 
   #readerOf(type: Json | undefined): PartReader | null {

@@ -7,7 +7,6 @@ import {
   type ImagePart,
   isBlank,
   isBlankText,
-  joinTurns,
   type Part,
   type Source,
   type TextPart,
@@ -23,6 +22,8 @@ import { maxTranslatedValues, type WrittenRequest } from '#gateway/protocols/pro
 import type { TargetModel } from '#gateway/protocols/target-model.ts';
 import { schemaWith } from '#gateway/protocols/tool-schema.ts';
 import { JsonScanner } from '#shared/json/json-scanner.ts';
+import { type Block, CachePoints } from './cache-points.ts';
+import { nothing, systemTextsIn, turnsWithTexts, withoutBlankEnd, withoutBlankTexts } from './said-texts.ts';
 import { samplingOf } from './sampling.ts';
 import { budgetOf, protocolName } from './thinking.ts';
 
@@ -38,11 +39,9 @@ export function writeMessages(conversation: Conversation, model: TargetModel): E
 
 const anyObject = { type: 'object', properties: {} };
 
-type Message = { readonly role: string; readonly content: ReadonlyArray<WritableJson> };
+type Message = { readonly role: string; readonly content: ReadonlyArray<Block> };
 
-/** What a user says who says nothing: a blank text, or before an assistant that speaks first, as on a phone. */
-const nothing: TextPart = { kind: 'text', text: '.', pointer: '' };
-const openingMessage: Message = { role: 'user', content: [textBlock(nothing)] };
+const openingMessage: Message = { role: 'user', content: [{ type: 'text', text: nothing.text }] };
 
 type Members = Readonly<Record<string, WritableJson | undefined>>;
 
@@ -52,23 +51,31 @@ class RequestWriter {
   readonly #turns: ReadonlyArray<Turn>;
   readonly #target: TargetModel;
   readonly #ignored = new Set<string>();
+  readonly #cachePoints = new CachePoints();
   /** How many values the arguments of calls may still have. */
   #valuesLeft = maxTranslatedValues;
 
   constructor(conversation: Conversation, target: TargetModel) {
     this.#conversation = conversation;
-    this.#turns = turnsWithTexts(pairCalls(conversation.turns));
+    this.#turns = turnsWithTexts(pairCalls(conversation.turns), this.#ignored);
     this.#target = target;
   }
 
   write(): WrittenRequest {
     const maxTokens = this.#conversation.maxTokens ?? this.#target.maxOutputTokens ?? defaultMaxTokens;
     const thinking = this.#thinking(maxTokens);
+    const { system, messages } = this.#said();
+    const { tools, choice } = this.#tools();
+    const blocks = [...tools, ...system, ...messages.flatMap(({ content }) => content)];
+    const cacheControl = this.#cachePoints.put(blocks, this.#conversation.cacheControl, this.#ignored);
     const body = writeJson({
       model: this.#target.model,
       max_tokens: maxTokens,
-      ...this.#said(),
-      ...this.#tools(),
+      cache_control: cacheControl?.value,
+      system: system.length === 0 ? undefined : system,
+      messages,
+      tools: tools.length === 0 ? undefined : tools,
+      tool_choice: choice,
       ...thinking,
       ...samplingOf(this.#conversation, 'thinking' in thinking, this.#ignored),
       stop_sequences: this.#stopSequences(),
@@ -79,22 +86,20 @@ class RequestWriter {
   }
 
   /** Anthropic needs a message, and the user's first. What only the system says becomes the user's. */
-  #said(): Members {
-    const { system, turns } = this.#conversation;
-    const systemBlocks = [...system, ...systemTextsIn(turns)].filter((part) => !isBlankText(part)).map(textBlock);
+  #said(): { readonly system: ReadonlyArray<Block>; readonly messages: ReadonlyArray<Message> } {
+    const { system: first, turns } = this.#conversation;
+    const texts = withoutBlankTexts([...first, ...systemTextsIn(turns)], this.#ignored);
+    const system = texts.map((part) => this.#textBlock(part));
     const messages = this.#messages();
-    if (messages.length === 0 && systemBlocks.length > 0)
-      return { messages: [{ role: 'user', content: systemBlocks }] };
+    if (messages.length === 0 && system.length > 0)
+      return { system: [], messages: [{ role: 'user', content: system }] };
     const opening = messages[0]?.role === 'assistant' ? [openingMessage] : [];
-    return {
-      system: systemBlocks.length === 0 ? undefined : systemBlocks,
-      messages: [...opening, ...messages],
-    };
+    return { system, messages: [...opening, ...messages] };
   }
 
   /** Anthropic refuses a result of a tool after anything else in its message. */
   #messages(): ReadonlyArray<Message> {
-    const messages: { readonly role: string; readonly results: WritableJson[]; readonly others: WritableJson[] }[] = [];
+    const messages: { readonly role: string; readonly results: Block[]; readonly others: Block[] }[] = [];
     for (const [index, { role, parts }] of this.#turns.entries()) {
       const isContinued = role === 'assistant' && index === this.#turns.length - 1;
       const last = messages.at(-1);
@@ -107,17 +112,17 @@ class RequestWriter {
   }
 
   /** Of tools with the same name the last counts. A conversation with calls needs the tools that they call. */
-  #tools(): Members {
+  #tools(): { readonly tools: ReadonlyArray<Block>; readonly choice: WritableJson | undefined } {
     const { tools } = this.#conversation;
     const byName = new Map(tools.map((tool) => [tool.name, tool]));
     for (const tool of tools) if (byName.get(tool.name) !== tool) this.#ignored.add(tool.pointer);
     if (byName.size > 0)
-      return { tools: Array.from(byName.values(), (tool) => this.#tool(tool)), tool_choice: this.#toolChoice() };
+      return { tools: Array.from(byName.values(), (tool) => this.#tool(tool)), choice: this.#toolChoice() };
     const called = new Set(
       this.#turns.flatMap(({ parts }) => parts.flatMap((p) => (p.kind === 'tool-call' ? [p.name] : []))),
     );
-    if (called.size === 0) return {};
-    return { tools: Array.from(called, (name) => ({ name, input_schema: anyObject })), tool_choice: { type: 'none' } };
+    if (called.size === 0) return { tools: [], choice: undefined };
+    return { tools: Array.from(called, (name) => ({ name, input_schema: anyObject })), choice: { type: 'none' } };
   }
 
   /** Anthropic refuses a blank one. */
@@ -171,13 +176,10 @@ class RequestWriter {
   }
 
   /** Anthropic's `strict` takes other schemas than OpenAI's (https://docs.anthropic.com/en/docs/build-with-claude/structured-outputs). */
-  #tool({ name, description, schema, isStrict, pointer }: Tool): WritableJson {
+  #tool({ name, description, schema, isStrict, pointer, cacheControl }: Tool): Block {
     if (isStrict === true) this.#ignored.add(`${pointer}/strict`);
-    return {
-      name,
-      description: description ?? undefined,
-      input_schema: schema === null ? anyObject : new JsonText(schemaWith(schema, ['type'])),
-    };
+    const written = schema === null ? anyObject : new JsonText(schemaWith(schema, ['type']));
+    return this.#cachePoints.mark({ name, description: description ?? undefined, input_schema: written }, cacheControl);
   }
 
   #toolChoice(): WritableJson | undefined {
@@ -189,7 +191,7 @@ class RequestWriter {
     return { type: toolChoice.kind, name, disable_parallel_tool_use: disabled };
   }
 
-  #block(part: Part): ReadonlyArray<WritableJson> {
+  #block(part: Part): ReadonlyArray<Block> {
     switch (part.kind) {
       case 'tool-call':
         return [this.#call(part)];
@@ -212,30 +214,42 @@ class RequestWriter {
     }
   }
 
-  #content(part: TextPart | ImagePart | DocumentPart): ReadonlyArray<WritableJson> {
-    if (part.kind === 'text') return isBlankText(part) ? [] : [textBlock(part)];
+  #content(part: TextPart | ImagePart | DocumentPart): ReadonlyArray<Block> {
+    if (part.kind === 'text') return isBlankText(part) ? [] : [this.#textBlock(part)];
+    return [this.#cachePoints.mark(this.#fileBlock(part), part.cacheControl)];
+  }
+
+  #textBlock({ text, cacheControl }: TextPart): Block {
+    return this.#cachePoints.mark({ type: 'text', text }, cacheControl);
+  }
+
+  #fileBlock(part: ImagePart | DocumentPart): Block {
     if (part.kind === 'image') {
       if (part.detail !== null) this.#ignored.add(part.detail.pointer);
-      return [{ type: 'image', source: writtenSource(part.source) }];
+      return { type: 'image', source: writtenSource(part.source) };
     }
     const { source, name } = part;
     const written =
       source.kind === 'text' ? { type: 'text', media_type: 'text/plain', data: source.text } : writtenSource(source);
-    return [{ type: 'document', source: written, title: name?.value }];
+    return { type: 'document', source: written, title: name?.value };
   }
 
-  #result({ callId, isError, parts }: ToolResultPart): WritableJson {
+  /** Only the whole result can be a point of the cache. */
+  #result({ callId, isError, parts, cacheControl }: ToolResultPart): Block {
+    const asked = [...parts.map((part) => part.cacheControl), cacheControl].filter((each) => each !== undefined);
+    for (const { pointer } of asked.slice(0, -1)) this.#ignored.add(pointer);
     const content = parts.flatMap((part) => this.#content(part));
-    return {
+    const block = {
       type: 'tool_result',
       tool_use_id: callIdFor(callId),
       content: content.length === 0 ? undefined : content,
       is_error: isError ? true : undefined,
     };
+    return this.#cachePoints.mark(block, asked.at(-1));
   }
 
   /** Arguments are JSON inside of a text, so no scan of the request has counted their values. */
-  #call({ id, name, arguments: given, pointer }: ToolCallPart): WritableJson {
+  #call({ id, name, arguments: given, pointer, cacheControl }: ToolCallPart): Block {
     const text = isBlank(given) ? '{}' : given;
     const scanner = new JsonScanner(Buffer.from(text), { maxValues: this.#valuesLeft });
     while (!scanner.advance());
@@ -243,38 +257,13 @@ class RequestWriter {
     if (scanner.fault?.kind === 'too-many-values') return refuse(pointer, tooManyValues);
     if (scanner.fault !== null || !scanner.isObject)
       return refuse(pointer, 'the arguments of this call are not a JSON object');
-    return { type: 'tool_use', id: callIdFor(id), name, input: new JsonText(text) };
+    const block = { type: 'tool_use', id: callIdFor(id), name, input: new JsonText(text) };
+    return this.#cachePoints.mark(block, cacheControl);
   }
-}
-
-/** Not every model takes texts of the system between messages, so these follow those at the beginning. */
-function systemTextsIn(turns: ReadonlyArray<Turn>): ReadonlyArray<TextPart> {
-  return turns.flatMap(({ role, parts }) => (role === 'system' ? parts.filter((part) => part.kind === 'text') : []));
 }
 
 function isOwn(signature: { readonly of: string } | null): boolean {
   return signature?.of === protocolName;
-}
-
-/** The turns of the user and the assistant. The user's stay, or Anthropic would continue what the assistant said before. */
-function turnsWithTexts(turns: ReadonlyArray<Turn>): ReadonlyArray<Turn> {
-  const said = turns.filter(
-    ({ role, parts }) => role === 'user' || (role === 'assistant' && !parts.every(isBlankText)),
-  );
-  return joinTurns(said).map(({ role, parts }) => {
-    const kept = parts.filter((part) => !isBlankText(part));
-    return { role, parts: kept.length === 0 ? [nothing] : kept };
-  });
-}
-
-/** Anthropic continues the last message of the assistant, which must not end with a space. */
-function withoutBlankEnd(parts: ReadonlyArray<Part>): ReadonlyArray<Part> {
-  const last = parts.at(-1);
-  return last?.kind === 'text' ? [...parts.slice(0, -1), { ...last, text: last.text.trimEnd() }] : parts;
-}
-
-function textBlock({ text }: TextPart): WritableJson {
-  return { type: 'text', text };
 }
 
 const callId = /^[a-zA-Z0-9_-]+$/;

@@ -14,6 +14,12 @@ import type {
   Unsupported,
 } from '#gateway/neutral/conversation.ts';
 import { fileSourceOf, sourceOf } from '#gateway/neutral/source.ts';
+import {
+  promptControl,
+  withCacheControl,
+  withMessageControl,
+  withOuterControl,
+} from '#gateway/protocols/cache-control.ts';
 import { freeTextArguments } from '#gateway/protocols/free-text.ts';
 import { LeftOut, saysNothing } from '#gateway/protocols/left-out.ts';
 import {
@@ -119,6 +125,7 @@ function parsedOf(body: JsonObject): ParsedRequest {
     output: openAiOutput(asked.response_format, '/response_format', 'json_schema', leftOut),
     reasoning: reasoningOf(asked.reasoning_effort, leftOut),
     isStreamed: asked.stream === true,
+    ...promptControl(body, leftOut),
   };
   return { conversation, ignored: leftOut.pointers };
 }
@@ -157,11 +164,13 @@ function toolOf(tool: Json, pointer: string, leftOut: LeftOut): ReadonlyArray<To
   const { type, function: named, custom } = tool;
   if (isObject(named) && (type === 'function' || type === undefined)) {
     leftOut.read(tool, pointer, ['type', 'function']);
-    return [functionTool(named, 'parameters', `${pointer}/function`, leftOut)];
+    return [
+      withOuterControl(functionTool(named, 'parameters', `${pointer}/function`, leftOut), tool, pointer, leftOut),
+    ];
   }
   if (isObject(custom) && type === 'custom') {
     leftOut.read(tool, pointer, ['type', 'custom']);
-    return [freeTextTool(custom, `${pointer}/custom`, leftOut)];
+    return [withOuterControl(freeTextTool(custom, `${pointer}/custom`, leftOut), tool, pointer, leftOut)];
   }
   if (typeof type !== 'string' || type === 'function' || type === 'custom') return refuse(pointer, toolForm);
   leftOut.add(pointer);
@@ -216,13 +225,14 @@ function turnOf(message: JsonObject, pointer: string, names: ToolNames, leftOut:
 
 function messageParts(message: JsonObject, pointer: string, leftOut: LeftOut): ReadonlyArray<ContentPart> {
   const { content } = leftOut.read(message, pointer, ['role', 'content']);
-  return partsOf(content, `${pointer}/content`, leftOut);
+  return withMessageControl(partsOf(content, `${pointer}/content`, leftOut), message, pointer, leftOut);
 }
 
 function resultPart(message: JsonObject, pointer: string, leftOut: LeftOut): ToolResultPart {
   const { content, tool_call_id: id } = leftOut.read(message, pointer, ['role', 'content', 'tool_call_id']);
   const parts = onlyTexts(partsOf(content, `${pointer}/content`, leftOut));
-  return toolResultPart(textAt(id, `${pointer}/tool_call_id`), parts, pointer);
+  const result = toolResultPart(textAt(id, `${pointer}/tool_call_id`), parts, pointer);
+  return withCacheControl(result, message, pointer, leftOut);
 }
 
 const partsOf = partsReader([
@@ -263,7 +273,7 @@ function assistantParts(message: JsonObject, pointer: string, names: ToolNames, 
   if (!saysNothing(read.function_call))
     refuse(`${pointer}/function_call`, 'cannot be expressed for this target: send tool_calls');
   const refused = placedText(refusal, `${pointer}/refusal`);
-  return [
+  const parts: ReadonlyArray<Part> = [
     ...reasoningParts(thought, details, pointer, leftOut),
     ...partsOf(content, `${pointer}/content`, leftOut),
     ...(refused === null ? [] : [{ kind: 'text', text: refused.value, pointer: refused.pointer } as const]),
@@ -271,6 +281,7 @@ function assistantParts(message: JsonObject, pointer: string, names: ToolNames, 
       callOf(call, `${pointer}/tool_calls/${index}`, names, leftOut),
     ),
   ];
+  return withMessageControl(parts, message, pointer, leftOut);
 }
 
 function callOf(call: Json, pointer: string, names: ToolNames, leftOut: LeftOut): ToolCallPart {
@@ -286,7 +297,8 @@ function callOf(call: Json, pointer: string, names: ToolNames, leftOut: LeftOut)
   const name = calledName(read.name, `${place}/name`, names);
   const text = textAt(read[from], `${place}/${from}`);
   const given = kind === 'function' ? text : freeTextArguments(text ?? '');
-  return toolCallPart({ id: textAt(id, `${pointer}/id`), name, given }, pointer);
+  const part = toolCallPart({ id: textAt(id, `${pointer}/id`), name, given }, pointer);
+  return withCacheControl(part, call, pointer, leftOut);
 }
 
 /** The details that the gateway gave this client, or else the text of the reasoning. */

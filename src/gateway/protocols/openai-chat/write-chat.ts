@@ -18,6 +18,7 @@ import {
 } from '#gateway/neutral/conversation.ts';
 import { pairCalls } from '#gateway/neutral/paired-calls.ts';
 import { urlOf } from '#gateway/neutral/source.ts';
+import { leaveOutCacheControl } from '#gateway/protocols/cache-control.ts';
 import { orUnsupported, refuse } from '#gateway/protocols/parsing.ts';
 import type { WrittenRequest } from '#gateway/protocols/protocol.ts';
 import type { TargetModel } from '#gateway/protocols/target-model.ts';
@@ -38,6 +39,7 @@ export function writeChat(conversation: Conversation, model: TargetModel): E.Eit
 
 function requestOf(conversation: Conversation, target: TargetModel): WrittenRequest {
   const ignored = new Set<string>();
+  leaveOutCacheControl(conversation, ignored);
   const { system, tools, temperature, topP, topK, output, reasoning } = conversation;
   if (topK !== null) ignored.add(topK.pointer);
   if (reasoning !== null && !target.reasoning && reasoning.effort !== 'none') ignored.add(reasoning.pointer);

@@ -15,6 +15,7 @@ import type {
   Unsupported,
 } from '#gateway/neutral/conversation.ts';
 import { fileSourceOf, sourceOf } from '#gateway/neutral/source.ts';
+import { promptControl, withCacheControl, withMessageControl } from '#gateway/protocols/cache-control.ts';
 import { freeTextArguments } from '#gateway/protocols/free-text.ts';
 import { LeftOut } from '#gateway/protocols/left-out.ts';
 import {
@@ -141,6 +142,7 @@ function parsedOf(body: JsonObject, input: Json | undefined): ParsedRequest {
     output: outputOf(asked.text, leftOut),
     reasoning: reasoningOf(asked.reasoning, leftOut),
     isStreamed: asked.stream === true,
+    ...promptControl(body, leftOut),
   };
   return { conversation, ignored: leftOut.pointers };
 }
@@ -207,9 +209,9 @@ function turnOf(item: JsonObject, pointer: string, names: ToolNames, leftOut: Le
     case 'message':
       return messageTurn(item, pointer, leftOut);
     case 'function_call':
-      return { role: 'assistant', parts: [functionCallPart(item, pointer, names, leftOut)] };
+      return callTurn(functionCallPart(item, pointer, names, leftOut), item, pointer, leftOut);
     case 'custom_tool_call':
-      return { role: 'assistant', parts: [customCallPart(item, pointer, names, leftOut)] };
+      return callTurn(customCallPart(item, pointer, names, leftOut), item, pointer, leftOut);
     case 'function_call_output':
     case 'custom_tool_call_output':
       return { role: 'user', parts: [resultPart(item, pointer, leftOut)] };
@@ -220,12 +222,16 @@ function turnOf(item: JsonObject, pointer: string, names: ToolNames, leftOut: Le
   }
 }
 
+function callTurn(call: ToolCallPart, item: JsonObject, pointer: string, leftOut: LeftOut): Turn {
+  return { role: 'assistant', parts: [withCacheControl(call, item, pointer, leftOut)] };
+}
+
 /** What says which item it is, for the gateway alone. */
 const itemMembers = ['type', 'id'] as const;
 
 function messageTurn(item: JsonObject, pointer: string, leftOut: LeftOut): Turn {
   const { role, content } = leftOut.read(item, pointer, [...itemMembers, 'role', 'content']);
-  const parts = partsOf(content, `${pointer}/content`, leftOut);
+  const parts = withMessageControl(partsOf(content, `${pointer}/content`, leftOut), item, pointer, leftOut);
   if (role === 'user') return { role, parts };
   if (role === 'assistant') return { role, parts: onlyTexts(parts) };
   if (role === 'system' || role === 'developer') return { role: 'system', parts };
@@ -256,7 +262,8 @@ function callPart(
 
 function resultPart(item: JsonObject, pointer: string, leftOut: LeftOut): ToolResultPart {
   const { call_id: id, output } = leftOut.read(item, pointer, [...itemMembers, 'call_id', 'output']);
-  return toolResultPart(textAt(id, `${pointer}/call_id`), partsOf(output, `${pointer}/output`, leftOut), pointer);
+  const parts = partsOf(output, `${pointer}/output`, leftOut);
+  return withCacheControl(toolResultPart(textAt(id, `${pointer}/call_id`), parts, pointer), item, pointer, leftOut);
 }
 
 /** The opaque part of a provider's own is none that another protocol reads. */
