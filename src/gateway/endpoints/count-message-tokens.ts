@@ -57,6 +57,7 @@ export const countMessageTokens = endpoint({
 
 /** What else a provider may not find: then the client has to know it. */
 const otherSubjects = /(?<![a-z])(?:model|deployment|engine|file|container)(?![a-z])/i;
+const foreignThought = /signature.{0,40}thinking|thinking.{0,40}signature/i;
 const countNames = /count[_ -]?tokens|token count/i;
 const absences =
   /not (?:found|supported|implemented|available|allowed)|unsupported|unknown|invalid url|no (?:route|handler|parser|such)/i;
@@ -72,6 +73,8 @@ function isMissing(failure: AttemptFailure): boolean {
   const text = error === null ? (body?.toString('utf8') ?? '') : `${error.code} ${error.message}`;
   const said = text.slice(0, maxReadLength);
   const isNamed = countNames.test(said);
+  // A conversation that began at another model has thoughts that Anthropic did not sign.
+  if (status === 400 && foreignThought.test(said)) return true;
   // A page or an empty body comes from a server without the path.
   if (status === 404) return error === null || isNamed || !otherSubjects.test(said);
   return (status === 400 || status === 422) && isNamed && absences.test(said);

@@ -94,7 +94,8 @@ describe('what a provider of chats needs back', function () {
             'stop',
           ]);
           assert.deepEqual(ignored.slice(0, 3), ['', '', ''], 'nothing of the first question is left out');
-          assert.notEqual(ignored[3], '', 'what the first question needed is named');
+          const hasReasoning = Object.keys(provider.given(0)).length > 0;
+          assert.equal(ignored[3] !== '', hasReasoning, 'the reasoning of the first question is named');
         });
 
   for (const isStreamed of [false, true])

@@ -18,6 +18,8 @@ export interface StatefulProvider {
   readonly given: (turn: number) => Body;
   /** The deltas in which a stream has that. */
   readonly deltas: (turn: number) => ReadonlyArray<Body>;
+  /** Those after its calls or its text. */
+  readonly late?: (turn: number) => ReadonlyArray<Body>;
   /** What the first call of a message has in addition. */
   readonly ofCall?: (turn: number) => Body;
   /** The members of its target in the configuration. */
@@ -73,7 +75,40 @@ export const statefulProviders: ReadonlyArray<StatefulProvider> = [
     given: (turn) => ({ reasoning_details: details(turn).slice(1) }),
     deltas: (turn) => [{ reasoning_details: details(turn).slice(1) }],
   },
+  {
+    name: 'OpenRouter with what is encrypted after the calls',
+    page: 'https://openrouter.ai/docs/use-cases/reasoning-tokens#preserving-reasoning-blocks',
+    given: (turn) => ({ reasoning: thought(turn), reasoning_details: details(turn) }),
+    deltas: (turn) => [{ reasoning: thought(turn), reasoning_details: [{ ...details(turn)[0], signature: null }] }],
+    late: (turn) => [
+      { reasoning_details: [{ type: 'reasoning.text', signature: `sig-${turn}`, index: 0 }] },
+      { reasoning_details: details(turn).slice(1) },
+    ],
+  },
+  {
+    name: 'Gemini',
+    page: 'https://ai.google.dev/gemini-api/docs/thought-signatures',
+    given: () => ({}),
+    deltas: () => [],
+    ofCall: (turn) => ({ extra_content: { google: { thought_signature: `Cr+/${turn}==` } } }),
+  },
+  {
+    name: 'Gemini with a signature of its message too',
+    page: 'https://ai.google.dev/gemini-api/docs/thought-signatures',
+    given: (turn) => ({ extra_content: { google: { thought_signature: `of message ${turn}` } } }),
+    deltas: (turn) => [
+      { content: '', extra_content: { google: { thought: true, thought_signature: `of message ${turn}` } } },
+    ],
+    ofCall: (turn) => ({ extra_content: { google: { thought_signature: `of call ${turn}` } } }),
+  },
 ];
+
+const thoughtless: StatefulProvider = {
+  name: 'a model that does not think',
+  page: 'https://platform.openai.com/docs/api-reference/chat/create',
+  given: () => ({}),
+  deltas: () => [],
+};
 
 const call = (id: string, day: string, more: Body = {}): Body => ({
   ...{ id, type: 'function', function: { name: 'opening_hours', arguments: JSON.stringify({ day }) } },
@@ -90,13 +125,13 @@ function messageOf({ given, ofCall }: StatefulProvider, turn: number): Body {
 }
 
 /** Which of its messages a provider wants back as it said them. */
-export type Wanted = 'since the last question' | 'all with calls' | 'none';
+export type Wanted = 'since the last question' | 'all with calls' | 'none' | 'none of others';
 
 /** Plays a provider. It refuses a request without what it wants back, and with reasoning that it does not want. */
 export function play(provider: StatefulProvider, wanted: Wanted): StrictProvider {
   const rules = [
     ...rulesOfChats({ takesReasoning: true }),
-    rule(provider.page, (body) => faultIn(body, provider, wanted)),
+    rule(provider.page, (body) => (wanted === 'none of others' ? null : faultIn(body, provider, wanted))),
   ];
   return strictChat((res, body) => {
     const turn = listOf(body.messages).filter(({ role }) => role === 'assistant').length;
@@ -137,7 +172,12 @@ function stateOf({ role: _, content: __, tool_calls: calls, ...members }: Body):
 const common = { id: 'chatcmpl-fake', created: 1_767_225_600, model: 'x' };
 const usage = { prompt_tokens: 15, completion_tokens: 7, total_tokens: 22 };
 
-function streamOf({ deltas }: StatefulProvider, turn: number, message: Body, reason: string): ReadonlyArray<string> {
+function streamOf(
+  { deltas, late }: StatefulProvider,
+  turn: number,
+  message: Body,
+  reason: string,
+): ReadonlyArray<string> {
   const chunk = (delta: Body, finish: string | null = null, more: Body = {}) =>
     `data: ${JSON.stringify({ ...common, object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason: finish }], ...more })}\n\n`;
   const calls = listOf(message.tool_calls);
@@ -146,12 +186,14 @@ function streamOf({ deltas }: StatefulProvider, turn: number, message: Body, rea
     ...deltas(turn).map((delta) => chunk(delta)),
     ...calls.map((each, index) => chunk({ tool_calls: [{ index, ...each }] })),
     ...(calls.length === 0 ? [chunk({ content: message.content })] : []),
+    ...(late?.(turn) ?? []).map((delta) => chunk(delta)),
     chunk({}, reason, { usage }),
     'data: [DONE]\n\n',
   ];
 }
 
-/** A provider by its name. */
+/** A provider by its name, or one that gives nothing. */
 export function named(name: string): StatefulProvider {
+  if (name === thoughtless.name) return thoughtless;
   return statefulProviders.find((provider) => provider.name === name) ?? assert.fail(name);
 }

@@ -39,7 +39,7 @@ function textRequestOf(request: MessagesRequest): TextRequest {
     repeatedBytes: 0,
     asksForUsage: () => true,
     isContinuable: () => isContinuable(request),
-    mustTranslate: request.hasForeignReasoning,
+    mustTranslate: request.hasForeignTurns,
     unsupportedBy: () => null,
     changed: ({ target: { model }, continueFrom }) => ({
       body: messagesBody(request, model, continueFrom),

@@ -8,6 +8,7 @@ import {
   continueRead,
   inputError,
   type JsonRequest,
+  lastMember,
   MemberCollector,
   type Place,
   type ReadBody,
@@ -30,14 +31,18 @@ import {
 import { ownPrefix } from '#gateway/protocols/signature-text.ts';
 import type { Json } from '#shared/json/json.ts';
 import type { JsonListener } from '#shared/json/json-scanner.ts';
+import { CalledTurn } from './called-turn.ts';
 import { ServerToolResults } from './server-tool-results.ts';
 
 /** The parts of a request of Messages that the gateway reads. */
 export interface MessagesRequest extends JsonRequest {
   readonly model: string;
   readonly isStreamed: boolean;
-  /** Whether its messages hold reasoning that is not Anthropic's, which Anthropic refuses. */
-  readonly hasForeignReasoning: boolean;
+  /**
+   * Whether another model has made a part of its conversation in a way that Anthropic refuses: reasoning that is not
+   * Anthropic's, or calls without a thought before them in a turn that thinks with a budget.
+   */
+  readonly hasForeignTurns: boolean;
 }
 
 const names = wantedNames({ model: [], messages: [], max_tokens: [], stream: [], tools: [], thinking: ['type'] }, [
@@ -122,8 +127,15 @@ function checkMessagesRequest(
     ...request,
     model: said('model') as string,
     isStreamed: said('stream') === true,
-    hasForeignReasoning: listener.signatures.found.some((place) => isForeign(bytes, place)),
+    hasForeignTurns:
+      listener.signatures.found.some((place) => isForeign(bytes, place)) ||
+      (listener.called.lacksThought && isThinking(request)),
   });
+}
+
+function isThinking({ bytes, members }: JsonRequest): boolean {
+  const inside = lastMember(members, 'thinking')?.inside ?? null;
+  return inside !== null && scalarMember(bytes, inside, 'type') === 'enabled';
 }
 
 function isForeign(bytes: Buffer, { valueStart, end }: Place): boolean {
@@ -150,6 +162,7 @@ class MessagesListener implements JsonListener {
   readonly messages: MessageChecker;
   readonly ids: IdSuspicion;
   readonly signatures: PlaceFinder;
+  readonly called: CalledTurn;
   #isInMessages = false;
 
   constructor(bytes: Buffer) {
@@ -157,6 +170,7 @@ class MessagesListener implements JsonListener {
     this.messages = new MessageChecker(bytes);
     this.ids = new IdSuspicion(bytes, messagesIdRules);
     this.signatures = new PlaceFinder(bytes, signatures);
+    this.called = new CalledTurn(bytes);
     this.maxLevel = this.ids.maxLevel;
   }
 
@@ -166,6 +180,7 @@ class MessagesListener implements JsonListener {
     if (level === 1) this.#isInMessages = this.members.current === 'messages';
     if (level > 0 && !this.#isInMessages) return;
     this.signatures.begin(level, start, nameStart, nameEnd);
+    if (level > 0 && level < 6) this.called.begin(level, start, nameStart, nameEnd);
     if (level > 0 && level < 4) this.messages.begin(level, start, nameStart, nameEnd);
   }
 
@@ -173,6 +188,7 @@ class MessagesListener implements JsonListener {
     if (level < 3) this.members.end(level, end);
     if (!this.#isInMessages) return;
     this.signatures.end(level, end);
+    if (level === 3 || level === 5) this.called.end(level, end);
     if (level < 4) this.messages.end(level, end);
   }
 }

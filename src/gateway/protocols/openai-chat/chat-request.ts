@@ -28,6 +28,7 @@ import {
 } from '#gateway/protocols/provider-ids.ts';
 import type { Json } from '#shared/json/json.ts';
 import type { JsonListener } from '#shared/json/json-scanner.ts';
+import { OwnDetails } from './own-details.ts';
 
 /** The parts of a chat request that the gateway reads. */
 export interface ChatRequest extends JsonRequest {
@@ -40,6 +41,8 @@ export interface ChatRequest extends JsonRequest {
   readonly files: ReadonlyArray<NamedId>;
   /** The place of the content of the user's last message; null without one. */
   readonly lastUserContent: Place | null;
+  /** What the gateway wrote for the client of the reasoning of other protocols. */
+  readonly ownDetails: Pick<OwnDetails, 'edits' | 'pointers'>;
   /** Whether the last message is the user's, and not for example the result of a tool. */
   readonly isUserLast: boolean;
 }
@@ -118,6 +121,7 @@ function checkChatRequest(request: JsonRequest, listener: ChatListener, ids: Nam
     stream: stream === true,
     lastUserContent: listener.messages.lastUserContent,
     isUserLast: listener.messages.isUserLast,
+    ownDetails: listener.ownDetails,
     choices: typeof choices === 'number' && choices >= 1 ? choices : 1,
   });
 }
@@ -128,12 +132,14 @@ class ChatListener implements JsonListener {
   readonly members: MemberCollector;
   readonly messages: MessageChecker;
   readonly ids: IdSuspicion;
+  readonly ownDetails: OwnDetails;
   #isInMessages = false;
 
   constructor(bytes: Buffer) {
     this.members = new MemberCollector(bytes, chatNames);
     this.messages = new MessageChecker(bytes);
     this.ids = new IdSuspicion(bytes, chatIdRules);
+    this.ownDetails = new OwnDetails(bytes);
     this.maxLevel = this.ids.maxLevel;
   }
 
@@ -141,12 +147,16 @@ class ChatListener implements JsonListener {
     this.ids.begin(nameStart, nameEnd);
     if (level < 3) this.members.begin(level, start, nameStart, nameEnd);
     if (level === 1) this.#isInMessages = this.members.current === 'messages';
-    if (this.#isInMessages && level < 4) this.messages.begin(level, start, nameStart, nameEnd);
+    if (!this.#isInMessages) return;
+    if (level < 4) this.messages.begin(level, start, nameStart, nameEnd);
+    if (level < 6) this.ownDetails.begin(level, start, nameStart, nameEnd);
   }
 
   end(level: number, end: number): void {
     if (level < 3) this.members.end(level, end);
-    if (this.#isInMessages && level < 4) this.messages.end(level, end);
+    if (!this.#isInMessages) return;
+    if (level < 4) this.messages.end(level, end);
+    if (level === 3) this.ownDetails.end(level, end);
   }
 }
 

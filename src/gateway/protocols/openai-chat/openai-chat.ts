@@ -14,7 +14,10 @@ import { waitingComment } from '#gateway/framing/sse-event.ts';
 import type { StreamInterpreter } from '#gateway/framing/stream-interpreter.ts';
 import type { Answer } from '#gateway/neutral/answer.ts';
 import type { AnswerWriter } from '#gateway/neutral/answer-event.ts';
+import type { Unsupported } from '#gateway/neutral/conversation.ts';
+import { leftOutMessage } from '#gateway/protocols/parsing.ts';
 import type {
+  NativeTarget,
   ReasoningHint,
   RequestChanges,
   TextProtocol,
@@ -75,12 +78,13 @@ class ChatTextRequest implements TextRequest {
     return isContinuable(this.#request);
   }
 
-  unsupportedBy(): null {
-    return null;
+  unsupportedBy(_target: NativeTarget, isStrict: () => boolean): Unsupported | null {
+    const [pointer] = this.#request.ownDetails.pointers;
+    return pointer === undefined || !isStrict() ? null : { pointer, message: leftOutMessage };
   }
 
   changed(changes: RequestChanges): WrittenRequest {
-    return { body: chatBody(this.#request, changes), ignored: [] };
+    return { body: chatBody(this.#request, changes), ignored: this.#request.ownDetails.pointers };
   }
 
   watch({ keepsText, takesUsageOut }: Watched): StreamInterpreter {
@@ -107,14 +111,14 @@ export function asksForUsage({ bytes, members }: ChatRequest): boolean {
 }
 
 /**
- * A chat request's bytes for a target: the model is replaced, `reasoning` is removed if it chose the model, and every
- * other byte is unchanged.
+ * A chat request's bytes for a target: the model is replaced, `reasoning` is removed if it chose the model, reasoning that
+ * the gateway wrote for another protocol is removed, and every other byte is unchanged.
  */
 function chatBody(request: ChatRequest, { target: { model }, asksUsage, continueFrom }: RequestChanges): Buffer {
   const { bytes, members } = request;
   const replace = { model: asciiJson(model) };
   const edits = editsOf(members, request.model === 'auto' ? { replace, remove: ['reasoning'] } : { replace });
-  const more: Edit[] = [];
+  const more: Edit[] = [...request.ownDetails.edits];
   if (asksUsage && !asksForUsage(request)) more.push(...usageEdits(members));
   if (continueFrom !== null) more.push(...prefillEdits(members, continueFrom));
   return applyEdits(bytes, more.length === 0 ? edits : inPlace([...edits, ...more]));

@@ -12,7 +12,7 @@ import type { TargetModel } from '#gateway/protocols/target-model.ts';
 import { isObject, type JsonObject } from '#shared/json/json.ts';
 import { JsonScanner } from '#shared/json/json-scanner.ts';
 import { withExtra } from './extra-content.ts';
-import { type MessageState, readState, reasoningMembers } from './message-state.ts';
+import { type MessageState, readState } from './message-state.ts';
 import { ReasoningDetails } from './reasoning-details.ts';
 
 type Members = Readonly<Record<string, WritableJson | undefined>>;
@@ -44,8 +44,9 @@ export class ReturnedState {
 
   /**
    * The members for the reasoning of an assistant's turn. Where the configuration says that reasoning goes back, so does
-   * that of an unknown maker, as the text that it is: some clients lose what says who made it. A message with calls then
-   * always has the member, because DeepSeek refuses one without it (https://api-docs.deepseek.com/guides/thinking_mode).
+   * that of an unknown maker, as the text that it is: some clients lose what says who made it. A message with calls and
+   * without anything else to go back then has an empty text, because DeepSeek refuses one without the member
+   * (https://api-docs.deepseek.com/guides/thinking_mode).
    * @param turn its index
    */
   ofMessage(parts: ReadonlyArray<Part>, turn: number): Members {
@@ -57,9 +58,10 @@ export class ReturnedState {
       if (own === null) this.#ignored.add(part.pointer);
       return own ?? [];
     });
-    const needsMember = isReturned && returnsReasoning !== null && parts.some(({ kind }) => kind === 'tool-call');
-    const [usual] = reasoningMembers;
-    return { ...(needsMember && returned.length === 0 ? { [usual]: '' } : {}), ...membersOf(returned) };
+    const calls = parts.filter((part) => part.kind === 'tool-call');
+    const hasOwn = returned.length > 0 || calls.some(({ state }) => state?.of === this.#target.id);
+    const needsMember = isReturned && returnsReasoning !== null && calls.length > 0 && !hasOwn;
+    return needsMember ? { reasoning_content: '' } : membersOf(returned);
   }
 
   /** The member for what a call needs back. Of the calls of one message Gemini signs the first. */
