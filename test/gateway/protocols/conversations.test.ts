@@ -7,7 +7,7 @@ import { openAiChat } from '#gateway/protocols/openai-chat/openai-chat.ts';
 import type { TextProtocol } from '#gateway/protocols/protocol.ts';
 import { plainTarget } from '#test/gateway/support/plain-target.ts';
 import { chatRules } from '#test/gateway/support/strict-chat.ts';
-import { messagesRules } from '#test/gateway/support/strict-messages.ts';
+import { messagesRules, signatureOf } from '#test/gateway/support/strict-messages.ts';
 import { isObject, type Rule } from '#test/gateway/support/strict-provider.ts';
 
 const pointer = '';
@@ -111,8 +111,9 @@ function turnsOf(
 function withReasoning(conversation: Conversation): Conversation {
   const turns = conversation.turns.map(({ role, parts }, index): Turn => {
     if (role !== 'assistant') return { role, parts };
-    const signature = { of: 'anthropic-messages', value: `signed${index}`, isRedacted: index % 4 === 1 };
-    const thought = signature.isRedacted ? '' : `Thought ${index}`;
+    const isRedacted = index % 4 === 1;
+    const thought = isRedacted ? '' : `Thought ${index}`;
+    const signature = { of: 'anthropic-messages', value: signatureOf(thought), isRedacted };
     return { role, parts: [{ kind: 'reasoning', text: thought, signature, pointer }, ...parts] };
   });
   return { ...conversation, turns };

@@ -14,7 +14,7 @@ import { isObject, type JsonObject } from '#shared/json/json.ts';
 import { answers, eventsOf } from '#test/gateway/protocols/arbitrary-answers.ts';
 import { plainTarget } from '#test/gateway/support/plain-target.ts';
 import { chatRules } from '#test/gateway/support/strict-chat.ts';
-import { messagesRules } from '#test/gateway/support/strict-messages.ts';
+import { messagesRules, signatureOf } from '#test/gateway/support/strict-messages.ts';
 import { eventsOfResponse, openAiResponse, responsesRules } from '#test/gateway/support/strict-responses.ts';
 
 const runs = { numRuns: 200 };
@@ -43,8 +43,11 @@ function comparable(value: unknown): unknown {
 
 /** With the signature that the strict provider of Messages knows. */
 function signed(answer: Answer): Answer {
-  const signature = { of: 'anthropic-messages', value: 'signed==', isRedacted: false };
-  return { ...answer, parts: answer.parts.map((part) => (part.kind === 'reasoning' ? { ...part, signature } : part)) };
+  const parts = answer.parts.map((part) => {
+    if (part.kind !== 'reasoning') return part;
+    return { ...part, signature: { of: 'anthropic-messages', value: signatureOf(part.text), isRedacted: false } };
+  });
+  return { ...answer, parts };
 }
 
 function writeReplay(response: JsonObject, after: number | null): string {

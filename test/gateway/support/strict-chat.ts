@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import {
   type Answer,
   type Body,
@@ -5,6 +6,7 @@ import {
   isText,
   listOf,
   nextTurn,
+  type Refuse,
   type Rule,
   refuseAsOpenAi,
   rule,
@@ -33,11 +35,23 @@ const ofRole: Readonly<Record<string, ReadonlyArray<string>>> = {
   tool: ['role', 'content', 'tool_call_id'],
 };
 
-function membersOf(role: string, takesReasoning: boolean): ReadonlyArray<string> {
+/** The members that a provider takes beside OpenAI's, because it gives them. */
+export interface StateMembers {
+  readonly message: ReadonlyArray<string>;
+  readonly call: ReadonlyArray<string>;
+}
+
+/** OpenAI gives none. */
+const noState: StateMembers = { message: [], call: [] };
+
+function unknownInMessage(message: Body, state: StateMembers): string | null {
+  const role = String(message.role);
   const known = ofRole[role] ?? [];
-  return role === 'assistant' && takesReasoning
-    ? [...known, 'reasoning_content', 'reasoning', 'reasoning_details', 'extra_content']
-    : known;
+  const unknown = unknownIn(message, role === 'assistant' ? [...known, ...state.message] : known);
+  return listOf(message.tool_calls).reduce<string | null>(
+    (fault, call) => fault ?? unknownIn(call, ['id', 'type', 'index', 'function', 'custom', ...state.call]),
+    unknown,
+  );
 }
 
 const messagesOf = (body: Body) => listOf(body.messages);
@@ -77,9 +91,9 @@ function isAnswering(messages: ReadonlyArray<Body>, index: number): boolean {
 
 /**
  * What OpenAI's reference refuses.
- * @param takesReasoning whether an assistant's message may have its reasoning, as other providers than OpenAI take it
+ * @param state what a provider takes in addition
  */
-export const rulesOfChats = ({ takesReasoning }: { readonly takesReasoning: boolean }): ReadonlyArray<Rule> => [
+export const rulesOfChats = (state: StateMembers): ReadonlyArray<Rule> => [
   rule('https://platform.openai.com/docs/api-reference/authentication', (_, { authorization }) =>
     /^Bearer \S+$/.test(authorization ?? '') ? null : 'You did not provide an API key',
   ),
@@ -88,10 +102,7 @@ export const rulesOfChats = ({ takesReasoning }: { readonly takesReasoning: bool
   rule(api, (body) => (messagesOf(body).length > 0 ? null : 'messages: must not be empty')),
   rule(api, (body) => (messagesOf(body).every(({ role }) => String(role) in ofRole) ? null : 'role: is not known')),
   rule(api, (body) =>
-    messagesOf(body).reduce<string | null>(
-      (fault, each) => fault ?? unknownIn(each, membersOf(String(each.role), takesReasoning)),
-      null,
-    ),
+    messagesOf(body).reduce<string | null>((fault, each) => fault ?? unknownInMessage(each, state), null),
   ),
   rule(api, (body) => messagesOf(body).reduce<string | null>((fault, each) => fault ?? faultOfContent(each), null)),
   rule(api, (body) =>
@@ -190,15 +201,31 @@ export const rulesOfChats = ({ takesReasoning }: { readonly takesReasoning: bool
   ),
 ];
 
-export const chatRules = rulesOfChats({ takesReasoning: false });
+export const chatRules = rulesOfChats(noState);
 
 /** A strict provider of chats. @param answer default: it plays one conversation */
-export function strictChat(answer: Answer = playConversation, rules = chatRules): StrictProvider {
-  return strictProvider(rules, refuseAsOpenAi, answer);
+export function strictChat(
+  answer: Answer = playConversation,
+  rules = chatRules,
+  refuse: Refuse = refuseAsOpenAi,
+): StrictProvider {
+  return strictProvider(rules, refuse, answer);
 }
 
-const playConversation: Answer = (res, body) => {
-  const { message, reason } = answerTo(body);
+const playConversation: Answer = (res, body) => sendChat(res, body, answerTo(body));
+
+/** What a provider says in one turn. */
+export interface SaidChat {
+  /** The message of a whole answer. */
+  readonly message: Body;
+  /** What comes in a stream before its text and its calls; missing for nothing. */
+  readonly deltas?: ReadonlyArray<Body>;
+}
+
+/** Answers a request, whole or streamed as it asks. */
+export function sendChat(res: ServerResponse, body: Body, said: SaidChat): void {
+  const { message } = said;
+  const reason = listOf(message.tool_calls).length > 0 ? 'tool_calls' : 'stop';
   const common = { id: 'chatcmpl-fake', created: 1_767_225_600, model: body.model };
   const usage = {
     prompt_tokens: 15,
@@ -208,34 +235,29 @@ const playConversation: Answer = (res, body) => {
   };
   if (body.stream === true) {
     const wantsUsage = isObject(body.stream_options) && body.stream_options.include_usage === true;
-    sendEvents(res, chunksOf(common, message, reason, wantsUsage ? usage : null));
+    sendEvents(res, chunksOf(common, said, reason, wantsUsage ? usage : null));
     return;
   }
   const choices = [{ index: 0, message, logprobs: null, finish_reason: reason }];
   sendJson(res, { ...common, object: 'chat.completion', choices, usage });
-};
-
-interface Said {
-  readonly message: Body;
-  readonly reason: string;
 }
 
-function answerTo(body: Body): Said {
+function answerTo(body: Body): SaidChat {
   const messages = messagesOf(body);
   const results = messages.filter(({ role }) => role === 'tool').map(textOf);
   const turn = nextTurn(results, listOf(body.tools).length > 0, textOf(messages.at(-1) ?? {}));
-  if (turn.kind === 'text')
-    return { message: { role: 'assistant', content: turn.text, refusal: null }, reason: 'stop' };
+  if (turn.kind === 'text') return { message: { role: 'assistant', content: turn.text, refusal: null } };
   const given = JSON.stringify({ day: turn.day });
   const call = {
     id: `call_${results.length}`,
     type: 'function',
     function: { name: 'opening_hours', arguments: given },
   };
-  return { message: { role: 'assistant', content: null, refusal: null, tool_calls: [call] }, reason: 'tool_calls' };
+  return { message: { role: 'assistant', content: null, refusal: null, tool_calls: [call] } };
 }
 
-function textOf({ content }: Body): string {
+/** The text of a message. */
+export function textOf({ content }: Body): string {
   if (isText(content)) return content;
   return listOf(content)
     .map(({ text }) => (isText(text) ? text : ''))
@@ -243,18 +265,24 @@ function textOf({ content }: Body): string {
 }
 
 /** The chunks of a stream, with OpenAI's padding. */
-function chunksOf(common: Body, message: Body, reason: string, usage: Body | null): ReadonlyArray<string> {
+function chunksOf(
+  common: Body,
+  { message, deltas = [] }: SaidChat,
+  reason: string,
+  usage: Body | null,
+): ReadonlyArray<string> {
   const chunk = (choices: ReadonlyArray<Body>, more: Body = {}) =>
     `data: ${JSON.stringify({ ...common, object: 'chat.completion.chunk', choices, ...more, obfuscation: 'x8Kf2' })}\n\n`;
   const choice = (delta: Body, finish: string | null = null) =>
     chunk([{ index: 0, delta, logprobs: null, finish_reason: finish }], usage === null ? {} : { usage: null });
-  const [call] = listOf(message.tool_calls);
+  const calls = listOf(message.tool_calls);
   const said =
-    call === undefined
+    calls.length === 0
       ? Array.from(String(message.content), (letter) => choice({ content: letter }))
-      : callDeltas(call).map((delta) => choice({ tool_calls: [delta] }));
+      : calls.flatMap(callDeltas).map((delta) => choice({ tool_calls: [delta] }));
   return [
-    choice({ role: 'assistant', content: call === undefined ? '' : null, refusal: null }),
+    choice({ role: 'assistant', content: calls.length === 0 ? '' : null, refusal: null }),
+    ...deltas.map((delta) => choice(delta)),
     ...said,
     choice({}, reason),
     ...(usage === null ? [] : [chunk([], { usage })]),
@@ -262,10 +290,10 @@ function chunksOf(common: Body, message: Body, reason: string, usage: Body | nul
   ];
 }
 
-function callDeltas(call: Body): ReadonlyArray<Body> {
-  const { name, arguments: given } = call.function as { name: string; arguments: string };
+function callDeltas({ function: called, ...call }: Body, index: number): ReadonlyArray<Body> {
+  const { name, arguments: given } = called as { name: string; arguments: string };
   return [
-    { index: 0, id: call.id, type: 'function', function: { name, arguments: '' } },
-    ...Array.from(given, (letter) => ({ index: 0, function: { arguments: letter } })),
+    { index, ...call, function: { name, arguments: '' } },
+    ...Array.from(given, (letter) => ({ index, function: { arguments: letter } })),
   ];
 }

@@ -39,6 +39,11 @@ const between = (value: unknown, least: number, most: number) =>
 
 const callId = /^[a-zA-Z0-9_-]+$/;
 
+/** The signature of a thought. Anthropic's is opaque too, and belongs to one thought alone. */
+export function signatureOf(thought: string): string {
+  return `signed-${Buffer.from(thought).toString('base64')}`;
+}
+
 function faultOfBlock(block: Body): string | null {
   switch (block.type) {
     case 'text':
@@ -51,9 +56,7 @@ function faultOfBlock(block: Body): string | null {
         ? null
         : 'tool_result.tool_use_id: is required';
     case 'thinking':
-      return isText(block.signature) && block.signature.startsWith('signed')
-        ? null
-        : 'Invalid signature in thinking block';
+      return block.signature === signatureOf(String(block.thinking)) ? null : 'Invalid `signature` in `thinking` block';
     case 'redacted_thinking':
       return isText(block.data) ? null : 'redacted_thinking.data: is required';
     case 'image':
@@ -129,13 +132,22 @@ function hasLateResult(message: Body): boolean {
   return other !== -1 && blocks.slice(other).some(({ type }) => type === 'tool_result');
 }
 
-/** Whether a model that thinks has called a tool without its thoughts, whose results it now gets. */
-function lacksThoughts({ messages }: Body): boolean {
-  const [called, answered] = listOf(messages).slice(-2);
-  if (called === undefined || answered === undefined || called.role !== 'assistant') return false;
+/** Why a model that thinks refuses results of calls that it gets without its thoughts; null if it does not. */
+function faultOfThoughts({ messages, thinking: asked }: Body): string | null {
+  if (!isObject(asked) || asked.type === 'disabled') return null;
+  const all = listOf(messages);
+  const [called, answered] = all.slice(-2);
+  if (called === undefined || answered === undefined || called.role !== 'assistant') return null;
   const [first] = blocksOf(called);
   const isResult = blocksOf(answered).some(({ type }) => type === 'tool_result');
-  return isResult && first?.type !== 'thinking' && first?.type !== 'redacted_thinking';
+  if (!isResult || first?.type === 'thinking' || first?.type === 'redacted_thinking') return null;
+  return (
+    `messages.${all.length - 2}.content.0.type: Expected \`thinking\` or \`redacted_thinking\`, but found ` +
+    `\`${String(first?.type)}\`. When \`thinking\` is enabled, a final \`assistant\` message must start with a thinking ` +
+    'block (preceeding the lastmost set of `tool_use` and `tool_result` blocks). We recommend you include thinking ' +
+    'blocks from previous turns. To avoid this requirement, disable `thinking`. Please consult our documentation at ' +
+    'https://docs.claude.com/en/docs/build-with-claude/extended-thinking'
+  );
 }
 
 /** What Anthropic's reference refuses. */
@@ -236,11 +248,7 @@ export const messagesRules: ReadonlyArray<Rule> = [
   rule(tools, (body) =>
     listOf(body.messages).some(hasLateResult) ? 'tool_result blocks must come first in the content' : null,
   ),
-  rule(thinking, (body) =>
-    isObject(body.thinking) && body.thinking.type !== 'disabled' && lacksThoughts(body)
-      ? 'Expected `thinking` or `redacted_thinking`, but found `tool_use`'
-      : null,
-  ),
+  rule(thinking, faultOfThoughts),
   rule(thinking, ({ thinking: asked, max_tokens: limit }) =>
     isObject(asked) &&
     asked.type === 'enabled' &&
@@ -320,7 +328,7 @@ function answerTo(body: Body): Body {
     role: 'assistant',
     model: body.model,
     content: [
-      ...(thinks ? [{ type: 'thinking', thinking: 'Let me see.', signature: 'signed==' }] : []),
+      ...(thinks ? [{ type: 'thinking', thinking: 'Let me see.', signature: signatureOf('Let me see.') }] : []),
       turn.kind === 'text'
         ? { type: 'text', text: turn.text }
         : { type: 'tool_use', id: `toolu_${results.length}`, name: 'opening_hours', input: { day: turn.day } },

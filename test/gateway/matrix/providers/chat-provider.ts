@@ -15,7 +15,8 @@ export const chatProvider: MatrixProvider = {
   onlyFrom: null,
   entry: { kind: 'openai-compatible' },
   target: { reasoning: true },
-  strict: (answer) => strictChat(answer, rulesOfChats({ takesReasoning: true })),
+  strict: (answer) => strictChat(answer, rulesOfChats({
+    message: ['reasoning_content', 'reasoning', 'reasoning_details', 'extra_content'], call: ['extra_content'] })),
   manners: chatManners,
   getsThoughts: true,
   read: (body) => {

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { ChatAnthropic } from '@langchain/anthropic';
+import { type AIMessageChunk, type BaseMessage, HumanMessage, ToolMessage } from '@langchain/core/messages';
+import { ChatOpenAI } from '@langchain/openai';
+import { chatStates } from '#test/gateway/support/chat-state.ts';
+import { goodKey } from '#test/http/support/fake-service.ts';
+import { type Ask, hoursTool, type LoopClient, type LoopOptions, maxTokens, thinkingTokens } from './loop-client.ts';
+
+/** LangChain, by each of its packages that call the gateway. */
+export const langChainClients: ReadonlyArray<LoopClient> = [
+  {
+    name: '@langchain/openai, chat',
+    begin: (options) => begin(options, openAi(options, false)),
+    drops: chatStates,
+    keepsThoughts: false,
+  },
+  {
+    name: '@langchain/openai, Responses',
+    begin: (options) => begin(options, openAi(options, true)),
+    drops: [],
+    keepsThoughts: true,
+  },
+  {
+    name: '@langchain/anthropic',
+    begin: (options) => begin(options, anthropic(options)),
+    drops: [],
+    keepsThoughts: true,
+  },
+];
+
+function openAi({ url, model }: LoopOptions, useResponsesApi: boolean): ChatOpenAI {
+  return new ChatOpenAI({
+    model,
+    apiKey: goodKey,
+    useResponsesApi,
+    // It sends `reasoning` only to models whose names it knows.
+    modelKwargs: useResponsesApi ? { reasoning: { effort: 'low' } } : { reasoning_effort: 'low' },
+    maxRetries: 0,
+    configuration: { baseURL: `${url}/v1` },
+  });
+}
+
+function anthropic({ url, model }: LoopOptions): ChatAnthropic {
+  return new ChatAnthropic({
+    model,
+    apiKey: goodKey,
+    anthropicApiUrl: url,
+    maxTokens,
+    thinking: { type: 'enabled', budget_tokens: thinkingTokens },
+    maxRetries: 0,
+  });
+}
+
+function begin({ isStreamed }: LoopOptions, model: ChatOpenAI | ChatAnthropic): Ask {
+  const { name, description, parameters, run } = hoursTool;
+  const bound = model.bindTools([{ type: 'function' as const, function: { name, description, parameters } }]);
+  const conversation: BaseMessage[] = [];
+  return async (question) => {
+    conversation.push(new HumanMessage(question));
+    for (;;) {
+      const answer = isStreamed ? await streamed(bound, conversation) : await bound.invoke(conversation);
+      conversation.push(answer);
+      const calls = answer.tool_calls ?? [];
+      if (calls.length === 0) return answer.text;
+      for (const { id, args } of calls)
+        conversation.push(new ToolMessage({ content: run(String(args.day)), tool_call_id: id ?? '' }));
+    }
+  };
+}
+
+/** Adds up the pieces of a streamed message. */
+async function streamed(
+  model: { readonly stream: (conversation: BaseMessage[]) => Promise<AsyncIterable<AIMessageChunk>> },
+  conversation: BaseMessage[],
+): Promise<AIMessageChunk> {
+  let all: AIMessageChunk | null = null;
+  for await (const chunk of await model.stream(conversation)) all = all === null ? chunk : all.concat(chunk);
+  return all ?? assert.fail('the stream is empty');
+}

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { type ChatState, chatStates } from '#test/gateway/support/chat-state.ts';
+import { FakeProvider } from '#test/gateway/support/fake-provider.ts';
+import { type GatewayService, startGateway } from '#test/gateway/support/gateway-service.ts';
+import type { StrictProvider } from '#test/gateway/support/strict-provider.ts';
+import { expectedText, type LoopingMessages, loopingChat, loopingMessages } from './looping-providers.ts';
+
+/** What an agent is asked, one after the other. Each takes parallel calls of a tool, and one more call. */
+export const questions = ['When do you open?', 'Say it again.', 'And again.'];
+
+/** What it answers. */
+export const expectedAnswers: ReadonlyArray<string> = questions.map(() => expectedText);
+
+/** The name of the model at Anthropic. */
+export const claude = 'claude';
+
+/** A gateway whose models are at providers that refuse a later request without what they gave. */
+export class LoopScenario {
+  readonly #chats: ReadonlyMap<ChatState, StrictProvider>;
+  readonly claude: LoopingMessages;
+  readonly #service: GatewayService;
+  readonly #providers: ReadonlyArray<FakeProvider>;
+
+  private constructor(
+    chats: ReadonlyMap<ChatState, StrictProvider>,
+    claude: LoopingMessages,
+    service: GatewayService,
+    providers: ReadonlyArray<FakeProvider>,
+  ) {
+    this.#chats = chats;
+    this.claude = claude;
+    this.#service = service;
+    this.#providers = providers;
+  }
+
+  static async start(): Promise<LoopScenario> {
+    const chats = new Map(chatStates.map((state) => [state, loopingChat(state)]));
+    const claude = loopingMessages();
+    const strict = [...chats.values(), claude];
+    const providers = await Promise.all(strict.map(() => FakeProvider.start()));
+    for (const [index, { behaviour }] of strict.entries()) providers[index]?.answers(behaviour);
+    const service = await startGateway(configurationOf(providers));
+    return new LoopScenario(chats, claude, service, providers);
+  }
+
+  get url(): string {
+    return this.#service.url;
+  }
+
+  chat(state: ChatState): StrictProvider {
+    return this.#chats.get(state) ?? assert.fail();
+  }
+
+  /** Forgets what the providers have refused. */
+  forgetRefusals(): void {
+    for (const { refusals } of [...this.#chats.values(), this.claude]) refusals.length = 0;
+    this.claude.thinking.length = 0;
+  }
+
+  async stop(): Promise<void> {
+    await this.#service.stop();
+    await Promise.all(this.#providers.map((provider) => provider.stop()));
+  }
+}
+
+function configurationOf(providers: ReadonlyArray<FakeProvider>): object {
+  const entries = [
+    ...chatStates.map((state) => [state.model, targetOf(state)] as const),
+    [claude, claudeTarget] as const,
+  ];
+  return {
+    providers: Object.fromEntries(
+      entries.map(([name], index) => {
+        const kind = name === claude ? 'anthropic' : 'openai-compatible';
+        return [name, { kind, baseUrl: providers[index]?.baseUrl, apiKeyEnv: 'PROVIDER_KEY' }];
+      }),
+    ),
+    models: Object.fromEntries(
+      entries.map(([name, target]) => [name, { targets: [{ provider: name, ...target }], retries: 0 }]),
+    ),
+  };
+}
+
+const claudeTarget = { model: 'claude-x', thinking: 'budget' };
+
+function targetOf({ isOfAllTurns, model }: ChatState): object {
+  const target = { model, reasoning: true };
+  return isOfAllTurns ? { ...target } : target;
+}
