@@ -85,5 +85,5 @@ const claudeTarget = { model: 'claude-x', thinking: 'budget' };
 
 function targetOf({ isOfAllTurns, model }: ChatState): object {
   const target = { model, reasoning: true };
-  return isOfAllTurns ? { ...target } : target;
+  return isOfAllTurns ? { ...target, returnsReasoning: 'always' } : target;
 }

@@ -30,7 +30,7 @@ describe('loops of agents', function () {
   for (const client of clients)
     for (const isStreamed of [false, true])
       describe(`${client.name}, ${isStreamed ? 'streamed' : 'whole'}`, () => {
-        for (const state of isNative(client) ? chatStates : []) {
+        for (const state of chatStates) {
           if (isDropped(state, client, isStreamed))
             it(`are refused by ${state.name}, because it does not send back what that needs`, async () => {
               const answers = await converse(client, state.model, isStreamed).catch(failureOf);
@@ -52,8 +52,3 @@ describe('loops of agents', function () {
         });
       });
 });
-
-/** Whether its chats reach a provider of chats as they are. */
-function isNative({ name }: LoopClient): boolean {
-  return name.endsWith('chat') || name.endsWith('compatible');
-}

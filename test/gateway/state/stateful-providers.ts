@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
-import { rulesOfChats, strictChat } from '#test/gateway/support/strict-chat.ts';
+import { allState, rulesOfChats, strictChat } from '#test/gateway/support/strict-chat.ts';
 import {
   type Body,
   listOf,
@@ -130,7 +130,7 @@ export type Wanted = 'since the last question' | 'all with calls' | 'none' | 'no
 /** Plays a provider. It refuses a request without what it wants back, and with reasoning that it does not want. */
 export function play(provider: StatefulProvider, wanted: Wanted): StrictProvider {
   const rules = [
-    ...rulesOfChats({ takesReasoning: true }),
+    ...rulesOfChats(allState),
     rule(provider.page, (body) => (wanted === 'none of others' ? null : faultIn(body, provider, wanted))),
   ];
   return strictChat((res, body) => {

@@ -41,6 +41,12 @@ export interface StateMembers {
   readonly call: ReadonlyArray<string>;
 }
 
+/** What some provider or other gives. */
+export const allState: StateMembers = {
+  message: ['reasoning_content', 'reasoning', 'reasoning_details', 'extra_content'],
+  call: ['extra_content'],
+};
+
 /** OpenAI gives none. */
 const noState: StateMembers = { message: [], call: [] };
 

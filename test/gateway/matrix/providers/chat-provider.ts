@@ -1,4 +1,4 @@
-import { rulesOfChats, strictChat } from '#test/gateway/support/strict-chat.ts';
+import { allState, rulesOfChats, strictChat } from '#test/gateway/support/strict-chat.ts';
 import { type Body, isObject, isText, listOf } from '#test/gateway/support/strict-provider.ts';
 import { type Fault, parsedOrText, type Tool } from '../exchange.ts';
 import { chatManners } from './chat-manners.ts';
@@ -15,8 +15,7 @@ export const chatProvider: MatrixProvider = {
   onlyFrom: null,
   entry: { kind: 'openai-compatible' },
   target: { reasoning: true },
-  strict: (answer) => strictChat(answer, rulesOfChats({
-    message: ['reasoning_content', 'reasoning', 'reasoning_details', 'extra_content'], call: ['extra_content'] })),
+  strict: (answer) => strictChat(answer, rulesOfChats(allState)),
   manners: chatManners,
   getsThoughts: true,
   read: (body) => {
