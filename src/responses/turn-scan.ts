@@ -27,6 +27,8 @@ export interface ScannedItem extends Range {
   readonly encryptedContent: Range | null;
   /** The id of the container in which its code ran. */
   readonly containerId: Range | null;
+  /** The id of the call that it is, or whose result it is. */
+  readonly callId: Range | null;
 }
 
 type Growing = { -readonly [Key in keyof ScannedItem]: ScannedItem[Key] };
@@ -43,7 +45,17 @@ export const describingMembers = [
 /** The types of items that are whole although they may have nothing but an id. None of them names a stored one. */
 export const idAloneTypes = ['compaction_trigger', 'context_compaction'] as const;
 
-const itemMembers = ['type', 'id', 'role', 'content', 'encrypted_content', 'container_id', 'environment', 'output'];
+const itemMembers = [
+  'type',
+  'id',
+  'role',
+  'content',
+  'encrypted_content',
+  'container_id',
+  'call_id',
+  'environment',
+  'output',
+];
 /** The members of an item in whose objects files are named. */
 const withFiles = ['content', 'output'];
 
@@ -157,7 +169,7 @@ export class TurnScan implements JsonListener {
   #beginItem(start: number): void {
     const isObject = this.#bytes[start] === openBrace;
     const list = this.#root === 'input' ? 'input' : 'output';
-    const none = { type: null, id: null, role: null, encryptedContent: null, containerId: null };
+    const none = { type: null, id: null, role: null, encryptedContent: null, containerId: null, callId: null };
     this.#valuesBefore = this.#scanner.values - 1;
     this.#item = { list, index: this.#counts[list], hasContent: false, isObject, start, end: start, ...none };
     if (isObject) this.#counts[list] += 1;
@@ -183,6 +195,7 @@ export class TurnScan implements JsonListener {
     this.#member = null;
     if (member === 'type' || member === 'id' || member === 'role') item[member] = range;
     else if (member === 'encrypted_content') item.encryptedContent = range;
+    else if (member === 'call_id' && this.#bytes[range.start] === quote) item.callId = range;
     else if (member === 'container_id' && this.#bytes[range.start] === quote) item.containerId = range;
   }
 }

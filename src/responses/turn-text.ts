@@ -21,6 +21,8 @@ const Mark = {
   noItem: 6,
   /** The id of a container, and whether it is in the output. */
   container: 7,
+  /** An item with the id of a call that may have a state, and the range of that id. */
+  call: 8,
 } as const;
 const numbersOfMark = 5;
 
@@ -32,7 +34,9 @@ export type ItemsPart =
   | ({ readonly kind: 'text' } & Range)
   /** An item that names another one by its id. */
   | ({ readonly kind: 'reference'; readonly id: string } & Range)
-  | ({ readonly kind: 'reasoning'; readonly encryptedContent: Range | null } & Range);
+  | ({ readonly kind: 'reasoning'; readonly encryptedContent: Range | null } & Range)
+  /** An item with the id of a call that may have a state. */
+  | ({ readonly kind: 'call'; readonly callId: Range } & Range);
 
 /** The id of a container that a turn names. */
 export interface ContainerOfTurn {
@@ -133,7 +137,7 @@ export class TurnText {
       else if (this.marks[at] === Mark.reasoning) {
         const encryptedContent = this.#rangeAt(at + 3);
         yield { kind: 'reasoning', encryptedContent: encryptedContent.end === 0 ? null : encryptedContent, ...range };
-      }
+      } else if (this.marks[at] === Mark.call) yield { kind: 'call', callId: this.#rangeAt(at + 3), ...range };
     }
     yield* this.#kept(from, list.end - 1);
   }
@@ -188,9 +192,25 @@ function markItem(marks: number[], bytes: Buffer, item: ScannedItem): void {
   else if (type !== null && isNamed(bytes, type.start, type.end, 'reasoning')) {
     const { start: from, end: to } = encryptedContent ?? { start: 0, end: 0 };
     marks.push(Mark.reasoning, start, end, from, to);
+  } else {
+    const call = callIdWithState(bytes, item);
+    if (call !== null) marks.push(Mark.call, start, end, call.start, call.end);
   }
   if (containerId !== null)
     marks.push(Mark.container, containerId.start, containerId.end, list === 'output' ? 1 : 0, 0);
+}
+
+const tilde = 0x7e;
+const backslash = 0x5c;
+
+/** The id of the call in an item, if it may have a state behind a `~`, which may be escaped. Some results have it as `id`. */
+export function callIdWithState(bytes: Buffer, { callId, id }: ScannedItem): Range | null {
+  return [callId, id].find((range) => range !== null && mayHaveState(bytes, range)) ?? null;
+}
+
+function mayHaveState(bytes: Buffer, { start, end }: Range): boolean {
+  const text = bytes.subarray(start, end);
+  return text[0] === quote && (text.includes(tilde) || text.includes(backslash));
 }
 
 /** Whether an item names another one by its id. Only a client does so. */

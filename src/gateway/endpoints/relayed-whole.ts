@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import { readJsonBytes } from '#exchange/json-body.ts';
 import type { ModelRoute, Target } from '#gateway/config/catalogue.ts';
 import type { JsonRequest, ReadBody } from '#gateway/framing/json-members.ts';
-import { applyEdits, asciiJson, editsOf } from '#gateway/framing/splice.ts';
+import { applyEdits, asciiJson, type Edit, editsOf, inPlace } from '#gateway/framing/splice.ts';
 import type { GatewayCall, RelayedCall } from '#gateway/gateway-call.ts';
 import type { Provider } from '#gateway/providers/provider.ts';
 import {
@@ -18,6 +18,8 @@ import { PartlyHeldResponse } from '#gateway/response/partly-held-response.ts';
 export interface WholeRequest extends JsonRequest {
   readonly isStreamed: false;
   readonly model: string;
+  /** What every target gets in another way, in addition to the model. Missing if nothing is. */
+  readonly edits?: ReadonlyArray<Edit>;
 }
 
 /** What an endpoint says whose requests and answers are relayed whole. */
@@ -78,10 +80,10 @@ class WholeRequests implements Requests {
   }
 
   #bodyFor(target: Target): Buffer {
-    const { bytes, members } = this.#call.input;
+    const { bytes, members, edits = [] } = this.#call.input;
     if (this.#last?.target !== target) {
-      const edits = editsOf(members, { replace: { model: asciiJson(target.model) } });
-      this.#last = { target, body: applyEdits(bytes, edits) };
+      const ofModel = editsOf(members, { replace: { model: asciiJson(target.model) } });
+      this.#last = { target, body: applyEdits(bytes, inPlace([...ofModel, ...edits])) };
     }
     return this.#last.body;
   }

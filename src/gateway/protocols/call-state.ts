@@ -1,10 +1,14 @@
 import type { Signature } from '#gateway/neutral/conversation.ts';
-import { signatureIn, signatureTextOf } from './signature-text.ts';
+import { ownPrefix, signatureIn, signatureTextOf } from './signature-text.ts';
 
 /** Maximum bytes of a state in an id: clients keep ids in logs and headers of their own. */
 const maxStateBytes = 8 * 1_024;
 
 const separator = '~';
+
+/** Begins the state in an id. Base64url writes three bytes as four characters, whatever follows. */
+export const stateMark =
+  separator + Buffer.from(ownPrefix.slice(0, ownPrefix.length - (ownPrefix.length % 3))).toString('base64url');
 
 /**
  * Writes the id of a call with its state, for a client whose protocol has no member for the state: clients echo ids. A

@@ -7,7 +7,7 @@ import type { ItemsPart } from '#responses/turn-text.ts';
 import { currentWorkOwner } from '#shared/async/fair-queue.ts';
 import { isObject, type JsonObject } from '#shared/json/json.ts';
 import type { NamedItem } from './named-item.ts';
-import { type ItemBytes, keptBytes, markedAgain, sentTo } from './sent-item.ts';
+import { type ItemBytes, keptBytes, markedAgain, sentTo, withoutState } from './sent-item.ts';
 
 /** The items of the turns before a request, as the bytes that are stored. */
 export class ItemsOfTurns implements ItemsBefore {
@@ -37,6 +37,7 @@ export class ItemsOfTurns implements ItemsBefore {
   textFor(provider: string): ItemBytes {
     return joined(this.#turns, ({ text: { bytes }, outline }, part) => {
       if (part.kind === 'reference') return this.#found.get(part.id)?.textFor(provider) ?? null;
+      if (part.kind === 'call') return withoutState(bytes, part);
       return sentTo(provider, bytes, part, outline.provider);
     });
   }
@@ -61,6 +62,7 @@ export class ItemsOfTurns implements ItemsBefore {
   #markedTexts(turns: ReadonlyArray<KeptTurn>): ItemBytes {
     return joined(turns, ({ text: { bytes }, outline }, part) => {
       if (part.kind === 'reference') return this.#found.get(part.id)?.text ?? null;
+      if (part.kind === 'call') return [bytes.subarray(part.start, part.end)];
       return markedAgain(bytes, part, outline.provider);
     });
   }
@@ -77,7 +79,7 @@ const closeBracket = Buffer.from(']');
 /** What may be added for a turn: commas, and the message that a text is. */
 const bytesBetween = messageStart.length + 3;
 
-type ChangedPart = Extract<ItemsPart, { readonly kind: 'reference' | 'reasoning' }>;
+type ChangedPart = Extract<ItemsPart, { readonly kind: 'reference' | 'reasoning' | 'call' }>;
 
 /** The texts of the items of turns, in pieces, with commas between them. @param change null for what is left out */
 function joined(

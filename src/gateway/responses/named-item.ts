@@ -3,21 +3,30 @@ import { lengthOf } from '#gateway/framing/splice.ts';
 import { itemIdOf, itemPrefixOf, responseIdNamedBy } from '#responses/response-ids.ts';
 import type { KeptTurn } from '#responses/turn.ts';
 import { type ScannedItem, TurnScan } from '#responses/turn-scan.ts';
-import { type ItemsPart, isReference } from '#responses/turn-text.ts';
+import { callIdWithState, type ItemsPart, isReference } from '#responses/turn-text.ts';
 import { currentWorkOwner } from '#shared/async/fair-queue.ts';
 import { isNamed, stringIn } from '#shared/json/json-scanner.ts';
-import { emptyReasoning, type ItemBytes, type KeptPart, keptBytes, markedAgain, sentTo } from './sent-item.ts';
+import {
+  emptyReasoning,
+  type ItemBytes,
+  type KeptPart,
+  keptBytes,
+  markedAgain,
+  sentTo,
+  withoutState,
+} from './sent-item.ts';
 
 /** An item of a stored turn that was found by its id. */
 interface FoundItem {
   readonly turn: KeptTurn;
-  readonly part: KeptPart | ReasoningPart;
+  readonly part: KeptPart | ReasoningPart | CallPart;
   readonly containerId: string | null;
   /** How many JSON values it has. */
   readonly values: number;
 }
 
 type ReasoningPart = Extract<ItemsPart, { readonly kind: 'reasoning' }>;
+type CallPart = Extract<ItemsPart, { readonly kind: 'call' }>;
 
 /** An item that a request, or a turn before it, names by its id. */
 export class NamedItem {
@@ -42,6 +51,7 @@ export class NamedItem {
   get text(): ItemBytes {
     const { text, outline } = this.turn;
     const part = this.part;
+    if (part.kind === 'call') return [text.bytes.subarray(part.start, part.end)];
     if (part.kind !== 'reasoning') return keptBytes(text.bytes, part);
     return markedAgain(text.bytes, part, outline.provider) ?? emptyReasoning;
   }
@@ -53,9 +63,11 @@ export class NamedItem {
 
   /** Its JSON text for a provider; null if this one does not get it. */
   textFor(provider: string): ItemBytes | null {
+    const { text, outline } = this.turn;
     const part = this.part;
+    if (part.kind === 'call') return withoutState(text.bytes, part);
     if (part.kind !== 'reasoning') return this.text;
-    return sentTo(provider, this.turn.text.bytes, part, this.turn.outline.provider);
+    return sentTo(provider, text.bytes, part, outline.provider);
   }
 }
 
@@ -112,9 +124,12 @@ async function searchTurn(kept: KeptTurn, wanted: ReadonlySet<string>, found: Ma
 /** Of the message that a text is. */
 const valuesOfMessage = 4;
 
-function partOf(bytes: Buffer, { start, end, type, encryptedContent }: ScannedItem): FoundItem['part'] {
+function partOf(bytes: Buffer, item: ScannedItem): FoundItem['part'] {
+  const { start, end, type, encryptedContent } = item;
   const isReasoning = type !== null && isNamed(bytes, type.start, type.end, 'reasoning');
-  return isReasoning ? { kind: 'reasoning', encryptedContent, start, end } : { kind: 'kept', start, end };
+  if (isReasoning) return { kind: 'reasoning', encryptedContent, start, end };
+  const callId = callIdWithState(bytes, item);
+  return callId === null ? { kind: 'kept', start, end } : { kind: 'call', callId, start, end };
 }
 
 function containerIdOf(bytes: Buffer, { containerId }: ScannedItem): string | null {

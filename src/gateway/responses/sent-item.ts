@@ -1,6 +1,7 @@
 import { asciiJson } from '#gateway/framing/splice.ts';
 import { messageStart } from '#gateway/protocols/openai-responses/responses-body.ts';
 import { ownPrefix, signatureIn, signatureTextOf } from '#gateway/protocols/signature-text.ts';
+import { stateCutAt } from '#gateway/protocols/state-cuts.ts';
 import type { Range } from '#responses/turn-scan.ts';
 import type { ItemsPart } from '#responses/turn-text.ts';
 import { stringIn } from '#shared/json/json-scanner.ts';
@@ -51,6 +52,16 @@ export function sentTo(
   if (signature !== null) return signature.of === target ? withOpaquePart(bytes, reasoning, signature.value) : null;
   return provider === target ? [bytes.subarray(reasoning.start, reasoning.end)] : null;
 }
+
+/** Makes an item with the id of a call as a target of this protocol gets it: without the state in the id. */
+export function withoutState(bytes: Buffer, { start, end, callId }: StoredCall): ItemBytes {
+  const cut = stateCutAt(bytes, { valueStart: callId.start, end: callId.end });
+  if (cut === null) return [bytes.subarray(start, end)];
+  return [bytes.subarray(start, cut.start), Buffer.from(cut.text), bytes.subarray(cut.end, end)];
+}
+
+/** An item with the id of a call that may have a state. */
+type StoredCall = Extract<ItemsPart, { readonly kind: 'call' }>;
 
 /** What a reference becomes whose reasoning cannot be sent again: it says nothing, and every target leaves it out. */
 export const emptyReasoning: ItemBytes = [

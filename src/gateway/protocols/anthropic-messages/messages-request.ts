@@ -18,6 +18,7 @@ import {
   wantedNames,
 } from '#gateway/framing/json-members.ts';
 import { PlaceFinder } from '#gateway/framing/json-places.ts';
+import type { Edit } from '#gateway/framing/splice.ts';
 import { MessageChecker, messagesFaults } from '#gateway/protocols/message-checker.ts';
 import {
   CompiledIdRules,
@@ -29,6 +30,7 @@ import {
   refuseIds,
 } from '#gateway/protocols/provider-ids.ts';
 import { ownPrefix } from '#gateway/protocols/signature-text.ts';
+import { stateCutsIn } from '#gateway/protocols/state-cuts.ts';
 import type { Json } from '#shared/json/json.ts';
 import type { JsonListener } from '#shared/json/json-scanner.ts';
 import { CalledTurn } from './called-turn.ts';
@@ -43,6 +45,8 @@ export interface MessagesRequest extends JsonRequest {
    * Anthropic's, or calls without a thought before them in a turn that thinks with a budget.
    */
   readonly hasForeignTurns: boolean;
+  /** The edits that cut states out of the ids of calls. */
+  readonly stateCuts: ReadonlyArray<Edit>;
 }
 
 const names = wantedNames({ model: [], messages: [], max_tokens: [], stream: [], tools: [], thinking: ['type'] }, [
@@ -75,6 +79,11 @@ const messagesIdRules = new CompiledIdRules({
   ],
 });
 
+const findStateCuts = stateCutsIn('messages', [
+  ['content', '*', 'id'],
+  ['content', '*', 'tool_use_id'],
+]);
+
 /**
  * Reads and checks a request of Messages: the members that the gateway needs, and the roles and contents of messages.
  * @param needsMaxTokens whether `max_tokens` is required, as it is for an answer
@@ -88,7 +97,11 @@ export function readMessagesRequest(
   const listener = new MessagesListener(bytes);
   const read = readMembers(bytes, listener.members, maxValues, listener);
   return continueRead(read, (request) =>
-    continueRead(findIds(bytes, listener), (ids) => checkMessagesRequest(request, listener, ids, needsMaxTokens)),
+    continueRead(findIds(bytes, listener), (ids) =>
+      continueRead(checkMessagesRequest(request, listener, ids, needsMaxTokens), (checked) =>
+        continueRead(findStateCuts(bytes), (stateCuts) => E.right({ ...checked, stateCuts })),
+      ),
+    ),
   );
 }
 
@@ -109,7 +122,7 @@ function checkMessagesRequest(
   listener: MessagesListener,
   ids: NamedIds,
   needsMaxTokens: boolean,
-): E.Either<Failure, MessagesRequest> {
+): E.Either<Failure, Omit<MessagesRequest, 'stateCuts'>> {
   const { bytes, members } = request;
   const said = (name: string) => scalarMember(bytes, members, name);
   const faults = [

@@ -15,6 +15,7 @@ import {
   spellingFaults,
   wantedNames,
 } from '#gateway/framing/json-members.ts';
+import type { Edit } from '#gateway/framing/splice.ts';
 import { MessageChecker, messagesFaults } from '#gateway/protocols/message-checker.ts';
 import { type ReasoningHint, reasoningHints } from '#gateway/protocols/protocol.ts';
 import {
@@ -26,6 +27,7 @@ import {
   type NamedIds,
   refuseIds,
 } from '#gateway/protocols/provider-ids.ts';
+import { stateCutsIn } from '#gateway/protocols/state-cuts.ts';
 import type { Json } from '#shared/json/json.ts';
 import type { JsonListener } from '#shared/json/json-scanner.ts';
 import { OwnDetails } from './own-details.ts';
@@ -45,6 +47,8 @@ export interface ChatRequest extends JsonRequest {
   readonly ownDetails: Pick<OwnDetails, 'edits' | 'pointers'>;
   /** Whether the last message is the user's, and not for example the result of a tool. */
   readonly isUserLast: boolean;
+  /** The edits that cut states out of the ids of calls. */
+  readonly stateCuts: ReadonlyArray<Edit>;
 }
 
 /** The members of a chat request that the gateway changes, checks or reads. */
@@ -85,6 +89,8 @@ const chatIdRules = new CompiledIdRules({
   ],
 });
 
+const findStateCuts = stateCutsIn('messages', [['tool_calls', '*', 'id'], ['tool_call_id']]);
+
 /**
  * Reads and checks a chat request: the members that the gateway needs, and the roles and contents of messages.
  * @returns invalid input; or not found for an id of what lives at a provider
@@ -93,11 +99,19 @@ export function readChatRequest(bytes: Buffer, maxValues: number): ReadBody<Chat
   const listener = new ChatListener(bytes);
   const read = readMembers(bytes, listener.members, maxValues, listener);
   return continueRead(read, (request) =>
-    continueRead(listener.ids.findIds(maxIdsOfClient), (ids) => checkChatRequest(request, listener, ids)),
+    continueRead(listener.ids.findIds(maxIdsOfClient), (ids) =>
+      continueRead(checkChatRequest(request, listener, ids), (checked) =>
+        continueRead(findStateCuts(bytes), (stateCuts) => E.right({ ...checked, stateCuts })),
+      ),
+    ),
   );
 }
 
-function checkChatRequest(request: JsonRequest, listener: ChatListener, ids: NamedIds): E.Either<Failure, ChatRequest> {
+function checkChatRequest(
+  request: JsonRequest,
+  listener: ChatListener,
+  ids: NamedIds,
+): E.Either<Failure, Omit<ChatRequest, 'stateCuts'>> {
   const { bytes, members } = request;
   const model = scalarMember(bytes, members, 'model');
   const stream = scalarMember(bytes, members, 'stream');

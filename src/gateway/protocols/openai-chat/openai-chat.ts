@@ -112,13 +112,14 @@ export function asksForUsage({ bytes, members }: ChatRequest): boolean {
 
 /**
  * A chat request's bytes for a target: the model is replaced, `reasoning` is removed if it chose the model, reasoning that
- * the gateway wrote for another protocol is removed, and every other byte is unchanged.
+ * the gateway wrote for another protocol is removed, states are cut out of the ids of calls, and every other byte is
+ * unchanged.
  */
 function chatBody(request: ChatRequest, { target: { model }, asksUsage, continueFrom }: RequestChanges): Buffer {
-  const { bytes, members } = request;
+  const { bytes, members, stateCuts } = request;
   const replace = { model: asciiJson(model) };
   const edits = editsOf(members, request.model === 'auto' ? { replace, remove: ['reasoning'] } : { replace });
-  const more: Edit[] = [...request.ownDetails.edits];
+  const more: Edit[] = [...stateCuts, ...request.ownDetails.edits];
   if (asksUsage && !asksForUsage(request)) more.push(...usageEdits(members));
   if (continueFrom !== null) more.push(...prefillEdits(members, continueFrom));
   return applyEdits(bytes, more.length === 0 ? edits : inPlace([...edits, ...more]));

@@ -20,8 +20,8 @@ const wantedInclude = 'reasoning.encrypted_content';
 
 /**
  * A request's bytes for a target of the same protocol. The model is replaced, the provider does not store the response,
- * OpenAI's own tools are left out where it does not run them, and the opaque part of reasoning goes back only to the provider that has made
- * it. Every other byte is unchanged.
+ * OpenAI's own tools are left out where it does not run them, the opaque part of reasoning goes back only to the provider
+ * that has made it, and states are cut out of the ids of calls. Every other byte is unchanged.
  */
 export function responsesBody(request: ResponsesRequest, target: NativeTarget): WrittenRequest {
   const { bytes, members, before, isStored, isInBackground } = request;
@@ -42,10 +42,22 @@ export function responsesBody(request: ResponsesRequest, target: NativeTarget): 
     ...reasoningEdits(request, target),
     ...itemRemovals(request.items, foreign),
   ];
+  const all = more.length === 0 ? edits : inPlace<Splice>([...edits, ...more]);
   return {
-    body: applyEdits(bytes, more.length === 0 ? edits : inPlace<Splice>([...edits, ...more])),
+    body: applyEdits(bytes, withStateCuts(all, request.stateCuts)),
     ignored: hosted?.pointers ?? [],
   };
+}
+
+/** Adds the cuts of states, but for those in what is cut itself. Both come in order. */
+function withStateCuts(edits: ReadonlyArray<Splice>, stateCuts: ReadonlyArray<Edit>): ReadonlyArray<Splice> {
+  if (stateCuts.length === 0) return edits;
+  let next = 0;
+  const outside = stateCuts.filter(({ start }) => {
+    while ((edits[next]?.end ?? start) < start) next += 1;
+    return start < (edits[next]?.start ?? Number.POSITIVE_INFINITY);
+  });
+  return inPlace([...edits, ...outside]);
 }
 
 /** A container that a request names. */

@@ -19,6 +19,7 @@ import {
   wantedNames,
 } from '#gateway/framing/json-members.ts';
 import { PlaceFinder } from '#gateway/framing/json-places.ts';
+import type { Edit } from '#gateway/framing/splice.ts';
 import {
   IdSuspicion,
   maxIdsOfClient,
@@ -28,6 +29,7 @@ import {
   refuseIds,
   tooManyIds,
 } from '#gateway/protocols/provider-ids.ts';
+import { stateCutsIn } from '#gateway/protocols/state-cuts.ts';
 import { describingMembers, idAloneTypes } from '#responses/turn-scan.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 import { type JsonListener, stringIn } from '#shared/json/json-scanner.ts';
@@ -81,6 +83,8 @@ export interface ResponsesRequest extends JsonRequest {
   readonly containers: ReadonlyArray<NamedId>;
   /** Null if it continues no conversation, or if its input has all items. */
   readonly before: ItemsBefore | null;
+  /** The edits that cut states out of the ids of calls in its own items. */
+  readonly stateCuts: ReadonlyArray<Edit>;
 }
 
 const none: ReadonlyArray<string> = [];
@@ -121,6 +125,9 @@ export function readExpandedRequest(bytes: Buffer, maxValues: number): ReadBody<
   return readWith(bytes, maxValues, { maxIds: maxIdsOfConversation, refuse });
 }
 
+/** The output of a local shell names its call by `id` (https://platform.openai.com/docs/guides/tools-local-shell). */
+const findStateCuts = stateCutsIn('input', [['call_id'], ['id']]);
+
 interface IdLimits {
   readonly maxIds: number;
   readonly refuse: (ids: NamedIds) => Failure | null;
@@ -132,7 +139,10 @@ function readWith(bytes: Buffer, maxValues: number, { maxIds, refuse }: IdLimits
   return continueRead(read, (request) =>
     continueRead(listener.ids.findIds(maxIds), (ids) => {
       const refused = refuse(ids);
-      return refused === null ? checkResponsesRequest(request, listener, ids) : E.left(refused);
+      if (refused !== null) return E.left(refused);
+      return continueRead(checkResponsesRequest(request, listener, ids), (checked) =>
+        continueRead(findStateCuts(bytes), (stateCuts) => E.right({ ...checked, stateCuts })),
+      );
     }),
   );
 }
@@ -152,7 +162,7 @@ function checkResponsesRequest(
   request: JsonRequest,
   listener: ResponsesListener,
   { found }: NamedIds,
-): E.Either<Failure, ResponsesRequest> {
+): E.Either<Failure, Omit<ResponsesRequest, 'stateCuts'>> {
   const { bytes, members } = request;
   const said = (name: string) => scalarMember(bytes, members, name);
   const { items, tools, allowedTools } = listedIn(bytes, listener);
