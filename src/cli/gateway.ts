@@ -1,5 +1,6 @@
 import { runTool, unknownWord } from '#cli/shared/command-line.ts';
 import { checkConfiguration } from './gateway/check-configuration.ts';
+import { importLiteLlm } from './gateway/litellm/import-litellm.ts';
 
 const usage = `Usage: npm run gateway -- <command>
 
@@ -7,8 +8,10 @@ const usage = `Usage: npm run gateway -- <command>
                  apiKeyEnv names must be set, to whatever value
     --without-keys   for CI, which has no keys: these variables need not be set
 
-It prints every issue on a separate line, with its place, and exits with 1 if there is one. A note or a warning is not
-an issue.
+                 It prints every issue on a separate line, with its place, and exits with 1 if there is one. A note or
+                 a warning is not an issue.
+  import-litellm <file>   prints a configuration of LiteLLM's proxy (YAML) as one of the gateway; on standard error it
+                 names each setting that is left out, with its place and the reason
 `;
 
 const withoutKeys = '--without-keys';
@@ -16,11 +19,15 @@ const withoutKeys = '--without-keys';
 await runTool('gateway', usage, run);
 
 async function run(words: ReadonlyArray<string>): Promise<number | null> {
-  const [command, file, ...more] = words.filter((word) => word !== withoutKeys);
-  if (command !== undefined && command !== 'check') throw unknownWord('gateway', command, ['check']);
-  if (file?.startsWith('-')) throw unknownWord('gateway', file, [withoutKeys]);
-  if (more[0] !== undefined) throw unknownWord('gateway', more[0], [withoutKeys]);
+  const [command, ...others] = words;
+  if (command !== undefined && command !== 'check' && command !== 'import-litellm')
+    throw unknownWord('gateway', command, ['check', 'import-litellm']);
+  const options = command === 'check' ? [withoutKeys] : [];
+  const [file, ...more] = others.filter((word) => !options.includes(word));
+  const unknown = file?.startsWith('-') ? file : more[0];
+  if (unknown !== undefined) throw unknownWord('gateway', unknown, options);
   if (file === undefined) return null;
+  if (command === 'import-litellm') return importLiteLlm(file);
   return checkConfiguration(file, words.includes(withoutKeys) ? withEveryVariable(process.env) : process.env);
 }
 

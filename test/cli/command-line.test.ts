@@ -318,6 +318,7 @@ describe('command-line tools', function () {
       const { code, stdout } = await check({
         providers: {
           right: at('openai-compatible', 'http://127.0.0.1:11434/v1/'),
+          known: at('openai-compatible', 'https://api.deepseek.com'),
           bare: at('openai-compatible', 'https://api.openai.com'),
           query: at('openai-compatible', 'https://llm.example/?key=secret'),
           whole: at('openai-compatible', 'https://llm.example/api/v1/chat/completions'),
@@ -367,6 +368,42 @@ describe('command-line tools', function () {
       const missing = await run('gateway.ts', ['check', join(folder.path, 'nothing.json')]);
       assert.match(missing.stderr, /the file cannot be read \(ENOENT\)\n$/);
       assert.equal((await run('gateway.ts', ['check'])).code, 1);
+    });
+  });
+
+  describe('npm run gateway -- import-litellm', () => {
+    const importing = async (yaml: string) => {
+      const file = join(folder.path, 'config.yaml');
+      writeFileSync(file, yaml);
+      const { code, stdout, stderr } = await run('gateway.ts', ['import-litellm', file]);
+      return { code, stdout, stderr: stderr.replaceAll(file, 'FILE') };
+    };
+
+    it('prints a configuration that check accepts, and what is left out', async () => {
+      const deployment = '{ model_name: m, litellm_params: { model: openai/m, api_key: sk-written, rpm: 5 } }';
+      const { code, stdout, stderr } = await importing(`model_list: [${deployment}]`);
+      assert.equal(code, 0);
+      assert.match(stderr, /^left out: model_list\[0\]\.litellm_params\.rpm: .*\n(?:note: .*\n)+$/);
+      assert.doesNotMatch(stdout + stderr, /sk-written/);
+      const file = join(folder.path, 'gateway.json');
+      writeFileSync(file, stdout);
+      const checked = await run('gateway.ts', ['check', file, '--without-keys']);
+      assert.deepEqual([checked.code, checked.stderr], [0, '']);
+    });
+
+    it('exits with 1 for a file that cannot be read, and for one without a model that can be converted', async () => {
+      const unreadable = await importing('key: "sk-written');
+      assert.deepEqual([unreadable.code, unreadable.stdout], [1, '']);
+      assert.match(unreadable.stderr, /^gateway: FILE: line 1, column \d+: no valid YAML \(missing char\)\n$/);
+      const none = await importing('general_settings: { master_key: sk-1 }');
+      assert.deepEqual([none.code, none.stdout], [1, '']);
+      assert.match(
+        none.stderr,
+        /^left out: general_settings\.master_key: .*\ngateway: FILE: no model could be converted\n$/,
+      );
+      assert.match((await importing('- a')).stderr, /^gateway: FILE: the file is not a map\n$/);
+      const unknown = await run('gateway.ts', ['import-litellm', 'a.yaml', '--without-keys']);
+      assert.match(unknown.stderr, /^gateway: it does not understand "--without-keys"; it takes nothing more/);
     });
   });
 

@@ -1,6 +1,12 @@
 import type { GatewayConfiguration } from '#gateway/config/configuration.ts';
 import { type ProviderConfiguration, providerKindOf } from '#gateway/providers/provider-kinds.ts';
 
+/**
+ * Hosts whose documented base URL has no path: https://api-docs.deepseek.com/ and
+ * https://docs.perplexity.ai/api-reference/chat-completions-post
+ */
+const hostsWithoutPath = new Set(['api.deepseek.com', 'api.perplexity.ai']);
+
 /** Returns a warning for each base URL that most likely ends too early or too late for what the gateway appends. */
 export function baseUrlWarnings(providers: GatewayConfiguration['providers']): ReadonlyArray<string> {
   return Object.entries(providers).flatMap(([name, provider]) => {
@@ -22,7 +28,7 @@ function faultOf(provider: ProviderConfiguration): string | null {
     const instead = before.join('/') || defaultPath;
     return `ends with ${appended}, which the gateway appends, so it calls ${at(path + appended)}: write ${at(instead)}`;
   }
-  if (path !== '' || defaultPath === '/') return null;
+  if (path !== '' || defaultPath === '/' || hostsWithoutPath.has(url.hostname)) return null;
   const [first = ''] = address.paths;
   return `has no path, so the gateway calls ${at(first)}: write ${at(defaultPath)}, unless the provider's API has no version in its path`;
 }

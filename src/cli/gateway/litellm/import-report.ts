@@ -1,0 +1,145 @@
+import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
+import { type KnownSettings, settingAt } from './settings.ts';
+
+/** Something that an operator should read about one place of the file. */
+export interface Remark {
+  readonly kind: 'left out' | 'note';
+  /** `model_list[3].litellm_params.rpm` */
+  readonly place: string;
+  /** It never holds a value of the file that may be a secret. */
+  readonly text: string;
+}
+
+/** Collects what an import leaves out, and what it does differently. */
+export class ImportReport {
+  readonly remarks: Remark[] = [];
+
+  leaveOut(place: string, text: string): void {
+    this.remarks.push({ kind: 'left out', place, text });
+  }
+
+  note(place: string, text: string): void {
+    this.remarks.push({ kind: 'note', place, text });
+  }
+}
+
+/** An object of the file. Its members are taken by name, so that those that nobody took can be named. */
+export class Section {
+  readonly place: string;
+  readonly report: ImportReport;
+  readonly #members: Map<string, Json>;
+
+  constructor(place: string, members: JsonObject, report: ImportReport) {
+    this.place = place;
+    this.report = report;
+    this.#members = new Map(Object.entries(members).filter((entry): entry is [string, Json] => entry[1] !== undefined));
+  }
+
+  /** Whether a member is there and was not taken. */
+  has(name: string): boolean {
+    return (this.#members.get(name) ?? null) !== null;
+  }
+
+  placeOf(name: string): string {
+    return placeIn(this.place, name);
+  }
+
+  /** Returns a member, and counts it as read; undefined if it is missing or null, as LiteLLM has it. */
+  take(name: string): Json | undefined {
+    const value = this.#members.get(name);
+    this.#members.delete(name);
+    return value ?? undefined;
+  }
+
+  /** Takes every member, also those that are null. */
+  takeAll(): ReadonlyArray<readonly [string, Json]> {
+    const all = [...this.#members];
+    this.#members.clear();
+    return all;
+  }
+
+  /** Takes a member that must be a text. Another value is left out. */
+  takeText(name: string): string | undefined {
+    const value = this.take(name);
+    if (value === undefined || typeof value === 'string') return value;
+    this.leaveOut(name, 'is not a text');
+    return undefined;
+  }
+
+  /** Takes a number, which LiteLLM also reads from a text. Another value is left out. */
+  takeNumber(name: string, min: number, max: number): number | undefined {
+    const value = this.take(name);
+    if (value === undefined) return undefined;
+    const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+    if (typeof number === 'number' && number >= min && number <= max) return number;
+    this.leaveOut(
+      name,
+      isReference(value) ? 'is a variable, and numbers are written here' : `is not a number from ${min} to ${max}`,
+    );
+    return undefined;
+  }
+
+  /** Takes an integer as `takeNumber` takes a number. */
+  takeInteger(name: string, min: number, max: number): number | undefined {
+    const number = this.takeNumber(name, min, max);
+    if (number === undefined || Number.isInteger(number)) return number;
+    this.leaveOut(name, 'is not an integer');
+    return undefined;
+  }
+
+  /** Takes a member that must be an object. */
+  takeSection(name: string): Section {
+    const value = this.take(name);
+    if (value !== undefined && !isObject(value)) this.leaveOut(name, 'is not a map');
+    return new Section(placeIn(this.place, name), isObject(value) ? value : {}, this.report);
+  }
+
+  /** Takes a list. */
+  takeList(name: string): ReadonlyArray<Json> {
+    const value = this.take(name);
+    if (value !== undefined && !Array.isArray(value)) this.leaveOut(name, 'is not a list');
+    return Array.isArray(value) ? value : [];
+  }
+
+  leaveOut(name: string, text: string): void {
+    this.report.leaveOut(placeIn(this.place, name), text);
+  }
+
+  note(name: string, text: string): void {
+    this.report.note(placeIn(this.place, name), text);
+  }
+
+  /** Names every member that was not taken. */
+  nameOthers(): void {
+    for (const name of this.#members.keys()) {
+      const place = placeIn(this.place, name);
+      const known = settingAt(place);
+      if (known?.kind === 'needless') this.report.note(place, known.text);
+      else this.report.leaveOut(place, reasonOf(known));
+    }
+  }
+}
+
+function reasonOf(known: KnownSettings | undefined): string {
+  if (known === undefined) return 'is not known to this import';
+  return known.kind === 'absent' ? known.text : 'has no meaning together with the other settings';
+}
+
+/** Returns the place of a member of an object at a place. */
+export function placeIn(place: string, name: string): string {
+  if (!/^[\w-]+$/.test(name)) return `${place}[${visible(name)}]`;
+  return place === '' ? name : `${place}.${name}`;
+}
+
+/** Whether a value names a variable of the environment, in any way that people write it. */
+export function isReference(value: Json): boolean {
+  return typeof value === 'string' && /^\s*(?:os\.environ|os\.getenv|\$\{?\w|env:)/.test(value);
+}
+
+/** A text of the file in quotes, without characters that a terminal acts on. */
+export function visible(text: string): string {
+  return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text).replace(
+    /[^\x20-\x7e…]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}

@@ -1,0 +1,91 @@
+import type { JsonObject } from '#shared/json/json.ts';
+import { FreeNames } from './free-names.ts';
+import type { ImportReport } from './import-report.ts';
+
+/** How a provider gets its key: from a variable, or a text in the file, which needs a new variable. */
+export type ProviderKey = { readonly variable: string } | { readonly text: string } | null;
+
+/** What makes two deployments those of one provider. */
+export interface ImportedProvider {
+  /** What LiteLLM calls it. */
+  readonly prefix: string;
+  readonly kind: string;
+  /** Null for the kind's own. */
+  readonly baseUrl: string | null;
+  /** Whether the base URL is the one that its prefix means. */
+  readonly isUsual: boolean;
+  readonly key: ProviderKey;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+interface NamedProvider {
+  readonly name: string;
+  readonly provider: ImportedProvider;
+  /** Where the file has its key. */
+  readonly keyPlaces: Set<string>;
+  takesAnyVoice: boolean;
+}
+
+/** Gives each provider one readable name, whatever the number of its deployments. */
+export class ProviderRegistry {
+  readonly #byIdentity = new Map<string, NamedProvider>();
+  readonly #names = new FreeNames('-');
+
+  /**
+   * @param keyPlace where the file has the key
+   * @param speaks whether the deployment is one for speech
+   * @returns the provider's name
+   */
+  nameOf(provider: ImportedProvider, keyPlace: string, speaks: boolean): string {
+    const { kind, baseUrl, key, headers } = provider;
+    const identity = JSON.stringify([kind, baseUrl, key, Object.entries(headers).toSorted()]);
+    const known = this.#byIdentity.get(identity) ?? {
+      name: this.#names.take(readableName(provider)),
+      provider,
+      keyPlaces: new Set(),
+      takesAnyVoice: false,
+    };
+    this.#byIdentity.set(identity, known);
+    known.keyPlaces.add(keyPlace);
+    known.takesAnyVoice ||= speaks;
+    return known.name;
+  }
+
+  /**
+   * Returns the section `providers`, and says which variables must be set to which keys.
+   * @param variables those that the file names
+   */
+  configured(variables: ReadonlySet<string>, report: ImportReport): JsonObject {
+    const all = [...this.#byIdentity.values()];
+    const named = all.flatMap(({ provider: { key } }) => (key !== null && 'variable' in key ? [key.variable] : []));
+    const free = new FreeNames('_', [...variables, ...named]);
+    return Object.fromEntries(
+      all.map(({ name, provider, keyPlaces, takesAnyVoice }) => {
+        const { kind, baseUrl, key, headers } = provider;
+        const variable = key === null ? undefined : 'variable' in key ? key.variable : free.take(variableFor(name));
+        if (key !== null && 'text' in key)
+          for (const place of keyPlaces)
+            report.note(place, `holds a key, which is not copied: set the variable ${variable} to it`);
+        const configuration = {
+          kind,
+          ...(baseUrl === null ? {} : { baseUrl }),
+          ...(variable === undefined ? {} : { apiKeyEnv: variable }),
+          ...(Object.keys(headers).length === 0 ? {} : { headers }),
+          ...(takesAnyVoice ? { anyVoice: true } : {}),
+        };
+        return [name, configuration];
+      }),
+    );
+  }
+}
+
+function variableFor(name: string): string {
+  return `${name.toUpperCase().replaceAll(/\W/g, '_')}_API_KEY`;
+}
+
+/** The name of a provider at its usual address is its prefix; else the host follows. */
+function readableName({ prefix, baseUrl, isUsual }: ImportedProvider): string {
+  if (isUsual || baseUrl === null) return prefix;
+  const { host } = new URL(baseUrl);
+  return `${prefix}-${host.replaceAll(/[^\w.-]/g, '-')}`.slice(0, 150);
+}
