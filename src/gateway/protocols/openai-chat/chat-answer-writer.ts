@@ -80,15 +80,12 @@ export class ChatAnswerWriter implements AnswerWriter {
     return `${usage === null ? '' : this.#chunk([], usage)}data: [DONE]\n\n`;
   }
 
-  #call({ id, name: called }: Extract<AnswerEvent, { kind: 'tool-call' }>): string {
+  #call(event: Extract<AnswerEvent, { kind: 'tool-call' }>): string {
     this.#dropFreeText();
     const index = this.#calls;
     this.#calls += 1;
-    const { form, name } = this.#options.tools.of(called);
-    if (form !== 'custom')
-      return this.#delta({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] });
-    this.#freeText = new GatheredText();
-    return this.#delta({ tool_calls: [{ index, id, type: 'custom', custom: { name, input: '' } }] });
+    if (this.#options.tools.isFreeText(event.name)) this.#freeText = new GatheredText();
+    return this.#delta({ tool_calls: [{ index, ...callOf({ ...event, arguments: '' }, this.#options.tools) }] });
   }
 
   /** A free text is known when its arguments are whole. */
@@ -158,13 +155,14 @@ export function writeChatAnswer(
 }
 
 function callOf(
-  { id, name: called, arguments: given }: Extract<AnswerPart, { kind: 'tool-call' }>,
+  { id, name: called, arguments: given, state }: Omit<Extract<AnswerPart, { kind: 'tool-call' }>, 'kind'>,
   tools: ClientTools,
 ): JsonObject {
   const { form, name } = tools.of(called);
+  const extra = state === null ? {} : { extra_content: { provider: state.of, signature: state.value } };
   return form === 'custom'
-    ? { id, type: 'custom', custom: { name, input: freeTextIn(given) } }
-    : { id, type: 'function', function: { name, arguments: given } };
+    ? { id, type: 'custom', custom: { name, input: freeTextIn(given) }, ...extra }
+    : { id, type: 'function', function: { name, arguments: given }, ...extra };
 }
 
 function textsOf(parts: ReadonlyArray<AnswerPart>, kind: 'text' | 'refusal'): ReadonlyArray<string> {
