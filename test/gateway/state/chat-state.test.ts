@@ -57,7 +57,7 @@ function written(turns: ReadonlyArray<Turn>, target: Partial<TargetModel> = {}) 
 describe('the reasoning that a chat target gets back', () => {
   const reasoningIn = (message: Body | undefined) => message?.reasoning_content;
 
-  it('given a reminder next to the results of tools then the turn goes on', () => {
+  it('given a reminder next to the results of tools then its turn is the same', () => {
     const turns = [asks, answers(thought('hm', own({})), call('a')), result('a', said('<system-reminder>'))];
     assert.equal(reasoningIn(written(turns).assistants[0]), 'hm');
   });
