@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import { Catalogue, passedOverForEmbeddings, saidMaxTokens } from '#gateway/config/catalogue.ts';
 import type { GatewayConfiguration } from '#gateway/config/configuration.ts';
 import { readConfiguration } from '#gateway/config/configuration-file.ts';
-import { defaultMaxTokensMember } from '#gateway/providers/provider-kinds.ts';
+import { defaultMaxTokensMember, spokenProtocols } from '#gateway/providers/provider-kinds.ts';
 import { baseUrlWarnings } from './base-url-warnings.ts';
 
 /**
@@ -50,6 +50,8 @@ function unsaidLimitsIn({ models, providers }: GatewayConfiguration): ReadonlyAr
         const provider = providers[target.provider];
         const isSaid = saidMaxTokens(target, entry, provider) !== undefined;
         if (!target.reasoning || isSaid || provider === undefined) return [];
+        const [first] = spokenProtocols(provider);
+        if ((target.protocol ?? first?.name) !== first?.name) return [];
         if (defaultMaxTokensMember(provider) !== 'max_tokens') return [];
         return [
           `warning: /models/${name}/${list}/${index} has "reasoning": true and no "maxTokens", so a translated call sends ` +

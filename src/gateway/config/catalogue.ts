@@ -24,6 +24,8 @@ export interface Target {
   readonly provider: string;
   /** As the provider calls it. */
   readonly model: string;
+  /** The name of the protocol in which it is asked, whatever the client speaks; null for what its provider decides. */
+  readonly protocol: string | null;
   readonly timeouts: Timeouts;
   /** Those of its timeouts that the configuration states. */
   readonly statedTimeouts: Partial<Timeouts>;
@@ -264,6 +266,7 @@ function createVoiceRoute(name: string, voice: VoiceConfiguration, configuration
 interface TargetReference {
   readonly provider: string;
   readonly model: string;
+  readonly protocol?: string | undefined;
   readonly price?: Price | undefined;
   readonly interchangeable?: boolean;
   readonly maxOutputTokens?: number | undefined;
@@ -288,6 +291,7 @@ function createTarget(
     id: `${provider}/${model}`,
     provider,
     model,
+    protocol: reference.protocol ?? null,
     timeouts: { ...defaultTimeouts, ...statedTimeouts },
     statedTimeouts,
     price: price ?? entry.price ?? null,

@@ -33,9 +33,13 @@ const Price = strictObject({
   perMinute: optional(upToAMillion),
 });
 
+/** The protocol in which a target is asked, whatever the client speaks; missing for what its provider decides. */
+const protocol = optional(text({ min: 1 }));
+
 const Target = strictObject({
   provider: text({ min: 1 }),
   model: modelName,
+  protocol,
   weight: withDefault(upToAMillion, 1),
   ...modelTraits,
   interchangeable: withDefault(flag, false),
@@ -45,6 +49,7 @@ const Target = strictObject({
 const Fallback = strictObject({
   provider: text({ min: 1 }),
   model: modelName,
+  protocol,
   prefill: withDefault(flag, false),
   ...modelTraits,
   /** Whether its vectors can be compared with those of the entry's first target, although its model has another name. */

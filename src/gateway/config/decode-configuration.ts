@@ -1,8 +1,13 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { InputError } from '#domain/shared/failure.ts';
 import { inputErrors } from '#exchange/input-errors.ts';
-import { reasoningHints } from '#gateway/protocols/protocol.ts';
-import { canChat, type ProviderConfiguration, providerKindOf } from '#gateway/providers/provider-kinds.ts';
+import { type ProviderProtocol, reasoningHints } from '#gateway/protocols/protocol.ts';
+import {
+  canChat,
+  type ProviderConfiguration,
+  providerKindOf,
+  spokenProtocols,
+} from '#gateway/providers/provider-kinds.ts';
 import { checkHeaderName, checkHeaderValue } from '#gateway/providers/provider-settings.ts';
 import { pointerTo } from '#shared/json/json-pointer.ts';
 import {
@@ -51,10 +56,12 @@ function findReferenceIssues(configuration: GatewayConfiguration, environment: E
   for (const [name, { targets, fallbacks }] of Object.entries(models)) {
     if (name === 'auto')
       addIssue(['models', name], 'is reserved: auto selects a model by the hint, see the section auto');
-    for (const [index, { provider }] of targets.entries())
-      mustHaveProvider(['models', name, 'targets', index], provider);
-    for (const [index, { provider }] of fallbacks.entries())
-      mustHaveProvider(['models', name, 'fallbacks', index], provider);
+    for (const [list, entries] of Object.entries({ targets, fallbacks }))
+      for (const [index, entry] of entries.entries()) {
+        const path = ['models', name, list, index];
+        mustHaveProvider(path, entry.provider);
+        for (const [member, message] of findProtocolIssues(entry, providers)) addIssue([...path, ...member], message);
+      }
     if (targets.every(({ weight }) => weight === 0))
       addIssue(['models', name, 'targets'], 'must hold one with a weight above 0');
   }
@@ -119,6 +126,36 @@ function findProviderIssues(provider: ProviderConfiguration, environment: Enviro
   for (const [name, fault] of Object.entries(providerKindOf(provider).withoutEffect ?? {}))
     if (provider[name as keyof ProviderConfiguration] !== undefined) found.push([[name], fault]);
   return found;
+}
+
+/** What is wrong with the protocol in which a target is asked. */
+function findProtocolIssues(
+  { provider: name, protocol, prefill = false }: TargetEntry,
+  providers: GatewayConfiguration['providers'],
+): ReadonlyArray<Issue> {
+  const provider = providers[name];
+  const spoken = provider === undefined ? [] : spokenProtocols(provider);
+  if (protocol === undefined || provider === undefined) return [];
+  const asked = spoken.find((each) => each.name === protocol);
+  if (asked === undefined) return [[['protocol'], unspoken(protocol, name, provider, spoken)]];
+  if (!prefill || asked.provider.cannotContinue !== true) return [];
+  return [[['prefill'], `must be false: ${protocol} has no way to continue the beginning of an answer`]];
+}
+
+type TargetEntry = Pick<ModelConfiguration['targets'][number], 'provider' | 'protocol'> & {
+  readonly prefill?: boolean;
+};
+
+function unspoken(
+  protocol: string,
+  name: string,
+  provider: ProviderConfiguration,
+  spoken: ReadonlyArray<ProviderProtocol>,
+): string {
+  const names = spoken.map((each) => each.name).join(', ');
+  const setting = Object.entries(providerKindOf(provider).speaksWith ?? {}).find(([each]) => each === protocol)?.[1];
+  const hint = setting === undefined ? '' : `, and with ${setting} in its entry ${protocol}`;
+  return `must be a protocol of ${name}, which speaks ${names === '' ? 'none' : names}${hint}`;
 }
 
 function oneOfThe(known: Readonly<Record<string, unknown>>): string {

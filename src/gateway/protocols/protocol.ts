@@ -26,7 +26,7 @@ export type ReasoningHint = (typeof reasoningHints)[number];
  * neutral form alone.
  */
 export interface Protocol {
-  /** Its name in signatures of reasoning. */
+  /** Its name in the configuration, and in signatures that it alone can read. */
   readonly name: string;
   /** The member that each whole answer has. */
   readonly requiredMember: string;
@@ -167,6 +167,8 @@ interface ProviderHalf {
   readonly createReader: (from: TargetModel) => AnswerReader;
   /** Reads a whole answer of a target from its bytes and their value; null if it cannot be read. */
   readonly readWhole: (body: Buffer, parsed: JsonObject, from: TargetModel) => Answer | null;
+  /** Whether it has no way to continue an answer whose beginning is the last message. Default: it has. */
+  readonly cannotContinue?: boolean;
 }
 
 /** A request for a target. */

@@ -36,6 +36,7 @@ export const openAiCompatible: ProviderKind<typeof settings> = {
   settings,
   protocols: spokenProtocols,
   address,
+  speaksWith: { [openAiResponses.name]: '"responses": true' },
   open: (opening) => new OpenAiCompatible(opening),
   /**
    * OpenAI's newer models refuse `max_tokens` (https://platform.openai.com/docs/api-reference/chat/create), and many

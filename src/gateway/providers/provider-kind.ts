@@ -22,6 +22,8 @@ export interface ProviderKind<Own extends t.Props = Record<never, t.Mixed>> {
   readonly checkVoice?: (voice: string) => string | null;
   /** What is wrong with settings that every kind has, if they have no effect here. */
   readonly withoutEffect?: { readonly [Setting in keyof ProviderSettings]?: string };
+  /** The settings with which a provider speaks a protocol that it does not speak by default, by the protocol's name. */
+  readonly speaksWith?: Readonly<Record<string, string>>;
   /** The member for the limit of tokens in a translated chat. Missing if its providers never see one. */
   readonly maxTokensMember?: (configuration: SettingsOf<Own>) => MaxTokensMember;
   /** What its providers are known to need back of earlier answers in a translated chat. Missing for nothing. */

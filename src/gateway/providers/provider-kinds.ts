@@ -1,4 +1,5 @@
 import type * as t from 'io-ts';
+import type { ProviderProtocol } from '#gateway/protocols/protocol.ts';
 import type { MaxTokensMember } from '#gateway/protocols/target-model.ts';
 import { anthropic } from './anthropic.ts';
 import { elevenLabs } from './elevenlabs.ts';
@@ -38,9 +39,14 @@ export function openProvider(opening: Opening & { readonly configuration: Provid
   return providerKindOf(opening.configuration).open(opening);
 }
 
+/** Returns the protocols that a provider speaks; none if it gives no texts. */
+export function spokenProtocols(configuration: ProviderConfiguration): ReadonlyArray<ProviderProtocol> {
+  return providerKindOf(configuration).protocols(configuration);
+}
+
 /** Whether a provider gives texts. */
 export function canChat(configuration: ProviderConfiguration): boolean {
-  return providerKindOf(configuration).protocols(configuration).length > 0;
+  return spokenProtocols(configuration).length > 0;
 }
 
 /** Returns the member for the limit of tokens in a translated chat; null if the provider never sees one. */

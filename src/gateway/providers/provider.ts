@@ -1,6 +1,6 @@
 import type { StreamInterpreter } from '#gateway/framing/stream-interpreter.ts';
 import type { Tokens } from '#gateway/neutral/consumption.ts';
-import type { Protocol, ProviderProtocol } from '#gateway/protocols/protocol.ts';
+import type { ProviderProtocol } from '#gateway/protocols/protocol.ts';
 import type { StoredBody, Transport, UpstreamRequest } from '#gateway/transport/transport.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import type { SecretRedactor } from './secret-redactor.ts';
@@ -126,8 +126,8 @@ export function unknownFormat(known: Iterable<string>, forWhom = ''): Unsupporte
   return { member: 'response_format', message: `must be one of ${names}${forWhom}` };
 }
 
-/** The protocols for texts that a provider speaks. Requests are translated to the first one. */
-export type SpokenProtocols = readonly [ProviderProtocol, ...Protocol[]];
+/** The protocols for texts that a provider speaks. Requests are translated to the first one, unless a target names another. */
+export type SpokenProtocols = readonly [ProviderProtocol, ...ProviderProtocol[]];
 
 /**
  * Builds the requests for one provider. Each kind is a file in this folder. A provider lacks the members for operations

@@ -272,11 +272,17 @@ function waysOf(
   for (const target of [...targets, ...fallbacks]) {
     const provider = configuration.providers.get(target.provider);
     if (provider === undefined || !givesTexts(provider)) continue;
-    const [preferred] = provider.protocols;
-    const passes = provider.protocols.includes(protocol) && !mustTranslate;
-    ways.push({ target, provider, translation: passes ? null : preferred });
+    const asked = protocolFor(target, provider, protocol);
+    const passes = asked.name === protocol.name && !mustTranslate;
+    ways.push({ target, provider, translation: passes ? null : asked });
   }
   return ways;
+}
+
+/** The protocol that the target's entry names, else the client's where the provider speaks it, else the provider's first. */
+function protocolFor({ protocol }: Target, { protocols }: TextProvider, client: ClientProtocol): ProviderProtocol {
+  const [first] = protocols;
+  return protocols.find(({ name }) => name === (protocol ?? client.name)) ?? first;
 }
 
 function nativeTarget({ hostedTools = false }: TextProvider, { model, provider, reasoning }: Target): NativeTarget {

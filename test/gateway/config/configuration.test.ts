@@ -109,7 +109,7 @@ describe('gateway configuration', () => {
       {
         targets: [
           {
-            ...{ provider: 'p', model: 'x', weight: 1, interchangeable: false, price: undefined },
+            ...{ provider: 'p', model: 'x', protocol: undefined, weight: 1, interchangeable: false, price: undefined },
             ...{ maxOutputTokens: undefined, maxTokens: undefined, reasoning: false, thinking: 'none' },
             returnsReasoning: undefined,
           },
@@ -233,6 +233,36 @@ describe('gateway configuration', () => {
       assert.equal(found.length, 1, found.join('\n'));
       assert.match(found[0] ?? '', expected);
     });
+
+  it('accepts a protocol that the provider of a target speaks', () => {
+    assert.deepEqual(issues(changed('/models/gpt-large/targets/0/protocol', 'openai-responses')), []);
+  });
+
+  it('says which protocols a provider speaks, and how it comes to speak the one that a target names', () => {
+    const local = { kind: 'openai-compatible', baseUrl: 'http://127.0.0.1:8000/v1' };
+    const found = (protocol: string, more: object = {}) =>
+      issues({
+        providers: { local, voice: { kind: 'elevenlabs' }, ...more },
+        models: { m: { targets: [{ provider: 'local', model: 'x', protocol }] } },
+      });
+    assert.deepEqual(found('openai-responses'), [
+      '/models/m/targets/0/protocol must be a protocol of local, which speaks openai-chat, and with "responses": true in its entry openai-responses',
+    ]);
+    assert.deepEqual(found('openai-responses', { local: { ...local, responses: true } }), []);
+    assert.deepEqual(found('anthropic-messages', { local: { ...local, responses: true } }), [
+      '/models/m/targets/0/protocol must be a protocol of local, which speaks openai-chat, openai-responses',
+    ]);
+    assert.deepEqual(found('openai-chat', { local: { kind: 'elevenlabs' } }), [
+      '/models/m/targets/0/protocol must be a protocol of local, which speaks none',
+    ]);
+  });
+
+  it('refuses that a target continues answers in a protocol that cannot', () => {
+    assert.deepEqual(issues(changed('/models/gpt-large/fallbacks/0/protocol', 'openai-responses')), [
+      '/models/gpt-large/fallbacks/0/prefill must be false: openai-responses has no way to continue the beginning of an answer',
+    ]);
+    assert.deepEqual(issues(changed('/models/gpt-large/fallbacks/0/protocol', 'openai-chat')), []);
+  });
 
   it('reports every issue at once', () => {
     assert.equal(

@@ -4,11 +4,13 @@ import * as E from 'fp-ts/lib/Either.js';
 import type { Conversation, Part, TextPart, Turn } from '#gateway/neutral/conversation.ts';
 import { anthropicMessages } from '#gateway/protocols/anthropic-messages/anthropic-messages.ts';
 import { openAiChat } from '#gateway/protocols/openai-chat/openai-chat.ts';
+import { openAiResponses } from '#gateway/protocols/openai-responses/openai-responses.ts';
 import type { TextProtocol } from '#gateway/protocols/protocol.ts';
 import { plainTarget } from '#test/gateway/support/plain-target.ts';
 import { chatRules } from '#test/gateway/support/strict-chat.ts';
 import { messagesRules, signatureOf } from '#test/gateway/support/strict-messages.ts';
 import { isObject, type Rule } from '#test/gateway/support/strict-provider.ts';
+import { responsesRules } from '#test/gateway/support/strict-responses.ts';
 
 const pointer = '';
 /** Blank texts are left out, and no space may end an answer that is to be continued. */
@@ -60,7 +62,7 @@ const exchange = fc
   )
   .filter(([, answer, calls]) => answer !== null || calls.length > 0);
 
-/** Any conversation that both protocols can express. */
+/** Any conversation that all protocols can express. */
 const conversations = fc
   .tuple(fc.array(said, { maxLength: 1 }), fc.array(exchange, { minLength: 1, maxLength: 3 }), schema)
   .map(([system, exchanges, described]): Conversation => {
@@ -143,7 +145,8 @@ function saidIn({ system, turns, tools }: Conversation): unknown {
   return without({
     system,
     parts: turns.flatMap(({ role, parts }) => parts.map((part) => ({ role, ...part }))),
-    tools,
+    // A function of Responses is strict unless it says that it is not.
+    tools: tools.map((tool) => ({ ...tool, isStrict: tool.isStrict ?? false })),
   });
 }
 
@@ -151,9 +154,10 @@ describe('conversations', () => {
   const rules = new Map<TextProtocol, ReadonlyArray<Rule>>([
     [openAiChat, chatRules],
     [anthropicMessages, messagesRules],
+    [openAiResponses, responsesRules(plainTarget.provider)],
   ]);
-  for (const from of [openAiChat, anthropicMessages])
-    for (const to of [openAiChat, anthropicMessages])
+  for (const from of rules.keys())
+    for (const to of rules.keys())
       it(`of ${from.name} keep every text, call, result, signature, image and document in order for a target of ${to.name}`, () =>
         fc.assert(
           fc.asyncProperty(conversations, async (made) => {

@@ -72,7 +72,7 @@ const valuesOf = (calls: ReadonlyArray<{ readonly arguments: string }>) =>
   calls.map(({ arguments: given }) => JSON.parse(given));
 
 describe('a translated stream of a provider that mixes its parts', () => {
-  for (const from of [openAiChat, anthropicMessages])
+  for (const from of [openAiChat, anthropicMessages, openAiResponses])
     for (const to of [openAiChat, openAiResponses, anthropicMessages])
       itInRounds(
         `says the same to a client of ${to.name}, one part after the other, as the provider of ${from.name}`,
@@ -96,7 +96,7 @@ describe('a translated stream of a provider that mixes its parts', () => {
   for (const to of [openAiChat, openAiResponses, anthropicMessages])
     it(`is read by the official client of ${to.name}`, async () => {
       const request = await requestOf(to);
-      for (const from of [openAiChat, anthropicMessages])
+      for (const from of [openAiChat, anthropicMessages, openAiResponses])
         await fc.assert(
           fc.asyncProperty(mixedAnswers(from.name), async (answer) => {
             const read = await officialClients[to.name as ProtocolName](

@@ -35,6 +35,17 @@ interface MessagesStyle {
   readonly inStart: boolean;
 }
 
+/** How a server of Responses sends items. */
+interface ResponsesStyle {
+  readonly hasCallIds: boolean;
+  /** How an event says to which item it belongs. */
+  readonly names: 'id' | 'place' | 'both';
+  /** Where the arguments of a call are. */
+  readonly given: 'pieces' | 'end' | 'item';
+  /** Whether items end. */
+  readonly ends: boolean;
+}
+
 /** A part, and the lengths of its pieces. */
 interface Part {
   readonly kind: 'text' | 'reasoning' | 'call';
@@ -212,11 +223,54 @@ function blockEvents({ part, place, text: said, isFirst, isLast }: Piece, style:
   ];
 }
 
+const responsesStyle: fc.Arbitrary<ResponsesStyle> = fc.record({
+  hasCallIds: fc.boolean(),
+  names: fc.constantFrom('id', 'place', 'both'),
+  given: fc.constantFrom('pieces', 'end', 'item'),
+  ends: fc.boolean(),
+});
+
+function responsesAnswer(all: ReadonlyArray<Part>, picks: ReadonlyArray<number>, style: ResponsesStyle): MixedAnswer {
+  const pieces = [...mixed(all, picks, true)];
+  const events = [
+    '{"type":"response.created","response":{"id":"resp_1","model":"m","status":"in_progress"}}',
+    ...pieces.flatMap((piece) => itemEvents(piece, style)),
+    '{"type":"response.completed","response":{"id":"resp_1","model":"m","status":"completed","output":[]}}',
+  ];
+  const stream = events.map((event) => `data: ${event}\n\n`).join('');
+  return { stream, ...summed(pieces, style.hasCallIds ? idAt : () => null) };
+}
+
+function itemEvents({ part, place, text: said, isFirst, isLast }: Piece, style: ResponsesStyle): ReadonlyArray<string> {
+  const { names, given, hasCallIds, ends } = style;
+  const at = names === 'id' ? '' : `,"output_index":${place}`;
+  const id = names === 'place' ? '' : `,"item_id":"item_${place}"`;
+  const callId = hasCallIds ? `"call_id":"${idAt(place)}",` : '';
+  const item = (value: string) => {
+    const own = names === 'place' ? '' : `"id":"item_${place}",`;
+    const call = `{${own}${callId}"type":"function_call","name":"${part.name}","arguments":${value}}`;
+    return part.kind === 'call' ? call : `{${own}"type":"${part.kind === 'text' ? 'message' : 'reasoning'}"}`;
+  };
+  const type = { text: 'output_text', reasoning: 'reasoning_summary_text', call: 'function_call_arguments' }[part.kind];
+  const whole = part.kind === 'call' && part.isValue ? part.text : JSON.stringify(part.text);
+  const isInItem = part.kind === 'call' && (part.isValue || (given === 'item' && ends));
+  const isInEnd = part.kind === 'call' && given !== 'pieces';
+  const piece = `{"type":"response.${type}.delta"${id}${at},"delta":${JSON.stringify(said)}}`;
+  const end = `{"type":"response.${type}.done"${id}${at},"${part.kind === 'call' ? 'arguments' : 'text'}":${whole}}`;
+  return [
+    ...(isFirst ? [`{"type":"response.output_item.added"${at},"item":${item('""')}}`] : []),
+    ...(isInItem || isInEnd ? [] : [piece]),
+    ...(isLast && !(isInItem && ends) && (ends || isInEnd || isInItem) ? [end] : []),
+    ...(isLast && ends ? [`{"type":"response.output_item.done"${at},"item":${item(whole)}}`] : []),
+  ];
+}
+
 const picks = fc.array(fc.nat(20), { minLength: 1, maxLength: 40 });
 
 /** Any stream of a provider that mixes its parts. */
 export function mixedAnswers(protocol: string): fc.Arbitrary<MixedAnswer> {
-  return protocol === 'openai-chat'
-    ? fc.tuple(parts, picks, chatStyle).map((each) => chatAnswer(...each))
+  if (protocol === 'openai-chat') return fc.tuple(parts, picks, chatStyle).map((each) => chatAnswer(...each));
+  return protocol === 'openai-responses'
+    ? fc.tuple(parts, picks, responsesStyle).map((each) => responsesAnswer(...each))
     : fc.tuple(parts, picks, messagesStyle).map((each) => messagesAnswer(...each));
 }

@@ -39,7 +39,7 @@ const [messageStart = '', ...restOfMessage] = eventsOf({
   ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'x', content: [{ type: 'text', text: 'latelate' }] },
   ...{ stop_reason: 'end_turn', stop_sequence: null, usage: { input_tokens: 3, output_tokens: 4 } },
 });
-const [responseCreated = '', ...restOfResponse] = eventsOfResponse(openAiResponse([outputMessage('late')]));
+const [responseCreated = '', ...restOfResponse] = eventsOfResponse(openAiResponse([outputMessage('latelate')]));
 
 const scripts = {
   chat: {
@@ -100,6 +100,8 @@ const pairs: ReadonlyArray<readonly [client: string, provider: keyof typeof scri
   ['/v1/messages', 'messages'],
   ['/v1/chat/completions', 'messages'],
   ['/v1/responses', 'messages'],
+  ['/v1/chat/completions', 'responses'],
+  ['/v1/messages', 'responses'],
 ];
 
 describe('Signs of life', () => {
@@ -111,8 +113,8 @@ describe('Signs of life', () => {
   before(async () => {
     [primary, backup] = await Promise.all([FakeProvider.start(), FakeProvider.start()]);
     backup.answers(stream(saying('from the backup')));
-    const model = (provider: string) => ({
-      targets: [{ provider, model: 'x' }],
+    const model = (provider: string, protocol?: string) => ({
+      targets: [{ provider, model: 'x', protocol }],
       fallbacks: [{ provider: 'backup', model: 'y' }],
     });
     service = await startGateway({
@@ -122,7 +124,7 @@ describe('Signs of life', () => {
         messages: { kind: 'anthropic', baseUrl: primary.baseUrl },
         backup: { kind: 'openai-compatible', baseUrl: backup.baseUrl },
       },
-      models: { chat: model('chat'), responses: model('responses'), messages: model('messages') },
+      models: { chat: model('chat'), responses: model('responses', 'openai-responses'), messages: model('messages') },
     });
   });
   after(async () => {

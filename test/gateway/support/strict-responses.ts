@@ -1,6 +1,7 @@
 import {
   type Answer,
   type Body,
+  isObject,
   isText,
   listOf,
   nextTurn,
@@ -98,6 +99,38 @@ export const responsesRules = (name: string): ReadonlyArray<Rule> => [
       : 'tools: is not a tool that this provider runs',
   ),
   rule(calling, (body) => faultOfCalls(itemsOf(body))),
+  rule(api, (body) =>
+    itemsOf(body).every(({ call_id: id }) => !isText(id) || id.length <= 64)
+      ? null
+      : "Invalid 'call_id': string too long. Expected a string with maximum length 64.",
+  ),
+  rule(api, ({ max_output_tokens: max }) =>
+    typeof max !== 'number' || max >= 16 ? null : "Invalid 'max_output_tokens': Expected a value >= 16",
+  ),
+  rule(calling, ({ tools }) =>
+    listOf(tools).every(({ type, parameters }) => type !== 'function' || isObject(parameters))
+      ? null
+      : "Missing required parameter: 'tools[0].parameters'.",
+  ),
+  rule(reasoning, (body) => {
+    const items = itemsOf(body);
+    const isFollowed = (at: number) =>
+      (items[at + 1] !== undefined && typeOf(items[at + 1] as Body) !== 'message') ||
+      items[at + 1]?.role === 'assistant';
+    const lone = items.find((item, at) => typeOf(item) === 'reasoning' && !isFollowed(at));
+    return lone === undefined ? null : "Item of type 'reasoning' was provided without its required following item.";
+  }),
+  // What GPT-5.4 and later refuse.
+  rule(reasoning, ({ reasoning: asked }) =>
+    isObject(asked) && asked.effort === 'minimal'
+      ? "Unsupported value: 'minimal' is not supported with this model"
+      : null,
+  ),
+  rule('https://platform.openai.com/docs/guides/latest-model', ({ reasoning: asked, temperature, top_p: topP }) =>
+    isObject(asked) && asked.effort !== 'none' && (temperature !== undefined || topP !== undefined)
+      ? "Unsupported parameter: 'temperature' is not supported with this model."
+      : null,
+  ),
 ];
 
 /**
@@ -216,33 +249,59 @@ type Event = (type: string, more: Body) => string;
 
 function eventsOfItem(event: Event, item: Body, index: number): ReadonlyArray<string> {
   const place = { item_id: item.id, output_index: index };
-  const empty = item.type === 'message' ? { content: [] } : item.type === 'function_call' ? { arguments: '' } : {};
+  const { empty, events } = inner[String(item.type)] ?? { empty: {}, events: () => [] };
   const begun = { ...item, status: 'in_progress', ...empty };
-  const added = event('response.output_item.added', { output_index: index, item: begun });
-  const inner = item.type === 'message' ? partEvents(event, item, place) : argumentEvents(event, item, place);
-  return [added, ...inner, event('response.output_item.done', { output_index: index, item })];
+  return [
+    event('response.output_item.added', { output_index: index, item: begun }),
+    ...events(event, item, place),
+    event('response.output_item.done', { output_index: index, item }),
+  ];
 }
 
-function partEvents(event: Event, item: Body, place: Body): ReadonlyArray<string> {
+/** What an item has not when it begins, and the events inside of it. */
+const inner: Readonly<
+  Record<string, { readonly empty: Body; readonly events: (event: Event, item: Body, place: Body) => string[] }>
+> = {
+  message: { empty: { content: [] }, events: partEvents },
+  function_call: { empty: { arguments: '' }, events: argumentEvents },
+  reasoning: { empty: { summary: [] }, events: summaryEvents },
+};
+
+function summaryEvents(event: Event, item: Body, place: Body): string[] {
+  return listOf(item.summary).flatMap((part, index) => {
+    const at = { ...place, summary_index: index };
+    return [
+      event('response.reasoning_summary_part.added', { ...at, part: { ...part, text: '' } }),
+      ...halvesOf(part.text).map((delta) => event('response.reasoning_summary_text.delta', { ...at, delta })),
+      event('response.reasoning_summary_text.done', { ...at, text: part.text }),
+      event('response.reasoning_summary_part.done', { ...at, part }),
+    ];
+  });
+}
+
+function halvesOf(text: unknown): ReadonlyArray<string> {
+  const half = Math.ceil(String(text).length / 2);
+  return [String(text).slice(0, half), String(text).slice(half)].filter((piece) => piece !== '');
+}
+
+function partEvents(event: Event, item: Body, place: Body): string[] {
   return listOf(item.content).flatMap((part, index) => {
     const at = { ...place, content_index: index };
     const text = String(part.text);
-    const half = Math.ceil(text.length / 2);
     return [
       event('response.content_part.added', { ...at, part: { ...part, text: '' } }),
-      ...[text.slice(0, half), text.slice(half)]
-        .filter((delta) => delta !== '')
-        .map((delta) => event('response.output_text.delta', { ...at, delta, logprobs: [], obfuscation: 'x1' })),
+      ...halvesOf(text).map((delta) =>
+        event('response.output_text.delta', { ...at, delta, logprobs: [], obfuscation: 'x1' }),
+      ),
       event('response.output_text.done', { ...at, text, logprobs: [] }),
       event('response.content_part.done', { ...at, part }),
     ];
   });
 }
 
-function argumentEvents(event: Event, item: Body, place: Body): ReadonlyArray<string> {
-  if (item.type !== 'function_call') return [];
+function argumentEvents(event: Event, item: Body, place: Body): string[] {
   return [
-    event('response.function_call_arguments.delta', { ...place, delta: item.arguments }),
+    ...halvesOf(item.arguments).map((delta) => event('response.function_call_arguments.delta', { ...place, delta })),
     event('response.function_call_arguments.done', { ...place, name: item.name, arguments: item.arguments }),
   ];
 }

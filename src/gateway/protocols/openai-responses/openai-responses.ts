@@ -2,23 +2,25 @@ import * as E from 'fp-ts/lib/Either.js';
 import { openAiResponsesErrors } from '#exchange/error-form.ts';
 import { continueRead, lastMember } from '#gateway/framing/json-members.ts';
 import { waitingComment } from '#gateway/framing/sse-event.ts';
-import type { ClientProtocol, ParsedRequest, TextRequest } from '#gateway/protocols/protocol.ts';
+import type { ParsedRequest, TextProtocol, TextRequest } from '#gateway/protocols/protocol.ts';
 import { newResponseId } from '#responses/response-ids.ts';
 import { type JsonObject, parsedJson } from '#shared/json/json.ts';
 import { pointerTo } from '#shared/json/json-pointer.ts';
 import { parseResponses } from './parse-responses.ts';
 import { echoedMembers, type ResponseFrame } from './response-object.ts';
+import { ResponsesAnswerReader, readResponsesAnswer } from './responses-answer-reader.ts';
 import { ResponsesAnswerWriter, writeResponsesAnswer } from './responses-answer-writer.ts';
 import { type NamedContainer, responsesBody, unsupportedByTarget } from './responses-body.ts';
 import { type ResponsesRequest, readResponsesRequest } from './responses-request.ts';
 import { ResponsesStream, RewrittenResponsesStream } from './responses-stream.ts';
 import type { StorageMembers } from './rewrite-response.ts';
+import { writeResponses } from './write-responses.ts';
 
 /** Below it, a provider also has the responses that it keeps. */
 export const responsesPath = '/responses';
 
-/** Responses (https://platform.openai.com/docs/api-reference/responses). Only clients speak it to be translated. */
-export const openAiResponses: ClientProtocol = {
+/** Responses (https://platform.openai.com/docs/api-reference/responses). */
+export const openAiResponses: TextProtocol = {
   name: 'openai-responses',
   requiredMember: 'output',
   path: () => responsesPath,
@@ -30,6 +32,12 @@ export const openAiResponses: ClientProtocol = {
     errors: openAiResponsesErrors,
     signOfLife: waitingComment,
     hasArgumentsAsObjects: false,
+  },
+  provider: {
+    write: writeResponses,
+    createReader: (from) => new ResponsesAnswerReader(from),
+    readWhole: readResponsesAnswer,
+    cannotContinue: true,
   },
 };
 

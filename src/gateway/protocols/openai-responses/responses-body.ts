@@ -16,7 +16,7 @@ import { HostedTools } from './hosted-tools.ts';
 import type { ResponsesRequest } from './responses-request.ts';
 
 /** Asks for the opaque part of reasoning, without which a later turn cannot give it back. */
-const wantedInclude = 'reasoning.encrypted_content';
+export const wantedInclude = 'reasoning.encrypted_content';
 
 /**
  * A request's bytes for a target of the same protocol. The model is replaced, the provider does not store the response,

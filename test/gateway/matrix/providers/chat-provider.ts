@@ -12,7 +12,6 @@ const errors: Readonly<Record<Fault, Body>> = {
 /** A provider of chat completions, of a model that thinks. */
 export const chatProvider: MatrixProvider = {
   protocol: 'openai-chat',
-  onlyFrom: null,
   entry: { kind: 'openai-compatible' },
   target: { reasoning: true },
   strict: (answer) => strictChat(answer, rulesOfChats(allState)),

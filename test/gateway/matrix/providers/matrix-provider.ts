@@ -4,8 +4,6 @@ import type { Asked, Fault, Said, Tool } from '../exchange.ts';
 /** A provider of one protocol, which answers in the manners of real ones. */
 export interface MatrixProvider {
   readonly protocol: string;
-  /** The client protocols whose calls it gets; null for all. */
-  readonly onlyFrom: string | null;
   /** The members of its entry in the configuration. */
   readonly entry: object;
   /** The members of a target of it. */

@@ -65,7 +65,6 @@ const manners: readonly [Manner, ...Manner[]] = [
 /** A provider of Messages, of a model that thinks. */
 export const messagesProvider: MatrixProvider = {
   protocol: 'anthropic-messages',
-  onlyFrom: null,
   entry: { kind: 'anthropic' },
   target: { thinking: 'budget' },
   strict: strictMessages,

@@ -1,14 +1,8 @@
 import { type Body, isObject, isText, listOf } from '#test/gateway/support/strict-provider.ts';
-import {
-  eventsOfResponse,
-  openAiResponse,
-  outputMessage,
-  strictResponses,
-} from '#test/gateway/support/strict-responses.ts';
-import { type Fault, parsedOrText, type Said, type Tool } from '../exchange.ts';
+import { strictResponses } from '#test/gateway/support/strict-responses.ts';
+import { type Fault, parsedOrText, type Tool } from '../exchange.ts';
 import { dataOf, type MatrixProvider, type ReadPart } from './matrix-provider.ts';
-
-const name = 'enc';
+import { encryptedOf, name, responsesManners } from './responses-manners.ts';
 
 const errors: Readonly<Record<Fault, Body>> = {
   busy: { message: 'Rate limit reached', type: 'requests', param: null, code: 'rate_limit_exceeded' },
@@ -18,24 +12,10 @@ const errors: Readonly<Record<Fault, Body>> = {
 /** A provider of Responses, of a model that thinks and shows a summary. */
 export const responsesProvider: MatrixProvider = {
   protocol: 'openai-responses',
-  onlyFrom: 'openai-responses',
   entry: { kind: 'openai-compatible', responses: true },
-  target: { reasoning: true },
+  target: { reasoning: true, protocol: 'openai-responses' },
   strict: (answer) => strictResponses(name, answer),
-  manners: [
-    {
-      name: 'OpenAI',
-      fits: () => true,
-      isForeign: false,
-      hasIds: true,
-      mixesThoughts: false,
-      whole: responseOf,
-      stream: (said) => {
-        const events = eventsOfResponse(responseOf(said));
-        return { start: events.slice(0, 2), content: events.slice(2, -1), end: events.slice(-1) };
-      },
-    },
-  ],
+  manners: responsesManners,
   getsThoughts: true,
   read: (body) => {
     const format = isObject(body.text) ? body.text.format : null;
@@ -59,34 +39,6 @@ export const responsesProvider: MatrixProvider = {
   },
 };
 
-/** Which opaque text belongs to a thought. */
-const encryptedOf = (thought: string) => `${name}-${Buffer.from(thought).toString('base64')}`;
-
-function responseOf({ thought, text, calls, reason }: Said): Body {
-  const isCut = reason === 'length';
-  const output = [
-    ...(thought === '' ? [] : [reasoningOf(thought)]),
-    ...(text === '' ? [] : [outputMessage(text)]),
-    ...calls.map(({ id, name: called, given }) => ({
-      id: `fc_${id}`,
-      type: 'function_call',
-      status: isCut ? 'incomplete' : 'completed',
-      call_id: id,
-      name: called,
-      arguments: given,
-    })),
-  ];
-  return openAiResponse(
-    output,
-    isCut ? { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } } : {},
-  );
-}
-
-function reasoningOf(thought: string): Body {
-  const summary = [{ type: 'summary_text', text: thought }];
-  return { id: 'rs_fake', type: 'reasoning', summary, encrypted_content: encryptedOf(thought) };
-}
-
 function partsOf(item: Body): ReadonlyArray<ReadPart> {
   switch (item.type) {
     case 'reasoning': {
@@ -108,7 +60,9 @@ function partsOf(item: Body): ReadonlyArray<ReadPart> {
     case 'function_call_output':
       return [{ kind: 'result', id: String(item.call_id), text: String(item.output) }];
     default:
-      return isText(item.content) ? [{ kind: 'text', text: item.content }] : listOf(item.content).map(askedOf);
+      return isText(item.content)
+        ? [{ kind: item.role === 'assistant' ? 'said' : 'text', text: item.content }]
+        : listOf(item.content).map(askedOf);
   }
 }
 
