@@ -9,14 +9,20 @@ export interface Question {
   readonly thinks: boolean;
 }
 
+/** What may end a part of the prompt that is to be cached. */
+export interface Cacheable {
+  /** Missing if it does not end one. */
+  readonly isCached?: true;
+}
+
 /** A part of a question. The data is in Base64. */
 export type Asked =
-  | { readonly kind: 'text'; readonly text: string }
+  | ({ readonly kind: 'text'; readonly text: string } & Cacheable)
   | { readonly kind: 'image'; readonly mediaType: string; readonly data: string }
   | { readonly kind: 'document'; readonly mediaType: string; readonly data: string; readonly name: string };
 
 /** A function that the client offers. */
-export interface Tool {
+export interface Tool extends Cacheable {
   readonly name: string;
   readonly description: string;
   readonly schema: { readonly type: 'object'; readonly properties: object; readonly required: ReadonlyArray<string> };

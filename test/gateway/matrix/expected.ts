@@ -1,6 +1,18 @@
 import type { CallOutcome } from '#domain/usage/recorded-call.ts';
 import { isObject } from '#test/gateway/support/strict-provider.ts';
-import { type Act, type GotCall, type Outcome, parsedOrText, type SaidCall, statuses, tokens } from './exchange.ts';
+import {
+  type Act,
+  type Asked,
+  type Cacheable,
+  type GotCall,
+  type Outcome,
+  parsedOrText,
+  type Question,
+  type SaidCall,
+  statuses,
+  type Tool,
+  tokens,
+} from './exchange.ts';
 import { begun } from './perform.ts';
 import { type Cell, resultsOf } from './play.ts';
 import type { Manner, Reading, ReadPart } from './providers/matrix-provider.ts';
@@ -86,11 +98,13 @@ export function recordedAs(act: Act, isStreamed: boolean): CallOutcome {
 }
 
 /** What the last request must say to the provider. @param outcomes what the client got */
-export function expectedReading({ row, provider }: Cell, manner: Manner, outcomes: ReadonlyArray<Outcome>): Reading {
-  const { content, ...asked } = row.question;
+export function expectedReading(cell: Cell, manner: Manner, outcomes: ReadonlyArray<Outcome>): Reading {
+  const { row, provider } = cell;
+  const { content: said, tools: declared, ...asked } = row.question;
+  const [content, tools] = caches(cell) ? [said, declared] : [said.map(withoutCache), declared.map(withoutCache)];
   const getsThoughts = provider.getsThoughts && !manner.mixesThoughts;
   const before = outcomes.slice(0, -1).flatMap((outcome) => returned(outcome, row, getsThoughts));
-  return { ...asked, parts: [...content, ...before] };
+  return { ...asked, tools, parts: [...content, ...before] };
 }
 
 /** What the client sends back of an answer, with the results of its calls. */
@@ -110,8 +124,24 @@ function returned(
   ];
 }
 
-/** Whether the gateway must name something that it leaves out: the thoughts of the turns before. */
-export function losesThoughts({ row, client, provider }: Cell, { mixesThoughts }: Manner): boolean {
-  const getsThoughts = provider.getsThoughts && !mixesThoughts;
-  return row.question.thinks && !getsThoughts && client.protocol !== provider.protocol;
+/** Whether the gateway must name something that it leaves out: thoughts of the turns before, or what is to be cached. */
+export function losesSomething(cell: Cell, { mixesThoughts }: Manner): boolean {
+  const { row, client, provider } = cell;
+  const losesThoughts = row.question.thinks && !(provider.getsThoughts && !mixesThoughts);
+  return client.protocol !== provider.protocol && (losesThoughts || (isCached(row.question) && !caches(cell)));
+}
+
+/** Whether the provider is asked to cache a prompt. The others do it of themselves, if at all. */
+function caches({ provider }: Cell): boolean {
+  return provider.protocol === 'anthropic-messages';
+}
+
+function isCached({ content, tools }: Question): boolean {
+  return [...content, ...tools].some((each) => 'isCached' in each);
+}
+
+/** A part or a tool that does not ask for the cache. */
+function withoutCache<Said extends Asked | Tool>(said: Said): Said {
+  const { isCached: _, ...rest }: Said & Cacheable = said;
+  return rest as unknown as Said;
 }

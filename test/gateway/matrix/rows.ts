@@ -96,6 +96,16 @@ export const rows: ReadonlyArray<Row> = [
     ],
   },
   {
+    what: 'an answer to a prompt that it asks to be cached',
+    question: asking({
+      content: [{ kind: 'text', text: 'The hours are long.', isCached: true }, text('When do you open?')],
+      tools: [rooms, { ...hours, isCached: true }],
+    }),
+    // OpenAI refuses what it does not know, and natively all passes as it came.
+    fits: (cell) => isTranslated(cell) || cell.client.protocol === 'anthropic-messages',
+    acts: [saying({ text: 'Monday 9–17 ✓' })],
+  },
+  {
     what: 'an answer to an image',
     question: asking({ content: [text('What is this?'), { kind: 'image', mediaType: 'image/png', data: png }] }),
     acts: [saying({ text: 'A point.' })],

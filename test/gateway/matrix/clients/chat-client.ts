@@ -2,7 +2,13 @@ import OpenAI from 'openai';
 import { goodKey } from '#test/http/support/fake-service.ts';
 import { type Asked, type Outcome, parsedOrText, type Question } from '../exchange.ts';
 import { failedWith } from './failed-with.ts';
-import { type Conversation, type ConversationOptions, type MatrixClient, maxTokens } from './matrix-client.ts';
+import {
+  type Conversation,
+  type ConversationOptions,
+  cacheControlOf,
+  type MatrixClient,
+  maxTokens,
+} from './matrix-client.ts';
 
 type Message = OpenAI.Chat.ChatCompletionMessage & Reasoning;
 
@@ -130,15 +136,16 @@ function sentBack({ id, function: { name, arguments: given } }: OpenAI.Chat.Chat
 }
 
 function partOf(part: Asked): OpenAI.Chat.ChatCompletionContentPart {
-  if (part.kind === 'text') return { type: 'text', text: part.text };
+  if (part.kind === 'text') return { type: 'text', text: part.text, ...cacheControlOf(part) };
   const url = `data:${part.mediaType};base64,${part.data}`;
   return part.kind === 'image'
     ? { type: 'image_url', image_url: { url } }
     : { type: 'file', file: { filename: part.name, file_data: url } };
 }
 
-function toolOf({ name, description, schema }: Question['tools'][number]): OpenAI.Chat.ChatCompletionTool {
-  return { type: 'function', function: { name, description, parameters: { ...schema } } };
+function toolOf(tool: Question['tools'][number]): OpenAI.Chat.ChatCompletionTool {
+  const { name, description, schema } = tool;
+  return { type: 'function', function: { name, description, parameters: { ...schema } }, ...cacheControlOf(tool) };
 }
 
 function formatOf(schema: object): OpenAI.ResponseFormatJSONSchema {

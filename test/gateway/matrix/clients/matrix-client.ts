@@ -1,4 +1,4 @@
-import type { Outcome, Question } from '../exchange.ts';
+import type { Cacheable, Outcome, Question } from '../exchange.ts';
 
 /** The official SDK of a client protocol. */
 export interface MatrixClient {
@@ -31,6 +31,11 @@ export interface Conversation {
   readonly giveResults: (results: ReadonlyMap<string, string>, saidBefore: string) => Promise<Outcome>;
   /** The id of the latest answer. */
   readonly answerId: string;
+}
+
+/** How a client of any protocol asks to cache the prompt up to a part or a tool. */
+export function cacheControlOf({ isCached }: Cacheable): object {
+  return isCached === undefined ? {} : { cache_control: { type: 'ephemeral' } };
 }
 
 /** Enough for a budget of thinking. */

@@ -2,7 +2,13 @@ import Anthropic from '@anthropic-ai/sdk';
 import { goodKey } from '#test/http/support/fake-service.ts';
 import type { Asked, Outcome, Question } from '../exchange.ts';
 import { failedWith } from './failed-with.ts';
-import { type Conversation, type ConversationOptions, type MatrixClient, maxTokens } from './matrix-client.ts';
+import {
+  type Conversation,
+  type ConversationOptions,
+  cacheControlOf,
+  type MatrixClient,
+  maxTokens,
+} from './matrix-client.ts';
 
 const reasons: Readonly<Record<string, string>> = { end_turn: 'stop', tool_use: 'tool-calls', max_tokens: 'length' };
 
@@ -88,13 +94,14 @@ class MessagesConversation implements Conversation {
 }
 
 function blockOf(part: Asked): Anthropic.ContentBlockParam {
-  if (part.kind === 'text') return { type: 'text', text: part.text };
+  if (part.kind === 'text') return { type: 'text', text: part.text, ...cacheControlOf(part) };
   const source = { type: 'base64' as const, data: part.data };
   return part.kind === 'image'
     ? { type: 'image', source: { ...source, media_type: part.mediaType as 'image/png' } }
     : { type: 'document', source: { ...source, media_type: 'application/pdf' }, title: part.name };
 }
 
-function toolOf({ name, description, schema }: Question['tools'][number]): Anthropic.Tool {
-  return { name, description, input_schema: { ...schema, required: [...schema.required] } };
+function toolOf(tool: Question['tools'][number]): Anthropic.Tool {
+  const { name, description, schema } = tool;
+  return { name, description, input_schema: { ...schema, required: [...schema.required] }, ...cacheControlOf(tool) };
 }

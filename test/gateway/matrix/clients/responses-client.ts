@@ -2,7 +2,13 @@ import OpenAI from 'openai';
 import { goodKey } from '#test/http/support/fake-service.ts';
 import { type Asked, type Outcome, parsedOrText, type Question } from '../exchange.ts';
 import { failedWith } from './failed-with.ts';
-import { type Conversation, type ConversationOptions, type MatrixClient, maxTokens } from './matrix-client.ts';
+import {
+  type Conversation,
+  type ConversationOptions,
+  cacheControlOf,
+  type MatrixClient,
+  maxTokens,
+} from './matrix-client.ts';
 
 /** Responses, called with `openai`, whose client keeps the conversation. */
 export const responsesClient: MatrixClient = {
@@ -99,15 +105,16 @@ function sentBack(item: OpenAI.Responses.ResponseOutputItem): object {
 }
 
 function partOf(part: Asked): OpenAI.Responses.ResponseInputContent {
-  if (part.kind === 'text') return { type: 'input_text', text: part.text };
+  if (part.kind === 'text') return { type: 'input_text', text: part.text, ...cacheControlOf(part) };
   const url = `data:${part.mediaType};base64,${part.data}`;
   return part.kind === 'image'
     ? { type: 'input_image', image_url: url, detail: 'auto' }
     : { type: 'input_file', filename: part.name, file_data: url };
 }
 
-function toolOf({ name, description, schema }: Question['tools'][number]): OpenAI.Responses.FunctionTool {
-  return { type: 'function', name, description, parameters: { ...schema }, strict: null };
+function toolOf(tool: Question['tools'][number]): OpenAI.Responses.FunctionTool {
+  const { name, description, schema } = tool;
+  return { type: 'function', name, description, parameters: { ...schema }, strict: null, ...cacheControlOf(tool) };
 }
 
 function formatOf(schema: object): OpenAI.Responses.ResponseFormatTextJSONSchemaConfig {

@@ -1,6 +1,6 @@
 import { eventsOf, signatureOf, strictMessages } from '#test/gateway/support/strict-messages.ts';
 import { type Body, isObject, isText, listOf } from '#test/gateway/support/strict-provider.ts';
-import { type Fault, parsedOrText, type Reason, type Said, type Tool, tokens } from '../exchange.ts';
+import { type Cacheable, type Fault, parsedOrText, type Reason, type Said, type Tool, tokens } from '../exchange.ts';
 import type { Manner, MatrixProvider, ReadPart, Streamed } from './matrix-provider.ts';
 
 const errorNames: Readonly<Record<Fault, string>> = { busy: 'rate_limit_error', invalid: 'invalid_request_error' };
@@ -75,10 +75,11 @@ export const messagesProvider: MatrixProvider = {
     return {
       system: isText(body.system) ? body.system : textsIn(body.system),
       parts: listOf(body.messages).flatMap(partsOf),
-      tools: listOf(body.tools).map(({ name, description, input_schema: schema }) => ({
-        name: String(name),
-        description: String(description),
-        schema: schema as Tool['schema'],
+      tools: listOf(body.tools).map((tool) => ({
+        name: String(tool.name),
+        description: String(tool.description),
+        schema: tool.input_schema as Tool['schema'],
+        ...cacheIn(tool),
       })),
       schema: isObject(format) ? (format.schema as object) : null,
       thinks: isObject(body.thinking) && body.thinking.type === 'enabled',
@@ -148,8 +149,12 @@ function partOf(block: Body, isAsked: boolean): ReadPart {
       return type === 'image' ? { kind: type, ...inline } : { kind: type, ...inline, name: String(title) };
     }
     default:
-      return { kind: isAsked ? 'text' : 'said', text: String(text) };
+      return { kind: isAsked ? 'text' : 'said', text: String(text), ...cacheIn(block) };
   }
+}
+
+function cacheIn({ cache_control: asked }: Body): Cacheable {
+  return asked === undefined ? {} : { isCached: true };
 }
 
 function textsIn(blocks: unknown): string {
