@@ -570,6 +570,26 @@ describe('Messages', () => {
     assert.deepEqual(sentTo(anthropic).messages[1].content, [{ type: 'text', text: 'So' }]);
   });
 
+  it('with reasoning of another protocol keep their marks for the cache', async () => {
+    const marked = (said: string) => ({ type: 'text', text: said, cache_control: { type: 'ephemeral', ttl: '1h' } });
+    const thinking = { type: 'thinking', thinking: 'hm', signature: '' };
+    const tool = { name: 't', input_schema: { type: 'object' }, cache_control: { type: 'ephemeral', ttl: '1h' } };
+    const body = {
+      max_tokens: 5,
+      system: [marked('Be brief.')],
+      messages: [...ask.messages, { role: 'assistant', content: [thinking, marked('So')] }, ...ask.messages],
+      tools: [tool],
+      cache_control: { type: 'ephemeral' },
+    };
+    await send({ model: 'native', ...body });
+    const sent = sentTo(anthropic);
+    assert.deepEqual(
+      [sent.system, sent.cache_control, sent.tools[0].cache_control],
+      [body.system, body.cache_control, tool.cache_control],
+    );
+    assert.deepEqual(sent.messages[1].content, [marked('So')]);
+  });
+
   it('choose the model of auto', async () => {
     await send({ model: 'auto', ...ask });
     assert.equal(sentTo(anthropic).model, 'claude-x');
