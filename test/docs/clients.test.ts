@@ -5,15 +5,33 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { builtInConfiguration } from '#gateway/config/configuration-file.ts';
 import { type GatewayService, startGateway } from '#test/gateway/support/gateway-service.ts';
+import { isObject } from '#test/gateway/support/strict-provider.ts';
 import { goodKey } from '#test/http/support/fake-service.ts';
+import { long } from '#test/support/run/long.ts';
+import { agents } from '#test/support/service/agents.ts';
+import { describeWithPythonClients, pythonClients, runPython } from '#test/support/service/python-clients.ts';
 
 const root = join(import.meta.dirname, '../..');
 const run = promisify(execFile);
 const page = readFileSync(join(root, 'docs/clients.md'), 'utf8');
-const examples = [...page.matchAll(/^```js\n(.*?)^```/gms)].map(([, code = '']) => code);
+const examplesIn = (language: string) =>
+  [...page.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, 'gms'))].map(([, code = '']) => code);
+const examples = examplesIn('js');
+const pythonExamples = examplesIn('python');
 
 /** The packages that an example imports name it. */
 const nameOf = (code: string) => [...code.matchAll(/from '([^']+)'/g)].map(([, name]) => name).join(', ');
+const pythonNameOf = (code: string) => [...code.matchAll(/^from (\S+) import/gm)].map(([, name]) => name).join(', ');
+
+/** What every example prints: the answer of the sandbox, and then perhaps the length of a vector. */
+function assertAnswered(output: string): void {
+  const [text = '', ...vectors] = output.trim().split('\n');
+  assert.equal(text, 'This is the Switchyard sandbox and no model. You said: When do you open?');
+  assert.ok(
+    vectors.every((length) => length === '1536'),
+    output,
+  );
+}
 
 describe('the examples in docs/clients.md', function () {
   this.timeout(60_000);
@@ -31,11 +49,20 @@ describe('the examples in docs/clients.md', function () {
       '@openai/agents, openai',
       '@anthropic-ai/sdk',
       '@ai-sdk/openai, ai',
-      '@ai-sdk/openai, ai',
+      '@ai-sdk/openai-compatible, ai',
       '@ai-sdk/anthropic, ai',
       '@langchain/openai',
       '@langchain/openai',
       '@langchain/anthropic',
+    ]);
+    assert.deepEqual(pythonExamples.map(pythonNameOf), [
+      'openai',
+      'openai',
+      'agents, openai',
+      'anthropic',
+      'langchain_openai',
+      'langchain_openai',
+      'langchain_anthropic',
     ]);
   });
 
@@ -44,12 +71,57 @@ describe('the examples in docs/clients.md', function () {
       const script = code.replaceAll('http://127.0.0.1:8080', service.url);
       const args = ['--input-type=module', '--eval', script];
       const env = { PATH: process.env.PATH, SWITCHYARD_API_KEY: goodKey };
-      const { stdout } = await run(process.execPath, args, { cwd: root, env });
-      const [text = '', ...vectors] = stdout.trim().split('\n');
-      assert.equal(text, 'This is the Switchyard sandbox and no model. You said: When do you open?');
-      assert.ok(
-        vectors.every((length) => length === '1536'),
-        stdout,
-      );
+      assertAnswered((await run(process.execPath, args, { cwd: root, env })).stdout);
     });
+});
+
+describeWithPythonClients('the examples in Python of docs/clients.md', () => {
+  let service: GatewayService;
+
+  before(async () => {
+    service = await startGateway(builtInConfiguration);
+  });
+  after(() => service.stop());
+
+  for (const [index, code] of pythonExamples.entries())
+    it(`run as they are: ${pythonNameOf(code)} (${index + 1})${index === 0 ? '' : ` ${long}`}`, async () => {
+      const script = code.replaceAll('http://127.0.0.1:8080', service.url);
+      assertAnswered(await runPython(script, { SWITCHYARD_API_KEY: goodKey }));
+    });
+});
+
+describe('the versions in docs/clients.md', () => {
+  const tables = page.split('\n').filter((line) => line.startsWith('| ['));
+
+  it('are those of the agents that are installed for the tests', () => {
+    const shown = tables.flatMap((line) => {
+      const [, title, version] = /^\| \[(.+?)\]\(#.+?\) \| (\d\S*) \|/.exec(line) ?? [];
+      return title === undefined ? [] : [[title, version]];
+    });
+    assert.deepEqual(
+      shown,
+      Object.values(agents).map(({ title, version }) => [title, version]),
+    );
+  });
+
+  it('are those of the packages that the examples import', () => {
+    const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+    assert.ok(isObject(devDependencies));
+    const shownIn = (column: number) =>
+      tables.flatMap((line) => [...(line.split(' | ')[column] ?? '').matchAll(/`(\S+)` (\d[\d.]*)/g)]);
+    const inJs = shownIn(1).map(([, name = '', version]) => [name, version]);
+    assert.deepEqual(
+      inJs,
+      inJs.map(([name = '']) => [name, devDependencies[name]]),
+    );
+    const inPython = shownIn(2).map(([, name = '', version]) => [name, version]);
+    assert.deepEqual(
+      inPython,
+      inPython.map(([name = '']) => [name, pythonClients.get(name)]),
+    );
+    const imported = new Set(examples.flatMap((code) => nameOf(code).split(', ')));
+    assert.deepEqual(new Set(inJs.map(([name]) => name)), imported);
+    const ofPython = new Set(pythonExamples.flatMap((code) => pythonNameOf(code).split(', ')));
+    assert.equal(inPython.length, ofPython.size);
+  });
 });

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { homedir, tmpdir } from 'node:os';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { chunk, done, FakeProvider, json, role, stop, words } from '#test/gateway/support/fake-provider.ts';
@@ -10,21 +9,12 @@ import { type GatewayService, startGateway } from '#test/gateway/support/gateway
 import { eventsOf } from '#test/gateway/support/strict-messages.ts';
 import { isObject, listOf, parsedBody, sendEvents } from '#test/gateway/support/strict-provider.ts';
 import { goodKey } from '#test/http/support/fake-service.ts';
-import { long } from '#test/support/run/long.ts';
-import { skipOptionalSuite } from '#test/support/run/skipped-suites.ts';
+import { agentEnvironment, agents, describeWithAgent } from '#test/support/service/agents.ts';
+import { documentedLines, documentedSection } from './support/documented-lines.ts';
 
-/** The version that `.ci/claude-code` installs. */
-const version = '2.1.332';
-const caches = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
-const installed = join(
-  caches,
-  `switchyard/claude-code-${version}/node_modules/@anthropic-ai/claude-code-linux-x64/claude`,
-);
-const program = process.env.CLAUDE_CODE || installed;
-const title = `Claude Code ${long}`;
+const { program } = agents.claudeCode;
 
-if (existsSync(program)) describe(title, suite);
-else skipOptionalSuite(title, 'run .ci/claude-code, or set CLAUDE_CODE to the program');
+describeWithAgent(agents.claudeCode, suite);
 
 function suite(this: Mocha.Suite): void {
   this.timeout(120_000);
@@ -51,6 +41,9 @@ function suite(this: Mocha.Suite): void {
       models: {
         local: { targets: [{ provider: 'chats', model: 'local-x' }] },
         claude: { targets: [{ provider: 'anthropic', model: 'claude-x' }] },
+        'claude-sonnet-5': { targets: [{ provider: 'sandbox', model: 'sandbox' }] },
+        'claude-haiku-4-5': { targets: [{ provider: 'sandbox', model: 'sandbox' }] },
+        'gpt-x': { targets: [{ provider: 'sandbox', model: 'sandbox' }] },
         full: { targets: [{ provider: 'full', model: 'm' }] },
         sandbox: { targets: [{ provider: 'sandbox', model: 'sandbox' }] },
       },
@@ -62,9 +55,10 @@ function suite(this: Mocha.Suite): void {
     await rm(folder, { recursive: true, force: true });
   });
 
-  const ask = async (model: string, prompt: string): Promise<Answer> => {
+  const ask = async (model: string, prompt: string, more: NodeJS.ProcessEnv = {}): Promise<Answer> => {
     const args = ['-p', prompt, '--output-format', 'json', '--max-turns', '3', '--allowedTools', 'Read'];
-    const running = promisify(execFile)(program, args, { cwd: folder, env: environmentOf(service, model, folder) });
+    const env = { ...environmentOf(service, model, folder), ...more };
+    const running = promisify(execFile)(program, args, { cwd: folder, env });
     // It reads what is piped to it before it begins.
     running.child.stdin?.end();
     // It ends with a code of its own after an error.
@@ -84,7 +78,7 @@ function suite(this: Mocha.Suite): void {
   });
 
   it('works with the lines of docs/clients.md', async () => {
-    const lines = documentedLines().replaceAll('http://127.0.0.1:8080', service.url);
+    const lines = documentedLines('Claude Code', 'bash').replaceAll('http://127.0.0.1:8080', service.url);
     const env = {
       ...environmentOf(service, 'sandbox', folder),
       ...{ SWITCHYARD_API_KEY: goodKey, PATH: `${dirname(program)}:${process.env.PATH}` },
@@ -92,6 +86,31 @@ function suite(this: Mocha.Suite): void {
     const running = promisify(execFile)('bash', ['-c', lines], { cwd: folder, env });
     running.child.stdin?.end();
     assert.match((await running).stdout, /You said: .*When do you open\?/s);
+  });
+
+  for (const { model, stated, context } of documentedContexts())
+    it(`derives the context of ${model}, with ${stated || 'nothing'} stated, as docs/clients.md says`, async () => {
+      service.records.length = 0;
+      const answer = await ask(model, 'Hello', { CLAUDE_CODE_MAX_CONTEXT_TOKENS: stated });
+      const [used] = Object.values(answer.modelUsage);
+      assert.equal(used?.contextWindow, context);
+      const requested = service.records.map((record) => record.model);
+      assert.deepEqual(new Set(requested), new Set([model.replace('[1m]', '')]));
+    });
+
+  it('lists the models of the gateway whose names begin with that of Claude', async () => {
+    const { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: _, ...env } = environmentOf(service, 'claude', folder);
+    const running = promisify(execFile)(program, ['-p', 'Hello'], {
+      cwd: folder,
+      env: { ...env, CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY: '1' },
+    });
+    running.child.stdin?.end();
+    await running;
+    const { models } = JSON.parse(await readFile(join(folder, '.claude/cache/gateway-models.json'), 'utf8'));
+    assert.deepEqual(
+      models.map(({ id }: { id: string }) => id),
+      ['claude', 'claude-sonnet-5', 'claude-haiku-4-5'],
+    );
   });
 
   it('knows that a prompt is too long for a model of another protocol, and does not try again', async () => {
@@ -109,27 +128,38 @@ function suite(this: Mocha.Suite): void {
   });
 }
 
-/** The lines of docs/clients.md that run it. */
-function documentedLines(): string {
-  const page = readFileSync(join(import.meta.dirname, '../../../docs/clients.md'), 'utf8');
-  return /^```bash\n(.*?)^```/ms.exec(page)?.[1] ?? assert.fail('there are no lines');
-}
-
 /** What Claude Code prints. */
 interface Answer {
   readonly result: string;
   readonly num_turns: number;
   readonly is_error: boolean;
   readonly terminal_reason: string;
+  readonly modelUsage: Readonly<Record<string, { readonly contextWindow: number }>>;
 }
 
-/** No host but the gateway can be reached: nothing listens at the proxy. */
+/** A row of the table of docs/clients.md. */
+interface DocumentedContext {
+  readonly model: string;
+  /** What `CLAUDE_CODE_MAX_CONTEXT_TOKENS` states; empty for nothing. */
+  readonly stated: string;
+  readonly context: number;
+}
+
+function documentedContexts(): ReadonlyArray<DocumentedContext> {
+  const rows = documentedSection('Claude Code').matchAll(/^\| `(\S+)` \| (\d*) ?\| ([\d,]+) \|$/gm);
+  return [...rows].map(([, model = '', stated = '', context = '']) => ({
+    model,
+    stated,
+    context: Number(context.replaceAll(',', '')),
+  }));
+}
+
 function environmentOf({ url }: GatewayService, model: string, home: string): NodeJS.ProcessEnv {
   return {
-    ...{ PATH: process.env.PATH, HOME: home, HTTPS_PROXY: 'http://127.0.0.1:9', NO_PROXY: '127.0.0.1' },
+    ...agentEnvironment(home),
     ...{ CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_TELEMETRY: '1', DISABLE_AUTOUPDATER: '1' },
     ...{ ANTHROPIC_BASE_URL: url, ANTHROPIC_AUTH_TOKEN: goodKey, ANTHROPIC_MODEL: model },
-    ANTHROPIC_SMALL_FAST_MODEL: model,
+    ANTHROPIC_DEFAULT_HAIKU_MODEL: model,
   };
 }
 

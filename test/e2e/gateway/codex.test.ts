@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { homedir, tmpdir } from 'node:os';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import {
@@ -20,19 +19,14 @@ import { type GatewayService, startGateway } from '#test/gateway/support/gateway
 import { listOf, parsedBody, sendEvents } from '#test/gateway/support/strict-provider.ts';
 import { eventsOfResponse, openAiResponse, outputMessage } from '#test/gateway/support/strict-responses.ts';
 import { goodKey } from '#test/http/support/fake-service.ts';
-import { long } from '#test/support/run/long.ts';
-import { skipOptionalSuite } from '#test/support/run/skipped-suites.ts';
+import { agentEnvironment, agents, describeWithAgent } from '#test/support/service/agents.ts';
+import { documentedLines } from './support/documented-lines.ts';
 
-/** The version that `.ci/codex` installs. */
-const version = '0.171.0';
-const caches = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
-const program = process.env.CODEX || join(caches, `switchyard/codex-${version}/node_modules/.bin/codex`);
-const title = `Codex ${long}`;
+const { program } = agents.codex;
 const content = 'Open from nine to five.';
 const command = JSON.stringify({ cmd: 'cat hours.txt' });
 
-if (existsSync(program)) describe(title, suite);
-else skipOptionalSuite(title, 'run .ci/codex, or set CODEX to the program');
+describeWithAgent(agents.codex, suite);
 
 function suite(this: Mocha.Suite): void {
   this.timeout(120_000);
@@ -74,15 +68,14 @@ function suite(this: Mocha.Suite): void {
 
   /** Runs it with the lines of docs/clients.md. @returns its events */
   const run = async (model: string): Promise<ReadonlyArray<CodexEvent>> => {
-    const lines = documentedLines().replaceAll('http://127.0.0.1:8080', service.url);
+    const lines = documentedLines('Codex', 'toml').replaceAll('http://127.0.0.1:8080', service.url);
     await writeFile(join(folder, '.codex/config.toml'), lines.replace('"sandbox"', JSON.stringify(model)));
     const flags = ['--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', '--json'];
     const running = promisify(execFile)(program, ['exec', ...flags, 'When is it open?'], {
       cwd: folder,
       env: {
-        // No host but the gateway can be reached: nothing listens at the proxy.
-        ...{ HTTPS_PROXY: 'http://127.0.0.1:9', HTTP_PROXY: 'http://127.0.0.1:9', NO_PROXY: '127.0.0.1' },
-        ...{ PATH: `${dirname(process.execPath)}:${process.env.PATH}`, HOME: folder, SWITCHYARD_API_KEY: goodKey },
+        ...agentEnvironment(folder),
+        ...{ PATH: `${dirname(process.execPath)}:${process.env.PATH}`, SWITCHYARD_API_KEY: goodKey },
       },
     });
     running.child.stdin?.end();
@@ -139,8 +132,14 @@ function suite(this: Mocha.Suite): void {
       assert.equal(full.seen.length, 1);
     });
 
-  it('works with the lines of docs/clients.md on the sandbox', async () => {
+  it('works with the lines of docs/clients.md on the sandbox, and knows the context that they state', async () => {
+    await rm(join(folder, '.codex/sessions'), { recursive: true, force: true });
     assert.match((await ask('sandbox')).join(), /You said: .*When is it open\?/s);
+    const sessions = await readdir(join(folder, '.codex/sessions'), { recursive: true });
+    const session = sessions.find((name) => name.endsWith('.jsonl')) ?? '';
+    const kept = await readFile(join(folder, '.codex/sessions', session), 'utf8');
+    const [, context] = /"model_context_window":(\d+)/.exec(kept) ?? [];
+    assert.equal(Number(context), 128_000 * 0.95);
   });
 }
 
@@ -149,12 +148,6 @@ interface CodexEvent {
   readonly type: string;
   readonly item?: { readonly type: string; readonly text?: string };
   readonly error?: { readonly message: string };
-}
-
-/** The lines of docs/clients.md that configure it. */
-function documentedLines(): string {
-  const page = readFileSync(join(import.meta.dirname, '../../../docs/clients.md'), 'utf8');
-  return /^```toml\n(.*?)^```/ms.exec(page)?.[1] ?? assert.fail('there are no lines');
 }
 
 /** Asks for the file, and then says what is in it. */

@@ -171,8 +171,9 @@ class RequestParser {
    */
   #resultPart(block: JsonObject, pointer: string): ContentPart {
     if (block.type !== 'tool_reference') return this.#contentPart(block, pointer);
-    const { tool_name: name } = this.#leftOut.read(block, pointer, ['type', 'tool_name']);
-    return { kind: 'text', text: `Found the tool ${textAt(name, `${pointer}/tool_name`) ?? ''}.\n`, pointer };
+    const { tool_name: said } = this.#leftOut.read(block, pointer, ['type', 'tool_name']);
+    const name = calledName(said, `${pointer}/tool_name`, this.#names);
+    return { kind: 'text', text: `Found the tool ${name}.\n`, pointer };
   }
 
   #thought(block: JsonObject, pointer: string): ReasoningPart {
