@@ -116,7 +116,7 @@ describe('a conversation that moves to another model', () => {
   const sentTo = (at: FakeProvider): string => String(at.seen.at(-1)?.body);
 
   for (const name of ['messages', 'responses'] as const)
-    for (const provider of ['DeepSeek', 'OpenRouter', 'a model that does not think'])
+    for (const provider of ['DeepSeek', 'OpenRouter', 'Gemini', 'a model that does not think'])
       it(`from ${provider} to Claude and back carries nothing of one to the other, of a client of ${name}`, async () => {
         const { ask, said } = clients[name];
         const strictChats = play(named(provider), 'none of others');
@@ -135,7 +135,7 @@ describe('a conversation that moves to another model', () => {
       });
 
   for (const name of ['messages', 'responses'] as const)
-    for (const provider of ['DeepSeek', 'OpenRouter', 'a model that does not think'])
+    for (const provider of ['DeepSeek', 'OpenRouter', 'Gemini', 'a model that does not think'])
       for (const [model, target] of [
         ['thinker-or-other', () => others],
         ['thinker-or-always', () => others],
