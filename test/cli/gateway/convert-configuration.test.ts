@@ -146,6 +146,14 @@ describe("a configuration of LiteLLM's proxy", () => {
     assert.deepEqual(places.length, new Set(places).size);
   });
 
+  it('names a mode that makes LiteLLM call another endpoint than a client does', () => {
+    const params = { model: 'openai/m' };
+    const imported = convertConfiguration({
+      model_list: [{ model_name: 'm', litellm_params: params, model_info: { mode: 'responses' } }],
+    });
+    assert.ok(texts(imported).some((text) => text.startsWith('left out: model_list[0].model_info.mode: ')));
+  });
+
   it('converts each prefix of the table, and leaves out those without a kind', () => {
     const named = (prefix: string) =>
       convertConfiguration({

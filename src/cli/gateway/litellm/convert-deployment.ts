@@ -56,6 +56,8 @@ function readDeployment(entry: Section, { registry, credentials }: ImportContext
   if (E.isLeft(named)) return named;
   const mode = info.takeText('mode');
   if (mode !== undefined && !modes.has(mode)) return E.left(`no endpoint serves the mode ${visible(mode)}`);
+  if (mode === 'responses')
+    info.leaveOut('mode', 'clients of Responses are served with /responses, and others with chat completions');
   const read = readProvider(params, named.right.prefix);
   if (E.isLeft(read)) return read;
   const provider = registry.nameOf(read.right, placeOf('api_key'), mode === 'audio_speech');
