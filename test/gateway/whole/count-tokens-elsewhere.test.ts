@@ -46,6 +46,10 @@ describe('the tokens of a message at a provider of Messages', () => {
     ['a method that is not allowed', json({ detail: 'Method Not Allowed' }, 405)],
     ['what is not implemented', json({ error: { message: 'Not implemented' } }, 501)],
     ['a 400 that names the path', error(400, 'x', {}, 'Invalid URL (POST /v1/messages/count_tokens)')],
+    [
+      'thoughts of another model',
+      anthropic(400, 'invalid_request_error', 'messages.1.content.0: Invalid `signature` in `thinking` block'),
+    ],
     ['a router', bytes('BadRequest - no parser registered for: /v1/messages/count_tokens', {}, 400)],
   ];
   for (const [name, behaviour] of without)
