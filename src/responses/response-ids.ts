@@ -43,6 +43,16 @@ const prefixes = new Map([
   ['function_call_output', 'fco'],
   ['custom_tool_call', 'ctc'],
   ['custom_tool_call_output', 'ctco'],
+  ['tool_search_call', 'tsc'],
+  ['tool_search_output', 'tso'],
+  ['local_shell_call', 'lsh'],
+  ['local_shell_call_output', 'lsho'],
+  ['shell_call', 'sh'],
+  ['shell_call_output', 'sho'],
+  ['apply_patch_call', 'apc'],
+  ['apply_patch_call_output', 'apco'],
+  ['additional_tools', 'at'],
+  ['compaction', 'cmp'],
 ]);
 
 /** The id by which items name a response whose own id does not fit into theirs; null if it does. */

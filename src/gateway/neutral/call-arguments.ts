@@ -28,12 +28,15 @@ const maxPlaceholderLength = 20;
 /** The arguments of one call, in pieces. They are judged, and not kept. */
 export class CallArguments {
   readonly #isFreeText: boolean;
+  /** Whether the client's own form of a call can have any text. */
+  readonly #takesAnyText: boolean;
   readonly #mustBeObject: boolean;
   readonly #progress = new JsonProgress();
 
   constructor(name: string, { tools, mustBeObjects }: ArgumentRules) {
     this.#isFreeText = tools.isFreeText(name);
-    this.#mustBeObject = mustBeObjects && !this.#isFreeText;
+    this.#takesAnyText = tools.of(name).form !== 'function';
+    this.#mustBeObject = mustBeObjects && !this.#takesAnyText;
   }
 
   add(piece: string): void {
@@ -62,12 +65,12 @@ export class CallArguments {
 
   /**
    * Whether a client can have them as they are, which is never so for those that are cut off or faulty. A model may
-   * write a free text as it is, instead of an object with it.
+   * write a free text as it is, instead of an object with it; that of a built-in tool asks it for nothing then.
    */
   get isTakable(): boolean {
     const { state, isObject } = this.#progress;
-    if (state === 'faulty') return this.#isFreeText;
-    if (state === 'begun') return this.#isFreeText && !isObject;
+    if (state === 'faulty') return this.#takesAnyText;
+    if (state === 'begun') return this.#takesAnyText && !isObject;
     return !this.#mustBeObject || state === 'empty' || this.isWholeObject;
   }
 }

@@ -155,11 +155,17 @@ export function toolResultPart(
 const maxNameCharacters = 1_024;
 
 /** The name of a called tool, for targets. */
-export function calledName(name: Json | undefined, pointer: string, names: ToolNames): string {
-  return names.nameOf(null, shortName(textAt(name, pointer) ?? '', pointer));
+export function calledName(
+  name: Json | undefined,
+  pointer: string,
+  names: ToolNames,
+  namespace: string | null = null,
+): string {
+  return names.nameOf(namespace, shortName(textAt(name, pointer) ?? '', pointer));
 }
 
-function shortName(name: string, pointer: string): string {
+/** A name of a tool or of its namespace, which is not too long. */
+export function shortName(name: string, pointer: string): string {
   return name.length > maxNameCharacters
     ? refuse(pointer, `the name of a tool may have ${maxNameCharacters} characters at most`)
     : name;

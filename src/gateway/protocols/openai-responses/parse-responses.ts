@@ -4,45 +4,27 @@ import { parseKeepingText } from '#gateway/framing/json-text.ts';
 import type { LongTexts } from '#gateway/framing/long-texts.ts';
 import type {
   Conversation,
-  ImagePart,
   OutputForm,
   ReasoningPart,
   TextPart,
-  Tool,
-  ToolCallPart,
-  ToolResultPart,
   Turn,
   Unsupported,
 } from '#gateway/neutral/conversation.ts';
-import { fileSourceOf, sourceOf } from '#gateway/neutral/source.ts';
-import { promptControl, withCacheControl, withMessageControl } from '#gateway/protocols/cache-control.ts';
-import { freeTextArguments } from '#gateway/protocols/free-text.ts';
+import { promptControl, withMessageControl } from '#gateway/protocols/cache-control.ts';
 import { LeftOut } from '#gateway/protocols/left-out.ts';
 import {
   type ChoiceForm,
-  type ContentPart,
-  calledName,
   contentParts,
-  filePart,
-  freeTextTool,
-  functionTool,
-  imageDetail,
-  named,
   onlyTexts,
   openAiOutput,
   openAiToolChoice,
-  partsReader,
-  placedText,
-  refusalPart,
   TurnCollector,
   textPart,
-  toolCallPart,
-  toolResultPart,
 } from '#gateway/protocols/parsed-parts.ts';
 import {
   effortNamed,
-  listAt,
   listOr,
+  objectOr,
   orUnsupported,
   refuse,
   shown,
@@ -53,12 +35,17 @@ import type { ParsedRequest } from '#gateway/protocols/protocol.ts';
 import { signatureIn } from '#gateway/protocols/signature-text.ts';
 import { ToolNames } from '#gateway/protocols/tool-names.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
+import { CallItems } from './call-items.ts';
+import { DeclaredTools } from './declared-tools.ts';
+import { itemMembers, partsOf } from './item-content.ts';
 import { noBackground } from './responses-body.ts';
+import { toolsAt } from './responses-ids.ts';
 import type { ResponsesRequest } from './responses-request.ts';
 
 /** Schemas are moved as JSON text. */
 const keptTexts = [
-  ['tools', '*', 'parameters'],
+  ...toolsAt([]).map((tool) => [...tool, 'parameters']),
+  ...toolsAt(['input', '*']).map((tool) => [...tool, 'parameters']),
   ['text', 'format', 'schema'],
 ];
 
@@ -67,6 +54,10 @@ const jsonInTexts = [
   ['input', '*', 'arguments'],
   ['input', '*', 'input'],
   ['input', '*', 'summary', '*', 'text'],
+  ['input', '*', 'action'],
+  ['input', '*', 'operation'],
+  ['input', '*', 'output', '*', 'stdout'],
+  ['input', '*', 'output', '*', 'stderr'],
 ];
 
 /** The members that are parsed, and those that the gateway itself answers. */
@@ -124,15 +115,12 @@ function parsedOf(body: JsonObject, input: Json | undefined): ParsedRequest {
   const leftOut = new LeftOut();
   const asked = leftOut.read(body, '', requestMembers);
   leftOut.read(leftOut.objectAt(asked.stream_options, '/stream_options'), '/stream_options', []);
-  const names = new ToolNames();
-  const tools = listAt(asked.tools, '/tools')
-    .flatMap((tool, index) => toolOf(tool, `/tools/${index}`, leftOut))
-    .map((tool) => named(tool, names));
-  const { system, turns } = conversationOf(input, names, leftOut);
+  const declared = declaredIn(asked.tools, input, leftOut);
+  const { system, turns } = conversationOf(input, declared, leftOut);
   const conversation: Conversation = {
     system: [...instructionsIn(asked.instructions), ...system],
     turns,
-    ...openAiToolChoice(asked.tool_choice, tools, choiceForm(names), leftOut),
+    ...openAiToolChoice(asked.tool_choice, declared.all, choiceForm(declared), leftOut),
     allowsParallelCalls: leftOut.flagAt(asked.parallel_tool_calls, '/parallel_tool_calls') ?? true,
     maxTokens: leftOut.numberAt(asked.max_output_tokens, '/max_output_tokens')?.value ?? null,
     temperature: leftOut.numberAt(asked.temperature, '/temperature'),
@@ -164,70 +152,79 @@ function outputOf(text: Json | undefined, leftOut: LeftOut): OutputForm | null {
   return openAiOutput(format, '/text/format', null, leftOut);
 }
 
-const toolForm = 'a tool of Responses is {"type": "function", "name": …, "description": …, "parameters": …}';
-
-function toolOf(tool: Json, pointer: string, leftOut: LeftOut): ReadonlyArray<Tool> {
-  if (!isObject(tool) || isForeignTool(tool)) return refuse(pointer, toolForm);
-  if (tool.type === 'function') return [functionTool(tool, 'parameters', pointer, leftOut)];
-  if (tool.type === 'custom') return [freeTextTool(tool, pointer, leftOut)];
-  // A tool of another type runs at OpenAI.
-  leftOut.add(pointer);
-  return [];
-}
-
-/** Whether a tool is declared as in chat completions or Messages: without this, its name and schema would be lost. */
-function isForeignTool({ type, function: inside, custom }: JsonObject): boolean {
-  if (typeof type !== 'string') return true;
-  return (type === 'function' && isObject(inside)) || (type === 'custom' && isObject(custom));
+/** The tools of the request and of its items. */
+function declaredIn(tools: Json | undefined, input: Json | undefined, leftOut: LeftOut): DeclaredTools {
+  const declared = new DeclaredTools(new ToolNames(), leftOut);
+  declared.add(tools, '/tools');
+  for (const [index, item] of listOr(input).entries()) {
+    const { type, tools: added } = objectOr(item);
+    if (type === 'additional_tools' || type === 'tool_search_output')
+      declared.add(added, `/input/${index}/tools`, type === 'tool_search_output');
+  }
+  return declared;
 }
 
 /** OpenAI's reference: https://platform.openai.com/docs/api-reference/responses/create#responses-create-tool_choice. */
-function choiceForm(names: ToolNames): ChoiceForm {
+function choiceForm(declared: DeclaredTools): ChoiceForm {
   return {
     allowed: (choice) => [choice, '/tool_choice'],
-    nameIn: (object, pointer, leftOut) => {
-      const { name } = leftOut.read(object, pointer, ['type', 'name']);
-      return typeof name === 'string' ? calledName(name, `${pointer}/name`, names) : null;
-    },
+    nameIn: (object, pointer) => declared.nameIn(object, pointer),
   };
 }
 
 function conversationOf(
   input: Json | undefined,
-  names: ToolNames,
+  declared: DeclaredTools,
   leftOut: LeftOut,
 ): Pick<Conversation, 'system' | 'turns'> {
   const turns = new TurnCollector();
   if (typeof input === 'string') turns.add({ role: 'user', parts: [{ kind: 'text', text: input, pointer: '/input' }] });
-  for (const [index, item] of listOr(input).entries())
-    if (isObject(item)) turns.add(turnOf(item, `/input/${index}`, names, leftOut));
+  const calls = new CallItems(declared, leftOut);
+  for (const [index, item] of listOr(input).entries()) {
+    const turn = isObject(item) ? turnOf(item, `/input/${index}`, calls, leftOut) : null;
+    if (turn !== null) turns.add(turn);
+  }
   return turns.collected;
 }
 
-function turnOf(item: JsonObject, pointer: string, names: ToolNames, leftOut: LeftOut): Turn {
-  switch (item.type ?? 'message') {
+/** Null for an item that says nothing for targets of other protocols. */
+function turnOf(item: JsonObject, pointer: string, calls: CallItems, leftOut: LeftOut): Turn | null {
+  if (isHostedSearch(item)) {
+    leftOut.add(pointer);
+    return null;
+  }
+  const type = item.type ?? 'message';
+  const ofCall = calls.turnOf(item, pointer);
+  if (ofCall !== null) return ofCall;
+  switch (type) {
     case 'message':
       return messageTurn(item, pointer, leftOut);
-    case 'function_call':
-      return callTurn(functionCallPart(item, pointer, names, leftOut), item, pointer, leftOut);
-    case 'custom_tool_call':
-      return callTurn(customCallPart(item, pointer, names, leftOut), item, pointer, leftOut);
-    case 'function_call_output':
-    case 'custom_tool_call_output':
-      return { role: 'user', parts: [resultPart(item, pointer, leftOut)] };
+    case 'agent_message':
+      return { role: 'user', parts: agentTexts(item, pointer, leftOut) };
     case 'reasoning':
       return { role: 'assistant', parts: [reasoningPart(item, pointer, leftOut)] };
+    case 'additional_tools':
+      leftOut.read(item, pointer, [...itemMembers, 'role', 'tools']);
+      return null;
     default:
-      return refuse(pointer, `an item of the type ${shown(item.type)} cannot be expressed for this target`);
+      if (!isTuning(type))
+        return refuse(pointer, `an item of the type ${shown(type)} cannot be expressed for this target`);
+      leftOut.add(pointer);
+      return null;
   }
 }
 
-function callTurn(call: ToolCallPart, item: JsonObject, pointer: string, leftOut: LeftOut): Turn {
-  return { role: 'assistant', parts: [withCacheControl(call, item, pointer, leftOut)] };
+/** Whether an item only tunes what follows, or is the short form of a history for the provider that made it. */
+function isTuning(type: Json): boolean {
+  if (typeof type !== 'string') return false;
+  return type.startsWith('compaction') || type === 'context_compaction' || type === 'configuration_update';
 }
 
-/** What says which item it is, for the gateway alone. */
-const itemMembers = ['type', 'id'] as const;
+/** Whether OpenAI has searched for tools itself: what it found is declared. */
+function isHostedSearch({ type, execution, call_id: id }: JsonObject): boolean {
+  if (type !== 'tool_search_call' && type !== 'tool_search_output') return false;
+  return (execution ?? (typeof id === 'string' ? 'client' : 'server')) !== 'client';
+}
 
 function messageTurn(item: JsonObject, pointer: string, leftOut: LeftOut): Turn {
   const { role, content } = leftOut.read(item, pointer, [...itemMembers, 'role', 'content']);
@@ -238,32 +235,10 @@ function messageTurn(item: JsonObject, pointer: string, leftOut: LeftOut): Turn 
   return refuse(`${pointer}/role`, `the role ${shown(role)} cannot be expressed for this target`);
 }
 
-function functionCallPart(item: JsonObject, pointer: string, names: ToolNames, leftOut: LeftOut): ToolCallPart {
-  const read = leftOut.read(item, pointer, [...itemMembers, 'call_id', 'name', 'arguments']);
-  return callPart(read, textAt(read.arguments, `${pointer}/arguments`), pointer, names);
-}
-
-function customCallPart(item: JsonObject, pointer: string, names: ToolNames, leftOut: LeftOut): ToolCallPart {
-  const read = leftOut.read(item, pointer, [...itemMembers, 'call_id', 'name', 'input']);
-  return callPart(read, freeTextArguments(textAt(read.input, `${pointer}/input`) ?? ''), pointer, names);
-}
-
-type NamedCall = Readonly<Record<'call_id' | 'name', Json | undefined>>;
-
-function callPart(
-  { call_id: id, name: said }: NamedCall,
-  given: string | null,
-  pointer: string,
-  names: ToolNames,
-): ToolCallPart {
-  const name = calledName(said, `${pointer}/name`, names);
-  return toolCallPart({ id: textAt(id, `${pointer}/call_id`), name, given }, pointer);
-}
-
-function resultPart(item: JsonObject, pointer: string, leftOut: LeftOut): ToolResultPart {
-  const { call_id: id, output } = leftOut.read(item, pointer, [...itemMembers, 'call_id', 'output']);
-  const parts = partsOf(output, `${pointer}/output`, leftOut);
-  return withCacheControl(toolResultPart(textAt(id, `${pointer}/call_id`), parts, pointer), item, pointer, leftOut);
+/** What another agent of Codex says to this one (codex-rs/protocol/src/models.rs). */
+function agentTexts(item: JsonObject, pointer: string, leftOut: LeftOut): ReadonlyArray<TextPart> {
+  const { content } = leftOut.read(item, pointer, [...itemMembers, 'content']);
+  return onlyTexts(partsOf(content, `${pointer}/content`, leftOut));
 }
 
 /** The opaque part of a provider's own is none that another protocol reads. */
@@ -280,30 +255,4 @@ function reasoningPart(item: JsonObject, pointer: string, leftOut: LeftOut): Rea
   if (value === null || value === '') return { kind: 'reasoning', text, signature: null, pointer };
   const signature = signatureIn(value) ?? { of: foreignReasoning, value, isRedacted: text === '' };
   return { kind: 'reasoning', text, signature, pointer };
-}
-
-const partsOf = partsReader([
-  ['text', textPart],
-  ['input_text', textPart],
-  ['output_text', textPart],
-  ['refusal', refusalPart],
-  ['input_image', imagePart],
-  ['input_file', inlineFile],
-]);
-
-function imagePart(part: JsonObject, pointer: string, leftOut: LeftOut): ImagePart | null {
-  const { image_url: url, detail } = leftOut.read(part, pointer, ['type', 'image_url', 'detail']);
-  if (typeof url !== 'string') return null;
-  return { kind: 'image', source: sourceOf(url), detail: imageDetail(detail, `${pointer}/detail`), pointer };
-}
-
-function inlineFile(part: JsonObject, pointer: string, leftOut: LeftOut): ContentPart | null {
-  const read = leftOut.read(part, pointer, ['type', 'file_data', 'file_url', 'filename']);
-  const { file_data: data, file_url: url, filename } = read;
-  const name = placedText(filename, `${pointer}/filename`);
-  if (typeof data === 'string') {
-    leftOut.addValue(url, `${pointer}/file_url`);
-    return filePart(fileSourceOf(data), name, pointer, leftOut);
-  }
-  return typeof url === 'string' ? filePart(sourceOf(url), name, pointer, leftOut) : null;
 }

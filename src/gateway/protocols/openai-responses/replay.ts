@@ -1,7 +1,8 @@
 import { sseEvent } from '#gateway/framing/sse-event.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
-import { type Emit, emitWholeItem } from './output-items.ts';
+import type { Emit } from './output-items.ts';
 import { eventText } from './responses-answer-writer.ts';
+import { emitWholeItem } from './whole-item.ts';
 
 /** The last event of a response. One that was cancelled in the background has none of its own. */
 function endOf(status: Json | undefined): 'completed' | 'incomplete' | 'failed' {

@@ -7,10 +7,11 @@ import type { Tokens } from '#gateway/neutral/consumption.ts';
 import type { Signature } from '#gateway/neutral/conversation.ts';
 import { idWithState } from '#gateway/protocols/call-state.ts';
 import type { JsonObject } from '#shared/json/json.ts';
+import { isBuiltIn } from './built-in-tools.ts';
+import { BuiltInCallItem, NamedCallItem } from './call-output-items.ts';
 import { EventFrames } from './event-frames.ts';
 import { jsonParts, type LongText } from './long-text.ts';
 import {
-  CallItem,
   type Emit,
   type ItemStatus,
   MessageItem,
@@ -65,13 +66,17 @@ class OutputItems {
   }
 
   call({ id, name: called, state }: MadeCall): void {
-    const { form, name } = this.#tools.of(called);
-    this.#begin(new CallItem(this.#next(), { id: idWithState(id, state), name }, form === 'custom'));
+    const client = this.#tools.of(called);
+    const callId = idWithState(id, state);
+    const at = this.#next();
+    this.#begin(
+      isBuiltIn(client.form) ? new BuiltInCallItem(at, callId, client.form) : new NamedCallItem(at, callId, client),
+    );
   }
 
   /** @returns the bytes that are kept in addition */
   arguments(text: string): number {
-    return this.#open instanceof CallItem ? this.#open.add(text) : 0;
+    return isCall(this.#open) ? this.#open.add(text) : 0;
   }
 
   /** Ends the open item, which is whole. */
@@ -84,7 +89,7 @@ class OutputItems {
    * @returns all items
    */
   end(status: ItemStatus): ReadonlyArray<JsonObject> {
-    this.#endOpen(this.#open instanceof CallItem ? 'incomplete' : status);
+    this.#endOpen(isCall(this.#open) ? 'incomplete' : status);
     return this.#items;
   }
 
@@ -105,8 +110,13 @@ class OutputItems {
     this.#open = null;
     if (open === null) return;
     const item = open.end(status);
-    if (status === 'completed' || !(open instanceof CallItem)) this.#items.push(item);
+    if (item === null) this.#begun -= 1;
+    else if (status === 'completed' || !isCall(open)) this.#items.push(item);
   }
+}
+
+function isCall(item: OpenItem | null): item is NamedCallItem | BuiltInCallItem {
+  return item instanceof NamedCallItem || item instanceof BuiltInCallItem;
 }
 
 /** The bytes that an item or a part takes in addition to its texts. */

@@ -2,7 +2,7 @@ import type { PathPattern } from '#gateway/framing/path-tree.ts';
 import { CompiledIdRules, fileNames, hostedNames } from '#gateway/protocols/provider-ids.ts';
 
 /** The paths of the tools that a client declares, and of those in a namespace. */
-const toolsAt = (path: PathPattern): ReadonlyArray<PathPattern> => [
+export const toolsAt = (path: PathPattern): ReadonlyArray<PathPattern> => [
   [...path, 'tools', '*'],
   [...path, 'tools', '*', 'tools', '*'],
 ];
