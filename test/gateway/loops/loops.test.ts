@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { chatStates } from '#test/gateway/support/chat-state.ts';
+import { long } from '#test/support/run/long.ts';
 import { agentsSdkClients } from './clients/agents-sdk.ts';
 import { aiSdkClients } from './clients/ai-sdk.ts';
 import { langChainClients } from './clients/langchain.ts';
@@ -29,10 +30,10 @@ describe('loops of agents', function () {
 
   for (const client of clients)
     for (const isStreamed of [false, true])
-      describe(`${client.name}, ${isStreamed ? 'streamed' : 'whole'}`, () => {
+      describe(`${client.name}, ${isStreamed ? 'streamed' : `whole ${long}`}`, () => {
         for (const state of chatStates) {
           if (isDropped(state, client, isStreamed))
-            it(`are refused by ${state.name}, because it does not send back what that needs`, async () => {
+            it(`are refused by ${state.name}, because it does not send back what that needs ${long}`, async () => {
               const answers = await converse(client, state.model, isStreamed).catch(failureOf);
               assert.notEqual(answers[0], expectedText);
               assert.match(scenario.chat(state).refusals.at(0) ?? '', /reasoning|thought_signature/);

@@ -10,6 +10,7 @@ import {
   openRouter,
 } from '#test/gateway/support/chat-state.ts';
 import { goodKey } from '#test/http/support/fake-service.ts';
+import { long } from '#test/support/run/long.ts';
 import { describeWithPythonClients, runPython } from '#test/support/service/python-clients.ts';
 import { claude, expectedAnswers, LoopScenario, questions } from './loop-scenario.ts';
 
@@ -36,7 +37,7 @@ const scripts: Readonly<Record<string, ReadonlyArray<PythonClient>>> = {
 };
 
 for (const [name, clients] of Object.entries(scripts))
-  describeWithPythonClients(`loops of agents in Python, by ${name}`, () => {
+  describeWithPythonClients(`loops of agents in Python, by ${name} ${long}`, () => {
     let scenario: LoopScenario;
     let outcomes: ReadonlyArray<unknown>;
     const models = [...chatStates.map(({ model }) => model), claude];

@@ -23,7 +23,10 @@ export type Asked =
 
 /** A function that the client offers. */
 export interface Tool extends Cacheable {
+  /** The name in the client's request. */
   readonly name: string;
+  /** Its namespace, which a client of Responses has; missing for none. */
+  readonly namespace?: string;
   readonly description: string;
   readonly schema: { readonly type: 'object'; readonly properties: object; readonly required: ReadonlyArray<string> };
 }
@@ -41,6 +44,7 @@ export interface Said {
 /** A call of a tool. */
 export interface SaidCall {
   readonly id: string;
+  /** The name in the client's request. */
   readonly name: string;
   /** Its arguments, as JSON text, which may be cut off. */
   readonly given: string;
@@ -89,6 +93,7 @@ export interface Answered {
 export interface GotCall {
   readonly id: string;
   readonly name: string;
+  readonly namespace?: string;
   /** The value of its arguments, or their text if that is no JSON. */
   readonly given: unknown;
 }

@@ -14,12 +14,13 @@ import {
   tokens,
 } from './exchange.ts';
 import { begun } from './perform.ts';
-import { type Cell, resultsOf } from './play.ts';
+
+import { type Cell, resultsOf, targetNames } from './play.ts';
 import type { Manner, Reading, ReadPart } from './providers/matrix-provider.ts';
 import type { Row } from './rows.ts';
 
 /** What the client must get of what the provider does. */
-export function expectedOutcome(act: Act, { client, provider, isStreamed }: Cell): Outcome {
+export function expectedOutcome(act: Act, { row, client, provider, isStreamed }: Cell): Outcome {
   const ownError = (code: string, text: string): Outcome => ({
     kind: 'error',
     status: isStreamed ? null : 502,
@@ -30,7 +31,8 @@ export function expectedOutcome(act: Act, { client, provider, isStreamed }: Cell
     case 'says':
     case 'pauses': {
       const { calls, ...said } = act.said;
-      return { kind: 'answer', ...said, calls: calls.filter(isWhole).map(gotCall), tokens };
+      const got = calls.filter(isWhole).map((call) => gotCall(call, row.question));
+      return { kind: 'answer', ...said, calls: got, tokens };
     }
     case 'garbles':
       return ownError('provider_malformed', act.said.text);
@@ -49,8 +51,9 @@ export function expectedOutcome(act: Act, { client, provider, isStreamed }: Cell
   }
 }
 
-function gotCall({ id, name, given }: SaidCall): GotCall {
-  return { id, name, given: parsedOrText(given) };
+function gotCall({ id, name, given }: SaidCall, { tools }: Question): GotCall {
+  const namespace = tools.find((tool) => tool.name === name)?.namespace;
+  return { id, name, ...(namespace === undefined ? {} : { namespace }), given: parsedOrText(given) };
 }
 
 function isWhole({ given }: SaidCall): boolean {
@@ -99,12 +102,26 @@ export function recordedAs(act: Act, isStreamed: boolean): CallOutcome {
 
 /** What the last request must say to the provider. @param outcomes what the client got */
 export function expectedReading(cell: Cell, manner: Manner, outcomes: ReadonlyArray<Outcome>): Reading {
-  const { row, provider } = cell;
+  const { row, client, provider } = cell;
   const { content: said, tools: declared, ...asked } = row.question;
   const [content, tools] = caches(cell) ? [said, declared] : [said.map(withoutCache), declared.map(withoutCache)];
   const getsThoughts = provider.getsThoughts && !manner.mixesThoughts;
   const before = outcomes.slice(0, -1).flatMap((outcome) => returned(outcome, row, getsThoughts));
-  return { ...asked, tools, parts: [...content, ...before] };
+  const reading = { ...asked, tools, parts: [...content, ...before] };
+  return client.protocol === provider.protocol ? reading : withTargetNames(reading, row);
+}
+
+function withTargetNames({ tools, parts, ...reading }: Reading, { question }: Row): Reading {
+  const names = targetNames(question);
+  const named = <Named extends { readonly name: string }>({ name, ...more }: Named) => ({
+    ...more,
+    name: names.get(name) ?? name,
+  });
+  return {
+    ...reading,
+    tools: tools.map(({ namespace: _, ...tool }) => named(tool)),
+    parts: parts.map((part) => (part.kind === 'call' ? named(part) : part)),
+  };
 }
 
 /** What the client sends back of an answer, with the results of its calls. */

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
+import { ToolNames } from '#gateway/protocols/tool-names.ts';
 import type { FakeProvider } from '#test/gateway/support/fake-provider.ts';
 import { type Body, isObject } from '#test/gateway/support/strict-provider.ts';
 import type { MatrixClient } from './clients/matrix-client.ts';
-import type { Act, Answered, Outcome } from './exchange.ts';
+import type { Act, Answered, Outcome, Question } from './exchange.ts';
 import { perform } from './perform.ts';
 import type { Manner, MatrixProvider } from './providers/matrix-provider.ts';
 import type { Row } from './rows.ts';
@@ -35,7 +36,7 @@ export async function play(cell: Cell, manner: Manner, at: FakeProvider, gateway
   const acts = row.acts.values();
   const strict = provider.strict((...request) => {
     const act = acts.next().value ?? assert.fail('the gateway sends one request too many');
-    return perform(act, { provider, manner, clientHasHead: head.promise }, request);
+    return perform(withTargetNames(act, cell), { provider, manner, clientHasHead: head.promise }, request);
   });
   at.answers(strict.behaviour);
   const conversation = client.begin({
@@ -58,6 +59,20 @@ export async function play(cell: Cell, manner: Manner, at: FakeProvider, gateway
   const request: unknown = JSON.parse(String(at.seen.at(-1)?.body));
   assert.ok(isObject(request));
   return { outcomes, refusals: strict.refusals, request, ignored, answerId: conversation.answerId };
+}
+
+/** The same act, in which calls have the names that the provider knows. */
+function withTargetNames(act: Act, { row, client, provider }: Cell): Act {
+  if (!('said' in act) || client.protocol === provider.protocol) return act;
+  const names = targetNames(row.question);
+  const calls = act.said.calls.map((call) => ({ ...call, name: names.get(call.name) ?? assert.fail(call.name) }));
+  return { ...act, said: { ...act.said, calls } };
+}
+
+/** The names that targets of another protocol get, by those in the client's request. */
+export function targetNames({ tools }: Question): ReadonlyMap<string, string> {
+  const names = new ToolNames();
+  return new Map(tools.map(({ namespace = null, name }) => [name, names.nameOf(namespace, name)]));
 }
 
 function isSilent(act: Act): boolean {

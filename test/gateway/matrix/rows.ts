@@ -26,6 +26,13 @@ const rooms: Tool = {
   schema: { type: 'object', properties: { from: { type: 'string' }, count: { type: 'integer' } }, required: ['from'] },
 };
 
+/** Two names that differ at their ends alone. */
+const [longHours, longRooms] = [longNamed(hours), longNamed(rooms)];
+
+function longNamed(tool: Tool): Tool {
+  return { ...tool, name: `tools_of_${'the_'.repeat(20)}${tool.name}` };
+}
+
 const text = (said: string): Asked => ({ kind: 'text', text: said });
 
 function asking(more: Partial<Question> = {}): Question {
@@ -70,6 +77,17 @@ export const rows: ReadonlyArray<Row> = [
           callOf('call_1', 'opening_hours', { day: 'Monday' }),
           callOf('call_2', 'free_rooms', { from: '9', count: 2 }),
         ],
+      }),
+      saying({ text: 'Open ✓' }),
+    ],
+  },
+  {
+    what: 'calls of tools whose names are too long for their provider, by the names that it gave them',
+    question: asking({ tools: [longHours, longRooms] }),
+    fits: isTranslated,
+    acts: [
+      saying({
+        calls: [callOf('call_1', longHours.name, { day: 'Monday' }), callOf('call_2', longRooms.name, { from: '9' })],
       }),
       saying({ text: 'Open ✓' }),
     ],

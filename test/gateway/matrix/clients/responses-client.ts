@@ -37,7 +37,7 @@ class ResponsesConversation implements Conversation {
       instructions: system,
       max_output_tokens: maxTokens,
       store: false,
-      ...(tools.length === 0 ? {} : { tools: tools.map(toolOf) }),
+      ...(tools.length === 0 ? {} : { tools: tools.map(declaredOf) }),
       ...(schema === null ? {} : { text: { format: formatOf(schema) } }),
       ...(thinks ? { reasoning: { effort: 'low' as const }, include: ['reasoning.encrypted_content' as const] } : {}),
     };
@@ -81,7 +81,12 @@ class ResponsesConversation implements Conversation {
         .flatMap((item) => (item.type === 'reasoning' ? item.summary.map(({ text }) => text) : []))
         .join(''),
       text: said,
-      calls: calls.map(({ call_id, name, arguments: given }) => ({ id: call_id, name, given: parsedOrText(given) })),
+      calls: calls.map(({ call_id: callId, name, namespace, arguments: given }) => ({
+        id: callId,
+        name,
+        ...(namespace === undefined ? {} : { namespace }),
+        given: parsedOrText(given),
+      })),
       reason: reasonOf(response, calls.length > 0),
       tokens: {
         input: usage?.input_tokens ?? -1,
@@ -110,6 +115,12 @@ function partOf(part: Asked): OpenAI.Responses.ResponseInputContent {
   return part.kind === 'image'
     ? { type: 'input_image', image_url: url, detail: 'auto' }
     : { type: 'input_file', filename: part.name, file_data: url };
+}
+
+function declaredOf(tool: Question['tools'][number]): OpenAI.Responses.Tool {
+  const { namespace } = tool;
+  if (namespace === undefined) return toolOf(tool);
+  return { type: 'namespace', name: namespace, description: 'Tools of a server', tools: [toolOf(tool)] };
 }
 
 function toolOf(tool: Question['tools'][number]): OpenAI.Responses.FunctionTool {
