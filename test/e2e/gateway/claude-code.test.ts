@@ -7,7 +7,22 @@ import { promisify } from 'node:util';
 import { chunk, done, FakeProvider, json, role, stop, words } from '#test/gateway/support/fake-provider.ts';
 import { type GatewayService, startGateway } from '#test/gateway/support/gateway-service.ts';
 import { eventsOf } from '#test/gateway/support/strict-messages.ts';
-import { isObject, listOf, parsedBody, sendEvents } from '#test/gateway/support/strict-provider.ts';
+import {
+  type Body,
+  isObject,
+  listOf,
+  parsedBody,
+  refuseAsOpenAi,
+  rule,
+  sendEvents,
+  strictProvider,
+} from '#test/gateway/support/strict-provider.ts';
+import {
+  eventsOfResponse,
+  openAiResponse,
+  outputMessage,
+  responsesRules,
+} from '#test/gateway/support/strict-responses.ts';
 import { goodKey } from '#test/http/support/fake-service.ts';
 import { agentEnvironment, agents, describeWithAgent } from '#test/support/service/agents.ts';
 import { documentedLines, documentedSection } from './support/documented-lines.ts';
@@ -21,6 +36,7 @@ function suite(this: Mocha.Suite): void {
   let provider: FakeProvider;
   let full: FakeProvider;
   let chats: FakeProvider;
+  let responses: FakeProvider;
   let service: GatewayService;
   let folder: string;
 
@@ -28,7 +44,12 @@ function suite(this: Mocha.Suite): void {
     folder = await mkdtemp(join(tmpdir(), 'switchyard-claude-code-'));
     await writeFile(join(folder, 'hours.txt'), 'Open from nine to five.');
     await writeFile(join(folder, 'prices.txt'), 'Ten a ticket.');
-    [provider, full, chats] = await Promise.all([FakeProvider.start(), FakeProvider.start(), FakeProvider.start()]);
+    [provider, full, chats, responses] = await Promise.all([
+      FakeProvider.start(),
+      FakeProvider.start(),
+      FakeProvider.start(),
+      FakeProvider.start(),
+    ]);
     chats.answers((res, seen) => sendEvents(res, nextChunks(parsedBody(seen), folder)));
     provider.answers((res, seen) => sendEvents(res, eventsOf(nextMessage(parsedBody(seen), folder))));
     service = await startGateway({
@@ -36,9 +57,13 @@ function suite(this: Mocha.Suite): void {
         anthropic: { kind: 'anthropic', baseUrl: provider.baseUrl, apiKeyEnv: 'PROVIDER_KEY' },
         full: { kind: 'openai-compatible', baseUrl: full.baseUrl },
         chats: { kind: 'openai-compatible', baseUrl: chats.baseUrl },
+        openai: { kind: 'openai-compatible', baseUrl: responses.baseUrl, responses: true, apiKeyEnv: 'PROVIDER_KEY' },
         sandbox: { kind: 'sandbox' },
       },
       models: {
+        thinker: {
+          targets: [{ provider: 'openai', model: 'gpt-x', protocol: 'openai-responses', reasoning: true }],
+        },
         local: { targets: [{ provider: 'chats', model: 'local-x' }] },
         claude: { targets: [{ provider: 'anthropic', model: 'claude-x' }] },
         'claude-sonnet-5': { targets: [{ provider: 'sandbox', model: 'sandbox' }] },
@@ -51,12 +76,12 @@ function suite(this: Mocha.Suite): void {
   });
   after(async () => {
     await service.stop();
-    await Promise.all([provider.stop(), full.stop(), chats.stop()]);
+    await Promise.all([provider.stop(), full.stop(), chats.stop(), responses.stop()]);
     await rm(folder, { recursive: true, force: true });
   });
 
   const ask = async (model: string, prompt: string, more: NodeJS.ProcessEnv = {}): Promise<Answer> => {
-    const args = ['-p', prompt, '--output-format', 'json', '--max-turns', '3', '--allowedTools', 'Read'];
+    const args = ['-p', prompt, '--output-format', 'json', '--max-turns', '3', '--allowedTools', 'Read,Bash(cat:*)'];
     const env = { ...environmentOf(service, model, folder), ...more };
     const running = promisify(execFile)(program, args, { cwd: folder, env });
     // It reads what is piped to it before it begins.
@@ -75,6 +100,25 @@ function suite(this: Mocha.Suite): void {
   it('reads two files at the same time, on a provider of chats that sends both calls without an index', async () => {
     const { result, num_turns: turns } = await ask('local', 'When is it open, and what does it cost?');
     assert.deepEqual([turns, result], [3, 'The files say: Open from nine to five. Ten a ticket.']);
+  });
+
+  it('uses two tools, on a target of Responses that refuses a later turn without its opaque reasoning', async () => {
+    const { behaviour, refusals } = strictProvider(
+      [...responsesRules('enc'), needsReasoning],
+      refuseAsOpenAi,
+      (res, body) => sendEvents(res, eventsOfResponse(nextResponse(body, folder))),
+    );
+    responses.answers(behaviour);
+    service.records.length = 0;
+    const { result, num_turns: turns } = await ask('thinker', 'When is it open, and what does it cost?');
+    assert.deepEqual(refusals, []);
+    assert.deepEqual([turns, result], [3, 'The files say: Open from nine to five. Ten a ticket.']);
+    const paths = new Set(responses.seen.map(({ path }) => path));
+    assert.ok(
+      [...paths].every((path) => path.endsWith('/responses')),
+      [...paths].join(),
+    );
+    assert.deepEqual(new Set(service.records.map(({ outcome }) => outcome)), new Set(['served']));
   });
 
   it('works with the lines of docs/clients.md', async () => {
@@ -180,6 +224,33 @@ function nextMessage(body: Readonly<Record<string, unknown>>, folder: string) {
     ...{ stop_reason: callsTool ? 'tool_use' : 'end_turn', stop_sequence: null },
     usage: { input_tokens: 10, output_tokens: 5 },
   };
+}
+
+/** OpenAI refuses a call without the reasoning before it. Here its opaque part names the call. */
+const needsReasoning = rule('https://platform.openai.com/docs/guides/reasoning', ({ input }) => {
+  const items = listOf(input);
+  const lone = items.find(
+    ({ type, call_id: id }, at) => type === 'function_call' && items[at - 1]?.encrypted_content !== `enc-${id}`,
+  );
+  return lone === undefined ? null : `${lone.call_id} was provided without its required 'reasoning' item`;
+});
+
+/** Asks for one file with each of two tools, after some reasoning, and then says what is in them. */
+function nextResponse(body: Body, folder: string): Body {
+  const outputs = listOf(body.input).filter(({ type }) => type === 'function_call_output');
+  const calls = [
+    ['Read', { file_path: join(folder, 'hours.txt') }],
+    ['Bash', { command: 'cat prices.txt', description: 'Shows the prices' }],
+  ] as const;
+  const [name, given] = listOf(body.tools).length === 0 ? [] : (calls[outputs.length] ?? []);
+  const said = ['Open from nine to five.', 'Ten a ticket.'].filter((text) => JSON.stringify(outputs).includes(text));
+  if (name === undefined) return openAiResponse([outputMessage(`The files say: ${said.join(' ')}`)]);
+  const id = `call_${outputs.length}`;
+  const summary = isObject(body.reasoning) ? [{ type: 'summary_text', text: 'I need a file.' }] : [];
+  return openAiResponse([
+    { id: `rs_${id}`, type: 'reasoning', summary, encrypted_content: `enc-${id}` },
+    { id: `fc_${id}`, type: 'function_call', status: 'completed', call_id: id, name, arguments: JSON.stringify(given) },
+  ]);
 }
 
 /** Asks for both files in one answer, and then says what is in them. */

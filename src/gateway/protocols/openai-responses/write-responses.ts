@@ -21,6 +21,7 @@ import {
 } from '#gateway/neutral/conversation.ts';
 import { pairCalls } from '#gateway/neutral/paired-calls.ts';
 import { urlOf } from '#gateway/neutral/source.ts';
+import { leaveOutCacheControl } from '#gateway/protocols/cache-control.ts';
 import { orUnsupported, refuse } from '#gateway/protocols/parsing.ts';
 import type { WrittenRequest } from '#gateway/protocols/protocol.ts';
 import type { TargetModel } from '#gateway/protocols/target-model.ts';
@@ -54,6 +55,7 @@ class ResponsesRequestWriter {
   write(): WrittenRequest {
     const { tools, maxTokens, output, stopSequences, topK, isStreamed } = this.#conversation;
     for (const { pointer } of stopSequences) this.#ignored.add(pointer);
+    leaveOutCacheControl(this.#conversation, this.#ignored);
     if (topK !== null) this.#ignored.add(topK.pointer);
     const body = writeJson({
       model: this.#target.model,
@@ -94,12 +96,18 @@ class ResponsesRequestWriter {
       const [first] = run;
       if (isText(first))
         items.push(messageItem('assistant', run.map((part) => (isText(part) ? part.text : '')).join('')));
-      else if (first.kind === 'tool-call') items.push(callItem(first));
+      else if (first.kind === 'tool-call') items.push(this.#callItem(first));
       else if (first.kind === 'reasoning') items.push(...this.#reasoningItem(first));
       else refuse(first.pointer, 'this target takes only texts and calls of tools from an assistant');
     }
     for (const { pointer } of said.slice(lastOther + 1)) this.#ignored.add(pointer);
     return items;
+  }
+
+  /** What another provider needs back with a call does not fit. */
+  #callItem({ id, name, arguments: given, state, pointer }: ToolCallPart): Item {
+    if (state !== null) this.#ignored.add(pointer);
+    return { type: 'function_call', call_id: callIdFor(id), name, arguments: isBlank(given) ? '{}' : given };
   }
 
   /** Reasoning of another provider, and one without its opaque part, is left out. */
@@ -229,10 +237,6 @@ function messageItem(role: 'system' | 'user' | 'assistant', content: WritableJso
 
 function textPart(text: string): WritableJson {
   return { type: 'input_text', text };
-}
-
-function callItem({ id, name, arguments: given }: ToolCallPart): Item {
-  return { type: 'function_call', call_id: callIdFor(id), name, arguments: isBlank(given) ? '{}' : given };
 }
 
 /** Maximum characters of the id of a call. */

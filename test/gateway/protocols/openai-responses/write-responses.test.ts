@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
 import { anthropicMessages } from '#gateway/protocols/anthropic-messages/anthropic-messages.ts';
+import { idWithState } from '#gateway/protocols/call-state.ts';
 import { openAiChat } from '#gateway/protocols/openai-chat/openai-chat.ts';
 import { writeResponses } from '#gateway/protocols/openai-responses/write-responses.ts';
 import type { TextProtocol } from '#gateway/protocols/protocol.ts';
@@ -33,6 +34,7 @@ const hi = [{ role: 'user', content: 'hi' }];
 const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYGD4DwABBAEAX+XDSwAAAABJRU5ErkJggg==';
 const look = { type: 'function', function: { name: 'look', parameters: { type: 'object', properties: {} } } };
 const called = { id: 'call_1', type: 'function', function: { name: 'look', arguments: '{}' } };
+const gemini = { of: 'google/gemini-x', value: '{}', isRedacted: true };
 const detail = (provider: string) => ({ type: 'reasoning.text', provider, text: 'Hm.', signature: 'enc-1' });
 
 describe('a request of Responses for a client of another protocol', () => {
@@ -134,6 +136,21 @@ describe('a request of Responses for a client of another protocol', () => {
   it('names what Responses does not have: stops and top_k', async () => {
     const [, ignored] = await sent(anthropicMessages, { messages: hi, stop_sequences: ['END'], top_k: 5 });
     assert.deepEqual(ignored.toSorted(), ['/stop_sequences/0', '/top_k']);
+  });
+
+  it('names the marks of a cache, and what another provider needs back with a call', async () => {
+    const cache_control = { type: 'ephemeral' };
+    const messages = [
+      { role: 'user', content: [{ type: 'text', text: 'hi', cache_control }] },
+      { role: 'assistant', content: null, tool_calls: [{ ...called, id: idWithState('call_1', gemini) }] },
+      { role: 'tool', tool_call_id: idWithState('call_1', gemini), content: 'ok' },
+    ];
+    const [{ input }, ignored] = await sent(openAiChat, { messages, tools: [look] });
+    assert.deepEqual(
+      listOf(input).flatMap(({ call_id: id }) => id ?? []),
+      ['call_1', 'call_1'],
+    );
+    assert.deepEqual(ignored.toSorted(), ['/messages/0/content/0/cache_control', '/messages/1/tool_calls/0']);
   });
 
   it('asks for 16 tokens at least, because OpenAI refuses fewer', async () => {
