@@ -5,7 +5,7 @@ import { openAiChat } from '#gateway/protocols/openai-chat/openai-chat.ts';
 import { openAiResponses } from '#gateway/protocols/openai-responses/openai-responses.ts';
 import type { ClientProtocol, ProviderProtocol } from '#gateway/protocols/protocol.ts';
 import { plainTarget } from '#test/gateway/support/plain-target.ts';
-import { messagesRules } from '#test/gateway/support/strict-messages.ts';
+import { messagesRules, signatureOf } from '#test/gateway/support/strict-messages.ts';
 import { isObject } from '#test/gateway/support/strict-provider.ts';
 
 const mark = { type: 'ephemeral' };
@@ -479,13 +479,14 @@ describe('marks for Anthropic’s cache', () => {
       assert.deepEqual(ignored, []);
     });
 
-  for (const [where, from, body, points] of places)
-    it(`are named for a target of chats from ${from.name}, given one on ${where}`, async () => {
-      const { body: sent, ignored } = await send(from, openAiChat, body);
-      assert.deepEqual(pointsIn(sent), []);
-      assert.ok(ignored.length >= points.length);
-      for (const place of ignored) assert.match(place, /\/cache_control$/);
-    });
+  for (const target of [openAiChat, openAiResponses])
+    for (const [where, from, body, points] of places)
+      it(`are named for a target of ${target.name} from ${from.name}, given one on ${where}`, async () => {
+        const { body: sent, ignored } = await send(from, target, body);
+        assert.deepEqual(pointsIn(sent), []);
+        assert.ok(ignored.length >= points.length);
+        for (const place of ignored) assert.match(place, /\/cache_control$/);
+      });
 
   for (const [what, body, points, places] of others)
     it(`are kept or named, given ${what}`, async () => {
@@ -506,7 +507,7 @@ describe('marks for Anthropic’s cache', () => {
   });
 
   it('are named on thoughts, which Anthropic keeps with what is after them', async () => {
-    const thinking = { type: 'thinking', thinking: 'hm', signature: 'signed', ...cached };
+    const thinking = { type: 'thinking', thinking: 'hm', signature: signatureOf('hm'), ...cached };
     const messages = [user, { role: 'assistant', content: [thinking, text('a', cached)] }, user];
     const { body, ignored } = await send(anthropicMessages, anthropicMessages, { messages });
     assert.deepEqual(pointsIn(body), ['/messages/1/content/1 5m']);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { FakeProvider } from '#test/gateway/support/fake-provider.ts';
 import { strictChat } from '#test/gateway/support/strict-chat.ts';
-import { strictMessages } from '#test/gateway/support/strict-messages.ts';
+import { signatureOf, strictMessages } from '#test/gateway/support/strict-messages.ts';
 import type { StrictProvider } from '#test/gateway/support/strict-provider.ts';
 
 const hi = [{ role: 'user', content: 'hi' }];
@@ -137,7 +137,10 @@ const wrongMessages: ReadonlyArray<object> = [
   {
     messages: [
       ...hi,
-      { role: 'assistant', content: [{ type: 'thinking', thinking: 'x', signature: 'signed', cache_control: cached }] },
+      {
+        role: 'assistant',
+        content: [{ type: 'thinking', thinking: 'x', signature: signatureOf('x'), cache_control: cached }],
+      },
     ],
   },
   { n: 2 },

@@ -57,6 +57,7 @@ class ResponsesRequestWriter {
     for (const { pointer } of stopSequences) this.#ignored.add(pointer);
     leaveOutCacheControl(this.#conversation, this.#ignored);
     if (topK !== null) this.#ignored.add(topK.pointer);
+    leaveOutCacheControl(this.#conversation, this.#ignored);
     const body = writeJson({
       model: this.#target.model,
       ...this.#said(),
