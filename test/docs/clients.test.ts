@@ -4,6 +4,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { builtInConfiguration } from '#gateway/config/configuration-file.ts';
+import { agentsSdkClients } from '#test/gateway/loops/clients/agents-sdk.ts';
+import { aiSdkClients } from '#test/gateway/loops/clients/ai-sdk.ts';
+import { langChainClients } from '#test/gateway/loops/clients/langchain.ts';
+import { isDropped } from '#test/gateway/loops/clients/loop-client.ts';
+import { type ChatState, deepSeek, deepSeek4, gemini, openRouter } from '#test/gateway/support/chat-state.ts';
 import { type GatewayService, startGateway } from '#test/gateway/support/gateway-service.ts';
 import { isObject } from '#test/gateway/support/strict-provider.ts';
 import { goodKey } from '#test/http/support/fake-service.ts';
@@ -123,5 +128,32 @@ describe('the versions in docs/clients.md', () => {
     assert.deepEqual(new Set(inJs.map(([name]) => name)), imported);
     const ofPython = new Set(pythonExamples.flatMap((code) => pythonNameOf(code).split(', ')));
     assert.equal(inPython.length, ofPython.size);
+  });
+});
+
+describe('the table in docs/clients.md of what a client sends back', () => {
+  it('shows what the loops of agents find', () => {
+    const clients = [...aiSdkClients, ...agentsSdkClients, ...langChainClients];
+    const shown = clients.map(({ name }) => {
+      const [own = '', protocol] = name.split(', ');
+      const title = protocol === undefined ? `\`${own}\`` : `\`${own}\`, ${protocol.split(' ')[0]}`;
+      const row = page.split('\n').find((line) => line.startsWith(`| ${title} |`)) ?? '';
+      return [
+        name,
+        ...row
+          .split(' | ')
+          .slice(1)
+          .map((cell) => cell.replace(' |', '')),
+      ];
+    });
+    const found = clients.map((client) => {
+      const cellOf = (state: ChatState) => {
+        if (isDropped(state, client, false)) return 'no';
+        return isDropped(state, client, true) ? 'not of streams' : 'yes';
+      };
+      assert.equal(cellOf(deepSeek), cellOf(deepSeek4));
+      return [client.name, cellOf(deepSeek), cellOf(gemini), cellOf(openRouter)];
+    });
+    assert.deepEqual(shown, found);
   });
 });
