@@ -146,12 +146,20 @@ describe("a configuration of LiteLLM's proxy", () => {
     assert.deepEqual(places.length, new Set(places).size);
   });
 
-  it('names a mode that makes LiteLLM call another endpoint than a client does', () => {
-    const params = { model: 'openai/m' };
-    const imported = convertConfiguration({
-      model_list: [{ model_name: 'm', litellm_params: params, model_info: { mode: 'responses' } }],
+  it('is asked with Responses where LiteLLM does so, if it is OpenAI', () => {
+    const imported = (litellm_params: JsonObject) => {
+      const result = convertConfiguration({
+        model_list: [{ model_name: 'm', litellm_params, model_info: { mode: 'responses' } }],
+      });
+      assertValid(result);
+      return result;
+    };
+    assert.deepEqual(imported({ model: 'openai/m' }).configuration.models.m, {
+      targets: [{ provider: 'openai', model: 'm', protocol: 'openai-responses' }],
     });
-    assert.ok(texts(imported).some((text) => text.startsWith('left out: model_list[0].model_info.mode: ')));
+    const elsewhere = imported({ model: 'groq/m' });
+    assert.deepEqual(elsewhere.configuration.models.m, { targets: [{ provider: 'groq', model: 'm' }] });
+    assert.ok(texts(elsewhere).some((text) => text.startsWith('left out: model_list[0].model_info.mode: ')));
   });
 
   it('converts each prefix of the table, and leaves out those without a kind', () => {

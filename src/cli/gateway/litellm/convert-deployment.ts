@@ -1,4 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js';
+import { openAiResponses } from '#gateway/protocols/openai-responses/openai-responses.ts';
 import { openAiCompatible } from '#gateway/providers/openai-compatible.ts';
 import { providerKinds } from '#gateway/providers/provider-kinds.ts';
 import { checkHeaderValue } from '#gateway/providers/provider-settings.ts';
@@ -56,8 +57,6 @@ function readDeployment(entry: Section, { registry, credentials }: ImportContext
   if (E.isLeft(named)) return named;
   const mode = info.takeText('mode');
   if (mode !== undefined && !modes.has(mode)) return E.left(`no endpoint serves the mode ${visible(mode)}`);
-  if (mode === 'responses')
-    info.leaveOut('mode', 'clients of Responses are served with /responses, and others with chat completions');
   const read = readProvider(params, named.right.prefix);
   if (E.isLeft(read)) return read;
   const provider = registry.nameOf(read.right, placeOf('api_key'), mode === 'audio_speech');
@@ -67,7 +66,12 @@ function readDeployment(entry: Section, { registry, credentials }: ImportContext
     place: entry.place,
     group,
     id: typeof id === 'string' || typeof id === 'number' ? String(id) : undefined,
-    target: { provider, model: named.right.model, ...readTraits(params, info, named.right.prefix, mode) },
+    target: {
+      provider,
+      model: named.right.model,
+      ...protocolFor(mode, read.right, info),
+      ...readTraits(params, info, named.right.prefix, mode),
+    },
     weight: params.takeNumber('weight', 0, 1_000_000),
     order: params.takeInteger('order', -1_000_000, 1_000_000) ?? info.takeInteger('order', -1_000_000, 1_000_000),
     retries: { num: params.takeInteger('num_retries', 0, 10), max: params.takeInteger('max_retries', 0, 10) },
@@ -75,6 +79,14 @@ function readDeployment(entry: Section, { registry, credentials }: ImportContext
   };
   for (const section of [params, info, entry]) section.nameOthers();
   return E.right(deployment);
+}
+
+/** LiteLLM calls a model of the mode `responses` with /responses for every client. OpenAI itself has it for certain. */
+function protocolFor(mode: string | undefined, { kind, baseUrl }: ImportedProvider, info: Section): JsonObject {
+  if (mode !== 'responses') return {};
+  if (kind === chatKind && baseUrl === null) return { protocol: openAiResponses.name };
+  info.leaveOut('mode', 'only of OpenAI it is certain that it has /responses: write protocol in the target, if it has');
+  return {};
 }
 
 function readProvider(params: Section, prefix: ProviderPrefix): E.Either<string, ImportedProvider> {

@@ -101,7 +101,7 @@ export const knownSettings: ReadonlyArray<KnownSettings> = [
   {
     kind: 'converted',
     places: [`${info}.mode`],
-    text: 'nothing for `chat`, `embedding` and `audio_transcription`; `providers.*.anyVoice` for `audio_speech`; `responses` is named; other modes leave the deployment out',
+    text: '`models.*.targets.*.protocol` for `responses` at OpenAI; `providers.*.anyVoice` for `audio_speech`; nothing for `chat`, `embedding` and `audio_transcription`; other modes leave the deployment out',
   },
   {
     kind: 'converted',
