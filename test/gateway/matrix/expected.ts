@@ -113,13 +113,14 @@ export function expectedReading(cell: Cell, manner: Manner, outcomes: ReadonlyAr
 
 function withTargetNames({ tools, parts, ...reading }: Reading, { question }: Row): Reading {
   const names = targetNames(question);
-  const named = <Named extends { readonly name: string }>({ name, ...more }: Named) => ({
+  type Named = { readonly name: string; readonly namespace?: string };
+  const named = <Each extends Named>({ name, namespace: _, ...more }: Each) => ({
     ...more,
     name: names.get(name) ?? name,
   });
   return {
     ...reading,
-    tools: tools.map(({ namespace: _, ...tool }) => named(tool)),
+    tools: tools.map(named),
     parts: parts.map((part) => (part.kind === 'call' ? named(part) : part)),
   };
 }

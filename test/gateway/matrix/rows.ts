@@ -93,6 +93,22 @@ export const rows: ReadonlyArray<Row> = [
     ],
   },
   {
+    what: 'calls of tools in namespaces, by the names that it gave them',
+    question: asking({
+      tools: [
+        { ...hours, namespace: 'mcp__desk' },
+        { ...longRooms, namespace: 'mcp__house' },
+      ],
+    }),
+    fits: (cell) => isTranslated(cell) && cell.client.protocol === 'openai-responses',
+    acts: [
+      saying({
+        calls: [callOf('call_1', hours.name, { day: 'Monday' }), callOf('call_2', longRooms.name, { from: '9' })],
+      }),
+      saying({ text: 'Open ✓' }),
+    ],
+  },
+  {
     what: 'an answer to the results of tools, which are next to their calls although the user says something before them',
     question: asking({ tools: [hours, rooms] }),
     saidBeforeResults: 'Be quick.',
