@@ -11,14 +11,14 @@ export interface AskedCall {
 
 /** A strict provider of chats or Messages, whose model calls tools. */
 export interface AskingProvider extends StrictProvider {
-  /** The calls of its next answers. */
-  calls: ReadonlyArray<AskedCall>;
+  /** The calls of its next answer. Without any, it says that the desk is open. */
+  next: () => ReadonlyArray<AskedCall>;
   /** The latest body. */
   seen: Body;
 }
 
 export function askingChat(): AskingProvider {
-  return asking(strictChat, ({ calls }, body) =>
+  return asking(strictChat, (calls, body) =>
     body.stream === true
       ? [
           role,
@@ -27,7 +27,7 @@ export function askingChat(): AskingProvider {
               tool_calls: [{ index, id: `call_${index}`, type: 'function', function: { name, arguments: given } }],
             }),
           ),
-          chunk({}, 'tool_calls'),
+          ...(calls.length === 0 ? [chunk({ content: said }), chunk({}, 'stop')] : [chunk({}, 'tool_calls')]),
           done,
         ]
       : completionWith(calls),
@@ -35,19 +35,22 @@ export function askingChat(): AskingProvider {
 }
 
 export function askingClaude(): AskingProvider {
-  return asking(strictMessages, ({ calls }, body) => {
+  return asking(strictMessages, (calls, body) => {
     const message = {
       id: 'msg_1',
       type: 'message',
       role: 'assistant',
       model: 'claude-x',
-      content: calls.map(({ name, given }, index) => ({
-        type: 'tool_use',
-        id: `toolu_${index}`,
-        name,
-        input: JSON.parse(given),
-      })),
-      stop_reason: 'tool_use',
+      content:
+        calls.length === 0
+          ? [{ type: 'text', text: said }]
+          : calls.map(({ name, given }, index) => ({
+              type: 'tool_use',
+              id: `toolu_${index}`,
+              name,
+              input: JSON.parse(given),
+            })),
+      stop_reason: calls.length === 0 ? 'end_turn' : 'tool_use',
       stop_sequence: null,
       usage: { input_tokens: 5, output_tokens: 7 },
     };
@@ -55,15 +58,17 @@ export function askingClaude(): AskingProvider {
   });
 }
 
-type AnswerOf = (provider: AskingProvider, body: Body) => Body | ReadonlyArray<string>;
+const said = 'It is open.';
+
+type AnswerOf = (calls: ReadonlyArray<AskedCall>, body: Body) => Body | ReadonlyArray<string>;
 
 function asking(strict: (answer: Answer) => StrictProvider, answerOf: AnswerOf): AskingProvider {
   const provider: AskingProvider = {
-    calls: [],
+    next: () => [],
     seen: {},
     ...strict((res, body) => {
       provider.seen = body;
-      const answer = answerOf(provider, body);
+      const answer = answerOf(provider.next(), body);
       return Array.isArray(answer) ? sendEvents(res, answer) : sendJson(res, answer);
     }),
   };
@@ -71,7 +76,8 @@ function asking(strict: (answer: Answer) => StrictProvider, answerOf: AnswerOf):
 }
 
 function completionWith(calls: ReadonlyArray<AskedCall>): Body {
-  const whole = completion('');
+  const whole = completion(said);
+  if (calls.length === 0) return whole;
   const message = {
     role: 'assistant',
     content: null,

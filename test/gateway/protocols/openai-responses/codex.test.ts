@@ -120,7 +120,7 @@ describe('what Codex sends', () => {
     ] as const)
       it(`reaches a target ${model} with all tools and calls, whole and streamed, for the model ${name}`, async () => {
         const { tools, count, calls, asked, items } = expected[name];
-        provider.calls = asked;
+        provider.next = () => asked;
         for (const stream of [false, true]) {
           const answer = await post(service, '/v1/responses', { ...recorded(name), model, stream });
           assert.deepEqual([answer.status, provider.refusals], [200, []], answer.text);
@@ -140,7 +140,7 @@ describe('what Codex sends', () => {
   }
 
   it('declares the tools that a search found with their schemas as they came', async () => {
-    chat.calls = [byMcp];
+    chat.next = () => [byMcp];
     await post(service, '/v1/responses', { ...recorded('gpt-5.5-codex'), model: 'chat', stream: false });
     const { description, parameters } = declaredTo(chat).get(byMcp.name) ?? {};
     assert.equal(description, 'When the desk is open');
