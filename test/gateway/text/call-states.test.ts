@@ -77,7 +77,7 @@ describe('the state in the id of a call', () => {
   const targets = [
     { provider: 'chats', model: 'gpt-x' },
     { provider: 'anthropic', model: 'claude-x' },
-    { provider: 'openai', model: 'gpt-y' },
+    { provider: 'openai', model: 'gpt-y', protocol: 'openai-responses' },
   ];
   before(async () => {
     [chats, anthropic, openai] = await Promise.all([FakeProvider.start(), FakeProvider.start(), FakeProvider.start()]);

@@ -128,7 +128,7 @@ function keptBytesOfEvent(event: AnswerEvent): number {
     case 'signature':
       return keptBytesOf(event.signature.value) + bytesPerPart;
     case 'tool-call':
-      return keptBytesOf(event.id) + keptBytesOf(event.name) + bytesPerPart;
+      return keptBytesOf(idWithState(event.id, event.state)) + keptBytesOf(event.name) + bytesPerPart;
     default:
       return 0;
   }
