@@ -120,7 +120,7 @@ function partOf(part: Asked): OpenAI.Responses.ResponseInputContent {
 function declaredOf(tool: Question['tools'][number]): OpenAI.Responses.Tool {
   const { namespace } = tool;
   if (namespace === undefined) return toolOf(tool);
-  return { type: 'namespace', name: namespace, description: 'Tools of a server', tools: [toolOf(tool)] };
+  return { type: 'namespace', name: namespace, description: '', tools: [toolOf(tool)] };
 }
 
 function toolOf(tool: Question['tools'][number]): OpenAI.Responses.FunctionTool {
