@@ -50,6 +50,8 @@ const calls: ReadonlyArray<FuzzedCall> = [
   responseAt('native', 'openai-responses'),
   responseAt('native', 'openai-responses', { store: false }),
   responseAt('native', 'openai-responses', { background: true }),
+  chatAt('translated', 'openai-responses'),
+  messageAt('translated', 'openai-responses'),
   { path: '/v1/embeddings', body: { model: 'chat', input: 'x' }, answered: 'openai-embeddings', canStream: false },
   { path: '/v1/audio/transcriptions', body: { model: 'chat' }, answered: 'openai-transcription', canStream: true },
 ];
@@ -185,6 +187,7 @@ describe('Any answer of a provider', () => {
         models: {
           chat: target('chat'),
           native: target('native'),
+          translated: { targets: [{ provider: 'native', model: 'x', protocol: 'openai-responses' }], retries: 0 },
           claude: target('claude'),
           continued: target('chat', {
             onStreamFailure: 'continue',

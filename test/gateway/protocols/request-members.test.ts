@@ -4,6 +4,7 @@ import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { completion, FakeProvider, json } from '#test/gateway/support/fake-provider.ts';
 import { type GatewayService, post, startGateway } from '#test/gateway/support/gateway-service.ts';
 import { MemberProbes, mark, type Probe } from '#test/gateway/support/member-probes.ts';
+import { openAiResponse, outputMessage } from '#test/gateway/support/strict-responses.ts';
 import {
   frozenMembersText,
   readRequestMembers,
@@ -85,7 +86,7 @@ interface Translation {
   readonly named: ReadonlyArray<string>;
   readonly carried: ReadonlyArray<string>;
 }
-type Target = 'chat' | 'claude';
+type Target = 'chat' | 'claude' | 'responses';
 
 const translations: ReadonlyArray<Translation> = [
   {
@@ -129,6 +130,22 @@ const translations: ReadonlyArray<Translation> = [
     named: ['/tools/*/strict', '/input/*/content/*/detail', '/text/format/description', '/tools/*/format'],
     carried: ['/input/*/content/*/filename', '/instructions', '/max_output_tokens'],
   },
+  {
+    client: chat,
+    target: 'responses',
+    named: ['/stop', '/seed', '/messages/*/name', '/verbosity'],
+    carried: [
+      '/tools/*/function/strict',
+      '/messages/*/content/*/image_url/detail',
+      '/messages/*/content/*/file/filename',
+    ],
+  },
+  {
+    client: messages,
+    target: 'responses',
+    named: ['/messages/*/content/*/cache_control', '/messages/*/content/*/is_error'],
+    carried: ['/tools/*/strict', '/messages/*/content/*/title', '/thinking', '/system'],
+  },
 ];
 
 /** What may vanish unsaid: a member, of which values (all without a list), and why. */
@@ -167,28 +184,38 @@ describe('the members of requests that the SDKs list', () => {
   const all = readRequestMembers();
   let openai: FakeProvider;
   let anthropic: FakeProvider;
+  let thinker: FakeProvider;
   let service: GatewayService;
 
   before(async () => {
-    [openai, anthropic] = await Promise.all([FakeProvider.start(), FakeProvider.start()]);
+    [openai, anthropic, thinker] = await Promise.all([
+      FakeProvider.start(),
+      FakeProvider.start(),
+      FakeProvider.start(),
+    ]);
     service = await startGateway({
       providers: {
         openai: { kind: 'openai-compatible', baseUrl: openai.baseUrl },
         anthropic: { kind: 'anthropic', baseUrl: anthropic.baseUrl },
+        thinker: { kind: 'openai-compatible', baseUrl: thinker.baseUrl, responses: true },
       },
       models: {
         chat: { targets: [{ provider: 'openai', model: 'gpt-x', reasoning: true }] },
+        responses: {
+          targets: [{ provider: 'thinker', model: 'gpt-x', protocol: 'openai-responses', reasoning: true }],
+        },
         claude: { targets: [{ provider: 'anthropic', model: 'claude-x', thinking: 'budget', maxOutputTokens: 9_000 }] },
       },
     });
     const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'claude-x', stop_reason: 'end_turn' };
     openai.answers(json(completion('ok')));
+    thinker.answers(json(openAiResponse([outputMessage('ok')])));
     anthropic.answers(json({ ...message, content: [{ type: 'text', text: 'ok' }], usage: { input_tokens: 1 } }));
   });
-  after(() => Promise.all([service.stop(), openai.stop(), anthropic.stop()]));
+  after(() => Promise.all([service.stop(), openai.stop(), anthropic.stop(), thinker.stop()]));
 
   const send = async ({ client, target }: Translation, body: JsonObject, headers = {}) => {
-    const { seen } = target === 'chat' ? openai : anthropic;
+    const { seen } = { chat: openai, claude: anthropic, responses: thinker }[target];
     seen.length = 0;
     const { status, headers: answered } = await post(service, client.path, { ...body, model: target }, headers);
     const named = (answered.get('x-switchyard-ignored') ?? '').split(', ').filter((name) => name !== '');
