@@ -263,6 +263,18 @@ const places: ReadonlyArray<readonly [string, ClientProtocol, object, ReadonlyAr
     },
     ['/tools/0 5m', '/tools/1 5m'],
   ],
+  [
+    'tools of a namespace and of the client itself',
+    openAiResponses,
+    {
+      input: 'hi',
+      tools: [
+        { type: 'namespace', name: 'n', tools: [{ ...functionTool, ...cached }] },
+        { type: 'local_shell', ...cached },
+      ],
+    },
+    ['/tools/0 5m', '/tools/1 5m'],
+  ],
   ['the whole prompt', openAiResponses, { input: 'hi', cache_control: mark }, [' 5m']],
   [
     'a text of the system',
