@@ -48,6 +48,13 @@ function faultOfCalls(items: ReadonlyArray<Body>): string | null {
   return unanswered === undefined ? null : `No tool output found for function call ${unanswered.call_id}.`;
 }
 
+function faultOfWordJson({ input }: Body): string | null {
+  const read = isText(input) ? input : listOf(input).filter(({ role }) => role !== 'system');
+  return /json/i.test(JSON.stringify(read))
+    ? null
+    : "Response input messages must contain the word 'json' in some form to use 'text.format' of type 'json_object'.";
+}
+
 /** What OpenAI's reference refuses of a client that stores nothing there. @param name of the provider, in its reasoning */
 export const responsesRules = (name: string): ReadonlyArray<Rule> => [
   rule('https://platform.openai.com/docs/api-reference/authentication', (_, { authorization }) =>
@@ -103,6 +110,12 @@ export const responsesRules = (name: string): ReadonlyArray<Rule> => [
     itemsOf(body).every(({ call_id: id }) => !isText(id) || id.length <= 64)
       ? null
       : "Invalid 'call_id': string too long. Expected a string with maximum length 64.",
+  ),
+  // OpenAI reads neither the instructions nor what the system says in the input.
+  rule('https://platform.openai.com/docs/guides/structured-outputs#json-mode', (body) =>
+    isObject(body.text) && isObject(body.text.format) && body.text.format.type === 'json_object'
+      ? faultOfWordJson(body)
+      : null,
   ),
   rule(api, ({ max_output_tokens: max }) =>
     typeof max !== 'number' || max >= 16 ? null : "Invalid 'max_output_tokens': Expected a value >= 16",

@@ -77,15 +77,25 @@ class ResponsesRequestWriter {
   #said(): Item {
     const instructions = systemText(this.#conversation.system);
     const input = pairCalls(this.#conversation.turns).flatMap((turn) => this.#items(turn));
-    if (input.length === 0 && instructions !== '') return { input: [messageItem('system', instructions)] };
-    return { instructions: instructions === '' ? undefined : instructions, input };
+    if (instructions === '') return { input };
+    return this.#systemRole === 'developer' || input.length === 0
+      ? { input: [messageItem(this.#systemRole, instructions), ...input] }
+      : { instructions, input };
+  }
+
+  /**
+   * Any JSON needs the word in the input, and there OpenAI reads what a developer says, but neither the system nor the
+   * instructions (https://platform.openai.com/docs/guides/structured-outputs#json-mode).
+   */
+  get #systemRole(): 'developer' | 'system' {
+    return this.#conversation.output?.schema === null ? 'developer' : 'system';
   }
 
   #items({ role, parts }: Turn): ReadonlyArray<Item> {
     if (role === 'assistant') return this.#assistantItems(parts);
     if (role === 'user') return this.#userItems(parts);
     const text = systemText(parts);
-    return text === '' ? [] : [messageItem('system', text)];
+    return text === '' ? [] : [messageItem(this.#systemRole, text)];
   }
 
   /** OpenAI refuses reasoning that nothing follows. Texts in a row are one, and blank ones are left out. */
@@ -232,7 +242,7 @@ function systemText(parts: ReadonlyArray<Part>): string {
   return texts.join('\n\n');
 }
 
-function messageItem(role: 'system' | 'user' | 'assistant', content: WritableJson): Item {
+function messageItem(role: 'developer' | 'system' | 'user' | 'assistant', content: WritableJson): Item {
   return { type: 'message', role, content };
 }
 

@@ -163,6 +163,27 @@ describe('a request of Responses for a client of another protocol', () => {
     assert.deepEqual([input, instructions], [[{ type: 'message', role: 'system', content: 'Go.' }], undefined]);
   });
 
+  it('has the system as a developer in its input for any JSON, because OpenAI looks there alone for the word', async () => {
+    const response_format = { type: 'json_object' };
+    const system = { role: 'system', content: 'Answer in JSON.' };
+    const developer = { type: 'message', role: 'developer', content: 'Answer in JSON.' };
+    const said = { type: 'message', role: 'user', content: 'hi' };
+    for (const [messages, expected] of [
+      [
+        [system, ...hi],
+        [developer, said],
+      ],
+      [
+        [...hi, system],
+        [said, developer],
+      ],
+      [[system], [developer]],
+    ]) {
+      const [{ input, instructions }] = await sent(openAiChat, { messages, response_format });
+      assert.deepEqual([input, instructions], [expected, undefined]);
+    }
+  });
+
   it('forces a tool, allows one at a time, and asks for a schema as the client does', async () => {
     const json_schema = { name: 'hours', schema: { type: 'object' }, strict: true };
     const [body] = await sent(openAiChat, {
