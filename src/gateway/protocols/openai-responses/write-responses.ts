@@ -55,7 +55,6 @@ class ResponsesRequestWriter {
   write(): WrittenRequest {
     const { tools, maxTokens, output, stopSequences, topK, isStreamed } = this.#conversation;
     for (const { pointer } of stopSequences) this.#ignored.add(pointer);
-    leaveOutCacheControl(this.#conversation, this.#ignored);
     if (topK !== null) this.#ignored.add(topK.pointer);
     leaveOutCacheControl(this.#conversation, this.#ignored);
     const body = writeJson({
