@@ -5,12 +5,13 @@ import { openAiChat } from '#gateway/protocols/openai-chat/openai-chat.ts';
 import { openAiResponses, responsesTextRequest } from '#gateway/protocols/openai-responses/openai-responses.ts';
 import { readResponsesRequest } from '#gateway/protocols/openai-responses/responses-request.ts';
 import type { TextProtocol, TextRequest } from '#gateway/protocols/protocol.ts';
+import { signatureTextOf } from '#gateway/protocols/signature-text.ts';
 import type { TargetModel } from '#gateway/protocols/target-model.ts';
 import { FakeProvider } from '#test/gateway/support/fake-provider.ts';
 import { post, startGateway } from '#test/gateway/support/gateway-service.ts';
 import { plainTarget } from '#test/gateway/support/plain-target.ts';
 import { chatRules, strictChat } from '#test/gateway/support/strict-chat.ts';
-import { messagesRules, strictMessages } from '#test/gateway/support/strict-messages.ts';
+import { messagesRules, signatureOf, strictMessages } from '#test/gateway/support/strict-messages.ts';
 import { type Body, isObject, listOf, type Rule } from '#test/gateway/support/strict-provider.ts';
 
 const headers = { 'x-api-key': 'k', authorization: 'Bearer k', 'anthropic-version': '2023-06-01' };
@@ -234,6 +235,30 @@ describe('messages', () => {
       [undefined, [{ role: 'user', content: [{ type: 'text', text: 'Say hi.' }] }]],
     );
   });
+});
+
+describe('a thought that nothing follows', () => {
+  const signature = signatureOf('hm');
+  const mark = signatureTextOf({ of: anthropicMessages.name, value: signature, isRedacted: false });
+  const thought = { type: 'reasoning', summary: [{ type: 'summary_text', text: 'hm' }], encrypted_content: mark };
+  const answer = { role: 'assistant', content: 'Hello.' };
+  const written = { role: 'assistant', content: [{ type: 'text', text: 'Hello.' }] };
+  const details = [{ type: 'reasoning.text', provider: anthropicMessages.name, text: 'hm', signature }];
+  const cutOff = { role: 'assistant', content: '', reasoning_details: details };
+  for (const [what, from, body, assistants] of [
+    ['alone', openAiResponses.name, { input: [...hi, thought, ...hi] }, []],
+    ['after an answer', openAiResponses.name, { input: [...hi, answer, thought, ...hi] }, [written]],
+    ['at the end', openAiResponses.name, { input: [...hi, answer, thought] }, [written]],
+    ['of a chat that was cut off', openAiChat.name, { messages: [...hi, cutOff, ...hi] }, []],
+  ] as const)
+    it(`given it ${what} when it is sent to Anthropic then it is left out and named`, async () => {
+      const { sent, ignored } = await sentTo(anthropic, from, body);
+      assert.deepEqual(
+        messagesIn(sent).filter(({ role }) => role === 'assistant'),
+        assistants,
+      );
+      assert.equal(ignored.length, 1);
+    });
 });
 
 describe('tools', () => {

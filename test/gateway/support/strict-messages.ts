@@ -150,6 +150,14 @@ function faultOfThoughts({ messages, thinking: asked }: Body): string | null {
   );
 }
 
+/** Why a message of the assistant that ends with a thought is refused; null without one. */
+function faultOfLastBlocks({ messages }: Body): string | null {
+  const at = listOf(messages).findIndex(
+    (message) => message.role === 'assistant' && /thinking/.test(String(blocksOf(message).at(-1)?.type)),
+  );
+  return at === -1 ? null : `messages.${at}: The final block in an assistant message cannot be \`thinking\`.`;
+}
+
 /** What Anthropic's reference refuses. */
 export const messagesRules: ReadonlyArray<Rule> = [
   rule('https://docs.anthropic.com/en/api/overview', (_, headers) =>
@@ -248,6 +256,7 @@ export const messagesRules: ReadonlyArray<Rule> = [
   rule(tools, (body) =>
     listOf(body.messages).some(hasLateResult) ? 'tool_result blocks must come first in the content' : null,
   ),
+  rule(thinking, faultOfLastBlocks),
   rule(thinking, faultOfThoughts),
   rule(thinking, ({ thinking: asked, max_tokens: limit }) =>
     isObject(asked) &&

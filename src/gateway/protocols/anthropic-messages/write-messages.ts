@@ -17,6 +17,7 @@ import {
   type Unsupported,
 } from '#gateway/neutral/conversation.ts';
 import { pairCalls } from '#gateway/neutral/paired-calls.ts';
+import { withoutLastThoughts } from '#gateway/protocols/last-thoughts.ts';
 import { orUnsupported, refuse } from '#gateway/protocols/parsing.ts';
 import { maxTranslatedValues, type WrittenRequest } from '#gateway/protocols/protocol.ts';
 import type { TargetModel } from '#gateway/protocols/target-model.ts';
@@ -102,9 +103,10 @@ class RequestWriter {
     const messages: { readonly role: string; readonly results: Block[]; readonly others: Block[] }[] = [];
     for (const [index, { role, parts }] of this.#turns.entries()) {
       const isContinued = role === 'assistant' && index === this.#turns.length - 1;
+      const said = role === 'assistant' ? withoutLastThoughts(parts, this.#ignored) : parts;
       const last = messages.at(-1);
       const message = last?.role === role ? last : { role, results: [], others: [] };
-      for (const part of isContinued ? withoutBlankEnd(parts) : parts)
+      for (const part of isContinued ? withoutBlankEnd(said) : said)
         (part.kind === 'tool-result' ? message.results : message.others).push(...this.#block(part));
       if (message !== last && message.results.length + message.others.length > 0) messages.push(message);
     }

@@ -22,6 +22,7 @@ import {
 import { pairCalls } from '#gateway/neutral/paired-calls.ts';
 import { urlOf } from '#gateway/neutral/source.ts';
 import { leaveOutCacheControl } from '#gateway/protocols/cache-control.ts';
+import { withoutLastThoughts } from '#gateway/protocols/last-thoughts.ts';
 import { orUnsupported, refuse } from '#gateway/protocols/parsing.ts';
 import type { WrittenRequest } from '#gateway/protocols/protocol.ts';
 import type { TargetModel } from '#gateway/protocols/target-model.ts';
@@ -97,12 +98,11 @@ class ResponsesRequestWriter {
     return text === '' ? [] : [messageItem(this.#systemRole, text)];
   }
 
-  /** OpenAI refuses reasoning that nothing follows. Texts in a row are one, and blank ones are left out. */
+  /** Texts in a row are one, and blank ones are left out. */
   #assistantItems(parts: ReadonlyArray<Part>): ReadonlyArray<Item> {
     const said = parts.filter((part) => !isBlankText(part));
-    const lastOther = said.findLastIndex(({ kind }) => kind !== 'reasoning');
     const items: Item[] = [];
-    for (const run of runsOf(said.slice(0, lastOther + 1), isText)) {
+    for (const run of runsOf(withoutLastThoughts(said, this.#ignored), isText)) {
       const [first] = run;
       if (isText(first))
         items.push(messageItem('assistant', run.map((part) => (isText(part) ? part.text : '')).join('')));
@@ -110,7 +110,6 @@ class ResponsesRequestWriter {
       else if (first.kind === 'reasoning') items.push(...this.#reasoningItem(first));
       else refuse(first.pointer, 'this target takes only texts and calls of tools from an assistant');
     }
-    for (const { pointer } of said.slice(lastOther + 1)) this.#ignored.add(pointer);
     return items;
   }
 
