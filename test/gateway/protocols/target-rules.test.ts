@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
 import { anthropicMessages } from '#gateway/protocols/anthropic-messages/anthropic-messages.ts';
+import { idWithState } from '#gateway/protocols/call-state.ts';
 import { openAiChat } from '#gateway/protocols/openai-chat/openai-chat.ts';
 import { openAiResponses, responsesTextRequest } from '#gateway/protocols/openai-responses/openai-responses.ts';
 import { readResponsesRequest } from '#gateway/protocols/openai-responses/responses-request.ts';
@@ -235,6 +236,17 @@ describe('messages', () => {
       [undefined, [{ role: 'user', content: [{ type: 'text', text: 'Say hi.' }] }]],
     );
   });
+});
+
+describe('what another provider needs back with a call', () => {
+  for (const target of [anthropic, chat])
+    it(`given it in the id of a call when it is sent to ${target.protocol.name} then it is left out and named`, async () => {
+      const id = idWithState('a', { of: 'google/gemini-x', value: '{}', isRedacted: true });
+      const messages = [...hi, called(id), { ...tool(id), content: 'ok' }];
+      const { sent, ignored } = await sentTo(target, openAiChat.name, { messages, tools: [look] });
+      assert.doesNotMatch(JSON.stringify(sent), /~/);
+      assert.deepEqual(ignored, ['/messages/1/tool_calls/0']);
+    });
 });
 
 describe('a thought that nothing follows', () => {

@@ -250,8 +250,12 @@ class RequestWriter {
     return this.#cachePoints.mark(block, asked.at(-1));
   }
 
-  /** Arguments are JSON inside of a text, so no scan of the request has counted their values. */
-  #call({ id, name, arguments: given, pointer, cacheControl }: ToolCallPart): Block {
+  /**
+   * Arguments are JSON inside of a text, so no scan of the request has counted their values. What another provider needs
+   * back with a call does not fit.
+   */
+  #call({ id, name, arguments: given, state, pointer, cacheControl }: ToolCallPart): Block {
+    if (state !== null) this.#ignored.add(pointer);
     const text = isBlank(given) ? '{}' : given;
     const scanner = new JsonScanner(Buffer.from(text), { maxValues: this.#valuesLeft });
     while (!scanner.advance());
