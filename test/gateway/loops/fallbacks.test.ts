@@ -56,7 +56,7 @@ describe('a loop whose provider fails after its first step', function () {
 
   for (const { name, first, second } of pairs)
     for (const { name: client, begin } of aiSdkClients)
-      it(`goes on from ${name}, with ${client}`, async () => {
+      it(`continues after ${name}, with ${client}`, async () => {
         const [before, after] = [first.strict(), second.strict()];
         providers[0].answers(before.behaviour, json({ error: { message: 'down' } }, 500));
         providers[1].answers(after.behaviour);
