@@ -13,7 +13,7 @@ import type { TargetModel } from '#gateway/protocols/target-model.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { reasoningIn, type SaidPart, saidIn } from './chat-content.ts';
 import { othersThanRole } from './chat-event.ts';
-import { callState, withExtra } from './extra-content.ts';
+import { callState, ExtraContent } from './extra-content.ts';
 import { detailsIn, detailsMember, stateSignature } from './message-state.ts';
 import { StreamedCalls } from './streamed-calls.ts';
 import { StreamedState } from './streamed-state.ts';
@@ -143,7 +143,7 @@ function partsOf(message: JsonObject, said: ReadonlyArray<SaidPart>, target: str
 
 function signatureOf(message: JsonObject, reasoning: ReturnType<typeof reasoningIn>, of: string): Signature | null {
   const details = detailsIn(message);
-  const extra = withExtra({}, message.extra_content);
+  const extra = ExtraContent.of(message.extra_content).value;
   if (reasoning === null && details.length === 0 && Object.keys(extra).length === 0) return null;
   const member = reasoning === null || reasoning.member === detailsMember ? null : reasoning.member;
   return stateSignature({ member, details, extra }, of, reasoning?.text ?? '');
@@ -159,7 +159,7 @@ function callOf(call: JsonObject, ids: CallIds, target: string): AnswerPart | nu
     id: ids.give(nameOr(call.id)),
     name,
     arguments: argumentsTextOf(asked.arguments),
-    state: callState(withExtra({}, call.extra_content), target),
+    state: callState(ExtraContent.of(call.extra_content), target),
   };
 }
 

@@ -11,7 +11,7 @@ import { maxTranslatedValues } from '#gateway/protocols/protocol.ts';
 import type { TargetModel } from '#gateway/protocols/target-model.ts';
 import { isObject, type JsonObject } from '#shared/json/json.ts';
 import { JsonScanner } from '#shared/json/json-scanner.ts';
-import { withExtra } from './extra-content.ts';
+import { ExtraContent } from './extra-content.ts';
 import { type MessageState, readState } from './message-state.ts';
 import { ReasoningDetails } from './reasoning-details.ts';
 
@@ -106,11 +106,12 @@ function membersOf(returned: ReadonlyArray<Returned>): Members {
   for (const { text, state } of returned)
     if (state.member !== null && text !== '') members[state.member] = String(members[state.member] ?? '') + text;
   const details = joinedDetails(returned);
-  const extra = returned.reduce<JsonObject>((all, { state }) => withExtra(all, state.extra), {});
+  const extra = new ExtraContent();
+  for (const { state } of returned) extra.add(state.extra);
   return {
     ...members,
     ...(details.length === 0 ? {} : { reasoning_details: details }),
-    ...(Object.keys(extra).length === 0 ? {} : { extra_content: extra }),
+    ...(extra.isEmpty ? {} : { extra_content: extra.value }),
   };
 }
 

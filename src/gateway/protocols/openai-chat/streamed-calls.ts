@@ -7,7 +7,7 @@ import { argumentsTextOf } from '#gateway/protocols/arguments-text.ts';
 import { CallIds, nameOr } from '#gateway/protocols/call-ids.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { JsonProgress } from '#shared/json/json-progress.ts';
-import { callState, withExtra } from './extra-content.ts';
+import { callState, ExtraContent } from './extra-content.ts';
 
 /** What a chunk says of a call. */
 interface CallPiece {
@@ -38,7 +38,7 @@ interface StreamedCall {
   /** The arguments that wait for its name; null without any. */
   held: GatheredText | null;
   /** What the provider needs back with it. */
-  extra: JsonObject;
+  readonly extra: ExtraContent;
 }
 
 /** The bytes that a call takes in addition to its texts. */
@@ -132,7 +132,7 @@ export class StreamedCalls {
     const call: StreamedCall = {
       ...{ index: null, place: null, id: null, name: null },
       ...{ isNamedAgain: false, given: new JsonProgress(), digest: createHash('sha256') },
-      ...{ hasPlaceholder: false, held: null, extra: {} },
+      ...{ hasPlaceholder: false, held: null, extra: new ExtraContent() },
     };
     this.#calls.push(call);
     this.#keptBytes += bytesPerCall;
@@ -141,10 +141,8 @@ export class StreamedCalls {
 
   #note(call: StreamedCall, { place, id, name, text, extra }: CallPiece): void {
     this.#last = call;
-    if (extra !== undefined) {
-      call.extra = withExtra(call.extra, extra);
-      this.#keptBytes += keptBytesOf(JSON.stringify(extra));
-    }
+    // A client has its state by then.
+    if (call.index === null) this.#keptBytes += call.extra.add(extra);
     if (place !== null) {
       call.place ??= place;
       this.#byPlace.set(place, call);

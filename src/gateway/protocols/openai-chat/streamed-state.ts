@@ -1,9 +1,8 @@
-import { keptBytesOf } from '#gateway/framing/stream-interpreter.ts';
 import type { AnswerEvent } from '#gateway/neutral/answer-event.ts';
 import { GatheredText } from '#gateway/neutral/gathered-text.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { reasoningIn } from './chat-content.ts';
-import { withExtra } from './extra-content.ts';
+import { ExtraContent } from './extra-content.ts';
 import { detailsIn, detailsMember, stateSignature } from './message-state.ts';
 import { ReasoningDetails } from './reasoning-details.ts';
 
@@ -20,8 +19,7 @@ export class StreamedState {
   #details = new ReasoningDetails();
   /** Whether some have come, signed or not. */
   #hasDetails = false;
-  #extra: JsonObject = {};
-  #extraBytes = 0;
+  #extra = new ExtraContent();
 
   /** @param of the target that needs it back */
   constructor(of: string) {
@@ -29,7 +27,7 @@ export class StreamedState {
   }
 
   get keptBytes(): number {
-    return (this.#text?.bytes ?? 0) + this.#details.keptBytes + this.#extraBytes;
+    return (this.#text?.bytes ?? 0) + this.#details.keptBytes + this.#extra.bytes;
   }
 
   /** Whether the text of a delta has come before, in another member: details may repeat all of it at the end. */
@@ -50,10 +48,7 @@ export class StreamedState {
 
   #takeOthers({ extra_content: extra }: JsonObject, reasoning: ReturnType<typeof reasoningIn>): void {
     this.#hasDetails ||= !this.#details.isEmpty;
-    if (extra !== undefined) {
-      this.#extra = withExtra(this.#extra, extra);
-      this.#extraBytes = keptBytesOf(JSON.stringify(this.#extra));
-    }
+    this.#extra.add(extra);
     if (reasoning === null) return;
     if (reasoning.member !== detailsMember) this.#member ??= reasoning.member;
     this.#hasText = true;
@@ -72,14 +67,13 @@ export class StreamedState {
 
   #sign(): ReadonlyArray<AnswerEvent> {
     const details = this.#details.all;
-    if (!this.#hasText && details.length === 0 && Object.keys(this.#extra).length === 0) return [];
+    if (!this.#hasText && details.length === 0 && this.#extra.isEmpty) return [];
     const text = this.#hasText ? (this.#text?.text ?? null) : '';
-    const state = { member: this.#member, details, extra: this.#extra };
+    const state = { member: this.#member, details, extra: this.#extra.value };
     this.#hasText = false;
     this.#text = new GatheredText();
     this.#details = new ReasoningDetails();
-    this.#extra = {};
-    this.#extraBytes = 0;
+    this.#extra = new ExtraContent();
     return [{ kind: 'signature', signature: stateSignature(state, this.#of, text) }];
   }
 }
