@@ -58,10 +58,10 @@ export class StreamedState {
 
   /** Puts the signature before the first event of another part than reasoning. */
   withSignature(events: ReadonlyArray<AnswerEvent>): ReadonlyArray<AnswerEvent> {
-    const next = events.findIndex(({ kind }) => endsReasoning.has(kind));
-    const kind = events[next]?.kind;
     // What belongs to a text comes with its pieces.
-    if (kind === undefined || (kind === 'text' && !this.#hasText && this.#details.isEmpty)) return events;
+    const isOfText = !this.#hasText && this.#details.isEmpty;
+    const next = events.findIndex(({ kind }) => endsReasoning.has(kind) && !(isOfText && kind === 'text'));
+    if (next === -1) return events;
     return events.toSpliced(next, 0, ...this.#sign());
   }
 

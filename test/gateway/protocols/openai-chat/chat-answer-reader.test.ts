@@ -333,6 +333,17 @@ describe('reading an answer of a provider of chats', () => {
     );
   });
 
+  it('given a text with what its message needs back, signs it before what follows in the same chunk', () => {
+    const signed = { content: 'Hi', extra_content: { google: { thought_signature: 'x' } } };
+    const call = { index: 0, id: 'c1', function: { name: 'f', arguments: '{}' } };
+    const kinds = (...chunks: ReadonlyArray<JsonObject>) => streamed(...chunks).map(({ kind }) => kind);
+    assert.deepEqual(kinds(chunk(signed, 'stop')), ['text', 'signature', 'finished']);
+    assert.deepEqual(kinds(chunk(signed), chunk(signed), chunk({}, 'stop')), ['text', 'signature', 'finished']);
+    assert.deepEqual(kinds(chunk({ ...signed, tool_calls: [call] }, 'tool_calls')), [
+      ...['text', 'signature', 'tool-call', 'arguments', 'finished'],
+    ]);
+  });
+
   it('given usage in `x_groq` or in the choice, finds it', () => {
     const usage = { prompt_tokens: 3, completion_tokens: 4 };
     const tokens = { input: 3, output: 4 };
