@@ -20,7 +20,7 @@ export class LeftOut {
     if (this.#pointers.size < maxPointers) this.#pointers.add(pointer);
   }
 
-  /** Adds a member no more, because it is read in another place than the others of its object. */
+  /** Removes a member, because it is read in another place than the others of its object. */
   take(pointer: string): void {
     this.#pointers.delete(pointer);
   }
