@@ -47,20 +47,22 @@ export const openAiCompatible: ProviderKind<typeof settings> = {
   neededBack,
 };
 
-/** DeepSeek's own API, and Gemini's in OpenAI's form: of Google AI, and of its cloud. */
-const deepSeekHost = /(^|\.)deepseek\.com$/;
+/** The own APIs of DeepSeek and of Kimi. */
+const rememberingHost = /(^|\.)(deepseek\.com|moonshot\.(ai|cn)|kimi\.com)$/;
+/** Gemini's API in OpenAI's form: of Google AI, and of its cloud. */
 const googleHost = /(^|\.)(generativelanguage|([a-z0-9-]+-)?aiplatform)\.googleapis\.com$/;
 /** Gemini 3 and later check signatures, and models of others that Google serves have none. */
 const signedModel = /gemini-(?![12]\b)/;
 
 /**
- * DeepSeek refuses later turns without the reasoning of each turn with calls
- * (https://api-docs.deepseek.com/guides/thinking_mode), and Gemini calls without a signature
+ * DeepSeek and Kimi refuse later turns without the reasoning of each turn with calls
+ * (https://api-docs.deepseek.com/guides/thinking_mode,
+ * https://platform.kimi.ai/docs/guide/use-kimi-k2-thinking-model), and Gemini calls without a signature
  * (https://ai.google.dev/gemini-api/docs/thought-signatures).
  */
 function neededBack({ baseUrl = address.baseUrl }: Configuration): NeededBack {
   const { hostname } = new URL(baseUrl);
-  if (deepSeekHost.test(hostname)) return { reasoning: 'always' };
+  if (rememberingHost.test(hostname)) return { reasoning: 'always' };
   return googleHost.test(hostname) ? { signaturesOf: signedModel } : {};
 }
 

@@ -75,13 +75,22 @@ describe('the reasoning that a chat target gets back', () => {
       assert.deepEqual([written(turns).ignored, reasoningIn(written(turns).assistants[0])], [['/thought'], undefined]);
     });
 
-  it('given calls without thoughts, or with those of another, and a setting then an empty text goes back', () => {
+  it('given calls without thoughts, or with those of another, and a setting then a blank text goes back', () => {
     const foreign = thought('hm', { of: 'q/m', value: '{}', isRedacted: false });
     for (const parts of [[call('a')], [foreign, call('a')]]) {
       const turns = [asks, answers(...parts), result('a')];
-      assert.equal(reasoningIn(written(turns, { returnsReasoning: 'tools' }).assistants[0]), '');
+      assert.equal(reasoningIn(written(turns, { returnsReasoning: 'tools' }).assistants[0]), ' ');
       assert.equal(reasoningIn(written(turns).assistants[0]), undefined);
     }
+  });
+
+  it('given answers without thoughts and "always" then a blank text goes back with each of them', () => {
+    const turns = [asks, answers(call('a')), result('a'), answers(said('so')), asks];
+    const blanks = (returnsReasoning: 'always' | 'tools' | 'never') =>
+      written(turns, { returnsReasoning }).assistants.map(reasoningIn);
+    assert.deepEqual(blanks('always'), [' ', ' ']);
+    assert.deepEqual(blanks('tools'), [undefined, undefined]);
+    assert.deepEqual(blanks('never'), [undefined, undefined]);
   });
 
   it('given a thought that its client has changed then the details that repeat it stay away', () => {
@@ -188,7 +197,14 @@ describe('a call without a signature', () => {
     ];
     for (const [baseUrl, model, expected] of checks)
       assert.equal(targetAt(baseUrl, model)?.checksSignatures, expected, `${model} at ${baseUrl}`);
-    assert.equal(targetAt('https://api.deepseek.com/v1', 'deepseek-v4-pro')?.returnsReasoning, 'always');
+    for (const baseUrl of [
+      'https://api.deepseek.com/v1',
+      'https://api.moonshot.ai/v1',
+      'https://api.moonshot.cn/v1',
+      'https://api.kimi.com/coding/v1',
+    ])
+      assert.equal(targetAt(baseUrl, 'x')?.returnsReasoning, 'always', baseUrl);
+    assert.equal(targetAt('https://api.moonshot.ai.evil.example/v1', 'x')?.returnsReasoning, null);
     assert.equal(
       targetAt('https://api.deepseek.com/v1', 'x', { returnsReasoning: 'never' })?.returnsReasoning,
       'never',

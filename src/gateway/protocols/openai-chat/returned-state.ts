@@ -44,9 +44,10 @@ export class ReturnedState {
 
   /**
    * The members for the reasoning of an assistant's turn. Where the configuration says that reasoning goes back, so does
-   * that of an unknown maker, as the text that it is: some clients lose what says who made it. A message with calls and
-   * without anything else to go back then has an empty text, because DeepSeek refuses one without the member
-   * (https://api-docs.deepseek.com/guides/thinking_mode).
+   * that of an unknown maker, as the text that it is: some clients lose what says who made it. A message without anything
+   * else to go back then has a blank text: DeepSeek refuses messages without the member in a conversation with calls
+   * (https://api-docs.deepseek.com/guides/thinking_mode), and Kimi calls without it, or with an empty one
+   * (https://platform.kimi.ai/docs/guide/use-kimi-k2-thinking-model).
    * @param turn its index
    */
   ofMessage(parts: ReadonlyArray<Part>, turn: number): Members {
@@ -59,9 +60,10 @@ export class ReturnedState {
       return own ?? [];
     });
     const calls = parts.filter((part) => part.kind === 'tool-call');
-    const hasOwn = returned.length > 0 || calls.some(({ state }) => state?.of === this.#target.id);
-    const needsMember = isReturned && returnsReasoning !== null && calls.length > 0 && !hasOwn;
-    return needsMember ? { reasoning_content: '' } : membersOf(returned);
+    const members = membersOf(returned);
+    const hasOwn = Object.keys(members).length > 0 || calls.some(({ state }) => state?.of === this.#target.id);
+    const isNeeded = returnsReasoning === 'always' || (returnsReasoning === 'tools' && isReturned && calls.length > 0);
+    return isNeeded && !hasOwn ? { reasoning_content: ' ' } : members;
   }
 
   /** The member for what a call needs back. Of the calls of one message Gemini signs the first. */
