@@ -8,9 +8,9 @@ import type { Signature } from '#gateway/neutral/conversation.ts';
 import { idWithState } from '#gateway/protocols/call-state.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { isBuiltIn } from './built-in-tools.ts';
-import { BuiltInCallItem, NamedCallItem } from './output-calls.ts';
 import { EventFrames } from './event-frames.ts';
 import { jsonParts, type LongText } from './long-text.ts';
+import { BuiltInCallItem, NamedCallItem } from './output-calls.ts';
 import {
   type Emit,
   type ItemStatus,
