@@ -4,12 +4,10 @@ import { Catalogue } from '#gateway/config/catalogue.ts';
 import { decodeConfiguration } from '#gateway/config/decode-configuration.ts';
 import { LongTexts } from '#gateway/framing/long-texts.ts';
 import type { AnswerEvent } from '#gateway/neutral/answer-event.ts';
-import { ClientTools } from '#gateway/neutral/client-tools.ts';
 import type { Conversation, Part, Signature, Turn } from '#gateway/neutral/conversation.ts';
 import { parseMessages } from '#gateway/protocols/anthropic-messages/parse-messages.ts';
 import { ChatAnswerReader } from '#gateway/protocols/openai-chat/chat-answer-reader.ts';
 import { openAiChat } from '#gateway/protocols/openai-chat/openai-chat.ts';
-import { parseChat } from '#gateway/protocols/openai-chat/parse-chat.ts';
 import { signatureTextOf } from '#gateway/protocols/signature-text.ts';
 import type { TargetModel } from '#gateway/protocols/target-model.ts';
 import { plainTarget } from '#test/gateway/support/plain-target.ts';
@@ -307,28 +305,6 @@ describe('long reasoning', () => {
 });
 
 describe('a client of chats', () => {
-  it('gets the state of a call as `extra_content`, and gives it back', async () => {
-    const read = await openAiChat.client.read(Buffer.from('{"model":"m","messages":[]}'), 100);
-    if (E.isLeft(read)) return assert.fail(read.left.detail);
-    const state: Signature = { of: 'p/m', value: '{"google":{"thought_signature":"x"}}', isRedacted: true };
-    const options = { model: 'm', isContinuation: false, tools: new ClientTools([]) };
-    const event: AnswerEvent = { kind: 'tool-call', index: 0, id: 'a', name: 'f', state };
-    assert.match(read.right.createWriter(options).write(event), /"extra_content":\{"provider":"p\/m"/);
-    const part = { kind: 'tool-call', id: 'a', name: 'f', arguments: '{}', state } as const;
-    const answer = {
-      id: null,
-      model: null,
-      parts: [part],
-      reason: 'tool-calls',
-      stopSequence: null,
-      tokens: null,
-    } as const;
-    const { choices } = JSON.parse(read.right.writeWhole(answer, options).toString());
-    const parsed = await parseChat(Buffer.from(JSON.stringify({ model: 'm', messages: [choices[0].message] })), 100);
-    if (E.isLeft(parsed)) return assert.fail();
-    assert.deepEqual(parsed.right.conversation.turns[0]?.parts[0], { ...part, pointer: '/messages/0/tool_calls/0' });
-  });
-
   it('has the details of the gateway taken out wherever they are, and nothing else', async () => {
     const details = '"reasoning_details" : [{"provider":"anthropic-messages","data":"x"}]';
     const sent = async (message: string) => {

@@ -155,14 +155,13 @@ export function writeChatAnswer(
 }
 
 function callOf(
-  { id, name: called, arguments: given, state }: Omit<Extract<AnswerPart, { kind: 'tool-call' }>, 'kind'>,
+  { id, name: called, arguments: given }: Omit<Extract<AnswerPart, { kind: 'tool-call' }>, 'kind'>,
   tools: ClientTools,
 ): JsonObject {
   const { form, name } = tools.of(called);
-  const extra = state === null ? {} : { extra_content: { provider: state.of, signature: state.value } };
   return form === 'custom'
-    ? { id, type: 'custom', custom: { name, input: freeTextIn(given) }, ...extra }
-    : { id, type: 'function', function: { name, arguments: given }, ...extra };
+    ? { id, type: 'custom', custom: { name, input: freeTextIn(given) } }
+    : { id, type: 'function', function: { name, arguments: given } };
 }
 
 function textsOf(parts: ReadonlyArray<AnswerPart>, kind: 'text' | 'refusal'): ReadonlyArray<string> {

@@ -7,7 +7,6 @@ import type {
   ImagePart,
   Part,
   ReasoningPart,
-  Signature,
   Tool,
   ToolCallPart,
   ToolResultPart,
@@ -291,11 +290,7 @@ function callOf(call: Json, pointer: string, names: ToolNames, leftOut: LeftOut)
     return refuse(pointer, 'this call of a tool cannot be expressed for this target');
   const kind = isObject(named) ? 'function' : 'custom';
   // The pieces of a streamed call have an index, and some clients send it back.
-  const {
-    id,
-    [kind]: called,
-    extra_content: extra,
-  } = leftOut.read(call, pointer, [...(['id', 'type', 'index', 'extra_content'] as const), kind]);
+  const { id, [kind]: called } = leftOut.read(call, pointer, ['id', 'type', 'index', kind]);
   const place = `${pointer}/${kind}`;
   const from = kind === 'function' ? 'arguments' : 'input';
   const read = leftOut.read(objectOr(called), place, ['name', from]);
@@ -303,17 +298,7 @@ function callOf(call: Json, pointer: string, names: ToolNames, leftOut: LeftOut)
   const text = textAt(read[from], `${place}/${from}`);
   const given = kind === 'function' ? text : freeTextArguments(text ?? '');
   const part = toolCallPart({ id: textAt(id, `${pointer}/id`), name, given }, pointer);
-  const state = stateIn(extra, `${pointer}/extra_content`, leftOut) ?? part.state;
-  return withCacheControl({ ...part, state }, call, pointer, leftOut);
-}
-
-/** What the gateway wrote with a call for this client; null for nothing, and for what a provider wrote. */
-function stateIn(extra: Json | undefined, pointer: string, leftOut: LeftOut): Signature | null {
-  const { provider, signature } = objectOr(extra);
-  if (typeof provider === 'string' && typeof signature === 'string')
-    return { of: provider, value: signature, isRedacted: true };
-  leftOut.addValue(extra, pointer);
-  return null;
+  return withCacheControl(part, call, pointer, leftOut);
 }
 
 /** The details that the gateway gave this client, or else the text of the reasoning. */
