@@ -42,8 +42,11 @@ export const describingMembers = [
   ...['partial_images', 'quality', 'revised_prompt', 'size'],
 ];
 
-/** The types of items that are whole although they may have nothing but an id. None of them names a stored one. */
-export const idAloneTypes = ['compaction_trigger', 'context_compaction'] as const;
+/**
+ * The types of items that are whole although they may have nothing but an id. None of them names a stored one: the id of
+ * a local shell's output is that of its call.
+ */
+export const idAloneTypes = ['compaction_trigger', 'context_compaction', 'local_shell_call_output'] as const;
 
 const itemMembers = [
   'type',

@@ -216,6 +216,17 @@ describe('Responses', () => {
       }
     });
 
+    it('keep the output of a silent local shell, whose id is that of its call', async () => {
+      const input = [
+        { type: 'local_shell_call', id: 'lsh_1', call_id: 'call_1', status: 'completed', action: { type: 'exec' } },
+        { type: 'local_shell_call_output', id: 'call_1', output: '' },
+      ];
+      const first = await create({ model: 'native', input });
+      assert.deepEqual(sentTo(openai).input, input);
+      await create({ model: 'native', previous_response_id: first.id, input: 'more' });
+      assert.deepEqual(sentTo(openai).input.slice(0, 2), input);
+    });
+
     it('keep these tools where the provider runs them', async () => {
       await restart({}, { hostedTools: true });
       const tools = [{ type: 'web_search' }];
