@@ -54,7 +54,7 @@ const builtInTools: Readonly<Record<BuiltInForm, BuiltInTool>> = {
         type: 'exec',
         command: textsIn(command),
         env: isObject(env) ? Object.fromEntries(Object.entries(env).map(([name, value]) => [name, String(value)])) : {},
-        ...(typeof timeoutMs === 'number' ? { timeout_ms: timeoutMs } : {}),
+        ...(isLimit(timeoutMs) ? { timeout_ms: timeoutMs } : {}),
         ...(typeof user === 'string' ? { user } : {}),
         ...(typeof workingDirectory === 'string' ? { working_directory: workingDirectory } : {}),
       },
@@ -75,8 +75,8 @@ const builtInTools: Readonly<Record<BuiltInForm, BuiltInTool>> = {
     callWith: ({ commands, timeout_ms: timeoutMs, max_output_length: maxLength }) => ({
       action: {
         commands: textsIn(commands),
-        timeout_ms: typeof timeoutMs === 'number' ? timeoutMs : null,
-        max_output_length: typeof maxLength === 'number' ? maxLength : null,
+        timeout_ms: isLimit(timeoutMs) ? timeoutMs : null,
+        max_output_length: isLimit(maxLength) ? maxLength : null,
       },
       environment: { type: 'local' },
     }),
@@ -108,10 +108,19 @@ function schemaOf(properties: JsonObject, required: ReadonlyArray<string>): stri
   return JSON.stringify({ type: 'object', properties, required, additionalProperties: false });
 }
 
-/** A list of texts; a text alone is one of them. */
+/** A list of texts; a text alone is one of them. Without one of its parts, a command would be another command. */
 function textsIn(value: Json | undefined): ReadonlyArray<string> {
   if (typeof value === 'string') return [value];
-  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
+  return Array.isArray(value) && value.every(isScalar) ? value.map(String) : [];
+}
+
+function isScalar(value: Json): boolean {
+  return ['string', 'number', 'boolean'].includes(typeof value);
+}
+
+/** Codex drops a call whose limit is not a whole number (codex-rs/protocol/src/models.rs). */
+function isLimit(value: Json | undefined): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
 /** Whether a client declares a tool, or forces one, by this type. */

@@ -191,6 +191,33 @@ describe('tools that run at a client of Responses, on targets of other protocols
       }
   });
 
+  const actionsFor = async (...calls: ReadonlyArray<AskedCall>) => {
+    chat.next = () => calls;
+    const answer = await send('chat', { store: false, tools: builtIn });
+    return listOf((answer.json() as Body).output).map(({ action }) => action as Body);
+  };
+
+  it('given a command with numbers when a model asks for it then they are its texts, and no part of it is lost', async () => {
+    const [head, nested, commandsOf] = await actionsFor(
+      { name: 'local_shell', given: '{"command":["head","-n",5,true,"f"]}' },
+      { name: 'local_shell', given: '{"command":["rm",["-r"],"f"]}' },
+      { name: 'shell', given: '{"commands":["ls",null]}' },
+    );
+    assert.deepEqual(head?.command, ['head', '-n', '5', 'true', 'f']);
+    assert.deepEqual([nested?.command, commandsOf?.commands], [[], []]);
+  });
+
+  it('given a limit that is no whole number when a model asks for a command then the call has none', async () => {
+    for (const faulty of ['1000.5', '-1', '1e300', '"9"', 'null']) {
+      const [local, commandsOf] = await actionsFor(
+        { name: 'local_shell', given: `{"command":["ls"],"timeout_ms":${faulty}}` },
+        { name: 'shell', given: `{"commands":["ls"],"timeout_ms":${faulty},"max_output_length":${faulty}}` },
+      );
+      assert.deepEqual(local, { type: 'exec', command: ['ls'], env: {} }, faulty);
+      assert.deepEqual(commandsOf, { commands: ['ls'], timeout_ms: null, max_output_length: null }, faulty);
+    }
+  });
+
   it('given a function with the name of a built-in tool when both are declared then each has a name of its own', async () => {
     const shell = { type: 'function', name: 'shell', parameters };
     chat.next = () => [
