@@ -58,8 +58,9 @@ export class CallItems {
     const { id: itemId, call_id: id, environment, [member]: given } = this.#leftOut.read(item, pointer, members);
     if (isObject(environment) && environment.type !== 'local')
       return refuse(pointer, 'a call that ran at OpenAI cannot be expressed for this target');
-    const callId = textAt(id, `${pointer}/call_id`);
-    if (typeof itemId === 'string' && callId !== null) this.#callIds.set(itemId, callId);
+    const said = textAt(id, `${pointer}/call_id`);
+    if (typeof itemId === 'string' && said !== null) this.#callIds.set(itemId, said);
+    const callId = form === 'local_shell' ? (said ?? textOr(itemId)) : said;
     return toolCallPart(
       { id: callId, name: this.#declared.nameOfBuiltIn(form), given: argumentsOfCall(given) },
       pointer,

@@ -245,6 +245,16 @@ describe('tools that run at a client of Responses, on targets of other protocols
     );
   });
 
+  it('given a call of a local shell without an id of its own when its output names the item then both are paired', async () => {
+    const input = [
+      { type: 'local_shell_call', id: 'lsh_1', call_id: null, status: 'completed', action: { type: 'exec', ...exec } },
+      { type: 'local_shell_call_output', id: 'lsh_1', output: 'x' },
+    ];
+    const answer = await send('chat', { store: false, tools: builtIn, input });
+    assert.equal(answer.status, 200, answer.text);
+    assert.deepEqual(historyOf(chat), { calls: [['local_shell', exec]], results: ['x'] });
+  });
+
   it('given what has no form elsewhere when it is sent then tools and compactions are named, and items of a computer refused', async () => {
     const tools = [
       look,
