@@ -16,6 +16,9 @@ const maxBeginning = maxCharacters - hashDigits - 1;
 /** The namespace of OpenAI's tools that have none. */
 const defaultNamespace = 'functions';
 
+/** The namespace of a built-in tool for targets, where the client has a function of its name. */
+const builtInNamespace = 'openai';
+
 /**
  * The names of a request's tools for its targets. Only Responses has namespaces, and a client may use names that a
  * provider refuses. The names depend on the request alone, so that every node and every turn decides alike. Names are
@@ -33,10 +36,21 @@ export class ToolNames {
    */
   nameOf(namespace: string | null, name: string): string {
     const hasNamespace = namespace !== null && namespace !== '' && namespace !== defaultNamespace;
-    const tool = JSON.stringify(hasNamespace ? [namespace, name] : [name]);
+    return this.#nameFor(
+      JSON.stringify(hasNamespace ? [namespace, name] : [name]),
+      hasNamespace ? `${namespace}__${name}` : name,
+    );
+  }
+
+  /** Returns the name of a tool that OpenAI's models know by its form. The client's tools are asked for before it. */
+  nameOfBuiltIn(form: string): string {
+    return this.#nameFor(`built-in:${form}`, this.#given.has(form) ? `${builtInNamespace}__${form}` : form);
+  }
+
+  #nameFor(tool: string, wanted: string): string {
     const known = this.#byTool.get(tool);
     if (known !== undefined) return known;
-    const given = this.#freeName(hasNamespace ? `${namespace}__${name}` : name, tool);
+    const given = this.#freeName(wanted, tool);
     this.#byTool.set(tool, given);
     this.#given.add(given);
     return given;

@@ -8,9 +8,6 @@ import { schemaIn } from '#gateway/protocols/tool-schema.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { type BuiltInForm, declarationOf, isBuiltIn } from './built-in-tools.ts';
 
-/** The namespace of a built-in tool for targets, where the client has a function of its name. */
-const builtInNamespace = 'openai';
-
 const toolForm = 'a tool of Responses is {"type": "function", "name": …, "description": …, "parameters": …}';
 
 /**
@@ -33,7 +30,7 @@ export class DeclaredTools {
     for (const [index, tool] of listAt(tools, pointer).entries()) this.#add(tool, `${pointer}/${index}`, null, isFound);
   }
 
-  /** All tools, with their names for targets. */
+  /** All tools, with their names for targets. Asked for before what calls them, they keep their names in every turn. */
   get all(): ReadonlyArray<Tool> {
     return [...this.#tools.values()].map((tool) => {
       const { form } = tool.client;
@@ -55,10 +52,9 @@ export class DeclaredTools {
     return calledName(name, `${pointer}/name`, this.#names, namespaceAt(namespace, pointer));
   }
 
-  /** The name for targets of a built-in tool. It is complete when all tools are read. */
+  /** The name for targets of a built-in tool. It is known when all tools are read. */
   nameOfBuiltIn(form: BuiltInForm): string {
-    const isTaken = this.#tools.has(this.#names.nameOf(null, form));
-    return this.#names.nameOf(isTaken ? builtInNamespace : null, form);
+    return this.#names.nameOfBuiltIn(form);
   }
 
   /** The names for targets of the tools in a list that was read. */

@@ -116,11 +116,12 @@ function parsedOf(body: JsonObject, input: Json | undefined): ParsedRequest {
   const asked = leftOut.read(body, '', requestMembers);
   leftOut.read(leftOut.objectAt(asked.stream_options, '/stream_options'), '/stream_options', []);
   const declared = declaredIn(asked.tools, input, leftOut);
+  const tools = declared.all;
   const { system, turns } = conversationOf(input, declared, leftOut);
   const conversation: Conversation = {
     system: [...instructionsIn(asked.instructions), ...system],
     turns,
-    ...openAiToolChoice(asked.tool_choice, declared.all, choiceForm(declared), leftOut),
+    ...openAiToolChoice(asked.tool_choice, tools, choiceForm(declared), leftOut),
     allowsParallelCalls: leftOut.flagAt(asked.parallel_tool_calls, '/parallel_tool_calls') ?? true,
     maxTokens: leftOut.numberAt(asked.max_output_tokens, '/max_output_tokens')?.value ?? null,
     temperature: leftOut.numberAt(asked.temperature, '/temperature'),

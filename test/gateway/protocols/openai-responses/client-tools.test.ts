@@ -232,6 +232,18 @@ describe('tools that run at a client of Responses, on targets of other protocols
     );
   });
 
+  it('given tools that want the names of a built-in one when all are declared then each has a name of its own', async () => {
+    const ofClient = [
+      { type: 'custom', name: 'shell' },
+      { type: 'namespace', name: 'openai', description: '', tools: [{ type: 'function', name: 'shell', parameters }] },
+    ];
+    const answer = await send('chat', { store: false, tools: [{ type: 'shell' }, ...ofClient] });
+    assert.equal(answer.status, 200, answer.text);
+    const names = [...declaredTo(chat).keys()];
+    assert.deepEqual(names.slice(1), ['shell', 'openai__shell']);
+    assert.match(names[0] ?? '', /^openai__shell_[0-9a-f]{8}$/);
+  });
+
   it('given a tool that an item declares again when it is sent then the later one replaces the earlier', async () => {
     const again = { ...look, description: 'Later' };
     const input = [
