@@ -28,7 +28,7 @@ export const createResponse = endpoint({
     name: 'create_response',
     summary: 'Create a response',
     description:
-      'As OpenAI’s, on any model: `model` is a tag of the catalogue, or `auto`. The response and its items are stored for this project, for 30 days, unless `store` is false; `previous_response_id` continues it on any model. The provider never stores it, unless it makes it in the background (`background`, only on a target with `hostedTools`). Every tool that runs at the client works on any model. A `file_id` names a file of this project and needs `files:read`.',
+      'As OpenAI’s, on any model: `model` is a tag of the catalogue, or `auto`. The response and its items are stored for this project, for 30 days, unless `store` is false; `previous_response_id` continues it on any model. The provider never stores it, unless it makes it in the background (`background`, only on a target with `hostedTools`). Every tool that runs at the client works on any model, but for `computer*`. A `file_id` names a file of this project and needs `files:read`.',
     group,
     example: { input: { model: 'auto', input: 'Hello' }, output: exampleResponse },
   },
