@@ -48,6 +48,12 @@ export function textAt(value: Json | undefined, pointer: string): string | null 
   return refuse(pointer, `must be a text, and is ${kindOf(value)}`);
 }
 
+/** A text with its place; null without one. */
+export function placedText(value: Json | undefined, pointer: string): PlacedValue<string> | null {
+  const text = textAt(value, pointer);
+  return text === null || text === '' ? null : { value: text, pointer };
+}
+
 /** The list of a member that holds the user's content, or demands something; empty without one. Anything else is refused. */
 export function listAt(value: Json | undefined, pointer: string): ReadonlyArray<Json> {
   if (value === undefined || value === null || Array.isArray(value)) return value ?? [];

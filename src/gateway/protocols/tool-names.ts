@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { refuse } from './parsing.ts';
 
 /**
  * What every provider takes as the name of a function. OpenAI has at most 64 of these characters
@@ -65,4 +66,14 @@ export class ToolNames {
       if (!this.#given.has(name)) return name;
     }
   }
+}
+
+/** Maximum characters of a tool's name. Of a text with more than 64 KiB, a parsed request has only the beginning. */
+const maxNameCharacters = 1_024;
+
+/** A name of a tool or of its namespace, which is not too long. */
+export function shortName(name: string, pointer: string): string {
+  return name.length > maxNameCharacters
+    ? refuse(pointer, `the name of a tool may have ${maxNameCharacters} characters at most`)
+    : name;
 }

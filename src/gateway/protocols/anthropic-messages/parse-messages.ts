@@ -22,29 +22,34 @@ import {
 } from '#gateway/neutral/conversation.ts';
 import { base64Source } from '#gateway/neutral/source.ts';
 import { promptControl, withCacheControl } from '#gateway/protocols/cache-control.ts';
-import { LeftOut } from '#gateway/protocols/left-out.ts';
+import { calledName, toolCallPart, toolResultPart } from '#gateway/protocols/call-parts.ts';
 import {
-  anyTool,
   type ContentPart,
-  calledName,
   contentParts,
   filePart,
-  forcedTool,
-  functionTool,
-  named,
   onlyTexts,
   type PartReader,
-  placedText,
-  saysSomething,
   textPart,
-  toolCallPart,
-  toolResultPart,
-} from '#gateway/protocols/parsed-parts.ts';
-import { listAt, objectOr, orUnsupported, refuse, shown, stopsAt, textAt, textOr } from '#gateway/protocols/parsing.ts';
+} from '#gateway/protocols/content-parts.ts';
+import { functionTool, named } from '#gateway/protocols/declared-tool.ts';
+import { LeftOut } from '#gateway/protocols/left-out.ts';
+import {
+  listAt,
+  objectOr,
+  orUnsupported,
+  placedText,
+  refuse,
+  shown,
+  stopsAt,
+  textAt,
+  textOr,
+} from '#gateway/protocols/parsing.ts';
 import type { ParsedRequest } from '#gateway/protocols/protocol.ts';
 import { signatureIn } from '#gateway/protocols/signature-text.ts';
+import { anyTool, forcedTool } from '#gateway/protocols/tool-choice.ts';
 import { ToolNames } from '#gateway/protocols/tool-names.ts';
 import { schemaIn } from '#gateway/protocols/tool-schema.ts';
+import { saysSomething } from '#gateway/protocols/turn-collector.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { effortOf, protocolName } from './thinking.ts';
 

@@ -20,34 +20,27 @@ import {
   withMessageControl,
   withOuterControl,
 } from '#gateway/protocols/cache-control.ts';
+import { calledName, toolCallPart, toolResultPart } from '#gateway/protocols/call-parts.ts';
+import {
+  type ContentPart,
+  filePart,
+  imageDetail,
+  onlyTexts,
+  partsReader,
+  refusalPart,
+  textPart,
+} from '#gateway/protocols/content-parts.ts';
+import { freeTextTool, functionTool, named } from '#gateway/protocols/declared-tool.ts';
 import { freeTextArguments } from '#gateway/protocols/free-text.ts';
 import { LeftOut, saysNothing } from '#gateway/protocols/left-out.ts';
-import {
-  type ChoiceForm,
-  type ContentPart,
-  calledName,
-  filePart,
-  freeTextTool,
-  functionTool,
-  imageDetail,
-  named,
-  onlyTexts,
-  openAiOutput,
-  openAiToolChoice,
-  partsReader,
-  placedText,
-  refusalPart,
-  TurnCollector,
-  textPart,
-  toolCallPart,
-  toolResultPart,
-} from '#gateway/protocols/parsed-parts.ts';
+import { openAiOutput } from '#gateway/protocols/output-form.ts';
 import {
   effortNamed,
   listAt,
   listOr,
   objectOr,
   orUnsupported,
+  placedText,
   refuse,
   shown,
   stopsAt,
@@ -55,7 +48,9 @@ import {
   textOr,
 } from '#gateway/protocols/parsing.ts';
 import type { ParsedRequest } from '#gateway/protocols/protocol.ts';
+import { type ChoiceForm, openAiToolChoice } from '#gateway/protocols/tool-choice.ts';
 import { ToolNames } from '#gateway/protocols/tool-names.ts';
+import { TurnCollector } from '#gateway/protocols/turn-collector.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 
 /** Schemas are moved as JSON text. */

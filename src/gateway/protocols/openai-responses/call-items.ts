@@ -1,8 +1,8 @@
 import type { ToolCallPart, ToolResultPart, Turn } from '#gateway/neutral/conversation.ts';
 import { withCacheControl } from '#gateway/protocols/cache-control.ts';
+import { toolCallPart, toolResultPart } from '#gateway/protocols/call-parts.ts';
 import { freeTextArguments } from '#gateway/protocols/free-text.ts';
 import type { LeftOut } from '#gateway/protocols/left-out.ts';
-import { toolCallPart, toolResultPart } from '#gateway/protocols/parsed-parts.ts';
 import { listAt, refuse, textAt, textOr } from '#gateway/protocols/parsing.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { argumentsMemberOf, argumentsOfCall, type BuiltInForm, calledBuiltIn } from './built-in-tools.ts';

@@ -1,9 +1,10 @@
 import type { Tool } from '#gateway/neutral/conversation.ts';
 import { withCacheControl } from '#gateway/protocols/cache-control.ts';
+import { calledName } from '#gateway/protocols/call-parts.ts';
+import { freeTextTool, functionTool } from '#gateway/protocols/declared-tool.ts';
 import type { LeftOut } from '#gateway/protocols/left-out.ts';
-import { calledName, freeTextTool, functionTool, shortName } from '#gateway/protocols/parsed-parts.ts';
 import { listAt, listOr, objectOr, refuse, textAt } from '#gateway/protocols/parsing.ts';
-import type { ToolNames } from '#gateway/protocols/tool-names.ts';
+import { shortName, type ToolNames } from '#gateway/protocols/tool-names.ts';
 import { schemaIn } from '#gateway/protocols/tool-schema.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { type BuiltInForm, declarationOf, isBuiltIn } from './built-in-tools.ts';

@@ -1,15 +1,15 @@
 import type { ImagePart } from '#gateway/neutral/conversation.ts';
 import { fileSourceOf, sourceOf } from '#gateway/neutral/source.ts';
-import type { LeftOut } from '#gateway/protocols/left-out.ts';
 import {
   type ContentPart,
   filePart,
   imageDetail,
   partsReader,
-  placedText,
   refusalPart,
   textPart,
-} from '#gateway/protocols/parsed-parts.ts';
+} from '#gateway/protocols/content-parts.ts';
+import type { LeftOut } from '#gateway/protocols/left-out.ts';
+import { placedText } from '#gateway/protocols/parsing.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 
 /** What says which item it is, for the gateway alone. */

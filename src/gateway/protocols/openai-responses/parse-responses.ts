@@ -11,16 +11,9 @@ import type {
   Unsupported,
 } from '#gateway/neutral/conversation.ts';
 import { promptControl, withMessageControl } from '#gateway/protocols/cache-control.ts';
+import { contentParts, onlyTexts, textPart } from '#gateway/protocols/content-parts.ts';
 import { LeftOut } from '#gateway/protocols/left-out.ts';
-import {
-  type ChoiceForm,
-  contentParts,
-  onlyTexts,
-  openAiOutput,
-  openAiToolChoice,
-  TurnCollector,
-  textPart,
-} from '#gateway/protocols/parsed-parts.ts';
+import { openAiOutput } from '#gateway/protocols/output-form.ts';
 import {
   effortNamed,
   listOr,
@@ -33,7 +26,9 @@ import {
 } from '#gateway/protocols/parsing.ts';
 import type { ParsedRequest } from '#gateway/protocols/protocol.ts';
 import { signatureIn } from '#gateway/protocols/signature-text.ts';
+import { type ChoiceForm, openAiToolChoice } from '#gateway/protocols/tool-choice.ts';
 import { ToolNames } from '#gateway/protocols/tool-names.ts';
+import { TurnCollector } from '#gateway/protocols/turn-collector.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { CallItems } from './call-items.ts';
 import { DeclaredTools } from './declared-tools.ts';
