@@ -167,6 +167,8 @@ const unsaid: ReadonlyArray<readonly [RegExp, string, ReadonlyArray<Json>?]> = [
   [/\/caller$/, 'the default', [{ type: 'direct' }]],
   [/\/allowed_callers$/, 'the default', [['direct']]],
   [/\/thinking$/, 'the default', [{ type: 'disabled' }]],
+  [/\/environment$/, 'the default of a shell that other targets get', [{ type: 'local' }]],
+  [/\/max_output_length$/, 'it says how the client cut the output, which arrives'],
   [/[/_]effort$/, 'the default of a target that is asked to think', ['none']],
   [/\/include$/, 'the gateway gives it where a target does', [['reasoning.encrypted_content']]],
 ];

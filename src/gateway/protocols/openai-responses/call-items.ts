@@ -3,7 +3,7 @@ import { withCacheControl } from '#gateway/protocols/cache-control.ts';
 import { toolCallPart, toolResultPart } from '#gateway/protocols/call-parts.ts';
 import { freeTextArguments } from '#gateway/protocols/free-text.ts';
 import type { LeftOut } from '#gateway/protocols/left-out.ts';
-import { listAt, refuse, textAt, textOr } from '#gateway/protocols/parsing.ts';
+import { listAt, objectOr, refuse, textAt, textOr } from '#gateway/protocols/parsing.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { argumentsMemberOf, argumentsOfCall, type BuiltInForm, calledBuiltIn } from './built-in-tools.ts';
 import type { DeclaredTools } from './declared-tools.ts';
@@ -54,10 +54,11 @@ export class CallItems {
 
   #builtInCall(form: BuiltInForm, item: JsonObject, pointer: string): ToolCallPart {
     const member = argumentsMemberOf(form);
-    const members = [...itemMembers, 'call_id', 'execution', 'environment', 'status', member] as const;
+    const members = [...itemMembers, 'call_id', 'execution', 'environment', member] as const;
     const { id: itemId, call_id: id, environment, [member]: given } = this.#leftOut.read(item, pointer, members);
     if (isObject(environment) && environment.type !== 'local')
       return refuse(pointer, 'a call that ran at OpenAI cannot be expressed for this target');
+    this.#leftOut.read(objectOr(environment), `${pointer}/environment`, ['type']);
     const said = textAt(id, `${pointer}/call_id`);
     if (typeof itemId === 'string' && said !== null) this.#callIds.set(itemId, said);
     const callId = form === 'local_shell' ? (said ?? textOr(itemId)) : said;

@@ -98,8 +98,9 @@ export class DeclaredTools {
     const { name, tools } = this.#leftOut.read(tool, pointer, ['type', 'name', 'tools']);
     if (typeof name !== 'string') refuse(`${pointer}/name`, 'must be the name of a namespace');
     const namespace = shortName(name, `${pointer}/name`);
-    for (const [index, each] of listAt(tools, `${pointer}/tools`).entries())
-      this.#add(each, `${pointer}/tools/${index}`, namespace, isFound);
+    const inside = listAt(tools, `${pointer}/tools`);
+    if (inside.length === 0) this.#leftOut.add(pointer);
+    for (const [index, each] of inside.entries()) this.#add(each, `${pointer}/tools/${index}`, namespace, isFound);
   }
 
   #addBuiltIn(form: BuiltInForm, tool: JsonObject, pointer: string): void {
