@@ -162,6 +162,20 @@ describe("a configuration of LiteLLM's proxy", () => {
     assert.ok(texts(elsewhere).some((text) => text.startsWith('left out: model_list[0].model_info.mode: ')));
   });
 
+  it('is asked with Responses where the name of a model says so, if it is OpenAI', () => {
+    const imported = (model: string) =>
+      convertConfiguration({ model_list: [{ model_name: 'm', litellm_params: { model, api_key: 'os.environ/K' } }] });
+    const openAi = imported('openai/responses/gpt-5.4');
+    assertValid(openAi);
+    assert.deepEqual(
+      [openAi.configuration.models.m, openAi.remarks.filter(({ kind }) => kind === 'left out')],
+      [{ targets: [{ provider: 'openai', model: 'gpt-5.4', protocol: 'openai-responses' }] }, []],
+    );
+    const elsewhere = imported('groq/responses/m');
+    assert.deepEqual(elsewhere.configuration.models.m, { targets: [{ provider: 'groq', model: 'm' }] });
+    assert.ok(texts(elsewhere).some((text) => text.startsWith('left out: model_list[0].litellm_params.model: ')));
+  });
+
   it('converts each prefix of the table, and leaves out those without a kind', () => {
     const named = (prefix: string) =>
       convertConfiguration({

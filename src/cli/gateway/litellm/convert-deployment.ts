@@ -57,7 +57,8 @@ function readDeployment(entry: Section, { registry, credentials }: ImportContext
   if (E.isLeft(named)) return named;
   const mode = info.takeText('mode');
   if (mode !== undefined && !modes.has(mode)) return E.left(`no endpoint serves the mode ${visible(mode)}`);
-  const read = readProvider(params, named.right.prefix);
+  const { prefix, model, usesResponses } = named.right;
+  const read = readProvider(params, prefix);
   if (E.isLeft(read)) return read;
   const provider = registry.nameOf(read.right, placeOf('api_key'), mode === 'audio_speech');
   const id = info.take('id');
@@ -68,9 +69,10 @@ function readDeployment(entry: Section, { registry, credentials }: ImportContext
     id: typeof id === 'string' || typeof id === 'number' ? String(id) : undefined,
     target: {
       provider,
-      model: named.right.model,
-      ...protocolFor(mode, read.right, info),
-      ...readTraits(params, info, named.right.prefix, mode),
+      model,
+      ...(usesResponses ? protocolFor(read.right, params, 'model') : {}),
+      ...(mode === 'responses' && !usesResponses ? protocolFor(read.right, info, 'mode') : {}),
+      ...readTraits(params, info, prefix, mode),
     },
     weight: params.takeNumber('weight', 0, 1_000_000),
     order: params.takeInteger('order', -1_000_000, 1_000_000) ?? info.takeInteger('order', -1_000_000, 1_000_000),
@@ -81,11 +83,17 @@ function readDeployment(entry: Section, { registry, credentials }: ImportContext
   return E.right(deployment);
 }
 
-/** LiteLLM calls a model of the mode `responses` with /responses for every client. OpenAI itself has it for certain. */
-function protocolFor(mode: string | undefined, { kind, baseUrl }: ImportedProvider, info: Section): JsonObject {
-  if (mode !== 'responses') return {};
+/**
+ * LiteLLM calls a model of the mode `responses`, or with `responses/` before its name, with /responses for every client
+ * (https://docs.litellm.ai/docs/providers/openai). OpenAI itself has it for certain.
+ * @param name the member of the section that says so
+ */
+function protocolFor({ kind, baseUrl }: ImportedProvider, section: Section, name: string): JsonObject {
   if (kind === chatKind && baseUrl === null) return { protocol: openAiResponses.name };
-  info.leaveOut('mode', 'only of OpenAI it is certain that it has /responses: write protocol in the target, if it has');
+  section.leaveOut(
+    name,
+    'only of OpenAI it is certain that it has /responses: if it has, write "responses": true in the provider, and protocol in the target',
+  );
   return {};
 }
 
@@ -120,6 +128,7 @@ const chatKind = openAiCompatible.kind;
 const usualUrls = new Map<string, string | undefined>(
   providerKinds.map(({ kind, address }) => [kind, address?.baseUrl]),
 );
+const responsesMark = 'responses/';
 const modes = new Set(['chat', 'responses', 'embedding', 'audio_transcription', 'audio_speech']);
 
 /** Returns why a name cannot be that of a model here; null if it can. */
@@ -132,7 +141,13 @@ export function faultOfName(name: string): string | null {
     : 'its name has other characters than visible ASCII, or more than 200';
 }
 
-function readModel(params: Section): E.Either<string, { readonly prefix: ProviderPrefix; readonly model: string }> {
+interface NamedModel {
+  readonly prefix: ProviderPrefix;
+  readonly model: string;
+  readonly usesResponses: boolean;
+}
+
+function readModel(params: Section): E.Either<string, NamedModel> {
   const [whole, custom] = [params.takeText('model'), params.takeText('custom_llm_provider')];
   if (whole === undefined || isReference(whole)) return E.left('litellm_params.model is not a text, or a variable');
   const parts = whole.split('/');
@@ -151,12 +166,12 @@ function readModel(params: Section): E.Either<string, { readonly prefix: Provide
   const rest = whole.startsWith(`${name}/`) ? whole.slice(name.length + 1) : whole;
   if (rest.includes('*'))
     return E.left('a model with * means all models of its provider, and the catalogue names each model');
-  if (rest.startsWith('responses/'))
-    return E.left('LiteLLM calls a model of responses/ with another protocol: write its name without it');
-  const model = prefix.modelOf === undefined ? rest : prefix.modelOf(rest);
+  const usesResponses = rest.startsWith(responsesMark);
+  const short = usesResponses ? rest.slice(responsesMark.length) : rest;
+  const model = prefix.modelOf === undefined ? short : prefix.modelOf(short);
   if (model === null) return E.left('the full name of its model is not certain: write it with accounts/…');
   return /^[\x21-\x7e]{1,500}$/.test(model)
-    ? E.right({ prefix, model })
+    ? E.right({ prefix, model, usesResponses })
     : E.left('the name of its model has other characters than visible ASCII, or more than 500');
 }
 

@@ -28,7 +28,7 @@ export const knownSettings: ReadonlyArray<KnownSettings> = [
   {
     kind: 'converted',
     places: [...below(params, 'model custom_llm_provider')],
-    text: '`providers.*.kind` and `models.*.targets.*.model`, for the prefixes in the table of providers',
+    text: '`providers.*.kind` and `models.*.targets.*.model`, for the prefixes in the table of providers; `protocol` for `responses/` before the name at OpenAI',
   },
   { kind: 'converted', places: [`${params}.api_base`, `${params}.base_url`], text: '`providers.*.baseUrl`' },
   {
