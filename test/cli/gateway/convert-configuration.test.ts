@@ -213,6 +213,28 @@ describe('deployments of LiteLLM with one name', () => {
     });
   });
 
+  it('are fallbacks by their weight, the highest first, and each weight that nothing is drawn by is named', () => {
+    const list =
+      deployment('m', 'model: openai/a, order: 1, weight: 5') +
+      deployment('m', 'model: openai/b, order: 2, weight: 1') +
+      deployment('m', 'model: openai/c, order: 2, weight: 4') +
+      deployment('l', 'model: openai/d, weight: 1') +
+      deployment('l', 'model: openai/e, weight: 2') +
+      deployment('o', 'model: openai/f') +
+      deployment('p', 'model: openai/g');
+    const imported = convertConfiguration(
+      read(`model_list:\n${list}router_settings: { fallbacks: [{ o: [l] }, { p: [l] }] }`),
+    );
+    const models = imported.configuration.models as Record<string, { targets: unknown; fallbacks: unknown }>;
+    assert.deepEqual(models.m, { targets: [target('a', { weight: 5 })], fallbacks: [target('c'), target('b')] });
+    assert.deepEqual(models.l?.targets, [target('d', { weight: 1 }), target('e', { weight: 2 })]);
+    assert.deepEqual([models.o?.fallbacks, models.p?.fallbacks], Array(2).fill([target('e'), target('d')]));
+    assert.deepEqual(
+      imported.remarks.flatMap(({ place }) => /^model_list\[(\d)\]\.litellm_params\.weight$/.exec(place)?.[1] ?? []),
+      ['1', '2', '3', '4'],
+    );
+  });
+
   it('state timeouts and retries of their model only if they agree', () => {
     const list =
       deployment('m', 'model: openai/a, timeout: 5, num_retries: 1') +

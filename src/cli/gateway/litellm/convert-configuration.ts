@@ -1,7 +1,8 @@
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { convertDeployment, type Deployment, faultOfName } from './convert-deployment.ts';
-import { convertGroup, Fallbacks, type Group, readCommonSettings } from './convert-models.ts';
+import { convertGroup, type Group, readCommonSettings } from './convert-models.ts';
 import { Credentials } from './credentials.ts';
+import { Fallbacks } from './fallbacks.ts';
 import { ImportReport, type Remark, Section, visible } from './import-report.ts';
 import { ProviderRegistry } from './provider-registry.ts';
 
@@ -52,7 +53,7 @@ function convertModels(groups: ReadonlyMap<string, Group>, whole: Section, repor
   const entries = new Map(Array.from(groups, ([name, group]) => [name, convertGroup(group, common, report)]));
   /** @param own the model whose fallbacks it has */
   const add = (name: string, own: string, entry: JsonObject) => {
-    const more = [...listIn(entry.fallbacks), ...fallbacks.of(own, groups)];
+    const more = targets > maxTargets ? [] : [...listIn(entry.fallbacks), ...fallbacks.of(own, groups)];
     targets += listIn(entry.targets).length + more.length;
     if (targets > maxTargets) {
       report.leaveOut(

@@ -41,7 +41,7 @@ export function convertDeployment(value: Json, place: string, context: ImportCon
     context.report.leaveOut(place, `the deployment is left out, because ${read.left}`);
     return null;
   }
-  context.report.remarks.push(...report.remarks);
+  context.report.addAll(report);
   return read.right;
 }
 

@@ -10,16 +10,29 @@ export interface Remark {
   readonly text: string;
 }
 
-/** Collects what an import leaves out, and what it does differently. */
+/** Collects what an import leaves out, and what it does differently: each once, although fallbacks are read again. */
 export class ImportReport {
-  readonly remarks: Remark[] = [];
+  readonly #byText = new Map<string, Remark>();
+
+  get remarks(): ReadonlyArray<Remark> {
+    return [...this.#byText.values()];
+  }
 
   leaveOut(place: string, text: string): void {
-    this.remarks.push({ kind: 'left out', place, text });
+    this.#add({ kind: 'left out', place, text });
   }
 
   note(place: string, text: string): void {
-    this.remarks.push({ kind: 'note', place, text });
+    this.#add({ kind: 'note', place, text });
+  }
+
+  addAll(other: ImportReport): void {
+    for (const each of other.remarks) this.#add(each);
+  }
+
+  #add(remark: Remark): void {
+    const { kind, place, text } = remark;
+    this.#byText.set(`${kind}: ${place}: ${text}`, remark);
   }
 }
 

@@ -54,7 +54,7 @@ export const knownSettings: ReadonlyArray<KnownSettings> = [
   {
     kind: 'converted',
     places: [`${params}.order`, `${info}.order`],
-    text: 'the lowest are `targets`, the others `fallbacks` in their order',
+    text: 'the lowest are `targets`, the others `fallbacks` in their order, of one order the highest weight first',
   },
   {
     kind: 'converted',
