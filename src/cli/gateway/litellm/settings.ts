@@ -1,4 +1,4 @@
-/** What becomes of some settings of LiteLLM. A place holds what is below it too; `[]` is any index. */
+/** What becomes of some settings of LiteLLM. In a place `[]` is any index. */
 export interface KnownSettings {
   readonly places: ReadonlyArray<string>;
   /** `converted` into one of ours; `needless`, because the gateway does so anyway; `absent` in this release. */
@@ -205,9 +205,9 @@ export const knownSettings: ReadonlyArray<KnownSettings> = [
   },
   {
     kind: 'absent',
-    places: ['fallbacks', 'context_window_fallbacks', 'content_policy_fallbacks']
-      .slice(1)
-      .flatMap((name) => [`router_settings.${name}`, `litellm_settings.${name}`]),
+    places: ['router_settings', 'litellm_settings'].flatMap((section) =>
+      below(section, 'context_window_fallbacks content_policy_fallbacks'),
+    ),
     text: 'a fallback is asked after any failure, and also when a context is too long: write it as one of fallbacks if that is right',
   },
   {
@@ -348,7 +348,7 @@ export const knownSettings: ReadonlyArray<KnownSettings> = [
 
 const byPlace = new Map(knownSettings.flatMap((setting) => setting.places.map((place) => [place, setting])));
 
-/** Returns what the table says about a place, or about one around it; undefined if it is not there. */
+/** Returns what the table says about a place; undefined if it is not there. */
 export function settingAt(place: string): KnownSettings | undefined {
   return byPlace.get(place.replaceAll(/\[\d+\]/g, '[]'));
 }
