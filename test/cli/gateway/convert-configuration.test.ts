@@ -176,6 +176,37 @@ describe("a configuration of LiteLLM's proxy", () => {
     assert.ok(texts(elsewhere).some((text) => text.startsWith('left out: model_list[0].litellm_params.model: ')));
   });
 
+  it('keeps a model with a name that objects of JavaScript have', () => {
+    for (const name of ['__proto__', 'constructor']) {
+      const imported = convertConfiguration({
+        model_list: [{ model_name: name, litellm_params: { model: 'openai/m' } }],
+      });
+      assertValid(imported);
+      assert.deepEqual(Object.keys(imported.configuration.models), [name]);
+    }
+  });
+
+  it('has the first of several credentials with one name, as LiteLLM has, and names the others', () => {
+    const credential = (base: string) => ({ credential_name: 'c', credential_values: { api_base: base } });
+    const imported = convertConfiguration({
+      model_list: [{ model_name: 'm', litellm_params: { model: 'openai/m', litellm_credential_name: 'c' } }],
+      credential_list: [credential('https://first.example/v1'), credential('https://second.example/v1')],
+    });
+    assert.deepEqual(Object.keys(imported.configuration.providers), ['openai-first.example']);
+    assert.ok(texts(imported).some((text) => text.startsWith('left out: credential_list[1]: ')));
+  });
+
+  it('says what is wrong with supports_reasoning, whatever the provider', () => {
+    const named = (model: string, supports_reasoning: Json) =>
+      convertConfiguration({
+        model_list: [{ model_name: 'm', litellm_params: { model }, model_info: { supports_reasoning } }],
+      }).remarks.find(({ place }) => place.endsWith('.supports_reasoning'))?.text;
+    assert.equal(named('openai/m', 'true'), 'is neither true nor false');
+    assert.equal(named('anthropic/m', 'true'), 'is neither true nor false');
+    assert.match(named('anthropic/m', true) ?? '', /thinking/);
+    assert.equal(named('openai/m', true), undefined);
+  });
+
   it('converts each prefix of the table, and leaves out those without a kind', () => {
     const named = (prefix: string) =>
       convertConfiguration({

@@ -48,7 +48,7 @@ function convertModels(groups: ReadonlyMap<string, Group>, whole: Section, repor
     for (const name of ['fallbacks', 'default_fallbacks'])
       if (module.take(name) !== undefined) module.leaveOut(name, 'router_settings has fallbacks, which are preferred');
   const fallbacks = new Fallbacks(section, report);
-  const models: Record<string, JsonObject> = {};
+  const models = new Map<string, JsonObject>();
   let targets = 0;
   const entries = new Map(Array.from(groups, ([name, group]) => [name, convertGroup(group, common, report)]));
   /** @param own the model whose fallbacks it has */
@@ -62,14 +62,14 @@ function convertModels(groups: ReadonlyMap<string, Group>, whole: Section, repor
       );
       return;
     }
-    models[name] = more.length === 0 ? entry : { ...entry, fallbacks: more };
+    models.set(name, more.length === 0 ? entry : { ...entry, fallbacks: more });
   };
   for (const [name, entry] of entries) add(name, name, entry);
   for (const [alias, name] of aliasesIn(router, groups, report))
     add(alias, fallbacks.has(alias) ? alias : name, entries.get(name) ?? {});
-  fallbacks.nameUnused(new Set(Object.keys(models)));
+  fallbacks.nameUnused(new Set(models.keys()));
   for (const each of [router, module]) each.nameOthers();
-  return models;
+  return Object.fromEntries(models);
 }
 
 /** Returns each alias with the name of its model. */

@@ -264,7 +264,9 @@ function readReasoning(info: Section, { kind }: ProviderPrefix): boolean {
   if (value === true && kind === chatKind) return true;
   info.leaveOut(
     'supports_reasoning',
-    'how a model of this kind is asked to think is written as thinking of its target',
+    value === true
+      ? 'how a model of this kind is asked to think is written as thinking of its target'
+      : 'is neither true nor false',
   );
   return false;
 }

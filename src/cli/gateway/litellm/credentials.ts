@@ -23,8 +23,11 @@ export class Credentials {
       const name = entry.take('credential_name');
       const values = entry.take('credential_values');
       entry.nameOthers();
-      if (typeof name === 'string' && isObject(values)) this.#byName.set(name, { place, values });
-      else report.leaveOut(place, 'has no credential_name or no credential_values');
+      if (typeof name !== 'string' || !isObject(values))
+        report.leaveOut(place, 'has no credential_name or no credential_values');
+      else if (this.#byName.has(name))
+        report.leaveOut(place, 'is another credential with this name, and LiteLLM reads the first');
+      else this.#byName.set(name, { place, values });
     }
   }
 
