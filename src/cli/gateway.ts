@@ -2,7 +2,7 @@ import { runTool, unknownWord } from '#cli/shared/command-line.ts';
 import { checkConfiguration } from './gateway/check-configuration.ts';
 import { importLiteLlm } from './gateway/litellm/import-litellm.ts';
 
-const usage = `Usage: npm run gateway -- <command>
+const usage = `Usage: npm run --silent gateway -- <command>
 
   check <file>   judges a configuration of the gateway as a start would, without starting anything; the variables that
                  apiKeyEnv names must be set, to whatever value
