@@ -321,6 +321,11 @@ describe('command-line tools', function () {
         providers: {
           right: at('openai-compatible', 'http://127.0.0.1:11434/v1/'),
           known: at('openai-compatible', 'https://api.deepseek.com'),
+          otherKind: at('anthropic', 'https://api.deepseek.com'),
+          openrouter: at('openai-compatible', 'https://openrouter.ai/'),
+          groq: at('openai-compatible', 'https://api.groq.com/chat/completions'),
+          gemini: at('openai-compatible', 'https://generativelanguage.googleapis.com'),
+          azure: at('openai-compatible', 'https://example.openai.azure.com'),
           bare: at('openai-compatible', 'https://api.openai.com'),
           query: at('openai-compatible', 'https://llm.example/?key=secret'),
           whole: at('openai-compatible', 'https://llm.example/api/v1/chat/completions'),
@@ -330,14 +335,19 @@ describe('command-line tools', function () {
         },
       });
       const warnings = stdout.split('\n').filter((line) => line.includes('/baseUrl '));
-      const unless = ", unless the provider's API has no version in its path";
+      const unless = ", unless the provider's API has no path";
       assert.equal(code, 0);
       assert.deepEqual(warnings, [
-        `warning: /providers/bare/baseUrl has no path, so the gateway calls https://api.openai.com/chat/completions: write https://api.openai.com/v1${unless}`,
-        `warning: /providers/query/baseUrl has no path, so the gateway calls https://llm.example/chat/completions?…: write https://llm.example/v1?…${unless}`,
+        `warning: /providers/otherKind/baseUrl has no path, so the gateway calls https://api.deepseek.com/messages: write its whole base URL, such as https://api.deepseek.com/v1${unless}`,
+        'warning: /providers/openrouter/baseUrl has no path, so the gateway calls https://openrouter.ai/chat/completions: write https://openrouter.ai/api/v1',
+        'warning: /providers/groq/baseUrl ends with /chat/completions, which the gateway appends, so it calls https://api.groq.com/chat/completions/chat/completions: write https://api.groq.com/openai/v1',
+        'warning: /providers/gemini/baseUrl has no path, so the gateway calls https://generativelanguage.googleapis.com/chat/completions: write https://generativelanguage.googleapis.com/v1beta/openai',
+        'warning: /providers/azure/baseUrl has no path, so the gateway calls https://example.openai.azure.com/chat/completions: write https://example.openai.azure.com/openai/v1',
+        'warning: /providers/bare/baseUrl has no path, so the gateway calls https://api.openai.com/chat/completions: write https://api.openai.com/v1',
+        `warning: /providers/query/baseUrl has no path, so the gateway calls https://llm.example/chat/completions?…: write its whole base URL, such as https://llm.example/v1?…${unless}`,
         'warning: /providers/whole/baseUrl ends with /chat/completions, which the gateway appends, so it calls https://llm.example/api/v1/chat/completions/chat/completions: write https://llm.example/api/v1',
-        'warning: /providers/only/baseUrl ends with /messages, which the gateway appends, so it calls https://llm.example/messages/messages: write https://llm.example/v1',
-        `warning: /providers/claude/baseUrl has no path, so the gateway calls https://api.anthropic.com/messages: write https://api.anthropic.com/v1${unless}`,
+        'warning: /providers/only/baseUrl ends with /messages, which the gateway appends, so it calls https://llm.example/messages/messages: write its whole base URL, such as https://llm.example/v1',
+        'warning: /providers/claude/baseUrl has no path, so the gateway calls https://api.anthropic.com/messages: write https://api.anthropic.com/v1',
         'warning: /providers/eleven/baseUrl ends with /text-to-speech/…/stream, which the gateway appends, so it calls https://api.elevenlabs.io/v1/text-to-speech/some-voice/stream/text-to-speech/…/stream: write https://api.elevenlabs.io/v1',
       ]);
     });

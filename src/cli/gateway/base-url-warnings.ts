@@ -1,11 +1,10 @@
 import type { GatewayConfiguration } from '#gateway/config/configuration.ts';
+import { openAiCompatible } from '#gateway/providers/openai-compatible.ts';
 import { type ProviderConfiguration, providerKindOf } from '#gateway/providers/provider-kinds.ts';
+import { providerPrefixes } from './litellm/provider-prefixes.ts';
 
-/**
- * Hosts whose documented base URL has no path: https://api-docs.deepseek.com/ and
- * https://docs.perplexity.ai/api-reference/chat-completions-post
- */
-const hostsWithoutPath = new Set(['api.deepseek.com', 'api.perplexity.ai']);
+/** https://learn.microsoft.com/azure/foundry/openai/api-version-lifecycle */
+const azureHost = /\.openai\.azure\.com$/;
 
 /** Returns a warning for each base URL that most likely ends too early or too late for what the gateway appends. */
 export function baseUrlWarnings(providers: GatewayConfiguration['providers']): ReadonlyArray<string> {
@@ -16,21 +15,31 @@ export function baseUrlWarnings(providers: GatewayConfiguration['providers']): R
 }
 
 function faultOf(provider: ProviderConfiguration): string | null {
-  const { address } = providerKindOf(provider);
+  const { kind, address } = providerKindOf(provider);
   if (address === null || provider.baseUrl === undefined) return null;
   const url = new URL(provider.baseUrl);
   const path = url.pathname.replace(/\/+$/, '');
-  const defaultPath = new URL(address.baseUrl).pathname;
+  const known = knownPath(kind, address.baseUrl, url);
   const at = (under: string) => `${url.origin}${under}${url.search === '' ? '' : '?…'}`;
+  const advice = known === null ? `write its whole base URL, such as ${at('/v1')}` : `write ${at(known)}`;
   const appended = address.paths.find((each) => endsWith(path, each));
   if (appended !== undefined) {
     const before = path.split('/').slice(0, 1 - appended.split('/').length);
-    const instead = before.join('/') || defaultPath;
-    return `ends with ${appended}, which the gateway appends, so it calls ${at(path + appended)}: write ${at(instead)}`;
+    const instead = before.length > 1 ? `write ${at(before.join('/'))}` : advice;
+    return `ends with ${appended}, which the gateway appends, so it calls ${at(path + appended)}: ${instead}`;
   }
-  if (path !== '' || defaultPath === '/' || hostsWithoutPath.has(url.hostname)) return null;
+  if (path !== '' || known === '') return null;
   const [first = ''] = address.paths;
-  return `has no path, so the gateway calls ${at(first)}: write ${at(defaultPath)}, unless the provider's API has no version in its path`;
+  const unless = known === null ? ", unless the provider's API has no path" : '';
+  return `has no path, so the gateway calls ${at(first)}: ${advice}${unless}`;
+}
+
+/** Returns the path of the base URL that the provider at a host documents; null if it is not known. */
+function knownPath(kind: string, usual: string, { host, hostname }: URL): string | null {
+  if (kind === openAiCompatible.kind && azureHost.test(hostname)) return '/openai/v1';
+  const ofKind = providerPrefixes.flatMap((each) => (each.kind === kind && each.baseUrl ? [each.baseUrl] : []));
+  const found = [usual, ...ofKind].map((each) => new URL(each)).find((each) => each.host === host);
+  return found === undefined ? null : found.pathname.replace(/\/$/, '');
 }
 
 /** Whether a path ends with another one, in which `…` is any text of a segment. */
