@@ -16,6 +16,7 @@ type Endpoint = keyof typeof endpoints;
 const hi = [{ role: 'user', content: 'hi' }];
 const png = 'data:image/png;base64,iVBORw0KGgo=';
 const schema = { type: 'object', properties: {} };
+const closed = { ...schema, additionalProperties: false };
 const parameters = { type: 'object', properties: { place: { type: 'string' } } };
 const saying = (...content: ReadonlyArray<object>) => [{ role: 'user', content }];
 const chat = (more: object) => ({ messages: hi, ...more });
@@ -204,6 +205,13 @@ const named: ReadonlyArray<readonly [string, Endpoint, Target, object, string]> 
       ],
     ] as const
   ).map(([what, target, more, pointers]) => [what, 'responses', target, responses(more), pointers] as const),
+  [
+    '"strict" of a function whose schema OpenAI would refuse',
+    'messages',
+    'chat',
+    messages({ tools: [{ name: 't', strict: true, input_schema: parameters }] }),
+    '/tools/*/strict',
+  ],
 ];
 
 /** What a target of another protocol gets, with what its body has. */
@@ -212,9 +220,20 @@ const carried: ReadonlyArray<readonly [string, Endpoint, Target, object, object]
     'a strict function of Messages',
     'messages',
     'chat',
-    messages({ tools: [{ name: 't', strict: true, input_schema: schema }] }),
-    { tools: [{ type: 'function', function: { name: 't', parameters: schema, strict: true } }] },
+    messages({ tools: [{ name: 't', strict: true, input_schema: closed }] }),
+    { tools: [{ type: 'function', function: { name: 't', parameters: closed, strict: true } }] },
   ],
+  ...(
+    [
+      ['a schema that OpenAI takes as a strict one', closed, true],
+      ['a schema that it would refuse as a strict one', { ...parameters, additionalProperties: false }, null],
+    ] as const
+  ).map(([what, asked, strict]) => {
+    const said = { name: 'answer', schema: asked, ...(strict === null ? {} : { strict }) };
+    const format = { type: 'json_schema', schema: asked };
+    const response_format = { type: 'json_schema', json_schema: said };
+    return [what, 'messages', 'chat', messages({ output_config: { format } }), { response_format }] as const;
+  }),
   [
     'a strict function of Responses',
     'responses',

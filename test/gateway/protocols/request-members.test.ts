@@ -143,8 +143,8 @@ const translations: ReadonlyArray<Translation> = [
   {
     client: messages,
     target: 'responses',
-    named: ['/messages/*/content/*/cache_control', '/messages/*/content/*/is_error'],
-    carried: ['/tools/*/strict', '/messages/*/content/*/title', '/thinking', '/system'],
+    named: ['/messages/*/content/*/cache_control', '/messages/*/content/*/is_error', '/tools/*/strict'],
+    carried: ['/messages/*/content/*/title', '/thinking', '/system'],
   },
 ];
 

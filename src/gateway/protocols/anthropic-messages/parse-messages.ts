@@ -46,6 +46,7 @@ import {
 } from '#gateway/protocols/parsing.ts';
 import type { ParsedRequest } from '#gateway/protocols/protocol.ts';
 import { signatureIn } from '#gateway/protocols/signature-text.ts';
+import { isStrictSchema } from '#gateway/protocols/strict-schema.ts';
 import { anyTool, forcedTool } from '#gateway/protocols/tool-choice.ts';
 import { ToolNames } from '#gateway/protocols/tool-names.ts';
 import { schemaIn } from '#gateway/protocols/tool-schema.ts';
@@ -239,10 +240,16 @@ class RequestParser {
     if (!isObject(tool) || isForeignTool(tool)) return refuse(pointer, toolForm);
     const { type } = tool;
     if (type === undefined || type === null || type === 'custom')
-      return [functionTool(tool, 'input_schema', pointer, this.#leftOut)];
+      return [this.#withoutOpenStrict(functionTool(tool, 'input_schema', pointer, this.#leftOut))];
     // A tool of another type runs at Anthropic.
     this.#leftOut.add(pointer);
     return [];
+  }
+
+  #withoutOpenStrict(tool: Tool): Tool {
+    if (tool.isStrict !== true || isStrictSchema(tool.schema ?? '{}')) return tool;
+    this.#leftOut.add(`${tool.pointer}/strict`);
+    return { ...tool, isStrict: null };
   }
 
   #toolChoice(
@@ -263,12 +270,14 @@ class RequestParser {
     return forcedTool(type === 'tool' ? calledName(name, '/tool_choice/name', this.#names) : null, tools);
   }
 
-  /** Anthropic's answers always fit their schema. */
+  /** Anthropic's answers always fit their schema, and so do OpenAI's where it takes the schema as a strict one. */
   #output(format: Json | undefined, pointer: string): OutputForm | null {
     if (format === undefined || format === null) return null;
     const { type, schema } = this.#leftOut.read(objectOr(format), pointer, ['type', 'schema']);
     if (type !== 'json_schema') return refuse(pointer, 'this form of an answer cannot be expressed for this target');
-    return { name: 'answer', description: null, schema: schemaIn(schema), isStrict: true, pointer };
+    const text = schemaIn(schema);
+    const isStrict = text !== null && isStrictSchema(text) ? true : null;
+    return { name: 'answer', description: null, schema: text, isStrict, pointer };
   }
 
   #reasoning(thinking: Json | undefined, effort: string | null): Reasoning | null {

@@ -178,7 +178,7 @@ class ResponsesRequestWriter {
     if (schema !== null)
       return {
         ...{ type: 'json_schema', name, description: description?.value },
-        ...{ schema: new JsonText(schema), strict: isStrict ?? undefined },
+        ...{ schema: new JsonText(schema), strict: isStrict ?? false },
       };
     if (description !== null) this.#ignored.add(description.pointer);
     return { type: 'json_object' };

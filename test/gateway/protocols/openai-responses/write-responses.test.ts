@@ -184,6 +184,17 @@ describe('a request of Responses for a client of another protocol', () => {
     }
   });
 
+  it('asks for a schema of Messages as a strict one only if OpenAI takes it so', async () => {
+    const day = { type: 'string' };
+    for (const required of [['day'], []]) {
+      const schema = { type: 'object', properties: { day }, required, additionalProperties: false };
+      const output_config = { format: { type: 'json_schema', schema } };
+      const [{ text }] = await sent(anthropicMessages, { messages: hi, output_config });
+      const strict = required.length > 0;
+      assert.deepEqual(text, { format: { type: 'json_schema', name: 'answer', schema, strict } });
+    }
+  });
+
   it('forces a tool, allows one at a time, and asks for a schema as the client does', async () => {
     const json_schema = { name: 'hours', schema: { type: 'object' }, strict: true };
     const [body] = await sent(openAiChat, {
