@@ -216,7 +216,7 @@ describe("a configuration of LiteLLM's proxy", () => {
       assert.equal('m' in named(prefix).configuration.models, baseUrl !== undefined, prefix);
     for (const prefix of providersWithoutKind)
       assert.deepEqual(texts(named(prefix)).slice(0, 1), [
-        `left out: model_list[0]: the deployment is left out, because this release has no kind of provider for ${prefix}`,
+        `left out: model_list[0]: the deployment is left out, because the import knows no kind of provider for ${prefix}`,
       ]);
   });
 });

@@ -160,7 +160,7 @@ function readModel(params: Section): E.Either<string, NamedModel> {
   if (prefix === undefined)
     return E.left(
       providersWithoutKind.includes(name)
-        ? `this release has no kind of provider for ${name}`
+        ? `the import knows no kind of provider for ${name}`
         : `the provider ${visible(name)} is not known to this import`,
     );
   const rest = whole.startsWith(`${name}/`) ? whole.slice(name.length + 1) : whole;

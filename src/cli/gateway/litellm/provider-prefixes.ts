@@ -172,7 +172,7 @@ function fireworksModel(model: string): string | null {
   return model.endsWith('-fast') ? null : `accounts/fireworks/models/${model}`;
 }
 
-/** Providers that LiteLLM knows, and this release has no kind for. */
+/** Providers that LiteLLM knows, and this import has no kind for. */
 export const providersWithoutKind: ReadonlyArray<string> = [
   'azure',
   'azure_ai',

@@ -186,7 +186,7 @@ export const knownSettings: ReadonlyArray<KnownSettings> = [
       params,
       'api_version azure_ad_token tenant_id client_id client_secret vertex_project vertex_location vertex_credentials aws_access_key_id aws_secret_access_key aws_session_token aws_region_name aws_role_name aws_session_name aws_profile_name',
     ),
-    text: 'this belongs to a provider that has no kind in this release',
+    text: 'this belongs to a provider that the import knows no kind for',
   },
   {
     kind: 'absent',
