@@ -1,6 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
 import { type Effort, efforts, type PlacedValue, type Unsupported } from '#gateway/neutral/conversation.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
+import type { LeftOut } from './left-out.ts';
 
 /** Why a request is refused that must not lose anything. */
 export const leftOutMessage = 'the target does not get this, and the request prefers strict handling';
@@ -86,9 +87,17 @@ export function numberOr(value: Json | undefined): number | null {
   return typeof value === 'number' ? value : null;
 }
 
-/** OpenAI's name of an effort; one that is not known is between the others. */
-export function effortNamed(name: string): Effort {
-  return name === 'xhigh' ? 'high' : (efforts.find((each) => each === name) ?? 'medium');
+/**
+ * An effort, or null. The highest ones, which only some models of OpenAI and Anthropic take, are the highest that all take,
+ * and one that is not known is between the others (https://platform.openai.com/docs/guides/reasoning,
+ * https://platform.claude.com/docs/en/build-with-claude/effort). Both are left out.
+ */
+export function effortAt(said: Json | undefined, pointer: string, leftOut: LeftOut): Effort | null {
+  const name = leftOut.textAt(said, pointer);
+  if (name === null) return null;
+  const known = efforts.find((each) => each === name);
+  if (known === undefined) leftOut.add(pointer);
+  return known ?? (name === 'xhigh' || name === 'max' ? 'high' : 'medium');
 }
 
 /** A list, or an empty one. */

@@ -381,6 +381,31 @@ describe('tuning', () => {
     });
 });
 
+describe('an effort that not every model takes', () => {
+  for (const effort of ['xhigh', 'max'])
+    for (const [from, body, pointer] of [
+      [openAiChat.name, { messages: hi, reasoning_effort: effort }, '/reasoning_effort'],
+      [openAiResponses.name, { input: 'hi', reasoning: { effort } }, '/reasoning/effort'],
+      [
+        anthropicMessages.name,
+        { messages: hi, max_tokens: 9_000, thinking: { type: 'adaptive' }, output_config: { effort } },
+        '/output_config/effort',
+      ],
+    ] as const)
+      it(`given "${effort}" of ${from} when it is sent to another protocol then it is "high" and named`, async () => {
+        const toChat = await sentTo(chat, from, body, { reasoning: true });
+        assert.deepEqual([toChat.sent.reasoning_effort, toChat.ignored], ['high', [pointer]]);
+        const toAnthropic = await sentTo(anthropic, from, body, { thinking: 'adaptive' });
+        assert.deepEqual([toAnthropic.sent.output_config, toAnthropic.ignored], [{ effort: 'high' }, [pointer]]);
+      });
+
+  it('given an unknown one when it is sent to another protocol then it is "medium" and named', async () => {
+    const body = { messages: hi, reasoning_effort: 'enormous' };
+    const { sent, ignored } = await sentTo(chat, openAiChat.name, body, { reasoning: true });
+    assert.deepEqual([sent.reasoning_effort, ignored], ['medium', ['/reasoning_effort']]);
+  });
+});
+
 describe('files', () => {
   const png = 'iVBORw0KGgoAAAANSUhEUg==';
   const data = (text: string, type: string) => `data:${type};base64,${Buffer.from(text).toString('base64')}`;

@@ -34,6 +34,7 @@ import {
 import { functionTool, named } from '#gateway/protocols/declared-tool.ts';
 import { LeftOut } from '#gateway/protocols/left-out.ts';
 import {
+  effortAt,
   listAt,
   objectOr,
   orUnsupported,
@@ -122,7 +123,7 @@ class RequestParser {
       topK: leftOut.numberAt(asked.top_k, '/top_k'),
       stopSequences: stopsAt(asked.stop_sequences, '/stop_sequences'),
       output: this.#output(format, '/output_config/format') ?? this.#output(asked.output_format, '/output_format'),
-      reasoning: this.#reasoning(asked.thinking, leftOut.textAt(effort, '/output_config/effort')),
+      reasoning: this.#reasoning(asked.thinking, effort),
       isStreamed: asked.stream === true,
       ...promptControl(body, leftOut),
     };
@@ -280,16 +281,15 @@ class RequestParser {
     return { name: 'answer', description: null, schema: text, isStrict, pointer };
   }
 
-  #reasoning(thinking: Json | undefined, effort: string | null): Reasoning | null {
+  #reasoning(thinking: Json | undefined, said: Json | undefined): Reasoning | null {
     const pointer = '/thinking';
+    const effort = effortAt(said, '/output_config/effort', this.#leftOut);
     const asked = this.#leftOut.objectAt(thinking, pointer);
     const { type, budget_tokens: budget } = this.#leftOut.read(asked, pointer, ['type', 'budget_tokens']);
     if (type === undefined || type === 'disabled')
-      return effort === null
-        ? null
-        : { effort: effortOf(effort), budgetTokens: null, pointer: '/output_config/effort' };
+      return effort === null ? null : { effort, budgetTokens: null, pointer: '/output_config/effort' };
     const budgetTokens = this.#leftOut.numberAt(budget, `${pointer}/budget_tokens`)?.value ?? null;
-    return { effort: effortOf(effort ?? budgetTokens ?? 'medium'), budgetTokens, pointer };
+    return { effort: effort ?? (budgetTokens === null ? 'medium' : effortOf(budgetTokens)), budgetTokens, pointer };
   }
 }
 

@@ -9,11 +9,10 @@ const budgets: Readonly<Record<Effort, number>> = { none: 0, minimal: 1_024, low
 /** The least budget that Anthropic takes (https://docs.anthropic.com/en/docs/build-with-claude/extended-thinking). */
 const minBudget = 1_024;
 
-/** The effort that a name or a budget of tokens is nearest to. */
-export function effortOf(said: string | number): Effort {
-  if (typeof said === 'string') return said in budgets ? (said as Effort) : said === 'max' ? 'high' : 'medium';
+/** The effort that a budget of tokens is nearest to. */
+export function effortOf(tokens: number): Effort {
   const nearest = Object.entries(budgets).toSorted(
-    ([, one], [, other]) => Math.abs(one - said) - Math.abs(other - said),
+    ([, one], [, other]) => Math.abs(one - tokens) - Math.abs(other - tokens),
   )[0];
   return (nearest?.[0] ?? 'medium') as Effort;
 }

@@ -35,7 +35,7 @@ import { freeTextArguments } from '#gateway/protocols/free-text.ts';
 import { LeftOut, saysNothing } from '#gateway/protocols/left-out.ts';
 import { openAiOutput } from '#gateway/protocols/output-form.ts';
 import {
-  effortNamed,
+  effortAt,
   listAt,
   listOr,
   objectOr,
@@ -147,8 +147,8 @@ function refuseDemands(body: JsonObject): void {
 
 function reasoningOf(said: Json | undefined, leftOut: LeftOut): Conversation['reasoning'] {
   const pointer = '/reasoning_effort';
-  const effort = leftOut.textAt(said, pointer);
-  return effort === null ? null : { effort: effortNamed(effort), budgetTokens: null, pointer };
+  const effort = effortAt(said, pointer, leftOut);
+  return effort === null ? null : { effort, budgetTokens: null, pointer };
 }
 
 const toolForm =

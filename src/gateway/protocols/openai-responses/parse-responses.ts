@@ -15,7 +15,7 @@ import { contentParts, onlyTexts, textPart } from '#gateway/protocols/content-pa
 import { LeftOut } from '#gateway/protocols/left-out.ts';
 import { openAiOutput } from '#gateway/protocols/output-form.ts';
 import {
-  effortNamed,
+  effortAt,
   listOr,
   objectOr,
   orUnsupported,
@@ -139,8 +139,8 @@ function instructionsIn(instructions: Json | undefined): ReadonlyArray<TextPart>
 function reasoningOf(reasoning: Json | undefined, leftOut: LeftOut): Conversation['reasoning'] {
   const { effort: said } = leftOut.read(leftOut.objectAt(reasoning, '/reasoning'), '/reasoning', ['effort']);
   const pointer = '/reasoning/effort';
-  const effort = leftOut.textAt(said, pointer);
-  return effort === null ? null : { effort: effortNamed(effort), budgetTokens: null, pointer };
+  const effort = effortAt(said, pointer, leftOut);
+  return effort === null ? null : { effort, budgetTokens: null, pointer };
 }
 
 function outputOf(text: Json | undefined, leftOut: LeftOut): OutputForm | null {
