@@ -193,7 +193,7 @@ function markItem(marks: number[], bytes: Buffer, item: ScannedItem): void {
     const { start: from, end: to } = encryptedContent ?? { start: 0, end: 0 };
     marks.push(Mark.reasoning, start, end, from, to);
   } else {
-    const call = callIdWithState(bytes, item);
+    const call = callIdToEdit(bytes, item);
     if (call !== null) marks.push(Mark.call, start, end, call.start, call.end);
   }
   if (containerId !== null)
@@ -203,8 +203,15 @@ function markItem(marks: number[], bytes: Buffer, item: ScannedItem): void {
 const tilde = 0x7e;
 const backslash = 0x5c;
 
-/** The id of the call in an item, if it may have a state behind a `~`, which may be escaped. Some results have it as `id`. */
-export function callIdWithState(bytes: Buffer, { callId, id }: ScannedItem): Range | null {
+/** OpenAI refuses longer ids of calls. */
+const maxCallIdBytes = 64;
+
+/**
+ * The id of the call in an item, if it may have a state behind a `~`, which may be escaped, or may be too long for a
+ * target. Some results have it as `id`.
+ */
+export function callIdToEdit(bytes: Buffer, { callId, id }: ScannedItem): Range | null {
+  if (callId !== null && callId.end - callId.start - 2 > maxCallIdBytes) return callId;
   return [callId, id].find((range) => range !== null && mayHaveState(bytes, range)) ?? null;
 }
 

@@ -49,8 +49,8 @@ export const countMessageTokens = endpoint({
     requiredMember: 'input_tokens',
     headers: anthropicMessages.client.headers,
     read: (bytes, maxValues) =>
-      continueRead(readMessagesRequest(bytes, maxValues, false), ({ model, members, values, stateCuts }) =>
-        E.right({ bytes, members, values, model, isStreamed: false, edits: stateCuts }),
+      continueRead(readMessagesRequest(bytes, maxValues, false), ({ model, members, values, callIdEdits }) =>
+        E.right({ bytes, members, values, model, isStreamed: false, edits: callIdEdits }),
       ),
   }),
 });

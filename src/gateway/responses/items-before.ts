@@ -7,7 +7,7 @@ import type { ItemsPart } from '#responses/turn-text.ts';
 import { currentWorkOwner } from '#shared/async/fair-queue.ts';
 import { isObject, type JsonObject } from '#shared/json/json.ts';
 import type { NamedItem } from './named-item.ts';
-import { type ItemBytes, keptBytes, markedAgain, sentTo, withoutState } from './sent-item.ts';
+import { type ItemBytes, keptBytes, markedAgain, sentTo, withTakenId } from './sent-item.ts';
 
 /** The items of the turns before a request, as the bytes that are stored. */
 export class ItemsOfTurns implements ItemsBefore {
@@ -37,7 +37,7 @@ export class ItemsOfTurns implements ItemsBefore {
   textFor(provider: string): ItemBytes {
     return joined(this.#turns, ({ text: { bytes }, outline }, part) => {
       if (part.kind === 'reference') return this.#found.get(part.id)?.textFor(provider) ?? null;
-      if (part.kind === 'call') return withoutState(bytes, part);
+      if (part.kind === 'call') return withTakenId(bytes, part);
       return sentTo(provider, bytes, part, outline.provider);
     });
   }

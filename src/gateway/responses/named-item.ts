@@ -3,7 +3,7 @@ import { lengthOf } from '#gateway/framing/splice.ts';
 import { itemIdOf, itemPrefixOf, responseIdNamedBy } from '#responses/response-ids.ts';
 import type { KeptTurn } from '#responses/turn.ts';
 import { type ScannedItem, TurnScan } from '#responses/turn-scan.ts';
-import { callIdWithState, type ItemsPart, isReference } from '#responses/turn-text.ts';
+import { callIdToEdit, type ItemsPart, isReference } from '#responses/turn-text.ts';
 import { currentWorkOwner } from '#shared/async/fair-queue.ts';
 import { isNamed, stringIn } from '#shared/json/json-scanner.ts';
 import {
@@ -13,7 +13,7 @@ import {
   keptBytes,
   markedAgain,
   sentTo,
-  withoutState,
+  withTakenId,
 } from './sent-item.ts';
 
 /** An item of a stored turn that was found by its id. */
@@ -65,7 +65,7 @@ export class NamedItem {
   textFor(provider: string): ItemBytes | null {
     const { text, outline } = this.turn;
     const part = this.part;
-    if (part.kind === 'call') return withoutState(text.bytes, part);
+    if (part.kind === 'call') return withTakenId(text.bytes, part);
     if (part.kind !== 'reasoning') return this.text;
     return sentTo(provider, text.bytes, part, outline.provider);
   }
@@ -128,7 +128,7 @@ function partOf(bytes: Buffer, item: ScannedItem): FoundItem['part'] {
   const { start, end, type, encryptedContent } = item;
   const isReasoning = type !== null && isNamed(bytes, type.start, type.end, 'reasoning');
   if (isReasoning) return { kind: 'reasoning', encryptedContent, start, end };
-  const callId = callIdWithState(bytes, item);
+  const callId = callIdToEdit(bytes, item);
   return callId === null ? { kind: 'kept', start, end } : { kind: 'call', callId, start, end };
 }
 

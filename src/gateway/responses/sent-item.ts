@@ -1,7 +1,8 @@
 import { asciiJson } from '#gateway/framing/splice.ts';
+import { callIdEditAt } from '#gateway/protocols/call-id-edits.ts';
+import { callIdForResponses } from '#gateway/protocols/call-id-rules.ts';
 import { messageStart } from '#gateway/protocols/openai-responses/responses-body.ts';
 import { ownPrefix, signatureIn, signatureTextOf } from '#gateway/protocols/signature-text.ts';
-import { stateCutAt } from '#gateway/protocols/state-cuts.ts';
 import type { Range } from '#responses/turn-scan.ts';
 import type { ItemsPart } from '#responses/turn-text.ts';
 import { stringIn } from '#shared/json/json-scanner.ts';
@@ -53,14 +54,14 @@ export function sentTo(
   return provider === target ? [bytes.subarray(reasoning.start, reasoning.end)] : null;
 }
 
-/** Makes an item with the id of a call as a target of this protocol gets it: without the state in the id. */
-export function withoutState(bytes: Buffer, { start, end, callId }: StoredCall): ItemBytes {
-  const cut = stateCutAt(bytes, { valueStart: callId.start, end: callId.end });
-  if (cut === null) return [bytes.subarray(start, end)];
-  return [bytes.subarray(start, cut.start), Buffer.from(cut.text), bytes.subarray(cut.end, end)];
+/** Makes an item with the id of a call as a target of this protocol gets it: without the state in the id, and with one that OpenAI takes. */
+export function withTakenId(bytes: Buffer, { start, end, callId }: StoredCall): ItemBytes {
+  const edit = callIdEditAt(bytes, { valueStart: callId.start, end: callId.end }, callIdForResponses);
+  if (edit === null) return [bytes.subarray(start, end)];
+  return [bytes.subarray(start, edit.start), Buffer.from(edit.text), bytes.subarray(edit.end, end)];
 }
 
-/** An item with the id of a call that may have a state. */
+/** An item with the id of a call that may not stay. */
 type StoredCall = Extract<ItemsPart, { readonly kind: 'call' }>;
 
 /** What a reference becomes whose reasoning cannot be sent again: it says nothing, and every target leaves it out. */

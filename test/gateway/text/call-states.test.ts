@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { createLineCaller } from '#gateway/batch/line-caller.ts';
+import { callIdForMessages, callIdForResponses } from '#gateway/protocols/call-id-rules.ts';
 import { idWithState, readCallId, stateMark } from '#gateway/protocols/call-state.ts';
 import {
   type Behaviour,
@@ -141,6 +142,41 @@ describe('the state in the id of a call', () => {
     assert.equal((await post(service, '/v1/responses', body)).status, 200);
     assert.ok(sent().length > 0);
     for (const each of sent()) assert.ok(!each.includes(stateMark), each);
+  });
+
+  describe('and an id that its next provider refuses', () => {
+    const requestWith = (path: Path, id: string) => JSON.parse(JSON.stringify(requests[path]).replaceAll(echoed, id));
+    const lastTo = ({ seen }: FakeProvider) => seen.at(-1)?.body.toString() ?? '';
+
+    for (const id of ['functions.look:0', idWithState('functions.look:0', signature)])
+      it(`given ${id === 'functions.look:0' ? 'none' : 'a state'} in it then Anthropic gets another one, however it gets the request, and to count tokens`, async () => {
+        const derived = callIdForMessages('functions.look:0');
+        const { max_tokens: _, ...counted } = requestWith('/v1/messages', id);
+        await post(service, '/v1/messages/count_tokens', { ...counted, model: 'anthropic' });
+        const bodies = [lastTo(anthropic)];
+        for (const path of Object.keys(requests) as ReadonlyArray<Path>) {
+          await post(service, path, { ...requestWith(path, id), model: 'anthropic' });
+          bodies.push(lastTo(anthropic));
+        }
+        for (const body of bodies) {
+          assert.equal(body.split(`"${derived}"`).length, 3, body);
+          assert.ok(!body.includes('functions.look'), body);
+        }
+      });
+
+    it('then a target of Responses gets another one, also of a stored turn', async () => {
+      const long = `functions.${'look'.repeat(14)}:0`;
+      const derived = callIdForResponses(long);
+      for (const provider of all()) provider.answers(json(completion('stored')));
+      const body = { ...requestWith('/v1/responses', long), store: true, model: 'chats' };
+      const { id } = JSON.parse((await post(service, '/v1/responses', body)).text);
+      openai.answers((res, seen) => json(openAiResponse([outputMessage('ok')]))(res, seen));
+      await post(service, '/v1/responses', { model: 'openai', input: 'more', previous_response_id: id });
+      const continued = lastTo(openai);
+      await post(service, '/v1/responses', { ...requestWith('/v1/responses', long), model: 'openai' });
+      for (const sentBody of [continued, lastTo(openai)])
+        assert.equal(sentBody.split(`"call_id":"${derived}"`).length, 3, sentBody);
+    });
   });
 
   describe('of a stored response that is continued', () => {

@@ -3,17 +3,17 @@ import { applyEdits, asciiJson, type Edit, editsOf, inPlace } from '#gateway/fra
 import type { MessagesRequest } from './messages-request.ts';
 
 /**
- * A request's bytes for a target of the same protocol: the model is replaced, states are cut out of the ids of calls, and
- * every other byte is unchanged.
+ * A request's bytes for a target of the same protocol: the model is replaced, ids of calls become those that
+ * Anthropic takes, and every other byte is unchanged.
  * @param continueFrom the answer's text so far, which the target continues; null for a new answer
  */
 export function messagesBody(
-  { bytes, members, stateCuts }: MessagesRequest,
+  { bytes, members, callIdEdits }: MessagesRequest,
   model: string,
   continueFrom: string | null,
 ): Buffer {
   const edits = editsOf(members, { replace: { model: asciiJson(model) } });
-  const more = continueFrom === null ? stateCuts : [...stateCuts, ...prefillEdits(members, continueFrom)];
+  const more = continueFrom === null ? callIdEdits : [...callIdEdits, ...prefillEdits(members, continueFrom)];
   return applyEdits(bytes, more.length === 0 ? edits : inPlace([...edits, ...more]));
 }
 

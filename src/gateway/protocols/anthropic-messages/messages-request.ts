@@ -10,14 +10,12 @@ import {
   type JsonRequest,
   lastMember,
   MemberCollector,
-  type Place,
   type ReadBody,
   readMembers,
   scalarMember,
   spellingFaults,
   wantedNames,
 } from '#gateway/framing/json-members.ts';
-import { PlaceFinder } from '#gateway/framing/json-places.ts';
 import type { Edit } from '#gateway/framing/splice.ts';
 import { MessageChecker, messagesFaults } from '#gateway/protocols/message-checker.ts';
 import {
@@ -29,10 +27,9 @@ import {
   type NamedIds,
   refuseIds,
 } from '#gateway/protocols/provider-ids.ts';
-import { ownPrefix } from '#gateway/protocols/signature-text.ts';
-import { stateCutsIn } from '#gateway/protocols/state-cuts.ts';
 import type { Json } from '#shared/json/json.ts';
 import type { JsonListener } from '#shared/json/json-scanner.ts';
+import { BlockMembers } from './block-members.ts';
 import { CalledTurn } from './called-turn.ts';
 import { ServerToolResults } from './server-tool-results.ts';
 
@@ -45,22 +42,13 @@ export interface MessagesRequest extends JsonRequest {
    * Anthropic's, or calls without a thought before them in a turn that thinks with a budget.
    */
   readonly hasForeignTurns: boolean;
-  /** The edits that cut states out of the ids of calls. */
-  readonly stateCuts: ReadonlyArray<Edit>;
+  /** The edits that cut states out of the ids of calls, and replace the ids that Anthropic refuses. */
+  readonly callIdEdits: ReadonlyArray<Edit>;
 }
 
 const names = wantedNames({ model: [], messages: [], max_tokens: [], stream: [], tools: [], thinking: ['type'] }, [
   'model',
 ]);
-
-const tooManyBlocks = invalidInput([{ pointer: '/messages', message: 'has too many blocks with reasoning' }]);
-
-/** The signature of thinking, and all that there is of hidden thinking. */
-const signatures = ['signature', 'data'].map((name) => ['messages', '*', 'content', '*', name]);
-
-/** Signatures that are not Anthropic's: none, and those that the gateway has written. */
-const foreign = Buffer.from(`"${ownPrefix}`);
-const emptyText = '""';
 
 /** The ids that a request may have, and the JSON in it that is the client's own. */
 const messagesIdRules = new CompiledIdRules({
@@ -79,11 +67,6 @@ const messagesIdRules = new CompiledIdRules({
   ],
 });
 
-const findStateCuts = stateCutsIn('messages', [
-  ['content', '*', 'id'],
-  ['content', '*', 'tool_use_id'],
-]);
-
 /**
  * Reads and checks a request of Messages: the members that the gateway needs, and the roles and contents of messages.
  * @param needsMaxTokens whether `max_tokens` is required, as it is for an answer
@@ -97,11 +80,7 @@ export function readMessagesRequest(
   const listener = new MessagesListener(bytes);
   const read = readMembers(bytes, listener.members, maxValues, listener);
   return continueRead(read, (request) =>
-    continueRead(findIds(bytes, listener), (ids) =>
-      continueRead(checkMessagesRequest(request, listener, ids, needsMaxTokens), (checked) =>
-        continueRead(findStateCuts(bytes), (stateCuts) => E.right({ ...checked, stateCuts })),
-      ),
-    ),
+    continueRead(findIds(bytes, listener), (ids) => checkMessagesRequest(request, listener, ids, needsMaxTokens)),
   );
 }
 
@@ -122,8 +101,9 @@ function checkMessagesRequest(
   listener: MessagesListener,
   ids: NamedIds,
   needsMaxTokens: boolean,
-): E.Either<Failure, Omit<MessagesRequest, 'stateCuts'>> {
+): E.Either<Failure, MessagesRequest> {
   const { bytes, members } = request;
+  const { blocks } = listener;
   const said = (name: string) => scalarMember(bytes, members, name);
   const faults = [
     ...spellingFaults(members.otherSpellings, ['model']),
@@ -133,28 +113,20 @@ function checkMessagesRequest(
     ...checkFlag('/stream', said('stream')),
   ];
   if (faults.length > 0) return E.left(invalidInput(faults));
-  if (listener.signatures.isOverflown) return E.left(tooManyBlocks);
-  const refused = refuseIds(ids, instead);
+  const refused = blocks.callIds.failure('messages') ?? refuseIds(ids, instead);
   if (refused !== null) return E.left(refused);
   return E.right({
     ...request,
     model: said('model') as string,
     isStreamed: said('stream') === true,
-    hasForeignTurns:
-      listener.signatures.found.some((place) => isForeign(bytes, place)) ||
-      (listener.called.lacksThought && isThinking(request)),
+    hasForeignTurns: blocks.hasForeignReasoning || (listener.called.lacksThought && isThinking(request)),
+    callIdEdits: blocks.callIds.found,
   });
 }
 
 function isThinking({ bytes, members }: JsonRequest): boolean {
   const inside = lastMember(members, 'thinking')?.inside ?? null;
   return inside !== null && scalarMember(bytes, inside, 'type') === 'enabled';
-}
-
-function isForeign(bytes: Buffer, { valueStart, end }: Place): boolean {
-  return (
-    end - valueStart === emptyText.length || bytes.subarray(valueStart, valueStart + foreign.length).equals(foreign)
-  );
 }
 
 function maxTokensFaults(value: Json | undefined): ReadonlyArray<InputError> {
@@ -174,7 +146,7 @@ class MessagesListener implements JsonListener {
   readonly members: MemberCollector;
   readonly messages: MessageChecker;
   readonly ids: IdSuspicion;
-  readonly signatures: PlaceFinder;
+  readonly blocks: BlockMembers;
   readonly called: CalledTurn;
   #isInMessages = false;
 
@@ -182,7 +154,7 @@ class MessagesListener implements JsonListener {
     this.members = new MemberCollector(bytes, names);
     this.messages = new MessageChecker(bytes);
     this.ids = new IdSuspicion(bytes, messagesIdRules);
-    this.signatures = new PlaceFinder(bytes, signatures);
+    this.blocks = new BlockMembers(bytes);
     this.called = new CalledTurn(bytes);
     this.maxLevel = this.ids.maxLevel;
   }
@@ -192,7 +164,7 @@ class MessagesListener implements JsonListener {
     if (level < 3) this.members.begin(level, start, nameStart, nameEnd);
     if (level === 1) this.#isInMessages = this.members.current === 'messages';
     if (level > 0 && !this.#isInMessages) return;
-    this.signatures.begin(level, start, nameStart, nameEnd);
+    this.blocks.begin(level, start, nameStart, nameEnd);
     if (level > 0 && level < 6) this.called.begin(level, start, nameStart, nameEnd);
     if (level > 0 && level < 4) this.messages.begin(level, start, nameStart, nameEnd);
   }
@@ -200,7 +172,7 @@ class MessagesListener implements JsonListener {
   end(level: number, end: number): void {
     if (level < 3) this.members.end(level, end);
     if (!this.#isInMessages) return;
-    this.signatures.end(level, end);
+    this.blocks.end(level, end);
     if (level === 3 || level === 5) this.called.end(level, end);
     if (level < 4) this.messages.end(level, end);
   }

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import type * as E from 'fp-ts/lib/Either.js';
 import { JsonText, type WritableJson, writeJson } from '#gateway/framing/json-text.ts';
 import {
@@ -17,6 +16,7 @@ import {
   type Unsupported,
 } from '#gateway/neutral/conversation.ts';
 import { pairCalls } from '#gateway/neutral/paired-calls.ts';
+import { callIdForMessages } from '#gateway/protocols/call-id-rules.ts';
 import { withoutLastThoughts } from '#gateway/protocols/last-thoughts.ts';
 import { orUnsupported, refuse } from '#gateway/protocols/parsing.ts';
 import { maxTranslatedValues, type WrittenRequest } from '#gateway/protocols/protocol.ts';
@@ -243,7 +243,7 @@ class RequestWriter {
     const content = parts.flatMap((part) => this.#content(part));
     const block = {
       type: 'tool_result',
-      tool_use_id: callIdFor(callId),
+      tool_use_id: callIdForMessages(callId),
       content: content.length === 0 ? undefined : content,
       is_error: isError ? true : undefined,
     };
@@ -263,20 +263,13 @@ class RequestWriter {
     if (scanner.fault?.kind === 'too-many-values') return refuse(pointer, tooManyValues);
     if (scanner.fault !== null || !scanner.isObject)
       return refuse(pointer, 'the arguments of this call are not a JSON object');
-    const block = { type: 'tool_use', id: callIdFor(id), name, input: new JsonText(text) };
+    const block = { type: 'tool_use', id: callIdForMessages(id), name, input: new JsonText(text) };
     return this.#cachePoints.mark(block, cacheControl);
   }
 }
 
 function isOwn(signature: { readonly of: string } | null): boolean {
   return signature?.of === protocolName;
-}
-
-const callId = /^[a-zA-Z0-9_-]+$/;
-
-/** The id of a call, or one that is derived from it if Anthropic would refuse it. */
-function callIdFor(id: string): string {
-  return callId.test(id) ? id : `toolu_${hash('sha256', id).slice(0, 24)}`;
 }
 
 function writtenSource(source: Source): WritableJson {

@@ -16,6 +16,8 @@ import {
   wantedNames,
 } from '#gateway/framing/json-members.ts';
 import type { Edit } from '#gateway/framing/splice.ts';
+import { callIdEditsIn } from '#gateway/protocols/call-id-edits.ts';
+import { anyCallId } from '#gateway/protocols/call-id-rules.ts';
 import { MessageChecker, messagesFaults } from '#gateway/protocols/message-checker.ts';
 import { type ReasoningHint, reasoningHints } from '#gateway/protocols/protocol.ts';
 import {
@@ -27,7 +29,6 @@ import {
   type NamedIds,
   refuseIds,
 } from '#gateway/protocols/provider-ids.ts';
-import { stateCutsIn } from '#gateway/protocols/state-cuts.ts';
 import type { Json } from '#shared/json/json.ts';
 import type { JsonListener } from '#shared/json/json-scanner.ts';
 import { OwnDetails } from './own-details.ts';
@@ -48,7 +49,7 @@ export interface ChatRequest extends JsonRequest {
   /** Whether the last message is the user's, and not for example the result of a tool. */
   readonly isUserLast: boolean;
   /** The edits that cut states out of the ids of calls. */
-  readonly stateCuts: ReadonlyArray<Edit>;
+  readonly callIdEdits: ReadonlyArray<Edit>;
 }
 
 /** The members of a chat request that the gateway changes, checks or reads. */
@@ -89,7 +90,10 @@ const chatIdRules = new CompiledIdRules({
   ],
 });
 
-const findStateCuts = stateCutsIn('messages', [['tool_calls', '*', 'id'], ['tool_call_id']]);
+const findCallIdEdits = callIdEditsIn('messages', [
+  [['tool_calls', '*', 'id'], anyCallId],
+  [['tool_call_id'], anyCallId],
+]);
 
 /**
  * Reads and checks a chat request: the members that the gateway needs, and the roles and contents of messages.
@@ -101,7 +105,7 @@ export function readChatRequest(bytes: Buffer, maxValues: number): ReadBody<Chat
   return continueRead(read, (request) =>
     continueRead(listener.ids.findIds(maxIdsOfClient), (ids) =>
       continueRead(checkChatRequest(request, listener, ids), (checked) =>
-        continueRead(findStateCuts(bytes), (stateCuts) => E.right({ ...checked, stateCuts })),
+        continueRead(findCallIdEdits(bytes), (callIdEdits) => E.right({ ...checked, callIdEdits })),
       ),
     ),
   );
@@ -111,7 +115,7 @@ function checkChatRequest(
   request: JsonRequest,
   listener: ChatListener,
   ids: NamedIds,
-): E.Either<Failure, Omit<ChatRequest, 'stateCuts'>> {
+): E.Either<Failure, Omit<ChatRequest, 'callIdEdits'>> {
   const { bytes, members } = request;
   const model = scalarMember(bytes, members, 'model');
   const stream = scalarMember(bytes, members, 'stream');

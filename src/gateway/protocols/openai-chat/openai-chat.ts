@@ -116,10 +116,10 @@ export function asksForUsage({ bytes, members }: ChatRequest): boolean {
  * unchanged.
  */
 function chatBody(request: ChatRequest, { target: { model }, asksUsage, continueFrom }: RequestChanges): Buffer {
-  const { bytes, members, stateCuts } = request;
+  const { bytes, members, callIdEdits } = request;
   const replace = { model: asciiJson(model) };
   const edits = editsOf(members, request.model === 'auto' ? { replace, remove: ['reasoning'] } : { replace });
-  const more: Edit[] = [...stateCuts, ...request.ownDetails.edits];
+  const more: Edit[] = [...callIdEdits, ...request.ownDetails.edits];
   if (asksUsage && !asksForUsage(request)) more.push(...usageEdits(members));
   if (continueFrom !== null) more.push(...prefillEdits(members, continueFrom));
   return applyEdits(bytes, more.length === 0 ? edits : inPlace([...edits, ...more]));

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import type * as E from 'fp-ts/lib/Either.js';
 import { JsonText, type WritableJson, writeJson } from '#gateway/framing/json-text.ts';
 import {
@@ -19,6 +18,7 @@ import {
 import { pairCalls } from '#gateway/neutral/paired-calls.ts';
 import { urlOf } from '#gateway/neutral/source.ts';
 import { leaveOutCacheControl } from '#gateway/protocols/cache-control.ts';
+import { callIdForChat } from '#gateway/protocols/call-id-rules.ts';
 import { orUnsupported, refuse } from '#gateway/protocols/parsing.ts';
 import type { WrittenRequest } from '#gateway/protocols/protocol.ts';
 import type { TargetModel } from '#gateway/protocols/target-model.ts';
@@ -138,15 +138,7 @@ function assistantMessages(
 }
 
 function callOf({ id, name, arguments: given }: ToolCallPart): Message {
-  return { id: callIdFor(id), type: 'function', function: { name, arguments: isBlank(given) ? '{}' : given } };
-}
-
-/** Maximum characters of the id of a call. */
-const maxIdCharacters = 40;
-
-/** The id of a call, or one that is derived from it if OpenAI would refuse it. */
-function callIdFor(id: string): string {
-  return id.length > maxIdCharacters ? `call_${hash('sha256', id).slice(0, 24)}` : id;
+  return { id: callIdForChat(id), type: 'function', function: { name, arguments: isBlank(given) ? '{}' : given } };
 }
 
 /**
@@ -182,7 +174,7 @@ function saidIn(part: Part): ReadonlyArray<TextPart | ImagePart | DocumentPart> 
 function resultOf({ callId, isError, parts, pointer }: ToolResultPart, ignored: Set<string>): Message {
   if (isError) ignored.add(`${pointer}/is_error`);
   const texts = parts.flatMap((part) => (part.kind === 'text' ? [part.text] : []));
-  return { role: 'tool', tool_call_id: callIdFor(callId), content: texts.join('') };
+  return { role: 'tool', tool_call_id: callIdForChat(callId), content: texts.join('') };
 }
 
 function contentOf(parts: ReadonlyArray<TextPart | ImagePart | DocumentPart>, ignored: Set<string>): WritableJson {

@@ -44,16 +44,16 @@ export function responsesBody(request: ResponsesRequest, target: NativeTarget): 
   ];
   const all = more.length === 0 ? edits : inPlace<Splice>([...edits, ...more]);
   return {
-    body: applyEdits(bytes, withStateCuts(all, request.stateCuts)),
+    body: applyEdits(bytes, withCallIdEdits(all, request.callIdEdits)),
     ignored: hosted?.pointers ?? [],
   };
 }
 
-/** Adds the cuts of states, but for those in what is cut itself. Both come in order. */
-function withStateCuts(edits: ReadonlyArray<Splice>, stateCuts: ReadonlyArray<Edit>): ReadonlyArray<Splice> {
-  if (stateCuts.length === 0) return edits;
+/** Adds the edits of ids, but for those in what is cut itself. Both come in order. */
+function withCallIdEdits(edits: ReadonlyArray<Splice>, callIdEdits: ReadonlyArray<Edit>): ReadonlyArray<Splice> {
+  if (callIdEdits.length === 0) return edits;
   let next = 0;
-  const outside = stateCuts.filter(({ start }) => {
+  const outside = callIdEdits.filter(({ start }) => {
     while ((edits[next]?.end ?? start) < start) next += 1;
     return start < (edits[next]?.start ?? Number.POSITIVE_INFINITY);
   });

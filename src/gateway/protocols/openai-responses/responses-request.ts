@@ -20,6 +20,8 @@ import {
 } from '#gateway/framing/json-members.ts';
 import { PlaceFinder } from '#gateway/framing/json-places.ts';
 import type { Edit } from '#gateway/framing/splice.ts';
+import { callIdEditsIn } from '#gateway/protocols/call-id-edits.ts';
+import { anyCallId, callIdForResponses, maxCallIdCharacters } from '#gateway/protocols/call-id-rules.ts';
 import {
   IdSuspicion,
   maxIdsOfClient,
@@ -29,10 +31,9 @@ import {
   refuseIds,
   tooManyIds,
 } from '#gateway/protocols/provider-ids.ts';
-import { stateCutsIn } from '#gateway/protocols/state-cuts.ts';
 import { describingMembers, idAloneTypes } from '#responses/turn-scan.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
-import { type JsonListener, stringIn } from '#shared/json/json-scanner.ts';
+import { isNamed, type JsonListener, stringIn } from '#shared/json/json-scanner.ts';
 import { echoedMembers } from './response-object.ts';
 import { responsesIdRules } from './responses-ids.ts';
 import { type ToolList, ToolLists, toolPatterns } from './tool-lists.ts';
@@ -83,8 +84,8 @@ export interface ResponsesRequest extends JsonRequest {
   readonly containers: ReadonlyArray<NamedId>;
   /** Null if it continues no conversation, or if its input has all items. */
   readonly before: ItemsBefore | null;
-  /** The edits that cut states out of the ids of calls in its own items. */
-  readonly stateCuts: ReadonlyArray<Edit>;
+  /** The edits that cut states out of the ids of calls in its own items, and replace those that OpenAI refuses. */
+  readonly callIdEdits: ReadonlyArray<Edit>;
 }
 
 const none: ReadonlyArray<string> = [];
@@ -126,7 +127,10 @@ export function readExpandedRequest(bytes: Buffer, maxValues: number): ReadBody<
 }
 
 /** The output of a local shell names its call by `id` (https://platform.openai.com/docs/guides/tools-local-shell). */
-const findStateCuts = stateCutsIn('input', [['call_id'], ['id']]);
+const findCallIdEdits = callIdEditsIn('input', [
+  [['call_id'], callIdForResponses],
+  [['id'], anyCallId],
+]);
 
 interface IdLimits {
   readonly maxIds: number;
@@ -141,7 +145,9 @@ function readWith(bytes: Buffer, maxValues: number, { maxIds, refuse }: IdLimits
       const refused = refuse(ids);
       if (refused !== null) return E.left(refused);
       return continueRead(checkResponsesRequest(request, listener, ids), (checked) =>
-        continueRead(findStateCuts(bytes), (stateCuts) => E.right({ ...checked, stateCuts })),
+        continueRead(findCallIdEdits(bytes, listener.callIds.hasLong), (callIdEdits) =>
+          E.right({ ...checked, callIdEdits }),
+        ),
       );
     }),
   );
@@ -162,7 +168,7 @@ function checkResponsesRequest(
   request: JsonRequest,
   listener: ResponsesListener,
   { found }: NamedIds,
-): E.Either<Failure, Omit<ResponsesRequest, 'stateCuts'>> {
+): E.Either<Failure, Omit<ResponsesRequest, 'callIdEdits'>> {
   const { bytes, members } = request;
   const said = (name: string) => scalarMember(bytes, members, name);
   const { items, tools, allowedTools } = listedIn(bytes, listener);
@@ -278,6 +284,7 @@ class ResponsesListener implements JsonListener {
   readonly places: PlaceFinder;
   readonly ids: IdSuspicion;
   readonly contents: ItemContents;
+  readonly callIds: LongCallIds;
   #isInLists = false;
 
   constructor(bytes: Buffer) {
@@ -285,6 +292,7 @@ class ResponsesListener implements JsonListener {
     this.places = new PlaceFinder(bytes, patterns);
     this.ids = new IdSuspicion(bytes, responsesIdRules);
     this.contents = new ItemContents(bytes);
+    this.callIds = new LongCallIds(bytes);
     this.maxLevel = this.ids.maxLevel;
   }
 
@@ -293,12 +301,40 @@ class ResponsesListener implements JsonListener {
     if (level < 3) this.members.begin(level, start, nameStart, nameEnd);
     if (level === 1) this.#isInLists = listNames.has(this.members.current);
     if (level === 0 || this.#isInLists) this.places.begin(level, start, nameStart, nameEnd);
-    if (this.members.current === 'input') this.contents.begin(level, start, nameStart, nameEnd);
+    if (this.members.current !== 'input') return;
+    this.contents.begin(level, start, nameStart, nameEnd);
+    if (level === 3) this.callIds.begin(start, nameStart, nameEnd);
   }
 
   end(level: number, end: number): void {
     if (level < 3) this.members.end(level, end);
     if (this.#isInLists) this.places.end(level, end);
+    if (level === 3) this.callIds.end(end);
+  }
+}
+
+/** Finds whether there are ids of calls that OpenAI may refuse, among the members of items. */
+class LongCallIds {
+  hasLong = false;
+  readonly #bytes: Buffer;
+  #start = 0;
+  #nameStart = -1;
+  #nameEnd = -1;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+
+  begin(start: number, nameStart: number, nameEnd: number): void {
+    this.#start = start;
+    this.#nameStart = nameStart;
+    this.#nameEnd = nameEnd;
+  }
+
+  end(end: number): void {
+    if (this.#nameStart === -1 || end - this.#start <= maxCallIdCharacters + 2) return;
+    this.hasLong ||= isNamed(this.#bytes, this.#nameStart, this.#nameEnd, 'call_id');
+    this.#nameStart = -1;
   }
 }
 

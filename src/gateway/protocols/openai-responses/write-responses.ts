@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import type * as E from 'fp-ts/lib/Either.js';
 import { JsonText, type WritableJson, writeJson } from '#gateway/framing/json-text.ts';
 import {
@@ -22,6 +21,7 @@ import {
 import { pairCalls } from '#gateway/neutral/paired-calls.ts';
 import { urlOf } from '#gateway/neutral/source.ts';
 import { leaveOutCacheControl } from '#gateway/protocols/cache-control.ts';
+import { callIdForResponses } from '#gateway/protocols/call-id-rules.ts';
 import { withoutLastThoughts } from '#gateway/protocols/last-thoughts.ts';
 import { orUnsupported, refuse } from '#gateway/protocols/parsing.ts';
 import type { WrittenRequest } from '#gateway/protocols/protocol.ts';
@@ -116,7 +116,7 @@ class ResponsesRequestWriter {
   /** What another provider needs back with a call does not fit. */
   #callItem({ id, name, arguments: given, state, pointer }: ToolCallPart): Item {
     if (state !== null) this.#ignored.add(pointer);
-    return { type: 'function_call', call_id: callIdFor(id), name, arguments: isBlank(given) ? '{}' : given };
+    return { type: 'function_call', call_id: callIdForResponses(id), name, arguments: isBlank(given) ? '{}' : given };
   }
 
   /** Reasoning of another provider, and one without its opaque part, is left out. */
@@ -143,7 +143,7 @@ class ResponsesRequestWriter {
   #resultItem({ callId, isError, parts, pointer }: ToolResultPart): Item {
     if (isError) this.#ignored.add(`${pointer}/is_error`);
     const output = parts.every(isText) ? parts.map(({ text }) => text).join('') : this.#content(parts);
-    return { type: 'function_call_output', call_id: callIdFor(callId), output };
+    return { type: 'function_call_output', call_id: callIdForResponses(callId), output };
   }
 
   /** A text alone is a string, which more servers take than a list of parts. */
@@ -246,14 +246,6 @@ function messageItem(role: 'developer' | 'system' | 'user' | 'assistant', conten
 
 function textPart(text: string): WritableJson {
   return { type: 'input_text', text };
-}
-
-/** Maximum characters of the id of a call. */
-const maxIdCharacters = 64;
-
-/** The id of a call, or one that is derived from it if OpenAI would refuse it. */
-function callIdFor(id: string): string {
-  return id.length > maxIdCharacters ? `call_${hash('sha256', id).slice(0, 24)}` : id;
 }
 
 /** In Responses a function without `strict` is strict (https://platform.openai.com/docs/guides/migrate-to-responses). */

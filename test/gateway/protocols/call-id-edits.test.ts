@@ -2,11 +2,16 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import * as E from 'fp-ts/lib/Either.js';
 import { anthropicMessages } from '#gateway/protocols/anthropic-messages/anthropic-messages.ts';
+import {
+  anyCallId,
+  callIdForMessages,
+  callIdForResponses,
+  type TakenCallId,
+} from '#gateway/protocols/call-id-rules.ts';
 import { idWithState, stateMark } from '#gateway/protocols/call-state.ts';
 import { openAiChat } from '#gateway/protocols/openai-chat/openai-chat.ts';
 import { openAiResponses } from '#gateway/protocols/openai-responses/openai-responses.ts';
 import type { ClientProtocol } from '#gateway/protocols/protocol.ts';
-import { stateCutsIn } from '#gateway/protocols/state-cuts.ts';
 
 const target = { model: 'a', provider: 'p', reasoning: false, hostedTools: true };
 const state = (value: string) => ({ of: 'google/gemini', value, isRedacted: true });
@@ -19,30 +24,33 @@ async function passed({ client }: ClientProtocol, body: string): Promise<string>
   return read.right.changed({ target, asksUsage: false, continueFrom: null }).body.toString();
 }
 
-/** A request of each protocol with a call and its result; `more` is a text in it. */
-const requests: ReadonlyArray<readonly [ClientProtocol, (id: string, more: string) => string]> = [
+/** A request of each protocol with a call and its result, where `more` is a text in it, and the ids that pass. */
+const requests: ReadonlyArray<readonly [ClientProtocol, (id: string, more: string) => string, TakenCallId]> = [
   [
     openAiChat,
     (id, more) =>
       `{"model":"a" ,"messages":[{"role":"user","content":${JSON.stringify(more)}},{"role":"assistant","tool_calls":[{"function":{"name":"f","arguments":"{\\"id\\":\\"${more}\\"}"}, "id": ${id} ,"type":"function"}]},{"role":"tool","tool_call_id":${id},"content":"ok"}], "metadata":{"id":"${more}"}}`,
+    anyCallId,
   ],
   [
     anthropicMessages,
     (id, more) =>
       `{"model":"a","max_tokens":9, "messages":[{"role":"user","content":${JSON.stringify(more)}},{"role":"assistant","content":[{"type":"tool_use","id":${id},"name":"f","input":{"id":"${more}","tool_use_id":"${more}"}}]},{"role":"user","content":[ {"type":"tool_result","tool_use_id":${id} } ]}]}`,
+    callIdForMessages,
   ],
   [
     openAiResponses,
     (id, more) =>
       `{"model":"a","store":false, "input":[{"role":"user","content":${JSON.stringify(more)}},{"type":"function_call","call_id":${id},"name":"f","arguments":"{\\"call_id\\":\\"${more}\\"}"},{"type":"function_call_output", "call_id" :${id},"output":"${more}"},{"type":"local_shell_call_output","id":${id},"output":"x"}]}`,
+    callIdForResponses,
   ],
 ];
 
-for (const [protocol, request] of requests)
+for (const [protocol, request, takenOf] of requests)
   describe(`ids of calls in a request of ${protocol.name} that passes as it came`, () => {
     it('given ids with a state then it is cut out, and every other byte stays', async () => {
       const sent = await passed(protocol, request(JSON.stringify(withState('call_ü~1')), withState('x')));
-      assert.equal(sent, request('"call_ü~1"', withState('x')));
+      assert.equal(sent, request(JSON.stringify(takenOf('call_ü~1')), withState('x')));
     });
 
     it('given a state behind an escaped `~` then it is cut out', async () => {
@@ -58,6 +66,12 @@ for (const [protocol, request] of requests)
       assert.equal(sent, request('"c"', more));
     });
 
+    /** The JSON of an id that passes. One that is not replaced keeps its bytes. */
+    const passing = (id: string) => {
+      const taken = takenOf(JSON.parse(id));
+      return taken === JSON.parse(id) ? id : JSON.stringify(taken);
+    };
+
     it('given ids that the gateway has not written then they pass', async () => {
       for (const id of [
         '"a~b"',
@@ -68,14 +82,14 @@ for (const [protocol, request] of requests)
         '"\\u007e"',
         '""',
       ])
-        assert.equal(await passed(protocol, request(id, 'hi')), request(id, 'hi'));
+        assert.equal(await passed(protocol, request(id, 'hi')), request(passing(id), 'hi'));
     });
 
     it('given any id and state then no target gets the state', () =>
       fc.assert(
         fc.asyncProperty(fc.string({ unit: 'grapheme' }), fc.string({ maxLength: 200 }), async (id, value) => {
           const sent = await passed(protocol, request(JSON.stringify(withState(id, value)), 'hi'));
-          assert.deepEqual(JSON.parse(sent), JSON.parse(request(JSON.stringify(id), 'hi')));
+          assert.deepEqual(JSON.parse(sent), JSON.parse(request(JSON.stringify(takenOf(id)), 'hi')));
         }),
         { numRuns: 50 },
       ));
@@ -95,15 +109,55 @@ describe('ids of calls in a removed item of Responses', () => {
   });
 });
 
-describe('stateCutsIn', () => {
-  it('given more ids with a state than are kept then it refuses them', async () => {
-    const find = stateCutsIn('messages', [['tool_call_id']]);
-    const id = JSON.stringify(withState('c', ''));
-    const body = (count: number) =>
-      Buffer.from(`{"messages":[${Array.from({ length: count }, () => `{"tool_call_id":${id}}`).join(',')}]}`);
-    const found = await find(body(100_000));
-    assert.ok(E.isRight(found) && found.right.length === 100_000);
-    const refused = await find(body(100_001));
+describe('ids of calls that providers refuse', () => {
+  const [, messages] = requests[1] ?? assert.fail();
+  const [, responses] = requests[2] ?? assert.fail();
+
+  it('given an id that Anthropic refuses then call and result get the same other one, with or without a state', async () => {
+    const taken = callIdForMessages('functions.look:0');
+    assert.match(taken, /^toolu_[0-9a-f]{24}$/);
+    for (const id of ['functions.look:0', withState('functions.look:0')])
+      assert.equal(
+        await passed(anthropicMessages, messages(JSON.stringify(id), 'a.b:c')),
+        messages(`"${taken}"`, 'a.b:c'),
+      );
+  });
+
+  it('given an id that Anthropic takes then it keeps its bytes', async () => {
+    for (const id of ['"toolu_1"', '"toolu\\u005f1"', `"${'a-_Z9'.repeat(100)}"`, 'null', '7', '["a.b"]'])
+      assert.equal(await passed(anthropicMessages, messages(id, 'hi')), messages(id, 'hi'));
+  });
+
+  it('given an id of Responses that is too long then calls and results get another one, and items keep theirs', async () => {
+    const long = `functions.${'a'.repeat(60)}:0`;
+    const item = (id: string) =>
+      `{"model":"a","store":false,"input":[{"type":"function_call","id":"${long}","call_id":"${id}","name":"f","arguments":"{}"},{"type":"function_call_output","call_id":"${id}","output":"ok"}]}`;
+    assert.equal(await passed(openAiResponses, item(long)), item(callIdForResponses(long)));
+    const longest = 'a'.repeat(64);
+    assert.equal(await passed(openAiResponses, item(longest)), item(longest));
+    assert.equal(
+      await passed(openAiResponses, responses(JSON.stringify(withState('call_1')), long)),
+      responses('"call_1"', long),
+    );
+  });
+
+  it('given a chat then its ids pass, however long: each provider of chats has its own', async () => {
+    const [protocol, chat] = requests[0] ?? assert.fail();
+    const id = `"functions.${'a'.repeat(60)}:0"`;
+    assert.equal(await passed(protocol, chat(id, 'hi')), chat(id, 'hi'));
+  });
+
+  it('given more ids to change than are kept then it refuses them', async () => {
+    const block = `{"type":"tool_result","tool_use_id":"a.b"}`;
+    const read = (count: number) =>
+      anthropicMessages.client.read(
+        Buffer.from(
+          `{"model":"a","max_tokens":9,"messages":[{"role":"user","content":[${Array(count).fill(block).join(',')}]}]}`,
+        ),
+        2_000_000,
+      );
+    assert.ok(E.isRight(await read(100_000)));
+    const refused = await read(100_001);
     assert.ok(E.isLeft(refused));
     assert.deepEqual(
       refused.left.errors?.map(({ pointer }) => pointer),
