@@ -14,7 +14,6 @@ import {
   tokens,
 } from './exchange.ts';
 import { begun } from './perform.ts';
-
 import { type Cell, resultsOf, targetNames } from './play.ts';
 import type { Manner, Reading, ReadPart } from './providers/matrix-provider.ts';
 import type { Row } from './rows.ts';

@@ -269,6 +269,10 @@ describe('the state in the id of a call', () => {
       json({ ...message, content: [{ type: 'text', text: 'ok' }], usage: { input_tokens: 1, output_tokens: 1 } }),
     );
     await post(service, '/v1/responses', { ...requests['/v1/responses'], model: 'anthropic' });
-    assert.ok(!sent()[0]?.includes('c2ln'));
+    const [body = '', ...others] = sent();
+    assert.deepEqual(others, []);
+    assert.equal(body.split('"call_1"').length, 3, body);
+    // Neither in an id nor as it was given.
+    for (const mark of [stateMark, 'thought_signature']) assert.ok(!body.includes(mark), body);
   });
 });
