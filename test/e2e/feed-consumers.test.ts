@@ -19,8 +19,6 @@ import { expectStatus } from './support/expect.ts';
 
 const examples = resolve(import.meta.dirname, '../../examples/feed');
 const waitMs = 60_000;
-/** The Python that runs the one in Python. */
-const python = process.env.PYTHON || 'python3';
 
 /** A consumer of the feed, as its user runs it. */
 class Consumer {
@@ -110,6 +108,6 @@ function describeConsumer(name: string, command: ReadonlyArray<string>): void {
 
 describeConsumer('the consumer of the feed in Node', [process.execPath, join(examples, 'follow-feed.mjs')]);
 
-if (spawnSync(python, ['--version']).status === 0)
-  describeConsumer(`the consumer of the feed in Python ${long}`, [python, join(examples, 'follow_feed.py')]);
-else skipOptionalSuite(`the consumer of the feed in Python ${long}`, 'install Python 3, or set PYTHON');
+if (spawnSync('python3', ['--version']).status === 0)
+  describeConsumer(`the consumer of the feed in Python ${long}`, ['python3', join(examples, 'follow_feed.py')]);
+else skipOptionalSuite(`the consumer of the feed in Python ${long}`, 'install Python 3');
