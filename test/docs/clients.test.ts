@@ -8,6 +8,7 @@ import { agentsSdkClients } from '#test/gateway/loops/clients/agents-sdk.ts';
 import { aiSdkClients } from '#test/gateway/loops/clients/ai-sdk.ts';
 import { langChainClients } from '#test/gateway/loops/clients/langchain.ts';
 import { isDropped } from '#test/gateway/loops/clients/loop-client.ts';
+import { pythonScripts } from '#test/gateway/loops/python/scripts.ts';
 import { type ChatState, deepSeek, deepSeek4, gemini, openRouter } from '#test/gateway/support/chat-state.ts';
 import { type GatewayService, startGateway } from '#test/gateway/support/gateway-service.ts';
 import { isObject } from '#test/gateway/support/strict-provider.ts';
@@ -132,28 +133,34 @@ describe('the versions in docs/clients.md', () => {
 });
 
 describe('the table in docs/clients.md of what a client sends back', () => {
+  const [, section = ''] = page.split('\n## What a client sends back\n');
+  const rows = section.split('\n').filter((line) => line.startsWith('| `'));
+  const columns = [deepSeek, gemini, openRouter];
+  /** What a cell says for the model of the tests, without its reason. */
+  const plain = (cell: string, { model }: ChatState) => {
+    const [, name] = /^to a model with `(\w+)` in its name$/.exec(cell) ?? [];
+    return name !== undefined && model.includes(name) ? 'yes' : cell.replace(/^no: .+/, 'no');
+  };
+  const shown = rows.map((row) => {
+    const [name = '', ...cells] = row.split('|').slice(1, -1);
+    return [name.trim(), columns.map((state, column) => plain(cells[column]?.trim() ?? '', state))] as const;
+  });
+
   it('shows what the loops of agents find', () => {
     const clients = [...aiSdkClients, ...agentsSdkClients, ...langChainClients];
-    const shown = clients.map(({ name }) => {
-      const [own = '', protocol] = name.split(', ');
-      const title = protocol === undefined ? `\`${own}\`` : `\`${own}\`, ${protocol.split(' ')[0]}`;
-      const row = page.split('\n').find((line) => line.startsWith(`| ${title} |`)) ?? '';
-      return [
-        name,
-        ...row
-          .split(' | ')
-          .slice(1)
-          .map((cell) => cell.replace(' |', '')),
-      ];
+    const inJs = clients.map((client) => {
+      const [own = '', protocol] = client.name.split(', ');
+      return { ...client, name: protocol === undefined ? `\`${own}\`` : `\`${own}\`, ${protocol.split(' ')[0]}` };
     });
-    const found = clients.map((client) => {
+    const all = [...inJs, ...Object.values(pythonScripts).flat()];
+    assert.deepEqual(new Set(shown.map(([name]) => name)), new Set(all.map(({ name }) => name)));
+    for (const client of all) {
       const cellOf = (state: ChatState) => {
         if (isDropped(state, client, false)) return 'no';
         return isDropped(state, client, true) ? 'not of streams' : 'yes';
       };
       assert.equal(cellOf(deepSeek), cellOf(deepSeek4));
-      return [client.name, cellOf(deepSeek), cellOf(gemini), cellOf(openRouter)];
-    });
-    assert.deepEqual(shown, found);
+      assert.deepEqual(new Map(shown).get(client.name), columns.map(cellOf), client.name);
+    }
   });
 });

@@ -14,6 +14,9 @@ export const expectedAnswers: ReadonlyArray<string> = questions.map(() => expect
 /** The name of the model at Anthropic. */
 export const claude = 'claude';
 
+/** What a provider says of a turn without its state. */
+export const complaint = /Missing `reasoning_content`|must be passed back|missing a thought_signature|to be preserved/;
+
 /** A gateway whose models are at providers that refuse a later request without what they gave. */
 export class LoopScenario {
   readonly #chats: ReadonlyMap<ChatState, StrictProvider>;
