@@ -109,7 +109,7 @@ export const openRouter: ChatState = {
   name: 'OpenRouter',
   model: 'openrouter',
   page: openRouterPage,
-  members: { message: ['reasoning', 'reasoning_details'], call: [] },
+  members: { message: ['reasoning', 'reasoning_content', 'reasoning_details'], call: [] },
   isOfAllTurns: false,
   give: (thought, message) => {
     const [first] = listOf(message.tool_calls);
