@@ -1,14 +1,7 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
-import { allState, rulesOfChats, strictChat } from '#test/gateway/support/strict-chat.ts';
-import {
-  type Body,
-  listOf,
-  rule,
-  type StrictProvider,
-  sendEvents,
-  sendJson,
-} from '#test/gateway/support/strict-provider.ts';
+import { allState, rulesOfChats, sendChat, strictChat } from '#test/gateway/support/strict-chat.ts';
+import { type Body, listOf, rule, type StrictProvider } from '#test/gateway/support/strict-provider.ts';
 
 /** A provider of chats that refuses a later turn without what it gave in the turns before. */
 export interface StatefulProvider {
@@ -135,16 +128,11 @@ export function play(provider: StatefulProvider, wanted: Wanted): StrictProvider
   ];
   return strictChat((res, body) => {
     const turn = listOf(body.messages).filter(({ role }) => role === 'assistant').length;
-    const message = messageOf(provider, turn);
-    const reason = turn % 3 === 2 ? 'stop' : 'tool_calls';
-    if (body.stream === true) sendEvents(res, streamOf(provider, turn, message, reason));
-    else
-      sendJson(res, {
-        ...common,
-        object: 'chat.completion',
-        choices: [{ index: 0, message, finish_reason: reason }],
-        usage,
-      });
+    sendChat(res, body, {
+      message: messageOf(provider, turn),
+      deltas: provider.deltas(turn),
+      late: provider.late?.(turn) ?? [],
+    });
   }, rules);
 }
 
@@ -167,29 +155,6 @@ function faultIn(body: Body, provider: StatefulProvider, wanted: Wanted): string
 
 function stateOf({ role: _, content: __, tool_calls: calls, ...members }: Body): Body {
   return { ...members, calls: listOf(calls).map(({ extra_content: extra = null }) => extra) };
-}
-
-const common = { id: 'chatcmpl-fake', created: 1_767_225_600, model: 'x' };
-const usage = { prompt_tokens: 15, completion_tokens: 7, total_tokens: 22 };
-
-function streamOf(
-  { deltas, late }: StatefulProvider,
-  turn: number,
-  message: Body,
-  reason: string,
-): ReadonlyArray<string> {
-  const chunk = (delta: Body, finish: string | null = null, more: Body = {}) =>
-    `data: ${JSON.stringify({ ...common, object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason: finish }], ...more })}\n\n`;
-  const calls = listOf(message.tool_calls);
-  return [
-    chunk({ role: 'assistant', content: '' }),
-    ...deltas(turn).map((delta) => chunk(delta)),
-    ...calls.map((each, index) => chunk({ tool_calls: [{ index, ...each }] })),
-    ...(calls.length === 0 ? [chunk({ content: message.content })] : []),
-    ...(late?.(turn) ?? []).map((delta) => chunk(delta)),
-    chunk({}, reason, { usage }),
-    'data: [DONE]\n\n',
-  ];
 }
 
 /** A provider by its name, or one that gives nothing. */

@@ -226,6 +226,8 @@ export interface SaidChat {
   readonly message: Body;
   /** What comes in a stream before its text and its calls; missing for nothing. */
   readonly deltas?: ReadonlyArray<Body>;
+  /** What comes after them. */
+  readonly late?: ReadonlyArray<Body>;
 }
 
 /** Answers a request, whole or streamed as it asks. */
@@ -273,7 +275,7 @@ export function textOf({ content }: Body): string {
 /** The chunks of a stream, with OpenAI's padding. */
 function chunksOf(
   common: Body,
-  { message, deltas = [] }: SaidChat,
+  { message, deltas = [], late = [] }: SaidChat,
   reason: string,
   usage: Body | null,
 ): ReadonlyArray<string> {
@@ -290,6 +292,7 @@ function chunksOf(
     choice({ role: 'assistant', content: calls.length === 0 ? '' : null, refusal: null }),
     ...deltas.map((delta) => choice(delta)),
     ...said,
+    ...late.map((delta) => choice(delta)),
     choice({}, reason),
     ...(usage === null ? [] : [chunk([], { usage })]),
     'data: [DONE]\n\n',
