@@ -8,7 +8,7 @@ export class ClientTools {
     this.#byName = new Map(tools.map(({ name, client }) => [name, client]));
   }
 
-  /** Returns how the client knows a tool that a model calls. One that was not declared is a function of that name. */
+  /** Returns how the client knows a tool that a model calls. One that the request does not have is a function of that name. */
   of(name: string): ClientTool {
     return this.#byName.get(name) ?? { form: 'function', namespace: null, name };
   }

@@ -155,6 +155,8 @@ export interface TextRequest {
 /** A request in the neutral form. */
 export interface ParsedRequest {
   readonly conversation: Conversation;
+  /** The tools that an answer may call. */
+  readonly tools: ClientTools;
   /** Pointers of what only offers or tunes, and that the neutral form leaves out. */
   readonly ignored: ReadonlyArray<string>;
 }

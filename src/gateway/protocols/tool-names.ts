@@ -1,4 +1,6 @@
 import { hash } from 'node:crypto';
+import { ClientTools } from '#gateway/neutral/client-tools.ts';
+import type { ClientTool, Tool, ToolForm } from '#gateway/neutral/conversation.ts';
 import { refuse } from './parsing.ts';
 
 /**
@@ -27,7 +29,8 @@ const builtInNamespace = 'openai';
  */
 export class ToolNames {
   readonly #byTool = new Map<string, string>();
-  readonly #given = new Set<string>();
+  /** How the client knows the tools, by their names for targets. */
+  readonly #clients = new Map<string, ClientTool>();
 
   /**
    * Returns the name of a tool, which is the same for its declaration and for its calls. It is the tool's own name, or
@@ -40,30 +43,40 @@ export class ToolNames {
     return this.#nameFor(
       JSON.stringify(hasNamespace ? [namespace, name] : [name]),
       hasNamespace ? `${namespace}__${name}` : name,
+      { form: 'function', namespace, name },
     );
   }
 
   /** Returns the name of a tool that OpenAI's models know by its form. The client's tools are asked for before it. */
-  nameOfBuiltIn(form: string): string {
-    return this.#nameFor(`built-in:${form}`, this.#given.has(form) ? `${builtInNamespace}__${form}` : form);
+  nameOfBuiltIn(form: ToolForm): string {
+    const wanted = this.#clients.has(form) ? `${builtInNamespace}__${form}` : form;
+    return this.#nameFor(`built-in:${form}`, wanted, { form, namespace: null, name: form });
   }
 
-  #nameFor(tool: string, wanted: string): string {
+  /**
+   * Returns how the client knows the tools that a model may call: those that are declared, and those of the history, which
+   * a model may call again.
+   */
+  clientTools(declared: ReadonlyArray<Tool>): ClientTools {
+    return new ClientTools([...[...this.#clients].map(([name, client]) => ({ name, client })), ...declared]);
+  }
+
+  #nameFor(tool: string, wanted: string, client: ClientTool): string {
     const known = this.#byTool.get(tool);
     if (known !== undefined) return known;
     const given = this.#freeName(wanted, tool);
     this.#byTool.set(tool, given);
-    this.#given.add(given);
+    this.#clients.set(given, client);
     return given;
   }
 
   #freeName(wanted: string, tool: string): string {
-    if (accepted.test(wanted) && !this.#given.has(wanted)) return wanted;
+    if (accepted.test(wanted) && !this.#clients.has(wanted)) return wanted;
     const beginning = wanted.slice(0, maxBeginning).replace(otherCharacter, '_');
     for (let round = 0; ; round += 1) {
       const hashed = hash('sha256', round === 0 ? tool : `${tool}${round}`).slice(0, hashDigits);
       const name = `${beginning}_${hashed}`;
-      if (!this.#given.has(name)) return name;
+      if (!this.#clients.has(name)) return name;
     }
   }
 }

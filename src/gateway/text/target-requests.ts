@@ -163,7 +163,7 @@ export class TargetRequests implements Requests {
 
   async #tools(): Promise<ClientTools> {
     const parsed = await this.#parsed;
-    return new ClientTools(parsed === null || E.isLeft(parsed) ? [] : parsed.right.conversation.tools);
+    return parsed === null || E.isLeft(parsed) ? new ClientTools([]) : parsed.right.tools;
   }
 
   #translatorFrom(

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
 import type { Answer } from '#gateway/neutral/answer.ts';
 import type { AnswerEvent } from '#gateway/neutral/answer-event.ts';
-import { ClientTools } from '#gateway/neutral/client-tools.ts';
 import { anthropicMessages } from '#gateway/protocols/anthropic-messages/anthropic-messages.ts';
 import { openAiChat } from '#gateway/protocols/openai-chat/openai-chat.ts';
 import { openAiResponses } from '#gateway/protocols/openai-responses/openai-responses.ts';
@@ -173,9 +172,6 @@ for (const dialect of dialects)
     });
 
     it('given an answer with calls when it is written, whole or streamed, then the client gets its own names', async () => {
-      const request = await requestOf(dialect, { ...dialect.history([]), tools });
-      const { conversation } = await parsedOf(dialect, { ...dialect.history([]), tools });
-      const options = { model: 'm', isContinuation: false, tools: new ClientTools(conversation.tools) };
       const call = { id: 'c1', name: targetNames[0] as string, state: null };
       const answer: Answer = {
         ...{ id: null, model: null, reason: 'tool-calls', stopSequence: null, tokens: null },
@@ -188,11 +184,17 @@ for (const dialect of dialects)
         { kind: 'part-end', index: 0 },
         { kind: 'finished', reason: 'tool-calls', stopSequence: null },
       ];
-      const writer = request.createWriter(options);
-      const streamed = events.map((event) => writer.write(event)).join('') + writer.end();
-      for (const text of [request.writeWhole(answer, options).toString(), streamed]) {
-        assert.ok(text.includes(`"name":"${longName}"`), text);
-        assert.ok(!text.includes(call.name), text);
+      // A tool may be declared, or be in the history alone.
+      for (const body of [{ ...dialect.history([]), tools }, dialect.history([longName])]) {
+        const request = await requestOf(dialect, body);
+        const { tools: known } = await parsedOf(dialect, body);
+        const options = { model: 'm', isContinuation: false, tools: known };
+        const writer = request.createWriter(options);
+        const streamed = events.map((event) => writer.write(event)).join('') + writer.end();
+        for (const text of [request.writeWhole(answer, options).toString(), streamed]) {
+          assert.ok(text.includes(`"name":"${longName}"`), text);
+          assert.ok(!text.includes(call.name), text);
+        }
       }
     });
 

@@ -128,7 +128,7 @@ class RequestParser {
       ...promptControl(body, leftOut),
     };
     if (format !== undefined && format !== null) leftOut.addValue(asked.output_format, '/output_format');
-    return { conversation, ignored: leftOut.pointers };
+    return { conversation, tools: this.#names.clientTools(tools), ignored: leftOut.pointers };
   }
 
   #turn(message: Json, pointer: string): ReadonlyArray<Turn> {

@@ -122,7 +122,7 @@ function parsedOf(body: JsonObject): ParsedRequest {
     isStreamed: asked.stream === true,
     ...promptControl(body, leftOut),
   };
-  return { conversation, ignored: leftOut.pointers };
+  return { conversation, tools: names.clientTools(tools), ignored: leftOut.pointers };
 }
 
 /** The newer name counts, and the older one is left out where it says something else. */

@@ -1,3 +1,4 @@
+import type { ClientTools } from '#gateway/neutral/client-tools.ts';
 import type { Tool } from '#gateway/neutral/conversation.ts';
 import { withCacheControl } from '#gateway/protocols/cache-control.ts';
 import { calledName } from '#gateway/protocols/call-parts.ts';
@@ -37,6 +38,11 @@ export class DeclaredTools {
       const { form } = tool.client;
       return isBuiltIn(form) ? { ...tool, name: this.nameOfBuiltIn(form) } : tool;
     });
+  }
+
+  /** The tools that an answer may call. */
+  get clientTools(): ClientTools {
+    return this.#names.clientTools(this.all);
   }
 
   /** The name for targets of a tool that a client names; null for one that does not run at the client. */

@@ -128,7 +128,7 @@ function parsedOf(body: JsonObject, input: Json | undefined): ParsedRequest {
     isStreamed: asked.stream === true,
     ...promptControl(body, leftOut),
   };
-  return { conversation, ignored: leftOut.pointers };
+  return { conversation, tools: declared.clientTools, ignored: leftOut.pointers };
 }
 
 function instructionsIn(instructions: Json | undefined): ReadonlyArray<TextPart> {

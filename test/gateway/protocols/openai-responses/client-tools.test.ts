@@ -267,6 +267,28 @@ describe('tools that run at a client of Responses, on targets of other protocols
     assert.deepEqual(historyOf(chat), { calls: [['local_shell', exec]], results: ['x'] });
   });
 
+  it('given a history with a call of a tool that is gone when a model calls it again then the client gets its own name', async () => {
+    const gone = { type: 'function_call', namespace: 'mcp.desk', name: 'look', call_id: 'c1', arguments: '{}' };
+    const patched = { type: 'apply_patch_call', call_id: 'c2', status: 'completed', operation: patch };
+    const input = [
+      ...[gone, { type: 'function_call_output', call_id: 'c1', output: 'ok' }],
+      ...[patched, { type: 'apply_patch_call_output', call_id: 'c2', status: 'completed' }],
+    ];
+    const sent = { store: false, tools: [look], input };
+    await send('chat', sent);
+    const names = historyOf(chat).calls.map((call) => String((call as ReadonlyArray<unknown>)[0]));
+    chat.next = () => names.map((name) => ({ name, given: '{}' }));
+    const answer = await send('chat', sent);
+    assert.deepEqual(
+      listOf((answer.json() as Body).output).map(({ type, namespace, name }) => [type, namespace, name]),
+      [
+        ['function_call', 'mcp.desk', 'look'],
+        ['apply_patch_call', undefined, undefined],
+      ],
+      answer.text,
+    );
+  });
+
   it('given what has no form elsewhere when it is sent then tools and compactions are named, and items of a computer refused', async () => {
     const tools = [
       look,
