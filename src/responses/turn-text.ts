@@ -23,6 +23,8 @@ const Mark = {
   container: 7,
   /** An item with the id of a call that may have a state, and the range of that id. */
   call: 8,
+  /** The same item, and the range of another such id in it. */
+  otherId: 9,
 } as const;
 const numbersOfMark = 5;
 
@@ -35,8 +37,8 @@ export type ItemsPart =
   /** An item that names another one by its id. */
   | ({ readonly kind: 'reference'; readonly id: string } & Range)
   | ({ readonly kind: 'reasoning'; readonly encryptedContent: Range | null } & Range)
-  /** An item with the id of a call that may have a state. */
-  | ({ readonly kind: 'call'; readonly callId: Range } & Range);
+  /** An item with ids of a call that may have a state. */
+  | ({ readonly kind: 'call'; readonly callIds: ReadonlyArray<Range> } & Range);
 
 /** The id of a container that a turn names. */
 export interface ContainerOfTurn {
@@ -56,6 +58,8 @@ export class TurnText {
   /** The marks in the lists, by the indexes of their numbers. */
   readonly #inLists: number[] = [];
   readonly #containers: number[] = [];
+  /** The other ids of calls, by where their items begin. */
+  readonly #otherIds = new Map<number, Range>();
 
   /** @param marks as `markTurn` has made them */
   constructor(bytes: Buffer, marks: Uint32Array) {
@@ -64,6 +68,7 @@ export class TurnText {
     for (let at = 0; at < marks.length; at += numbersOfMark) {
       const kind = marks[at] as number;
       if (kind === Mark.container) this.#containers.push(at);
+      else if (kind === Mark.otherId) this.#otherIds.set(marks[at + 1] as number, this.#rangeAt(at + 3));
       else if (kind > Mark.sums) this.#inLists.push(at);
       else this.#places.set(kind, this.#rangeAt(at + 1));
     }
@@ -137,7 +142,7 @@ export class TurnText {
       else if (this.marks[at] === Mark.reasoning) {
         const encryptedContent = this.#rangeAt(at + 3);
         yield { kind: 'reasoning', encryptedContent: encryptedContent.end === 0 ? null : encryptedContent, ...range };
-      } else if (this.marks[at] === Mark.call) yield { kind: 'call', callId: this.#rangeAt(at + 3), ...range };
+      } else if (this.marks[at] === Mark.call) yield { kind: 'call', callIds: this.#callIdsAt(at), ...range };
     }
     yield* this.#kept(from, list.end - 1);
   }
@@ -148,6 +153,11 @@ export class TurnText {
     while (start < end && isBetweenItems(this.bytes[start])) start += 1;
     while (end > start && isBetweenItems(this.bytes[end - 1])) end -= 1;
     if (end > start) yield { kind: 'kept', start, end };
+  }
+
+  #callIdsAt(at: number): ReadonlyArray<Range> {
+    const other = this.#otherIds.get(this.marks[at + 1] as number);
+    return [this.#rangeAt(at + 3), ...(other === undefined ? [] : [other])];
   }
 
   #idAt(at: number): string {
@@ -193,8 +203,9 @@ function markItem(marks: number[], bytes: Buffer, item: ScannedItem): void {
     const { start: from, end: to } = encryptedContent ?? { start: 0, end: 0 };
     marks.push(Mark.reasoning, start, end, from, to);
   } else {
-    const call = callIdToEdit(bytes, item);
-    if (call !== null) marks.push(Mark.call, start, end, call.start, call.end);
+    const [call, other] = callIdsToEdit(bytes, item);
+    if (call !== undefined) marks.push(Mark.call, start, end, call.start, call.end);
+    if (other !== undefined) marks.push(Mark.otherId, start, end, other.start, other.end);
   }
   if (containerId !== null)
     marks.push(Mark.container, containerId.start, containerId.end, list === 'output' ? 1 : 0, 0);
@@ -207,12 +218,14 @@ const backslash = 0x5c;
 const maxCallIdBytes = 64;
 
 /**
- * The id of the call in an item, if it may have a state behind a `~`, which may be escaped, or may be too long for a
+ * The ids of the call in an item that may have a state behind a `~`, which may be escaped, or may be too long for a
  * target. Some results have it as `id`.
  */
-export function callIdToEdit(bytes: Buffer, { callId, id }: ScannedItem): Range | null {
-  if (callId !== null && callId.end - callId.start - 2 > maxCallIdBytes) return callId;
-  return [callId, id].find((range) => range !== null && mayHaveState(bytes, range)) ?? null;
+export function callIdsToEdit(bytes: Buffer, { callId, id }: ScannedItem): ReadonlyArray<Range> {
+  const isLong = callId !== null && callId.end - callId.start - 2 > maxCallIdBytes;
+  return [callId, id]
+    .filter((range) => range !== null)
+    .filter((range) => (isLong && range === callId) || mayHaveState(bytes, range));
 }
 
 function mayHaveState(bytes: Buffer, { start, end }: Range): boolean {

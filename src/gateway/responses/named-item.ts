@@ -3,7 +3,7 @@ import { lengthOf } from '#gateway/framing/splice.ts';
 import { itemIdOf, itemPrefixOf, responseIdNamedBy } from '#responses/response-ids.ts';
 import type { KeptTurn } from '#responses/turn.ts';
 import { type ScannedItem, TurnScan } from '#responses/turn-scan.ts';
-import { callIdToEdit, type ItemsPart, isReference } from '#responses/turn-text.ts';
+import { callIdsToEdit, type ItemsPart, isReference } from '#responses/turn-text.ts';
 import { currentWorkOwner } from '#shared/async/fair-queue.ts';
 import { isNamed, stringIn } from '#shared/json/json-scanner.ts';
 import {
@@ -128,8 +128,8 @@ function partOf(bytes: Buffer, item: ScannedItem): FoundItem['part'] {
   const { start, end, type, encryptedContent } = item;
   const isReasoning = type !== null && isNamed(bytes, type.start, type.end, 'reasoning');
   if (isReasoning) return { kind: 'reasoning', encryptedContent, start, end };
-  const callId = callIdToEdit(bytes, item);
-  return callId === null ? { kind: 'kept', start, end } : { kind: 'call', callId, start, end };
+  const callIds = callIdsToEdit(bytes, item);
+  return callIds.length === 0 ? { kind: 'kept', start, end } : { kind: 'call', callIds, start, end };
 }
 
 function containerIdOf(bytes: Buffer, { containerId }: ScannedItem): string | null {

@@ -1,4 +1,4 @@
-import { asciiJson } from '#gateway/framing/splice.ts';
+import { asciiJson, inPlace } from '#gateway/framing/splice.ts';
 import { callIdEditAt } from '#gateway/protocols/call-id-edits.ts';
 import { callIdForResponses } from '#gateway/protocols/call-id-rules.ts';
 import { messageStart } from '#gateway/protocols/openai-responses/responses-body.ts';
@@ -54,14 +54,21 @@ export function sentTo(
   return provider === target ? [bytes.subarray(reasoning.start, reasoning.end)] : null;
 }
 
-/** Makes an item with the id of a call as a target of this protocol gets it: without the state in the id, and with one that OpenAI takes. */
-export function withTakenId(bytes: Buffer, { start, end, callId }: StoredCall): ItemBytes {
-  const edit = callIdEditAt(bytes, { valueStart: callId.start, end: callId.end }, callIdForResponses);
-  if (edit === null) return [bytes.subarray(start, end)];
-  return [bytes.subarray(start, edit.start), Buffer.from(edit.text), bytes.subarray(edit.end, end)];
+/** Makes an item with ids of a call as a target of this protocol gets it: without states in them, and as OpenAI takes them. */
+export function withTakenId(bytes: Buffer, { start, end, callIds }: StoredCall): ItemBytes {
+  const pieces: Buffer[] = [];
+  let from = start;
+  const edits = callIds.flatMap(
+    (id) => callIdEditAt(bytes, { valueStart: id.start, end: id.end }, callIdForResponses) ?? [],
+  );
+  for (const edit of inPlace(edits)) {
+    pieces.push(bytes.subarray(from, edit.start), Buffer.from(edit.text));
+    from = edit.end;
+  }
+  return [...pieces, bytes.subarray(from, end)];
 }
 
-/** An item with the id of a call that may not stay. */
+/** An item with ids of a call that may not stay. */
 type StoredCall = Extract<ItemsPart, { readonly kind: 'call' }>;
 
 /** What a reference becomes whose reasoning cannot be sent again: it says nothing, and every target leaves it out. */

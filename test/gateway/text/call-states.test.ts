@@ -204,6 +204,24 @@ describe('the state in the id of a call', () => {
       assert.ok(!translated.includes(stateMark));
     });
 
+    it('then an item that has it twice gets to its target with the ids alone', async () => {
+      openai.answers(continuing);
+      const type = 'local_shell_call_output';
+      const outputs = [
+        { type, id: echoed, call_id: echoed, output: 'a' },
+        { type, call_id: echoed, output: 'b', id: echoed },
+      ];
+      const stored = await post(service, '/v1/responses', { model: 'openai', input: outputs });
+      const { id } = JSON.parse(stored.text);
+      await post(service, '/v1/responses', { model: 'openai', input: 'more', previous_response_id: id });
+      const { input } = JSON.parse(openai.seen.at(-1)?.body.toString() ?? '{}');
+      const ids = { id: 'call_1', call_id: 'call_1' };
+      assert.deepEqual(
+        input.slice(0, 2).map(({ id: itemId, call_id: callId }: typeof ids) => ({ id: itemId, call_id: callId })),
+        [ids, ids],
+      );
+    });
+
     it('then an item that is named by its id gets to its target without it', async () => {
       const id = await store();
       const listed = await fetch(`${service.url}/v1/responses/${id}/input_items`, {
