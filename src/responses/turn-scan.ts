@@ -23,7 +23,7 @@ export interface ScannedItem extends Range {
   readonly type: Range | null;
   readonly id: Range | null;
   readonly role: Range | null;
-  /** The opaque part of reasoning. */
+  /** What only its provider can read: the opaque part of reasoning, or the short form of a history. */
   readonly encryptedContent: Range | null;
   /** The id of the container in which its code ran. */
   readonly containerId: Range | null;
@@ -58,6 +58,7 @@ const itemMembers = [
   'call_id',
   'environment',
   'output',
+  'tools',
 ];
 /** The members of an item in whose objects files are named. */
 const withFiles = ['content', 'output'];
@@ -71,8 +72,8 @@ export class TurnScan implements JsonListener {
   readonly maxLevel = 6;
   /** The values in the items. */
   values = 0;
-  /** Whether an item may name a file. */
-  hasFiles = false;
+  /** Whether an item may name a file, or has tools. */
+  hasFilesOrTools = false;
   input: Range | null = null;
   output: Range | null = null;
   response: Range | null = null;
@@ -154,7 +155,8 @@ export class TurnScan implements JsonListener {
     else if (depth === 2)
       this.#isContainerId = this.#member === 'environment' && this.#isMember(nameStart, nameEnd, 'container_id');
     if ((depth === 2 || depth === 3) && this.#member !== null && withFiles.includes(this.#member))
-      this.hasFiles ||= this.#isMember(nameStart, nameEnd, 'file_id');
+      this.hasFilesOrTools ||= this.#isMember(nameStart, nameEnd, 'file_id');
+    if (depth === 3 && this.#member === 'tools') this.hasFilesOrTools ||= this.#isMember(nameStart, nameEnd, 'type');
   }
 
   /** Whether a member has content in itself. An object or a list has it if there is something in it. */

@@ -11,7 +11,7 @@ const Mark = {
   /** The list of the output, and the number of its items. */
   output: 1,
   response: 2,
-  /** In place of a range: the values of all items, and whether one of them may name a file. */
+  /** In place of a range: the values of all items, and whether one of them may name a file, or has tools. */
   sums: 3,
   /** An item that only names another one, and the range of that name. */
   reference: 4,
@@ -25,6 +25,8 @@ const Mark = {
   call: 8,
   /** The same item, and the range of another such id in it. */
   otherId: 9,
+  /** Another item that only its provider can read, and the range of its opaque part. */
+  opaque: 10,
 } as const;
 const numbersOfMark = 5;
 
@@ -37,6 +39,8 @@ export type ItemsPart =
   /** An item that names another one by its id. */
   | ({ readonly kind: 'reference'; readonly id: string } & Range)
   | ({ readonly kind: 'reasoning'; readonly encryptedContent: Range | null } & Range)
+  /** Another item that only its provider can read. */
+  | ({ readonly kind: 'opaque'; readonly encryptedContent: Range } & Range)
   /** An item with ids of a call that may have a state. */
   | ({ readonly kind: 'call'; readonly callIds: ReadonlyArray<Range> } & Range);
 
@@ -60,6 +64,7 @@ export class TurnText {
   readonly #containers: number[] = [];
   /** The other ids of calls, by where their items begin. */
   readonly #otherIds = new Map<number, Range>();
+  #hasOpaque = false;
 
   /** @param marks as `markTurn` has made them */
   constructor(bytes: Buffer, marks: Uint32Array) {
@@ -71,6 +76,7 @@ export class TurnText {
       else if (kind === Mark.otherId) this.#otherIds.set(marks[at + 1] as number, this.#rangeAt(at + 3));
       else if (kind > Mark.sums) this.#inLists.push(at);
       else this.#places.set(kind, this.#rangeAt(at + 1));
+      this.#hasOpaque ||= kind === Mark.opaque;
     }
   }
 
@@ -100,9 +106,9 @@ export class TurnText {
     return this.#places.get(Mark.sums)?.start ?? 0;
   }
 
-  /** Whether an item may name a file. */
-  get hasFiles(): boolean {
-    return this.#places.get(Mark.sums)?.end === 1;
+  /** Whether an item is not as it is for every target: it may name a file, has tools, or only its provider can read it. */
+  get mustBeInInput(): boolean {
+    return this.#places.get(Mark.sums)?.end === 1 || this.#hasOpaque;
   }
 
   /** About how many bytes its items have. */
@@ -142,7 +148,9 @@ export class TurnText {
       else if (this.marks[at] === Mark.reasoning) {
         const encryptedContent = this.#rangeAt(at + 3);
         yield { kind: 'reasoning', encryptedContent: encryptedContent.end === 0 ? null : encryptedContent, ...range };
-      } else if (this.marks[at] === Mark.call) yield { kind: 'call', callIds: this.#callIdsAt(at), ...range };
+      } else if (this.marks[at] === Mark.opaque)
+        yield { kind: 'opaque', encryptedContent: this.#rangeAt(at + 3), ...range };
+      else if (this.marks[at] === Mark.call) yield { kind: 'call', callIds: this.#callIdsAt(at), ...range };
     }
     yield* this.#kept(from, list.end - 1);
   }
@@ -187,11 +195,11 @@ export function markTurn(bytes: Buffer): Uint32Array | null {
   const scan = new TurnScan(bytes, (item) => markItem(marks, bytes, item));
   while (!scan.advance());
   if (!scan.isWhole) return null;
-  const { input, output, response, values, hasFiles } = scan;
+  const { input, output, response, values, hasFilesOrTools } = scan;
   if (input !== null) marks.push(Mark.input, input.start, input.end, 0, 0);
   if (output !== null) marks.push(Mark.output, output.start, output.end, 0, 0);
   if (response !== null) marks.push(Mark.response, response.start, response.end, 0, 0);
-  marks.push(Mark.sums, values, hasFiles ? 1 : 0, 0, 0);
+  marks.push(Mark.sums, values, hasFilesOrTools ? 1 : 0, 0, 0);
   return Uint32Array.from(marks);
 }
 
@@ -202,13 +210,21 @@ function markItem(marks: number[], bytes: Buffer, item: ScannedItem): void {
   else if (type !== null && isNamed(bytes, type.start, type.end, 'reasoning')) {
     const { start: from, end: to } = encryptedContent ?? { start: 0, end: 0 };
     marks.push(Mark.reasoning, start, end, from, to);
-  } else {
+  } else if (isOpaque(bytes, item))
+    marks.push(Mark.opaque, start, end, item.encryptedContent.start, item.encryptedContent.end);
+  else {
     const [call, other] = callIdsToEdit(bytes, item);
     if (call !== undefined) marks.push(Mark.call, start, end, call.start, call.end);
     if (other !== undefined) marks.push(Mark.otherId, start, end, other.start, other.end);
   }
   if (containerId !== null)
     marks.push(Mark.container, containerId.start, containerId.end, list === 'output' ? 1 : 0, 0);
+}
+
+/** Whether only its provider can read an item: its content is a text that is not empty. */
+export function isOpaque(bytes: Buffer, item: ScannedItem): item is ScannedItem & { readonly encryptedContent: Range } {
+  const content = item.encryptedContent;
+  return content !== null && bytes[content.start] === quote && content.end - content.start > 2;
 }
 
 const tilde = 0x7e;

@@ -259,7 +259,7 @@ class Expansion {
     return refused === 'too-long' || this.#shortage === null ? tooLong : this.#shortage;
   }
 
-  /** Puts the named items into the request, and the turns before it. Those that name files are put into its input. */
+  /** Puts the named items into the request, and the turns before it, into its input if targets do not get them alike. */
   async #withItems(
     before: ItemsOfTurns | null,
     found: ReadonlyMap<string, NamedItem>,
@@ -268,7 +268,7 @@ class Expansion {
     const request = this.#request;
     const { bytes, members, items } = request;
     const edits: Splice[] = [...marks, ...items.filter(isReference).map((item) => referenceEdit(item, found))];
-    const isInInput = before?.hasFiles === true;
+    const isInInput = before?.mustBeInInput === true;
     const isChanged = edits.length > 0 || isInInput;
     const refused = await this.#checkSize(edits, before, isChanged);
     if (refused !== null) return E.left(refused);
@@ -278,7 +278,7 @@ class Expansion {
     const changed = applyEdits(bytes, inPlace<Splice>([...edits, ...removal]));
     const read = await readExpandedRequest(changed, this.#limits.maxJsonValues);
     // The request itself was read before, so it is the turns before it that have too much.
-    if (E.isLeft(read)) return isInInput ? E.left(tooMuchWithFiles(this.#limits)) : read;
+    if (E.isLeft(read)) return isInInput ? E.left(tooMuchToRead(this.#limits)) : read;
     return E.right({ ...read.right, before: isInInput ? null : before });
   }
 
@@ -344,9 +344,9 @@ function conversationTooLong({ maxJsonBytes }: GatewayLimits): Failure {
   });
 }
 
-/** Refuses a conversation that names files, for which all turns are read together. */
-function tooMuchWithFiles({ maxJsonValues }: GatewayLimits): Failure {
-  const detail = `The conversation names files and has more than ${maxJsonValues} values (MAX_GATEWAY_VALUES), ${maxPlaces} items with their types, ids and roles, or ${maxIdsOfConversation} ids.`;
+/** Refuses a conversation of which all turns are read together. */
+function tooMuchToRead({ maxJsonValues }: GatewayLimits): Failure {
+  const detail = `The conversation names files, adds tools or is compacted, and has more than ${maxJsonValues} values (MAX_GATEWAY_VALUES), ${maxPlaces} items with their types, ids and roles, or ${maxIdsOfConversation} ids.`;
   return failure('conversation-too-long', detail, {
     errors: [{ pointer: '/previous_response_id', message: 'must be the id of a response of a shorter conversation' }],
   });

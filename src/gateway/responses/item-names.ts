@@ -45,9 +45,9 @@ export function isName(id: string): boolean {
   return !id.startsWith(containerPrefix) && !id.startsWith(reasoningPrefix);
 }
 
-/** The id of an item with reasoning of which only its provider can read the opaque part. */
-function reasoningIn({ type, id, encrypted_content: value }: JsonObject): ReadonlyArray<string> {
-  const isOpaque = type === 'reasoning' && typeof value === 'string' && signatureIn(value) === null;
+/** The id of an item, such as reasoning, of which only its provider can read the opaque part. */
+function reasoningIn({ id, encrypted_content: value }: JsonObject): ReadonlyArray<string> {
+  const isOpaque = typeof value === 'string' && signatureIn(value) === null;
   return isOpaque && typeof id === 'string' ? [id] : [];
 }
 

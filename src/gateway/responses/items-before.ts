@@ -29,9 +29,10 @@ export class ItemsOfTurns implements ItemsBefore {
     return this.#named.reduce((sum, { values }) => sum + values, ownValues);
   }
 
-  /** Whether some of them name files, also items of other conversations. */
-  get hasFiles(): boolean {
-    return this.#turns.some(({ text }) => text.hasFiles) || this.#named.some(({ hasFiles }) => hasFiles);
+  /** Whether some of them are not as they are for every target, also items of other conversations. */
+  get mustBeInInput(): boolean {
+    const named = this.#named;
+    return this.#turns.some(({ text }) => text.mustBeInInput) || named.some(({ mustBeInInput }) => mustBeInInput);
   }
 
   textFor(provider: string): ItemBytes {
@@ -79,7 +80,7 @@ const closeBracket = Buffer.from(']');
 /** What may be added for a turn: commas, and the message that a text is. */
 const bytesBetween = messageStart.length + 3;
 
-type ChangedPart = Extract<ItemsPart, { readonly kind: 'reference' | 'reasoning' | 'call' }>;
+type ChangedPart = Extract<ItemsPart, { readonly kind: 'reference' | 'reasoning' | 'opaque' | 'call' }>;
 
 /** The texts of the items of turns, in pieces, with commas between them. @param change null for what is left out */
 function joined(

@@ -3,7 +3,7 @@ import { lengthOf } from '#gateway/framing/splice.ts';
 import { itemIdOf, itemPrefixOf, responseIdNamedBy } from '#responses/response-ids.ts';
 import type { KeptTurn } from '#responses/turn.ts';
 import { type ScannedItem, TurnScan } from '#responses/turn-scan.ts';
-import { callIdsToEdit, type ItemsPart, isReference } from '#responses/turn-text.ts';
+import { callIdsToEdit, type ItemsPart, isOpaque, isReference } from '#responses/turn-text.ts';
 import { currentWorkOwner } from '#shared/async/fair-queue.ts';
 import { isNamed, stringIn } from '#shared/json/json-scanner.ts';
 import {
@@ -19,13 +19,13 @@ import {
 /** An item of a stored turn that was found by its id. */
 interface FoundItem {
   readonly turn: KeptTurn;
-  readonly part: KeptPart | ReasoningPart | CallPart;
+  readonly part: KeptPart | OpaquePart | CallPart;
   readonly containerId: string | null;
   /** How many JSON values it has. */
   readonly values: number;
 }
 
-type ReasoningPart = Extract<ItemsPart, { readonly kind: 'reasoning' }>;
+type OpaquePart = Extract<ItemsPart, { readonly kind: 'reasoning' | 'opaque' }>;
 type CallPart = Extract<ItemsPart, { readonly kind: 'call' }>;
 
 /** An item that a request, or a turn before it, names by its id. */
@@ -42,9 +42,9 @@ export class NamedItem {
     this.part = part;
   }
 
-  /** Whether it may name files. */
-  get hasFiles(): boolean {
-    return this.turn.text.hasFiles;
+  /** Whether it may not be as it is for every target. */
+  get mustBeInInput(): boolean {
+    return this.turn.text.mustBeInInput;
   }
 
   /** Its JSON text for any target. Reasoning in it names the provider that can read its opaque part. */
@@ -52,7 +52,7 @@ export class NamedItem {
     const { text, outline } = this.turn;
     const part = this.part;
     if (part.kind === 'call') return [text.bytes.subarray(part.start, part.end)];
-    if (part.kind !== 'reasoning') return keptBytes(text.bytes, part);
+    if (part.kind === 'kept' || part.kind === 'text') return keptBytes(text.bytes, part);
     return markedAgain(text.bytes, part, outline.provider) ?? emptyReasoning;
   }
 
@@ -66,7 +66,7 @@ export class NamedItem {
     const { text, outline } = this.turn;
     const part = this.part;
     if (part.kind === 'call') return withTakenId(text.bytes, part);
-    if (part.kind !== 'reasoning') return this.text;
+    if (part.kind === 'kept' || part.kind === 'text') return this.text;
     return sentTo(provider, text.bytes, part, outline.provider);
   }
 }
@@ -128,6 +128,7 @@ function partOf(bytes: Buffer, item: ScannedItem): FoundItem['part'] {
   const { start, end, type, encryptedContent } = item;
   const isReasoning = type !== null && isNamed(bytes, type.start, type.end, 'reasoning');
   if (isReasoning) return { kind: 'reasoning', encryptedContent, start, end };
+  if (isOpaque(bytes, item)) return { kind: 'opaque', encryptedContent: item.encryptedContent, start, end };
   const callIds = callIdsToEdit(bytes, item);
   return callIds.length === 0 ? { kind: 'kept', start, end } : { kind: 'call', callIds, start, end };
 }

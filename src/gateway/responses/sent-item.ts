@@ -3,7 +3,6 @@ import { callIdEditAt } from '#gateway/protocols/call-id-edits.ts';
 import { callIdForResponses } from '#gateway/protocols/call-id-rules.ts';
 import { messageStart } from '#gateway/protocols/openai-responses/responses-body.ts';
 import { ownPrefix, signatureIn, signatureTextOf } from '#gateway/protocols/signature-text.ts';
-import type { Range } from '#responses/turn-scan.ts';
 import type { ItemsPart } from '#responses/turn-text.ts';
 import { stringIn } from '#shared/json/json-scanner.ts';
 
@@ -22,36 +21,30 @@ export type KeptPart = Extract<ItemsPart, { readonly kind: 'kept' | 'text' }>;
 const messageStartBytes = Buffer.from(messageStart);
 const messageEnd = Buffer.from('}');
 
-/** Reasoning of a stored turn, with the place of its opaque part in the text of the turn. */
-interface StoredReasoning extends Range {
-  readonly encryptedContent: Range | null;
-}
+/** An item of a stored turn that only its provider can read, with the place of its opaque part in the text of the turn. */
+type StoredOpaque = Extract<ItemsPart, { readonly kind: 'reasoning' | 'opaque' }>;
 
 /**
- * Makes reasoning as it is sent again to any target: its opaque part gets the name of the provider that made it.
+ * Makes such an item as it is sent again to any target: its opaque part gets the name of the provider that made it.
  * @param provider the provider of the turn; null for an unknown one
  * @returns null if it is left out: reasoning without an opaque part, or of an unknown provider, cannot be sent again
  */
-export function markedAgain(bytes: Buffer, reasoning: StoredReasoning, provider: string | null): ItemBytes | null {
-  const value = opaquePartOf(bytes, reasoning);
+export function markedAgain(bytes: Buffer, item: StoredOpaque, provider: string | null): ItemBytes | null {
+  const value = opaquePartOf(bytes, item);
   if (value === null) return null;
-  if (signatureIn(value) !== null) return [bytes.subarray(reasoning.start, reasoning.end)];
-  if (provider === null) return null;
-  return withOpaquePart(bytes, reasoning, signatureTextOf({ of: provider, value, isRedacted: false }));
+  if (signatureIn(value) !== null) return [bytes.subarray(item.start, item.end)];
+  if (provider === null && item.kind === 'reasoning') return null;
+  // What else is opaque is left out by name, for which it has to be there.
+  return withOpaquePart(bytes, item, signatureTextOf({ of: provider ?? nobody, value, isRedacted: false }));
 }
 
-/** The same for a target of this protocol: the opaque part as its provider made it, and no reasoning of others. */
-export function sentTo(
-  target: string,
-  bytes: Buffer,
-  reasoning: StoredReasoning,
-  provider: string | null,
-): ItemBytes | null {
-  const value = opaquePartOf(bytes, reasoning);
+/** The same for a target of this protocol: the opaque part as its provider made it, and nothing of others. */
+export function sentTo(target: string, bytes: Buffer, item: StoredOpaque, provider: string | null): ItemBytes | null {
+  const value = opaquePartOf(bytes, item);
   if (value === null) return null;
   const signature = signatureIn(value);
-  if (signature !== null) return signature.of === target ? withOpaquePart(bytes, reasoning, signature.value) : null;
-  return provider === target ? [bytes.subarray(reasoning.start, reasoning.end)] : null;
+  if (signature !== null) return signature.of === target ? withOpaquePart(bytes, item, signature.value) : null;
+  return provider === target ? [bytes.subarray(item.start, item.end)] : null;
 }
 
 /** Makes an item with ids of a call as a target of this protocol gets it: without states in them, and as OpenAI takes them. */
@@ -71,20 +64,23 @@ export function withTakenId(bytes: Buffer, { start, end, callIds }: StoredCall):
 /** An item with ids of a call that may not stay. */
 type StoredCall = Extract<ItemsPart, { readonly kind: 'call' }>;
 
+/** The provider of what no provider can read. */
+const nobody = 'nobody';
+
 /** What a reference becomes whose reasoning cannot be sent again: it says nothing, and every target leaves it out. */
 export const emptyReasoning: ItemBytes = [
-  Buffer.from(JSON.stringify({ type: 'reasoning', summary: [], encrypted_content: `${ownPrefix}nobody:0:` })),
+  Buffer.from(JSON.stringify({ type: 'reasoning', summary: [], encrypted_content: `${ownPrefix}${nobody}:0:` })),
 ];
 
 const quote = 0x22;
 
-function opaquePartOf(bytes: Buffer, { encryptedContent }: StoredReasoning): string | null {
+function opaquePartOf(bytes: Buffer, { encryptedContent }: StoredOpaque): string | null {
   if (encryptedContent === null || bytes[encryptedContent.start] !== quote) return null;
   const value = stringIn(bytes, encryptedContent.start, encryptedContent.end);
   return value === '' ? null : value;
 }
 
-function withOpaquePart(bytes: Buffer, { start, end, encryptedContent }: StoredReasoning, value: string): ItemBytes {
+function withOpaquePart(bytes: Buffer, { start, end, encryptedContent }: StoredOpaque, value: string): ItemBytes {
   if (encryptedContent === null) return [bytes.subarray(start, end)];
   return [
     bytes.subarray(start, encryptedContent.start),

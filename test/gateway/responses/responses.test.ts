@@ -781,6 +781,73 @@ describe('Responses', () => {
       assert.deepEqual(typesSentTo(openai), ['message', 'message', 'message']);
     });
 
+    describe('and have what not every target gets', () => {
+      const look = { type: 'function', name: 'look', parameters: {} };
+      const adding = { type: 'additional_tools', role: 'developer', tools: [look, { type: 'web_search' }] };
+      const found = { type: 'tool_search_output', call_id: 'a', execution: 'server', tools: [{ type: 'mcp' }, look] };
+      const compaction = { type: 'compaction', id: 'cmp_1', encrypted_content: 'history' };
+      const strictly = { prefer: 'handling=strict' };
+      const ignoredBy = ({ headers }: { headers: Headers }) => headers.get('x-switchyard-ignored');
+
+      it('lose the tools that it does not run, by name', async () => {
+        await restart({}, { hostedTools: true });
+        const first = await create({ model: 'native', input: [adding, found, { role: 'user', content: 'hi' }] });
+        assert.deepEqual(sentTo(openai).input[0], adding);
+        const next = { model: 'native', previous_response_id: first.id, input: 'more' };
+        await create(next);
+        assert.deepEqual(sentTo(openai).input[0], adding);
+        service.configure(configuration());
+        const answer = await send(next);
+        assert.equal(answer.status, 200, answer.text);
+        const tools = sentTo(openai)
+          .input.slice(0, 2)
+          .map((item: { tools: unknown }) => item.tools);
+        assert.deepEqual([tools, ignoredBy(answer)], [[[look], [look]], '/input/*/tools/*']);
+        const strict = await send(next, strictly);
+        assert.deepEqual([strict.status, strict.body().error.param], [400, 'input[0].tools[1]']);
+      });
+
+      it('lose the short form of their history that another provider made, by name', async () => {
+        const { providers, models } = configuration();
+        const second = { targets: [{ provider: 'second', model: 'gpt-y' }] };
+        service.configure({
+          providers: { ...providers, second: { ...providers.openai, baseUrl: other.baseUrl } },
+          models: { ...models, second },
+        });
+        other.answers((res, seen) => json(saidBy('from the second'))(res, seen));
+        openai.answers(json(openAiResponse([compaction, outputMessage('one')])));
+        const first = await create({ model: 'native', input: 'hi' });
+        openai.answers((res, seen) => json(saidBy('two'))(res, seen));
+        for (const more of [
+          { previous_response_id: first.id, input: 'more' },
+          { input: [{ role: 'user', content: 'hi' }, compaction] },
+          {
+            input: [
+              { role: 'user', content: 'hi' },
+              { type: 'item_reference', id: 'cmp_1' },
+            ],
+          },
+        ]) {
+          await create({ model: 'native', ...more });
+          assert.deepEqual(sentTo(openai).input[1], compaction);
+          const answer = await send({ model: 'second', ...more });
+          assert.equal(answer.status, 200, answer.text);
+          assert.ok(!JSON.stringify(sentTo(other)).includes('history'));
+          assert.equal(ignoredBy(answer), '/input/*');
+          const strict = await send({ model: 'second', ...more }, strictly);
+          assert.deepEqual([strict.status, strict.body().error.param], [400, 'input[1]']);
+        }
+      });
+
+      it('lose by name a short form of a history that no provider took', async () => {
+        const first = await create({ model: 'alone', input: [compaction, { role: 'user', content: 'hi' }] });
+        const answer = await send({ model: 'native', previous_response_id: first.id, input: 'more' });
+        assert.equal(answer.status, 200, answer.text);
+        assert.ok(!JSON.stringify(sentTo(openai)).includes('history'));
+        assert.equal(ignoredBy(answer), '/input/*');
+      });
+    });
+
     describe('and have reasoning that the client sends again', () => {
       const thought = { id: 'rs_1', type: 'reasoning', summary: [], encrypted_content: 'secret-of-openai' };
       const history = [{ role: 'user', content: 'hi' }, thought, { role: 'user', content: 'more' }];

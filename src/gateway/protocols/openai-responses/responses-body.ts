@@ -20,8 +20,8 @@ export const wantedInclude = 'reasoning.encrypted_content';
 
 /**
  * A request's bytes for a target of the same protocol. The model is replaced, the provider does not store the response,
- * OpenAI's own tools are left out where it does not run them, the opaque part of reasoning goes back only to the provider
- * that has made it, and states are cut out of the ids of calls. Every other byte is unchanged.
+ * OpenAI's own tools are left out where it does not run them, what is opaque goes back only to the provider that has made
+ * it, and states are cut out of the ids of calls. Every other byte is unchanged.
  */
 export function responsesBody(request: ResponsesRequest, target: NativeTarget): WrittenRequest {
   const { bytes, members, before, isStored, isInBackground } = request;
@@ -33,20 +33,30 @@ export function responsesBody(request: ResponsesRequest, target: NativeTarget): 
     remove: before === null ? [] : ['previous_response_id'],
   });
   const hosted = target.hostedTools ? null : new HostedTools(request);
-  const foreign = foreignReasoning(request, target);
+  const foreign = foreignItems(request, target);
   const keepsInput = request.items.length > foreign.size;
   const more: ReadonlyArray<Splice> = [
     ...(before === null ? [] : inputEdits(request, before.textFor(target.provider), keepsInput)),
     ...(isStored && target.reasoning ? includeEdits(request) : []),
     ...(hosted?.cuts ?? []),
-    ...reasoningEdits(request, target),
+    ...opaqueEdits(request, target),
     ...itemRemovals(request.items, foreign),
   ];
   const all = more.length === 0 ? edits : inPlace<Splice>([...edits, ...more]);
   return {
     body: applyEdits(bytes, withCallIdEdits(all, request.callIdEdits)),
-    ignored: hosted?.pointers ?? [],
+    ignored: leftOut(request, hosted, foreign),
   };
+}
+
+/** The pointers of what a target does not get, but for reasoning of other providers. */
+function leftOut(
+  { items }: ResponsesRequest,
+  hosted: HostedTools | null,
+  foreign: ReadonlySet<number>,
+): ReadonlyArray<string> {
+  const named = [...foreign].filter((index) => items[index]?.type !== 'reasoning');
+  return [...(hosted?.pointers ?? []), ...named.map((index) => `/input/${index}`)];
 }
 
 /** Adds the edits of ids, but for those in what is cut itself. Both come in order. */
@@ -78,17 +88,14 @@ export function unsupportedByTarget(
   target: NativeTarget,
   isStrict: () => boolean,
 ): Unsupported | null {
-  if (target.hostedTools) {
-    const elsewhere = containers.find(({ provider }) => provider !== target.provider);
-    return elsewhere === undefined
-      ? null
-      : { pointer: elsewhere.pointer, message: 'another provider has the container' };
-  }
-  if (request.isInBackground) return noBackground;
-  const hosted = new HostedTools(request);
-  if (hosted.demand !== null) return hosted.demand;
-  const [pointer] = hosted.pointers;
-  return pointer === undefined || !isStrict() ? null : { pointer, message: leftOutMessage };
+  const elsewhere = target.hostedTools && containers.find(({ provider }) => provider !== target.provider);
+  if (elsewhere) return { pointer: elsewhere.pointer, message: 'another provider has the container' };
+  if (!target.hostedTools && request.isInBackground) return noBackground;
+  const hosted = target.hostedTools ? null : new HostedTools(request);
+  const demand = hosted?.demand ?? null;
+  if (demand !== null || !isStrict()) return demand;
+  const [pointer] = leftOut(request, hosted, foreignItems(request, target));
+  return pointer === undefined ? null : { pointer, message: leftOutMessage };
 }
 
 /** Why a target cannot answer in the background. */
@@ -139,8 +146,8 @@ export const messageStart = '{"type":"message","role":"user","content":';
 
 const comma = Buffer.from(',');
 
-/** Gives the opaque part of reasoning back to the provider that made it. */
-function reasoningEdits({ bytes, items }: ResponsesRequest, { provider }: NativeTarget): ReadonlyArray<Edit> {
+/** Gives the opaque part of an item back to the provider that made it. */
+function opaqueEdits({ bytes, items }: ResponsesRequest, { provider }: NativeTarget): ReadonlyArray<Edit> {
   return items.flatMap(({ encryptedContent: place }) => {
     const signature = signatureAt(bytes, place);
     if (signature === null || place === null || signature.of !== provider) return [];
@@ -148,8 +155,8 @@ function reasoningEdits({ bytes, items }: ResponsesRequest, { provider }: Native
   });
 }
 
-/** The indexes of the items with reasoning that this provider cannot read. */
-function foreignReasoning({ bytes, items }: ResponsesRequest, { provider }: NativeTarget): ReadonlySet<number> {
+/** The indexes of the items that this provider cannot read. */
+function foreignItems({ bytes, items }: ResponsesRequest, { provider }: NativeTarget): ReadonlySet<number> {
   const foreign = items.flatMap(({ encryptedContent }, index) => {
     const signature = signatureAt(bytes, encryptedContent);
     return signature === null || signature.of === provider ? [] : [index];
