@@ -46,8 +46,12 @@ export interface SaidCall {
   readonly id: string;
   /** The name in the client's request. */
   readonly name: string;
+  /** Its namespace for the provider; missing for none. */
+  readonly namespace?: string;
   /** Its arguments, as JSON text, which may be cut off. */
   readonly given: string;
+  /** What the provider needs back with it; missing for nothing. */
+  readonly state?: string;
 }
 
 /** Why an answer ends. */

@@ -105,7 +105,7 @@ export function expectedReading(cell: Cell, manner: Manner, outcomes: ReadonlyAr
   const { content: said, tools: declared, ...asked } = row.question;
   const [content, tools] = caches(cell) ? [said, declared] : [said.map(withoutCache), declared.map(withoutCache)];
   const getsThoughts = provider.getsThoughts && !manner.mixesThoughts;
-  const before = outcomes.slice(0, -1).flatMap((outcome) => returned(outcome, row, getsThoughts));
+  const before = outcomes.slice(0, -1).flatMap((outcome, at) => returned(outcome, row, at, getsThoughts));
   const reading = { ...asked, tools, parts: [...content, ...before] };
   return client.protocol === provider.protocol ? reading : withTargetNames(reading, row);
 }
@@ -127,7 +127,8 @@ function withTargetNames({ tools, parts, ...reading }: Reading, { question }: Ro
 /** What the client sends back of an answer, with the results of its calls. */
 function returned(
   outcome: Outcome,
-  { saidBeforeResults: said = '' }: Row,
+  { saidBeforeResults: said = '', acts }: Row,
+  at: number,
   getsThoughts: boolean,
 ): ReadonlyArray<ReadPart> {
   if (outcome.kind !== 'answer') return [];
@@ -135,10 +136,21 @@ function returned(
   return [
     ...(thought === '' || !getsThoughts ? [] : [{ kind: 'thought', text: thought } as const]),
     ...(text === '' ? [] : [{ kind: 'said', text } as const]),
-    ...calls.map((call) => ({ kind: 'call', ...call }) as const),
+    ...calls.map((call, index) => ({ kind: 'call', ...call, ...stateOf(acts[at], index) }) as const),
     ...Array.from(resultsOf(outcome), ([id, result]) => ({ kind: 'result', id, text: result }) as const),
     ...(said === '' ? [] : [{ kind: 'text', text: said } as const]),
   ];
+}
+
+function stateOf(act: Act | undefined, index: number): { readonly state?: string } {
+  const state = act !== undefined && 'said' in act ? act.said.calls[index]?.state : undefined;
+  return state === undefined ? {} : { state };
+}
+
+/** What the client got. Of an id, without the state that may be in it: the provider must get that apart. */
+export function withoutState(outcome: Outcome): Outcome {
+  if (outcome.kind === 'error') return outcome;
+  return { ...outcome, calls: outcome.calls.map((call) => ({ ...call, id: call.id.replace(/~[\w-]+$/, '') })) };
 }
 
 /** Whether the gateway must name something that it leaves out: thoughts of the turns before, or what is to be cached. */

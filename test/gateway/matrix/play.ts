@@ -63,9 +63,15 @@ export async function play(cell: Cell, manner: Manner, at: FakeProvider, gateway
 
 /** The same act, in which calls have the names that the provider knows. */
 function withTargetNames(act: Act, { row, client, provider }: Cell): Act {
-  if (!('said' in act) || client.protocol === provider.protocol) return act;
+  if (!('said' in act)) return act;
+  const { tools } = row.question;
   const names = targetNames(row.question);
-  const calls = act.said.calls.map((call) => ({ ...call, name: names.get(call.name) ?? assert.fail(call.name) }));
+  const isNative = client.protocol === provider.protocol;
+  const calls = act.said.calls.map((call) => {
+    const namespace = tools.find(({ name }) => name === call.name)?.namespace;
+    if (!isNative) return { ...call, name: names.get(call.name) ?? assert.fail(call.name) };
+    return namespace === undefined ? call : { ...call, namespace };
+  });
   return { ...act, said: { ...act.said, calls } };
 }
 

@@ -97,13 +97,27 @@ export const rows: ReadonlyArray<Row> = [
     question: asking({
       tools: [
         { ...hours, namespace: 'mcp__desk' },
-        { ...longRooms, namespace: 'mcp__house' },
+        { ...rooms, namespace: `mcp__house_with_${'many_'.repeat(8)}rooms` },
       ],
     }),
-    fits: (cell) => isTranslated(cell) && cell.client.protocol === 'openai-responses',
+    fits: ({ client }) => client.protocol === 'openai-responses',
     acts: [
       saying({
-        calls: [callOf('call_1', hours.name, { day: 'Monday' }), callOf('call_2', longRooms.name, { from: '9' })],
+        calls: [callOf('call_1', hours.name, { day: 'Monday' }), callOf('call_2', rooms.name, { from: '9' })],
+      }),
+      saying({ text: 'Open ✓' }),
+    ],
+  },
+  {
+    what: 'calls of tools, of which the first has a state that its provider gets back with it',
+    question: asking({ tools: [hours, rooms] }),
+    fits: ({ provider }) => provider.protocol === 'openai-chat',
+    acts: [
+      saying({
+        calls: [
+          { ...callOf('call_1', 'opening_hours', { day: 'Monday' }), state: 'c2lnbmF0dXJl' },
+          callOf('call_2', 'free_rooms', { from: '9' }),
+        ],
       }),
       saying({ text: 'Open ✓' }),
     ],

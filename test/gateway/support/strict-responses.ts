@@ -55,6 +55,13 @@ function faultOfWordJson({ input }: Body): string | null {
     : "Response input messages must contain the word 'json' in some form to use 'text.format' of type 'json_object'.";
 }
 
+/** The members of a namespace are functions and custom tools. */
+function isTool({ type, name, description, tools }: Body): boolean {
+  if (type !== 'namespace') return type === 'custom' || (type === 'function' && isText(name));
+  const inside = listOf(tools);
+  return isText(name) && isText(description) && inside.every((tool) => tool.type !== 'namespace' && isTool(tool));
+}
+
 /** What OpenAI's reference refuses of a client that stores nothing there. @param name of the provider, in its reasoning */
 export const responsesRules = (name: string): ReadonlyArray<Rule> => [
   rule('https://platform.openai.com/docs/api-reference/authentication', (_, { authorization }) =>
@@ -100,11 +107,7 @@ export const responsesRules = (name: string): ReadonlyArray<Rule> => [
       ? null
       : 'The encrypted content could not be verified.',
   ),
-  rule(calling, ({ tools }) =>
-    listOf(tools).every(({ type, name: called }) => type === 'custom' || (type === 'function' && isText(called)))
-      ? null
-      : 'tools: is not a tool that this provider runs',
-  ),
+  rule(calling, ({ tools }) => (listOf(tools).every(isTool) ? null : 'tools: is not a tool that this provider runs')),
   rule(calling, (body) => faultOfCalls(itemsOf(body))),
   rule(api, (body) =>
     itemsOf(body).every(({ call_id: id }) => !isText(id) || id.length <= 64)
@@ -121,7 +124,9 @@ export const responsesRules = (name: string): ReadonlyArray<Rule> => [
     typeof max !== 'number' || max >= 16 ? null : "Invalid 'max_output_tokens': Expected a value >= 16",
   ),
   rule(calling, ({ tools }) =>
-    listOf(tools).every(({ type, parameters }) => type !== 'function' || isObject(parameters))
+    listOf(tools)
+      .flatMap((tool) => (tool.type === 'namespace' ? listOf(tool.tools) : [tool]))
+      .every(({ type, parameters }) => type !== 'function' || isObject(parameters))
       ? null
       : "Missing required parameter: 'tools[0].parameters'.",
   ),

@@ -131,8 +131,15 @@ class ChatConversation implements Conversation {
 }
 
 /** A call without what the SDK adds. */
-function sentBack({ id, function: { name, arguments: given } }: OpenAI.Chat.ChatCompletionMessageFunctionToolCall) {
-  return { id, type: 'function' as const, function: { name, arguments: given } };
+function sentBack(call: OpenAI.Chat.ChatCompletionMessageFunctionToolCall & { readonly extra_content?: object }) {
+  const { id, function: called, extra_content: extra } = call;
+  const { name, arguments: given } = called;
+  return {
+    id,
+    type: 'function' as const,
+    function: { name, arguments: given },
+    ...(extra === undefined ? {} : { extra_content: extra }),
+  };
 }
 
 function partOf(part: Asked): OpenAI.Chat.ChatCompletionContentPart {

@@ -161,12 +161,17 @@ function chunkOf(choices: ReadonlyArray<Body>, more: Body = {}): string {
   return `data: ${JSON.stringify({ ...common, object: 'chat.completion.chunk', choices, ...more })}\n\n`;
 }
 
-function callOf({ id, name, given }: SaidCall): Body {
-  return { id, type: 'function', function: { name, arguments: given } };
+function callOf({ id, name, given, state }: SaidCall): Body {
+  return { id, type: 'function', function: { name, arguments: given }, ...extraContent(state) };
 }
 
-function withObject({ id, name, given }: SaidCall): Body {
-  return { id, type: 'function', function: { name, arguments: parsedOrText(given) } };
+function withObject({ id, name, given, state }: SaidCall): Body {
+  return { id, type: 'function', function: { name, arguments: parsedOrText(given) }, ...extraContent(state) };
+}
+
+/** How Gemini gives its state: https://ai.google.dev/gemini-api/docs/thought-signatures */
+function extraContent(state: string | undefined): Body {
+  return state === undefined ? {} : { extra_content: { google: { thought_signature: state } } };
 }
 
 function callDeltas(call: SaidCall, index: number): ReadonlyArray<Body> {

@@ -42,11 +42,14 @@ function partsOf(message: Body): ReadonlyArray<ReadPart> {
   return [
     ...(isText(thought) ? [{ kind: 'thought', text: thought } as const] : []),
     ...(said === '' ? [] : [{ kind: 'said', text: said } as const]),
-    ...listOf(calls).map(({ id: callId, function: called }): ReadPart => {
-      const { name, arguments: given } = called as Body;
-      return { kind: 'call', id: String(callId), name: String(name), given: parsedOrText(String(given)) };
-    }),
+    ...listOf(calls).map(callIn),
   ];
+}
+
+function callIn({ id, function: called, extra_content: extra }: Body): ReadPart {
+  const { name, arguments: given } = called as Body;
+  const call = { kind: 'call', id: String(id), name: String(name), given: parsedOrText(String(given)) } as const;
+  return extra === undefined ? call : { ...call, state: String(((extra as Body).google as Body).thought_signature) };
 }
 
 function askedOf({ type, text, image_url: image, file }: Body): ReadPart {

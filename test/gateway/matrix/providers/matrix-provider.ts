@@ -59,8 +59,18 @@ export interface Reading {
 export type ReadPart =
   | Asked
   | { readonly kind: 'said' | 'thought'; readonly text: string }
-  | { readonly kind: 'call'; readonly id: string; readonly name: string; readonly given: unknown }
+  | ReadCall
   | { readonly kind: 'result'; readonly id: string; readonly text: string };
+
+/** A call in a conversation. What is missing there is missing here. */
+export interface ReadCall {
+  readonly kind: 'call';
+  readonly id: string;
+  readonly name: string;
+  readonly namespace?: string;
+  readonly given: unknown;
+  readonly state?: string;
+}
 
 /** A text in two pieces; none for an empty one. */
 export function halves(text: string): ReadonlyArray<string> {

@@ -118,12 +118,13 @@ function responseOf({ thought, text, calls, reason }: Said, reasoning: (thought:
   const output = [
     ...(thought === '' ? [] : [thinking]),
     ...(text === '' ? [] : [outputMessage(text)]),
-    ...calls.map(({ id, name: called, given }) => ({
+    ...calls.map(({ id, name: called, namespace, given }) => ({
       id: `fc_${id}`,
       type: 'function_call',
       status: isCut ? 'incomplete' : 'completed',
       call_id: id,
       name: called,
+      ...(namespace === undefined ? {} : { namespace }),
       arguments: given,
     })),
   ];

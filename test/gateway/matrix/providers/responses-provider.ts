@@ -22,11 +22,7 @@ export const responsesProvider: MatrixProvider = {
     return {
       system: String(body.instructions),
       parts: listOf(body.input).flatMap(partsOf),
-      tools: listOf(body.tools).map(({ name: called, description, parameters }) => ({
-        name: String(called),
-        description: String(description),
-        schema: parameters as Tool['schema'],
-      })),
+      tools: listOf(body.tools).flatMap(toolsIn),
       schema: isObject(format) ? (format.schema as object) : null,
       thinks: isObject(body.reasoning) && body.reasoning.effort === 'low',
     };
@@ -38,6 +34,13 @@ export const responsesProvider: MatrixProvider = {
     return `event: error\ndata: ${JSON.stringify({ type: 'error', code, message, param: null, sequence_number: 9 })}\n\n`;
   },
 };
+
+/** A tool, or those of a namespace. */
+function toolsIn({ type, name: called, description, parameters, tools }: Body): ReadonlyArray<Tool> {
+  if (type === 'namespace')
+    return listOf(tools).flatMap((tool) => toolsIn(tool).map((each) => ({ ...each, namespace: String(called) })));
+  return [{ name: String(called), description: String(description), schema: parameters as Tool['schema'] }];
+}
 
 function partsOf(item: Body): ReadonlyArray<ReadPart> {
   switch (item.type) {
@@ -54,6 +57,7 @@ function partsOf(item: Body): ReadonlyArray<ReadPart> {
           kind: 'call',
           id: String(item.call_id),
           name: String(item.name),
+          ...(item.namespace === undefined ? {} : { namespace: String(item.namespace) }),
           given: parsedOrText(String(item.arguments)),
         },
       ];
