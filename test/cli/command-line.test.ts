@@ -152,7 +152,7 @@ describe('command-line tools', function () {
       ['processes', ['rebuild', 'all'], 'does not understand "rebuild"; it takes list, status, retry, skip.'],
       ['keys', ['make'], 'does not understand "make"; it takes generate, admin, revoke-before.'],
       ['keys', ['generate', 'two'], 'does not understand "two"; it takes nothing more.'],
-      ['gateway', ['chek', 'file'], 'does not understand "chek"; it takes check.'],
+      ['gateway', ['chek', 'file'], 'does not understand "chek"; it takes check, import-litellm.'],
       ['replay', ['chek'], 'does not understand "chek"; it takes check.'],
       ['replay', ['check', 'all'], 'does not understand "all"; it takes nothing more.'],
       ['blobs', ['sweep', 'all'], 'does not understand "all"; it takes --delete, --force.'],
