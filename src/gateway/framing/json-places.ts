@@ -1,6 +1,6 @@
 import type { JsonListener } from '#shared/json/json-scanner.ts';
 import type { Place } from './json-members.ts';
-import { type PathPattern, PathWalk, pathTree } from './path-tree.ts';
+import { type PathPattern, type PathTree, PathWalk, pathTree } from './path-tree.ts';
 
 /** The place of a value that a pattern matches. */
 export interface FoundPlace extends Place {
@@ -12,6 +12,18 @@ type Growing = { -readonly [Key in keyof FoundPlace]: FoundPlace[Key] };
 /** Maximum number of places that are kept. */
 export const maxPlaces = 100_000;
 
+/** Paths in the form in which a scan needs them. Those that never change are compiled once. */
+interface CompiledPaths {
+  readonly tree: PathTree<PathPattern>;
+  readonly maxLevel: number;
+}
+
+export function compilePaths(patterns: ReadonlyArray<PathPattern>): CompiledPaths {
+  let maxLevel = 0;
+  for (const { length } of patterns) if (length > maxLevel) maxLevel = length;
+  return { tree: pathTree(patterns.map((pattern) => [pattern, pattern] as const)), maxLevel };
+}
+
 /** Finds the values at some paths while a scanner reads a text. */
 export class PlaceFinder implements JsonListener {
   readonly maxLevel: number;
@@ -22,11 +34,9 @@ export class PlaceFinder implements JsonListener {
   /** For each level, what was found there and has not ended. */
   readonly #open: (Growing | null)[];
 
-  constructor(bytes: Buffer, patterns: ReadonlyArray<PathPattern>) {
-    let maxLevel = 0;
-    for (const { length } of patterns) if (length > maxLevel) maxLevel = length;
+  constructor(bytes: Buffer, { tree, maxLevel }: CompiledPaths) {
     this.maxLevel = maxLevel;
-    this.#walk = new PathWalk(bytes, pathTree(patterns.map((pattern) => [pattern, pattern] as const)));
+    this.#walk = new PathWalk(bytes, tree);
     this.#open = new Array(maxLevel + 1).fill(null);
   }
 

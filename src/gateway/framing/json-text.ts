@@ -7,7 +7,7 @@ import { currentWorkOwner } from '#shared/async/fair-queue.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { JsonScanner } from '#shared/json/json-scanner.ts';
 import { maxForeignValues } from './foreign-json.ts';
-import { type FoundPlace, maxPlaces, PlaceFinder } from './json-places.ts';
+import { compilePaths, type FoundPlace, maxPlaces, PlaceFinder } from './json-places.ts';
 import type { LongTexts } from './long-texts.ts';
 import type { PathPattern } from './path-tree.ts';
 import { applyEdits, type Edit, inPlace } from './splice.ts';
@@ -61,7 +61,7 @@ export async function parseKeepingText(
   paths: ReadonlyArray<PathPattern>,
   { maxValues, jsonInTexts = [], longTexts }: ParseOptions,
 ): Promise<E.Either<Failure | Unsupported, JsonObject>> {
-  const finder = new PlaceFinder(bytes, [...paths, ...jsonInTexts]);
+  const finder = new PlaceFinder(bytes, compilePaths([...paths, ...jsonInTexts]));
   const scanned = await scanJsonObject(bytes, maxValues, longTexts?.finderIn(bytes, finder) ?? finder);
   if (E.isLeft(scanned)) return scanned;
   const keptBytes = finder.found.reduce((sum, { valueStart, end }) => sum + end - valueStart, 0);
@@ -78,7 +78,7 @@ const tooMuchKept = E.left({
 
 /** As `parseKeepingText`, in one turn, for an answer that was parsed before. Returns null if it is not a JSON object. */
 export function parseAnswerKeepingText(bytes: Buffer, paths: ReadonlyArray<PathPattern>): JsonObject | null {
-  const finder = new PlaceFinder(bytes, paths);
+  const finder = new PlaceFinder(bytes, compilePaths(paths));
   const scanner = new JsonScanner(bytes, { maxValues: maxForeignValues }, finder);
   while (!scanner.advance());
   if (scanner.fault !== null) return null;

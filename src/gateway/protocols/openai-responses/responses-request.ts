@@ -18,7 +18,7 @@ import {
   spellingFaults,
   wantedNames,
 } from '#gateway/framing/json-members.ts';
-import { PlaceFinder } from '#gateway/framing/json-places.ts';
+import { compilePaths, PlaceFinder } from '#gateway/framing/json-places.ts';
 import type { Edit } from '#gateway/framing/splice.ts';
 import { callIdEditsIn } from '#gateway/protocols/call-id-edits.ts';
 import { anyCallId, callIdForResponses, maxCallIdCharacters } from '#gateway/protocols/call-id-rules.ts';
@@ -106,7 +106,10 @@ const names = wantedNames(
 
 const item = ['input', '*'];
 const encryptedContent = [...item, 'encrypted_content'];
-const patterns = [...[item, [...item, 'type'], [...item, 'id'], [...item, 'role'], encryptedContent], ...toolPatterns];
+const paths = compilePaths([
+  ...[item, [...item, 'type'], [...item, 'id'], [...item, 'role'], encryptedContent],
+  ...toolPatterns,
+]);
 
 /** Members that the gateway changes or obeys, so that each must be there once. */
 const changedMembers = ['input', 'tools', 'tool_choice', 'store', 'include', 'previous_response_id', 'background'];
@@ -289,7 +292,7 @@ class ResponsesListener implements JsonListener {
 
   constructor(bytes: Buffer) {
     this.members = new MemberCollector(bytes, names);
-    this.places = new PlaceFinder(bytes, patterns);
+    this.places = new PlaceFinder(bytes, paths);
     this.ids = new IdSuspicion(bytes, responsesIdRules);
     this.contents = new ItemContents(bytes);
     this.callIds = new LongCallIds(bytes);
