@@ -35,16 +35,16 @@ export function responsesBody(request: ResponsesRequest, target: NativeTarget): 
   const hosted = target.hostedTools ? null : new HostedTools(request);
   const foreign = foreignItems(request, target);
   const keepsInput = request.items.length > foreign.size;
+  const removed = itemRemovals(request.items, foreign);
   const more: ReadonlyArray<Splice> = [
     ...(before === null ? [] : inputEdits(request, before.textFor(target.provider), keepsInput)),
     ...(isStored && target.reasoning ? includeEdits(request) : []),
-    ...(hosted?.cuts ?? []),
-    ...opaqueEdits(request, target),
-    ...itemRemovals(request.items, foreign),
+    ...outside(removed, inPlace([...(hosted?.cuts ?? []), ...opaqueEdits(request, target)])),
+    ...removed,
   ];
   const all = more.length === 0 ? edits : inPlace<Splice>([...edits, ...more]);
   return {
-    body: applyEdits(bytes, withCallIdEdits(all, request.callIdEdits)),
+    body: applyEdits(bytes, inPlace([...all, ...outside(all, request.callIdEdits)])),
     ignored: leftOut(request, hosted, foreign),
   };
 }
@@ -59,15 +59,13 @@ function leftOut(
   return [...(hosted?.pointers ?? []), ...named.map((index) => `/input/${index}`)];
 }
 
-/** Adds the edits of ids, but for those in what is cut itself. Both come in order. */
-function withCallIdEdits(edits: ReadonlyArray<Splice>, callIdEdits: ReadonlyArray<Edit>): ReadonlyArray<Splice> {
-  if (callIdEdits.length === 0) return edits;
+/** The edits that are not in what other ones cut. Both come in order. */
+function outside(cuts: ReadonlyArray<Splice>, edits: ReadonlyArray<Splice>): ReadonlyArray<Splice> {
   let next = 0;
-  const outside = callIdEdits.filter(({ start }) => {
-    while ((edits[next]?.end ?? start) < start) next += 1;
-    return start < (edits[next]?.start ?? Number.POSITIVE_INFINITY);
+  return edits.filter(({ start }) => {
+    while ((cuts[next]?.end ?? start) < start) next += 1;
+    return start < (cuts[next]?.start ?? Number.POSITIVE_INFINITY);
   });
-  return inPlace([...edits, ...outside]);
 }
 
 /** A container that a request names. */

@@ -133,4 +133,20 @@ describe('tools of a request of Responses that passes as it came', () => {
     const input = [{ type: 'additional_tools', tools: [named] }];
     assert.equal(await refusalOf({ tools: hosted, input, tool_choice: 'required' }), null);
   });
+
+  it('given an item that another provider made when it has tools to cut then it is left out whole', async () => {
+    const foreign = {
+      type: 'reasoning',
+      tools: [...hosted, named],
+      summary: [],
+      encrypted_content: 'switchyard:other:0:x',
+    };
+    const [asked, more] = ['a', 'b'].map((content) => ({ role: 'user', content }));
+    for (const input of [
+      [asked, foreign, more],
+      [foreign, asked, more],
+      [asked, more, foreign],
+    ])
+      assert.deepEqual((await sent({ input })).got.input, [asked, more]);
+  });
 });
