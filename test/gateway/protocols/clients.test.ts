@@ -3,12 +3,13 @@ import { type AnthropicProvider, createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAI } from '@ai-sdk/openai';
 import Anthropic from '@anthropic-ai/sdk';
 import { ChatAnthropic } from '@langchain/anthropic';
-import { type AIMessageChunk, type BaseMessage, HumanMessage, ToolMessage } from '@langchain/core/messages';
+import { type BaseMessage, HumanMessage, ToolMessage } from '@langchain/core/messages';
 import { ChatOpenAI } from '@langchain/openai';
 import { generateText, jsonSchema, type LanguageModel, stepCountIs, streamText, tool } from 'ai';
 import OpenAI from 'openai';
 import { FakeProvider } from '#test/gateway/support/fake-provider.ts';
 import { type GatewayService, startGateway } from '#test/gateway/support/gateway-service.ts';
+import { streamedMessage } from '#test/gateway/support/streamed-message.ts';
 import { strictChat } from '#test/gateway/support/strict-chat.ts';
 import { strictMessages } from '#test/gateway/support/strict-messages.ts';
 import type { StrictProvider } from '#test/gateway/support/strict-provider.ts';
@@ -218,21 +219,11 @@ async function converseWithLangChain(model: ChatOpenAI | ChatAnthropic, isStream
   const bound = model.bindTools(tools);
   const conversation: BaseMessage[] = [new HumanMessage(question)];
   for (;;) {
-    const answer = isStreamed ? await streamed(bound, conversation) : await bound.invoke(conversation);
+    const answer = isStreamed ? await streamedMessage(bound, conversation) : await bound.invoke(conversation);
     const [call] = answer.tool_calls ?? [];
     if (call === undefined) return answer.text;
     conversation.push(answer);
     const content = hoursOf(String(call.args.day));
     conversation.push(new ToolMessage({ content, tool_call_id: call.id ?? '' }));
   }
-}
-
-/** Adds up the pieces of a streamed message. */
-async function streamed(
-  model: { readonly stream: (conversation: BaseMessage[]) => Promise<AsyncIterable<AIMessageChunk>> },
-  conversation: BaseMessage[],
-): Promise<AIMessageChunk> {
-  let all: AIMessageChunk | null = null;
-  for await (const chunk of await model.stream(conversation)) all = all === null ? chunk : all.concat(chunk);
-  return all ?? assert.fail('the stream is empty');
 }

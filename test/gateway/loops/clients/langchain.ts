@@ -1,8 +1,8 @@
-import assert from 'node:assert/strict';
 import { ChatAnthropic } from '@langchain/anthropic';
-import { type AIMessageChunk, type BaseMessage, HumanMessage, ToolMessage } from '@langchain/core/messages';
+import { type BaseMessage, HumanMessage, ToolMessage } from '@langchain/core/messages';
 import { ChatOpenAI } from '@langchain/openai';
 import { chatStates } from '#test/gateway/support/chat-state.ts';
+import { streamedMessage } from '#test/gateway/support/streamed-message.ts';
 import { goodKey } from '#test/http/support/fake-service.ts';
 import { type Ask, hoursTool, type LoopClient, type LoopOptions, maxTokens, thinkingTokens } from './loop-client.ts';
 
@@ -58,7 +58,7 @@ function begin({ isStreamed }: LoopOptions, model: ChatOpenAI | ChatAnthropic): 
   return async (question) => {
     conversation.push(new HumanMessage(question));
     for (;;) {
-      const answer = isStreamed ? await streamed(bound, conversation) : await bound.invoke(conversation);
+      const answer = isStreamed ? await streamedMessage(bound, conversation) : await bound.invoke(conversation);
       conversation.push(answer);
       const calls = answer.tool_calls ?? [];
       if (calls.length === 0) return answer.text;
@@ -66,14 +66,4 @@ function begin({ isStreamed }: LoopOptions, model: ChatOpenAI | ChatAnthropic): 
         conversation.push(new ToolMessage({ content: run(String(args.day)), tool_call_id: id ?? '' }));
     }
   };
-}
-
-/** Adds up the pieces of a streamed message. */
-async function streamed(
-  model: { readonly stream: (conversation: BaseMessage[]) => Promise<AsyncIterable<AIMessageChunk>> },
-  conversation: BaseMessage[],
-): Promise<AIMessageChunk> {
-  let all: AIMessageChunk | null = null;
-  for await (const chunk of await model.stream(conversation)) all = all === null ? chunk : all.concat(chunk);
-  return all ?? assert.fail('the stream is empty');
 }
