@@ -1,3 +1,4 @@
+import { Socket } from 'node:net';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import type { RootHookObject } from 'mocha';
 
@@ -27,7 +28,7 @@ export const mochaHooks: RootHookObject = {
     while (leftOpen().length > 0) {
       if (performance.now() > deadline) {
         const files = new Set(this.test?.parent?.suites.map(({ file }) => file));
-        throw new Error(`left open by ${[...files].join(', ')}: ${leftOpen().join(', ')}`);
+        throw new Error(`left open by ${[...files].join(', ')}: ${leftOpen().join(', ')}${connections()}`);
       }
       await sleep(pollIntervalMs);
     }
@@ -46,4 +47,11 @@ function openNow(): Map<string, number> {
 /** The kinds with more open resources than before. */
 function leftOpen(): ReadonlyArray<string> {
   return [...openNow()].filter(([kind, count]) => count > (openBefore.get(kind) ?? 0)).map(([kind]) => kind);
+}
+
+/** The ends of open connections: which one a test has left is not seen from its kind. */
+function connections(): string {
+  const handles = (process as unknown as { _getActiveHandles(): ReadonlyArray<unknown> })._getActiveHandles();
+  const sockets = handles.filter((handle) => handle instanceof Socket);
+  return sockets.map((socket) => ` (${socket.localPort} to ${socket.remotePort}, ${socket.readyState})`).join('');
 }
