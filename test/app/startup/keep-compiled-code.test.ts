@@ -15,10 +15,12 @@ describe('the code that Node has compiled', () => {
     return stdout.trim();
   };
 
-  it('is kept among the installed packages, or in the folder that NODE_COMPILE_CACHE names', async () => {
+  it('is kept beside the code where npm ci removes nothing, or in the folder that NODE_COMPILE_CACHE names', async () => {
     const folder = temporaryFolder();
     try {
-      assert.match(await folderOf({}), /node_modules\/\.cache\/compiled\/v24/);
+      const kept = await folderOf({});
+      assert.doesNotMatch(kept, /node_modules/);
+      assert.match(kept, /\/\.cache\/compiled\/v24/);
       assert.ok((await folderOf({ NODE_COMPILE_CACHE: folder.path })).startsWith(`${folder.path}/v24`));
     } finally {
       folder.remove();

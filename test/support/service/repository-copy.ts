@@ -41,7 +41,9 @@ export class RepositoryCopy {
     file: string,
     args: ReadonlyArray<string>,
   ): Promise<{ readonly code: number | null; readonly output: string }> {
-    const program = new WatchedProcess({ file, args, environment: {}, folder: this.#folder });
+    // Compiled code is found by the path of its file: that of a copy is of no use to a later run.
+    const environment = { NODE_COMPILE_CACHE: join(this.#folder, '.cache/compiled') };
+    const program = new WatchedProcess({ file, args, environment, folder: this.#folder });
     const { code } = await program.ended;
     return { code, output: program.stdout + program.stderr };
   }
