@@ -21,7 +21,7 @@ import { keepBoundForMainThread, MainThreadHeap } from './shared/memory/main-thr
 /** The part of the time to stop that is kept for the last line. */
 const exitMs = 100;
 
-/** How long a service that is opened again waits for running requests, and how often it looks. */
+/** How long a service that is opened again waits for running requests, and the interval of its checks. */
 const drainMs = 2_000;
 const drainPollMs = 25;
 
@@ -125,7 +125,6 @@ async function start(config: Config, misspelt: ReadonlyArray<MisspeltVariable>):
   }
 }
 
-/** A service that answers at the addresses of this process. */
 interface Node extends Serving {
   readonly service: Service;
   /** Resolves if the log no longer has what was read of it. */
@@ -137,7 +136,7 @@ interface Node extends Serving {
   readonly close: Service['close'];
 }
 
-/** Opens the service, and answers requests with it. @throws StartupError */
+/** @throws StartupError */
 async function open(
   config: Config,
   servers: Servers,
@@ -158,10 +157,7 @@ async function open(
   }
 }
 
-/**
- * Closes the service after its running requests, of which it waits for none that takes long.
- * @returns the names of what has not ended
- */
+/** Waits for running requests, but not for long ones. @returns the names of what has not ended */
 async function closeNode({ service, running, endServing, close }: Node): Promise<ReadonlyArray<string>> {
   service.endFeeds();
   await endServing();

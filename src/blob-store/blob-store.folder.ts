@@ -14,7 +14,7 @@ import {
   type PutOptions,
 } from './blob-store.ts';
 
-/** The bytes that are read from a file at a time, and that an unread download holds. */
+/** Read from a file at a time, and held by an unread download. */
 const readBytes = 64 * 1024;
 
 /** The system's error codes for a disk that is full, missing or not accessible. */
@@ -144,7 +144,7 @@ async function writeWhole(handle: FileHandle, chunk: Uint8Array): Promise<void> 
   }
 }
 
-/** Syncs a folder, because a file's name is durable only after that. */
+/** A file's name is durable only after a sync of its folder. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder);
   try {

@@ -13,9 +13,9 @@ import {
 } from './blob-store.ts';
 
 const bucketName = 'blobContents';
-/** The bytes of a chunk of a new file: an unread download holds one chunk. */
+/** An unread download holds one chunk. */
 const chunkSizeBytes = 64 * 1024;
-/** The bytes that an upload stores at once: four chunks, whose calls run together. */
+/** An upload stores four chunks at the same time. */
 const writtenTogetherBytes = 4 * chunkSizeBytes;
 const blobsName = 'blobs';
 const leftoversName = 'blobLeftovers';
@@ -25,18 +25,15 @@ const sweepIntervalMs = 60 * 60 * 1000;
 const maxSweep = 100;
 const listedAtOnce = 1_000;
 
-/** Names the content of a blob, in one document, so that new content replaces old content in one step. */
+/** In one document, so that new content replaces old content in one step. */
 interface BlobRecord {
   readonly _id: string;
-  /** The file of GridFS. */
   readonly file: ObjectId;
   readonly bytes: number;
 }
 
-/** A part of a file's content, as GridFS stores it. */
 interface Chunk {
   readonly files_id: ObjectId;
-  /** Counted from 0. */
   readonly n: number;
   readonly data: Binary;
 }
@@ -48,7 +45,7 @@ interface Leftover {
   readonly since: Date;
 }
 
-/** Opens a blob store on MongoDB's GridFS. It connects at the first call. */
+/** It connects at the first call. */
 export function openGridFsBlobStore(options: MongoDbConnectionOptions): BlobStore {
   return new GridFsBlobStore(new MongoDbConnection(options));
 }
@@ -56,7 +53,7 @@ export function openGridFsBlobStore(options: MongoDbConnectionOptions): BlobStor
 class GridFsBlobStore implements BlobStore {
   readonly #connection: MongoDbConnection;
   #sweepAt = 0;
-  /** The running removal of the remains of other uploads. No caller waits for it. */
+  /** No caller waits for it. */
   #sweeping: Promise<void> = Promise.resolve();
 
   constructor(connection: MongoDbConnection) {
@@ -81,7 +78,7 @@ class GridFsBlobStore implements BlobStore {
     return bytes;
   }
 
-  /** Gives a blob its content. @returns the file that it had before; null without one */
+  /** @returns the file that the blob had before; null without one */
   async #name(id: string, content: Omit<BlobRecord, '_id'>): Promise<ObjectId | null> {
     const before = await this.#connection.call((database) =>
       database
@@ -228,7 +225,7 @@ class GridFsBlobStore implements BlobStore {
     await this.#connection.call((database) => database.collection<Leftover>(leftoversName).deleteOne({ _id: file }));
   }
 
-  /** Removes an unreferenced file: now if possible, else at a later sweep. */
+  /** Now if possible, else at a later sweep. */
   async #discard(file: ObjectId, blob: string): Promise<void> {
     try {
       await this.#noteLeftover(file, blob);
@@ -270,7 +267,6 @@ function bucketOf(database: Db): GridFSBucket {
 
 function openUpload(database: Db, id: string, file: ObjectId): GridFSBucketWriteStream {
   const stream = bucketOf(database).openUploadStreamWithId(file, id);
-  // The callbacks of its calls get its failures too.
   return stream.on('error', () => undefined);
 }
 

@@ -1,16 +1,14 @@
 import type { Readable } from 'node:stream';
 
-/** A part of a file: from the byte `start`, counted from 0, up to the byte `end`, which is excluded. */
+/** From the byte `start`, counted from 0, up to the byte `end`, which is excluded. */
 export interface ByteRange {
   readonly start: number;
   readonly end: number;
 }
 
-/** A file in a list. */
 export interface ListedBlob {
   readonly id: string;
   readonly bytes: number;
-  /** The time when its content was stored. */
   readonly storedAt: Date;
 }
 
@@ -19,12 +17,11 @@ export interface PutOptions {
   readonly keep?: 'existing';
 }
 
-/** Stores files by ids of the caller. */
 export interface BlobStore {
   /**
    * Stores a file completely or not at all, durably. It replaces a file with the same id, unless the options keep that.
    * @param id letters, digits, `-` and `_`, at most 128
-   * @param maxBytes the most bytes of the file
+   * @param maxBytes maximum bytes of the file
    * @returns the number of bytes
    * @throws BlobTooLargeError; UnavailableError; what `content` throws
    */
@@ -36,17 +33,16 @@ export interface BlobStore {
    * @throws UnavailableError
    */
   get(id: string, range?: ByteRange): Promise<Readable | null>;
-  /** Returns the number of a file's bytes. @throws UnavailableError */
+  /** In bytes. @throws UnavailableError */
   size(id: string): Promise<number | null>;
-  /** Removes a file, if there is one. @throws UnavailableError */
+  /** An absent file is not an error. @throws UnavailableError */
   delete(id: string): Promise<void>;
-  /** Lists every file whose id has a prefix, in any order. @throws UnavailableError */
+  /** In any order. @throws UnavailableError */
   list(prefix: string): AsyncIterable<ListedBlob>;
-  /** Closes the store, and does not wait for running calls. */
+  /** Does not wait for running calls. */
   close(): Promise<void>;
 }
 
-/** The content is larger than the limit. */
 export class BlobTooLargeError extends Error {
   override readonly name = 'BlobTooLargeError';
   readonly maxBytes: number;

@@ -6,7 +6,7 @@ import { MerkleTree } from './merkle-tree.ts';
 import type { ChangedHead } from './new-heads.ts';
 
 /**
- * Reads the heads of all streams as of a digest, in order: from the newest file of all heads, and the files after it.
+ * In order: from the newest file of all heads, and the files after it.
  * @throws DigestRefusedError, at the end, if the files are not those of the digest; UnavailableError
  */
 export async function* headsAsOf(store: DigestStore, digest: Digest): AsyncGenerator<StreamHead, void, void> {

@@ -12,7 +12,7 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 const weekMs = 7 * dayMs;
-/** The first Sunday after 1970 began, which was a Thursday. */
+/** 1970 began on a Thursday. */
 const firstSundayMs = 3 * dayMs;
 
 /** A start has other work to do. */
@@ -27,18 +27,18 @@ const awaitedKey = 'awaited';
 
 export interface DailyVerificationOptions {
   readonly records: Pick<RecordStore, 'get' | 'put'>;
-  /** Whether there is a digest. @throws UnavailableError */
+  /** @throws UnavailableError */
   readonly hasDigest: () => Promise<boolean>;
-  /** Verifies the log, from a digest on, or all of it. */
+  /** The whole log if `since` is null. */
   readonly verify: (since: DigestPlace | null, signal: AbortSignal) => Promise<VerificationResult>;
-  /** The time of day, in minutes after midnight UTC. */
+  /** In minutes after midnight UTC. */
   readonly atMinutes: number;
   readonly log: Logger;
 }
 
 /**
- * Verifies the log once a day: what is new since the last time, on Sundays all of it, and all of it again after a
- * finding. One node at a time may run it.
+ * Once a day: what is new since the last time, on Sundays the whole log, and the whole log again after a finding. One
+ * node at a time may run it.
  */
 export class DailyVerification {
   readonly #options: DailyVerificationOptions;
@@ -50,7 +50,6 @@ export class DailyVerification {
     this.#offsetMs = options.atMinutes * minuteMs;
   }
 
-  /** Runs until a signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     await delay(startDelayMs, signal);
     while (!signal.aborted) {
@@ -60,7 +59,6 @@ export class DailyVerification {
   }
 
   /**
-   * Verifies the log if that is due.
    * @returns the milliseconds until it may be due again, an hour at most
    * @throws UnavailableError; LogError; what the thread throws
    */
@@ -109,7 +107,7 @@ export class DailyVerification {
   }
 }
 
-/** Returns the last verification; null before the first. @throws UnavailableError */
+/** Null before the first verification. @throws UnavailableError */
 export async function readVerification(records: Pick<RecordStore, 'get'>): Promise<LogVerification | null> {
   const decoded = LogVerification.decode(await records.get(kind, key));
   return E.isRight(decoded) ? decoded.right : null;
@@ -126,7 +124,7 @@ export async function readVerifiedTime(records: Pick<RecordStore, 'get'>): Promi
   return Number.isNaN(time) ? null : time;
 }
 
-/** The latest moment up to now among those that come regularly. All in ms since 1970. */
+/** Of moments that come regularly, the latest up to now. All in ms since 1970. */
 function latestSlot(now: number, first: number, everyMs: number): number {
   return Math.floor((now - first) / everyMs) * everyMs + first;
 }

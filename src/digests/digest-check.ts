@@ -10,10 +10,10 @@ import { keyIdOf } from './digest-keys.ts';
 import { readHeads } from './heads-file.ts';
 import { MerkleTree } from './merkle-tree.ts';
 
-/** The streams of a log, each with its last event. */
+/** Each stream of a log with its last event. */
 type Heads = ReadonlyChainHeads;
 
-/** Receives the findings: a fault, or a notice for the auditor. */
+/** A notice is for the auditor. */
 export interface Findings {
   readonly fault: (text: string) => void;
   readonly note: (text: string) => void;
@@ -26,9 +26,9 @@ export interface Findings {
 export class DigestCheck {
   readonly #folder: DigestFolder;
   readonly #findings: Findings;
-  /** The genuine digests, in order. */
+  /** In order. */
   readonly digests: ReadonlyArray<Digest>;
-  /** The digests whose last event has not come yet, by its id. */
+  /** By the id of its last event, which has not come yet. */
   readonly #open = new Map<string, Digest[]>();
   #events = 0;
   #sequence = emptySequence;
@@ -63,11 +63,7 @@ export class DigestCheck {
       this.#open.set(digest.lastEvent, [...(this.#open.get(digest.lastEvent) ?? []), digest]);
   }
 
-  /**
-   * Adds the next event of the log.
-   * @param heads the heads of all streams, with this event
-   * @returns a promise only if a digest ends with the event
-   */
+  /** @param heads the heads of all streams, with this event @returns a promise only if a digest ends with the event */
   add(event: RawEvent, heads: Heads): Promise<void> | undefined {
     if (!isChained(event.stream)) return undefined;
     this.#events += 1;
@@ -78,10 +74,7 @@ export class DigestCheck {
     return this.#compareAll(ended, heads);
   }
 
-  /**
-   * Must be called at the end of the log.
-   * @returns the newest digest that it holds, as a text
-   */
+  /** Must be called at the end of the log. @returns the newest digest that it holds, as a text */
   async finish(heads: Heads): Promise<string> {
     const newestChain = this.digests.at(-1)?.chain ?? 0;
     for (const digest of [...this.#open.values()].flat()) {
@@ -137,10 +130,7 @@ export class DigestCheck {
     });
   }
 
-  /**
-   * Compares the streams that changed before a digest.
-   * @returns how many differ
-   */
+  /** Compares the streams that changed before the digest. @returns how many differ */
   async #compareHeads(digest: Digest, difference: (expected: StreamHead) => string | null): Promise<number> {
     const file = this.#folder.heads(digest);
     if (file === null) return 0;

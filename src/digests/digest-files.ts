@@ -7,22 +7,21 @@ import { clock } from '#shared/clock.ts';
 import { makeFolder } from '#shared/files/make-folder.ts';
 import { nameFile } from '#shared/files/name-file.ts';
 
-/** The files of a folder of digests. A file is there completely or not at all, and is never replaced. */
+/** A file is there completely or not at all, and is never replaced. */
 export interface DigestFiles {
-  /** Where the files are, for messages. */
+  /** For messages. */
   readonly path: string;
-  /** The names of the files; none if the folder does not exist. */
+  /** None if the folder does not exist. */
   names(): Promise<ReadonlyArray<string>>;
   has(name: string): boolean;
   readText(name: string): Promise<string>;
   open(name: string): Readable;
-  /** Adds a file durably. @returns false if there is one with the name, which stays as it is */
+  /** Adds a file durably. @returns false if one with this name exists, which stays as it is */
   add(name: string, content: string | Readable): Promise<boolean>;
   remove(name: string): Promise<void>;
 }
 
 const partEnding = '.part';
-/** The age of an unfinished file that no writer continues. */
 const abandonedAfterMs = 60 * 60 * 1000;
 
 /** Files in a folder of this machine. Unfinished ones have names of their own, so that two writers never share one. */
@@ -64,7 +63,7 @@ export class DigestFilesInFolder implements DigestFiles {
     await this.#sync();
   }
 
-  /** Removes what writers have left whose process ended. */
+  /** The processes of their writers have ended. */
   async #removeAbandoned(): Promise<void> {
     for (const name of await this.names()) {
       if (!name.endsWith(partEnding)) continue;

@@ -4,10 +4,10 @@ import { comparePlaces, DigestRefusedError, digestOf, textOf } from './digest.ts
 import { type DigestFiles, DigestFilesInFolder } from './digest-files.ts';
 import { hashOfHeads, isNoHeadsFile } from './heads-file.ts';
 
-/** The name of a digest's file. Names sort in the order of the digests. */
+/** Names sort in the order of the digests. */
 const namePattern = /^digest-(\d{6})-(\d{8})\.json$/;
 
-/** A folder of digests: the external copy, or the copy of an auditor. */
+/** The external copy, or the copy of an auditor. */
 export class DigestFolder {
   readonly path: string;
   readonly #files: DigestFiles;
@@ -17,7 +17,7 @@ export class DigestFolder {
     this.#files = files;
   }
 
-  /** The places of its digests, in order; none if the folder does not exist. */
+  /** In order; none if the folder does not exist. */
   async places(): Promise<ReadonlyArray<DigestPlace>> {
     return (await this.#files.names())
       .flatMap((name) => {
@@ -27,18 +27,17 @@ export class DigestFolder {
       .sort(comparePlaces);
   }
 
-  /** Reads a digest; null if the file is not a digest. */
+  /** Null if the file is not a digest. */
   async read(place: DigestPlace): Promise<Digest | null> {
     const digest = digestOf(await this.#files.readText(digestName(place)));
     return digest !== null && comparePlaces(digest, place) === 0 ? digest : null;
   }
 
-  /** Reads a digest's compressed file of heads; null if it is missing. */
+  /** Compressed; null if it is missing. */
   heads(place: DigestPlace): Readable | null {
     return this.hasHeads(place) ? this.#files.open(headsName(place)) : null;
   }
 
-  /** Whether a digest's file of heads exists. */
   hasHeads(place: DigestPlace): boolean {
     return this.#files.has(headsName(place));
   }

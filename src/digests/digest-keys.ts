@@ -2,11 +2,10 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync, hash, type KeyO
 import { readFileSync } from 'node:fs';
 import { StartupError } from '#shared/errors/startup-error.ts';
 
-/** The keys of digests. */
 export interface DigestKeys {
-  /** Signs new digests; null if none are made. */
+  /** Null if this process makes no digests. */
   readonly signing: KeyObject | null;
-  /** The keys whose signatures are accepted: the public half of the signing key, and earlier ones. */
+  /** The public half of the signing key, and earlier keys. */
   readonly trusted: ReadonlyArray<KeyObject>;
 }
 
@@ -21,10 +20,7 @@ export interface PublishedKey {
   readonly alg: 'EdDSA';
 }
 
-/**
- * Makes a signing key.
- * @returns PKCS 8, as PEM
- */
+/** @returns PKCS 8, as PEM */
 export function createSigningKey(): string {
   return generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 }
@@ -52,23 +48,20 @@ export function readPublicKeys(source: string, name: string): ReadonlyArray<KeyO
   return blocks.map((pem) => ed25519Of(() => createPublicKey(pem), name, 'public keys (SPKI, PEM)'));
 }
 
-/** The public half of a key, as PEM. */
 export function publicPemOf(key: KeyObject): string {
   return publicHalf(key).export({ type: 'spki', format: 'pem' }).toString();
 }
 
-/** The public half of a key. */
 export function publicHalf(key: KeyObject): KeyObject {
   return key.type === 'public' ? key : createPublicKey(key);
 }
 
-/** The thumbprint of a key (RFC 7638), which digests name. */
+/** The thumbprint (RFC 7638), which digests name. */
 export function keyIdOf(key: KeyObject): string {
   const { crv, kty, x } = publicHalf(key).export({ format: 'jwk' });
   return hash('sha256', JSON.stringify({ crv, kty, x }), 'base64url');
 }
 
-/** A key as it is published. */
 export function publishedKey(key: KeyObject): PublishedKey {
   const { x = '' } = publicHalf(key).export({ format: 'jwk' });
   return { kty: 'OKP', crv: 'Ed25519', x, kid: keyIdOf(key), use: 'sig', alg: 'EdDSA' };

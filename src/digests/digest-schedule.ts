@@ -13,14 +13,13 @@ const hourMs = 60 * 60 * 1000;
 const startDelayMs = 60_000;
 /** After a failure. */
 const retryMs = 60_000;
-/** The longest wait for another node that writes a digest. */
+/** The limit of the wait for another node that writes a digest. */
 const leaseTimeoutMs = 20_000;
 
 export interface DigestScheduleOptions {
   readonly writer: DigestWriter;
-  /** The leases that decide which node writes; null if this process is the only one. */
+  /** Null if this process is the only one. */
   readonly leases: Leases | null;
-  /** This node's name in its lease. */
   readonly node: string;
   readonly log: Logger;
 }
@@ -49,7 +48,6 @@ export class DigestSchedule {
   }
 
   /**
-   * Writes a digest now.
    * @param afterRestore whether to begin a new chain
    * @returns the newest digest; null for an empty log
    * @throws DigestRefusedError; UnavailableError; what the file system throws

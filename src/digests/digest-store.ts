@@ -5,7 +5,6 @@ import type { Digest, DigestPlace } from '#domain/history/digest.ts';
 import { digestOf, textOf } from './digest.ts';
 import type { HeadsFile } from './heads-file.ts';
 
-/** The digests in the blob store, each with its file of heads. */
 export class DigestStore {
   readonly #blobs: BlobStore;
 
@@ -13,24 +12,24 @@ export class DigestStore {
     this.#blobs = blobs;
   }
 
-  /** Reads the newest digest; null without one. @throws UnavailableError; Error for one that cannot be read */
+  /** Null without one. @throws UnavailableError; Error for one that cannot be read */
   async newest(): Promise<Digest | null> {
     const chain = await this.lastChain();
     const number = await this.lastNumber(chain);
     return number === 0 ? null : this.read({ chain, number });
   }
 
-  /** Returns the number of the newest chain; 0 without one. @throws UnavailableError */
+  /** 0 without one. @throws UnavailableError */
   lastChain(): Promise<number> {
     return lastThat((chain) => this.#exists({ chain, number: 1 }));
   }
 
-  /** Returns the number of a chain's newest digest; 0 without one. @throws UnavailableError */
+  /** The number of the chain's newest digest; 0 without one. @throws UnavailableError */
   lastNumber(chain: number): Promise<number> {
     return lastThat((number) => this.#exists({ chain, number }));
   }
 
-  /** Reads a digest. @throws UnavailableError; Error if it is missing or cannot be read */
+  /** @throws UnavailableError; Error if it is missing or cannot be read */
   async read(place: DigestPlace): Promise<Digest> {
     const content = await this.#blobs.get(digestId(place));
     const digest = content === null ? null : digestOf(await textFrom(content));
@@ -38,17 +37,14 @@ export class DigestStore {
     return digest;
   }
 
-  /** Reads a digest's compressed file of heads. @throws UnavailableError; Error if it is missing */
+  /** Compressed. @throws UnavailableError; Error if it is missing */
   async heads(digest: HeadsPlace): Promise<Readable> {
     const content = (await this.#blobs.get(headsId(digest))) ?? (await this.#blobs.get(earlierHeadsId(digest)));
     if (content === null) throw new Error(`Digest ${digest.number} of chain ${digest.chain} has no file of heads.`);
     return content;
   }
 
-  /**
-   * Stores a file of heads, before its digest.
-   * @throws UnavailableError
-   */
+  /** Call it before the digest is stored. @throws UnavailableError */
   async putHeads(digest: HeadsPlace, { content }: HeadsFile): Promise<void> {
     await this.#blobs.put(headsId(digest), content, Number.MAX_SAFE_INTEGER);
   }
@@ -75,7 +71,7 @@ function digestId({ chain, number }: DigestPlace): string {
   return `digest-${chain}-${number}`;
 }
 
-/** What a file of heads is of: the place of its digest, and the events up to there. */
+/** The place of its digest, and the events up to there. */
 type HeadsPlace = Pick<Digest, 'chain' | 'number' | 'sequence'>;
 
 const charactersOfSequence = 16;
@@ -88,7 +84,7 @@ function headsId(digest: HeadsPlace): string {
   return `${earlierHeadsId(digest)}-${digest.sequence.slice(0, charactersOfSequence)}`;
 }
 
-/** The id up to 0.5. */
+/** Of releases up to 0.5. */
 function earlierHeadsId(place: DigestPlace): string {
   return `${digestId(place)}-heads`;
 }

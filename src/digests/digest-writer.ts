@@ -11,16 +11,14 @@ import { headsFile } from './heads-file.ts';
 import { MerkleTree } from './merkle-tree.ts';
 import { type NewHeads, readNewHeads } from './new-heads.ts';
 
-/** The interval of digests with a file of all heads. It limits the files that must be read for the present heads. */
+/** It limits the files that must be read for the present heads. */
 const digestsPerFullFile = 24;
 
-/** The dependencies of writing digests. */
 export interface DigestWriterOptions {
   readonly eventLog: RawLog;
   readonly store: DigestStore;
-  /** The external folder with copies. */
+  /** Has copies. */
   readonly folder: DigestFolder;
-  /** The private key, Ed25519. */
   readonly key: KeyObject;
 }
 
@@ -32,13 +30,13 @@ export class DigestWriter {
     this.#options = options;
   }
 
-  /** Returns the same writer for one term: after it, it reads and writes nothing more. */
+  /** After the term, the returned writer reads and writes nothing more. */
   inTerm({ guard }: Pick<Term, 'guard'>): DigestWriter {
     const { eventLog, store, folder, key } = this.#options;
     return new DigestWriter({ eventLog: guard(eventLog), store: guard(store), folder: guard(folder), key });
   }
 
-  /** Returns the newest digest; null without one. @throws UnavailableError */
+  /** Null without one. @throws UnavailableError */
   newest(): Promise<Digest | null> {
     return this.#options.store.newest();
   }
@@ -155,7 +153,7 @@ export class DigestWriter {
   }
 }
 
-/** Adds each head to the tree as it is read. @throws the signal's reason */
+/** Each head is added as it is read. @throws the signal's reason */
 async function* inTree(
   tree: MerkleTree,
   heads: AsyncIterable<StreamHead>,

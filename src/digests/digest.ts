@@ -4,34 +4,30 @@ import type { ReadonlyChainHeads } from '#event-store/chain-heads.ts';
 import { canonicalJson } from '#shared/json/json.ts';
 import { keyIdOf } from './digest-keys.ts';
 
-/** The sequence before the first event. */
 export const emptySequence = '0'.repeat(64);
 
-/**
- * Returns the hash of an order of events after one more event: over the texts of the hash before and of the event's
- * hash.
- */
+/** The hash of an order of events after one more event: over the texts of the hash before and of the event's hash. */
 export function sequenceAfter(before: string, eventHash: string): string {
   return hash('sha256', before + eventHash);
 }
 
-/** Signs a statement. @param key the private key, Ed25519 */
+/** @param key the private key, Ed25519 */
 export function signDigest(statement: Omit<DigestStatement, 'key'>, key: KeyObject): Digest {
   const signed = { ...statement, key: keyIdOf(key) };
   return { ...signed, signature: sign(null, signedText(signed), key).toString('base64url') };
 }
 
-/** Whether the key signed the digest. @param key the public key, Ed25519 */
+/** @param key the public key, Ed25519 */
 export function isSignedBy({ signature, ...statement }: Digest, key: KeyObject): boolean {
   return verify(null, signedText(statement), key, Buffer.from(signature, 'base64url'));
 }
 
-/** Returns a digest as it is stored: canonical JSON. */
+/** Canonical JSON, as it is stored. */
 export function textOf(digest: Digest): string {
   return canonicalJson(digest);
 }
 
-/** Reads a text of `textOf`. @returns null for any other text */
+/** @returns null for any text but one of `textOf` */
 export function digestOf(text: string): Digest | null {
   try {
     const digest: unknown = JSON.parse(text);
@@ -41,13 +37,12 @@ export function digestOf(text: string): Digest | null {
   }
 }
 
-/** Returns the hash by which the next digest names this one. */
+/** The next digest names this one by it. */
 export function referenceTo(digest: Digest): NonNullable<Digest['previous']> {
   const { chain, number } = digest;
   return { chain, number, hash: hash('sha256', textOf(digest)) };
 }
 
-/** The order of digests: by chain, then by number. */
 export function comparePlaces(one: DigestPlace, other: DigestPlace): number {
   return one.chain - other.chain || one.number - other.number;
 }
@@ -56,7 +51,7 @@ function signedText(statement: object): Buffer {
   return Buffer.from(canonicalJson(statement));
 }
 
-/** A digest cannot be made, and an operator must act. The message says how. */
+/** An operator must act. The message says how. */
 export class DigestRefusedError extends Error {
   override readonly name = 'DigestRefusedError';
 }
@@ -66,18 +61,14 @@ export function leafOf({ hash, revision, stream }: StreamHead): string {
   return canonicalJson({ hash, revision, stream });
 }
 
-/** Reads a line of `leafOf`. @throws SyntaxError or TypeError for any other line */
+/** @throws SyntaxError or TypeError for any line but one of `leafOf` */
 export function headOfLine(line: string): StreamHead {
   const head: unknown = JSON.parse(line);
   if (!StreamHead.is(head)) throw new TypeError('It is not a head of a stream.');
   return head;
 }
 
-/**
- * The streams in the order of heads in files and in the tree: by the code units of their names, as RFC 8785 orders
- * names.
- */
+/** By the code units of their names, as RFC 8785 orders names. Files and the tree have this order. */
 export function sortedStreams(heads: ReadonlyChainHeads): ReadonlyArray<string> {
-  // The default order of `sort` is that of code units.
   return [...heads.streams()].sort();
 }

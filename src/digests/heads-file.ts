@@ -9,14 +9,13 @@ import { headOfLine, leafOf } from './digest.ts';
 // A file of heads is NDJSON, compressed by gzip: a line for each stream, in the order of their names. The lines are the
 // leaves of the Merkle tree.
 
-/** A file of heads to store. */
 export interface HeadsFile {
   readonly content: AsyncIterable<Uint8Array>;
   /** The SHA-256 in hex of the uncompressed lines. It is complete after the content was read to its end. */
   readonly hash: () => string;
 }
 
-/** Makes a file of heads. @param heads the heads, in order */
+/** @param heads in order */
 export function headsFile(heads: AsyncIterable<StreamHead>): HeadsFile {
   const lines = createHash('sha256');
   async function* texts() {
@@ -27,7 +26,7 @@ export function headsFile(heads: AsyncIterable<StreamHead>): HeadsFile {
     }
   }
   const gzip = createGzip();
-  // A failure in the pipeline fails the compressed stream, so that its reader sees it.
+  // A failure in the pipeline fails the compressed stream.
   pipeline(Readable.from(texts()), gzip).catch(() => undefined);
   return { content: gzip, hash: () => lines.copy().digest('hex') };
 }
@@ -70,7 +69,7 @@ export async function* readHeads(
   }
 }
 
-/** Reads a file of heads to its end. @returns the SHA-256 in hex of its uncompressed lines @throws as `readHeads` does */
+/** @returns the SHA-256 in hex of its uncompressed lines @throws as `readHeads` does */
 export async function hashOfHeads(content: Readable): Promise<string> {
   let hash = '';
   const heads = readHeads(content, (found) => {
@@ -80,19 +79,15 @@ export async function hashOfHeads(content: Readable): Promise<string> {
   return hash;
 }
 
-/** Whether an error of `readHeads` is about the content, and not about the reading. */
+/** Of an error of `readHeads`: the content is not a file of heads. False if it could not be read. */
 export function isNoHeadsFile(error: unknown): boolean {
   if (error instanceof SyntaxError || error instanceof TypeError) return true;
   return error instanceof Error && 'code' in error && String(error.code).startsWith('Z_');
 }
 
-/** The number of heads between two turns of the event loop. */
 const headsPerTurn = 500;
 
-/**
- * Merges files of heads into the newest head of every stream.
- * @param files each in order; of a stream in several of them, the head in the last one counts
- */
+/** @param files each in order; of a stream in several of them, the head in the last one counts */
 export async function* mergeHeads(
   files: ReadonlyArray<AsyncIterable<StreamHead>>,
 ): AsyncGenerator<StreamHead, void, void> {
@@ -119,7 +114,7 @@ async function advance(source: AsyncIterator<StreamHead>): Promise<StreamHead | 
   return done === true ? null : value;
 }
 
-/** The head of the stream whose name comes first; of several, the last one. */
+/** The first by name; of several with this name, the last one. */
 function newestOfFirst(heads: ReadonlyArray<StreamHead | null>): StreamHead | null {
   let first: StreamHead | null = null;
   for (const head of heads) if (head !== null && (first === null || head.stream <= first.stream)) first = head;

@@ -6,12 +6,12 @@ import { leafOf } from './digest.ts';
 import type { DigestStore } from './digest-store.ts';
 import { MerkleTree } from './merkle-tree.ts';
 
-/** The most waiting proofs. Each reads the heads of all streams. */
+/** Each proof reads the heads of all streams. */
 const maxWaiting = 16;
 /** Far longer than the heads of a large log take. */
 const maxProofMs = 600_000;
 
-/** Proves inclusion for one stream after the other. */
+/** For one stream after the other. */
 export class InclusionProofs {
   readonly #store: DigestStore;
   #waiting = 0;

@@ -7,12 +7,11 @@ export class MerkleTree {
   #leaves = 0;
   readonly #path: Buffer[] = [];
 
-  /** The number of leaves. */
   get size(): number {
     return this.#leaves;
   }
 
-  /** Adds the next leaf. @param isProven whether `inclusionPath` is that of this leaf; true for at most one leaf */
+  /** @param isProven whether `inclusionPath` is that of this leaf; true for at most one leaf */
   add(leaf: string, isProven = false): void {
     this.#leaves += 1;
     let added: Subtree = { leaves: 1, hash: leafHash(leaf), isProven };
@@ -23,7 +22,7 @@ export class MerkleTree {
     this.#subtrees.push(added);
   }
 
-  /** Ends the tree and returns its root. */
+  /** The tree accepts no leaf after this. */
   root(): Buffer {
     const [smallest, ...others] = this.#subtrees.reverse();
     this.#subtrees = [];
@@ -50,7 +49,6 @@ export class MerkleTree {
 interface Subtree {
   readonly leaves: number;
   readonly hash: Buffer;
-  /** Whether it contains the proven leaf. */
   readonly isProven: boolean;
 }
 

@@ -6,21 +6,20 @@ import { pagesOf, type RawEvent, type RawLog } from '#event-store/transfer/raw-l
 import { clock } from '#shared/clock.ts';
 import { DigestRefusedError, emptySequence, sequenceAfter, sortedStreams } from './digest.ts';
 
-/** A stream that has new events. */
 export interface ChangedHead extends StreamHead {
   /** The head that its first new event names as the one before. */
   readonly follows: ChainHead;
 }
 
-/** The additions of a part of a log to the digest before it. */
+/** What a part of a log adds to the digest before it. */
 export interface NewHeads extends Pick<Digest, 'events' | 'lastEvent' | 'position' | 'positionBefore' | 'sequence'> {
-  /** The changed heads, in the order of files of heads. They are made on demand, because all together may not fit in memory. */
+  /** In the order of files of heads. They are made on demand, because all together may not fit in memory. */
   readonly changed: Iterable<ChangedHead> & { readonly length: number };
 }
 
 type ReadPart = Omit<NewHeads, 'changed'>;
 
-/** The most characters of events that are verified in one turn; the last event of a turn may exceed it. */
+/** Maximum characters of events that are verified in one turn; the last event of a turn may exceed it. */
 const charactersPerTurn = 256 * 1024;
 
 /**
@@ -47,7 +46,7 @@ export async function readNewHeads(
   return collector.result();
 }
 
-/** Verifies the events of a page. One event has up to a megabyte, and a page several. */
+/** Divided into turns: one event has up to a megabyte, and a page several. */
 async function verify(page: ReadonlyArray<RawEvent>, collector: HeadCollector): Promise<void> {
   let left = charactersPerTurn;
   for (const event of page) {
@@ -88,7 +87,7 @@ class HeadCollector {
     return before;
   });
   #result: ReadPart;
-  /** The position of the last event that was read, of any stream. */
+  /** Of the last event that was read, of any stream. */
   #position: number;
 
   constructor(since: Digest | null) {

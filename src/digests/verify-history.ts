@@ -9,21 +9,17 @@ import { DigestCheck } from './digest-check.ts';
 import type { DigestFolder } from './digest-folder.ts';
 import { readNewHeads } from './new-heads.ts';
 
-/** The most findings that are kept. */
 const maxFindings = 20;
 
-/** What is verified, and against what. */
 export interface VerifiedHistory {
   readonly log: RawLog;
-  /** The copies of the digests. */
   readonly folder: DigestFolder;
-  /** The keys whose signatures are accepted. */
+  /** Their signatures are accepted. */
   readonly keys: ReadonlyArray<KeyObject>;
-  /** The digest up to which the log is verified already; null to verify all of it. */
+  /** The log is verified up to it already; null to verify the whole log. */
   readonly since: DigestPlace | null;
 }
 
-/** The result of a verification. */
 export interface VerificationResult extends Pick<LogVerification, 'events' | 'digest' | 'findings' | 'findingCount'> {
   readonly isWhole: boolean;
 }

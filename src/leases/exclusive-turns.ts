@@ -5,10 +5,7 @@ import { type OnceOnOneNodeOptions, onceOnOneNode, type WorkInTurn } from './onc
 /** Far longer than work on a long log takes. A turn without an end would stop all later ones. */
 const maxTurnMs = 3_600_000;
 
-/**
- * Runs occasional work, one piece at a time across all nodes. The term of a piece ends after an hour, and a piece that
- * does not end then is left like any other work of a term.
- */
+/** Runs occasional work, one piece at a time across all nodes. A piece that does not end within an hour is left. */
 export class ExclusiveTurns {
   readonly #options: Omit<OnceOnOneNodeOptions, 'signal'>;
   readonly #stopping = new AbortController();
@@ -18,11 +15,7 @@ export class ExclusiveTurns {
     this.#options = { ...options, ended: { token: 0 } };
   }
 
-  /**
-   * Runs a piece of work when its turn comes.
-   * @throws UnavailableError if another node works for too long, if this one stops, or if the work is left; what the
-   *   work throws
-   */
+  /** @throws UnavailableError if another node works for too long, if this one stops, or if the work is left */
   run<Result>(work: WorkInTurn<Result>): Promise<Result> {
     const turn = this.#last.then(() => this.#work(work));
     this.#last = turn.catch(() => undefined);

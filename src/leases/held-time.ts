@@ -19,7 +19,6 @@ export interface SentRenewal {
  */
 export class HeldTime {
   readonly acknowledged: SentRenewal;
-  /** The renewals after the acknowledged one. */
   readonly later: ReadonlyArray<SentRenewal>;
 
   constructor(acknowledged: SentRenewal, later: ReadonlyArray<SentRenewal> = []) {
@@ -38,7 +37,6 @@ export class HeldTime {
    */
   acknowledge(renewal: SentRenewal, expiryMs: number, now: number): HeldTime {
     const place = this.later.indexOf(renewal);
-    // The answer to an older one comes late.
     if (place === -1 || this.remainingMs(now) <= 0) return this;
     return new HeldTime({ ...renewal, expiryMs }, this.later.slice(place + 1));
   }

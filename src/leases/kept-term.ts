@@ -25,10 +25,7 @@ export class KeptTerm {
   #expiry: Expiry;
   #isConfirmed = false;
 
-  /**
-   * Renews the term immediately, and then often. It must be ended.
-   * @param begunAt the time before the term began
-   */
+  /** Renews the term immediately, and then often. It must be ended. @param begunAt the time before the term began */
   constructor(options: KeptTermOptions, begunAt: number, expiry: Expiry) {
     this.#options = options;
     this.#held = new HeldTime({ sentAt: begunAt, expiryMs: expiry.expiryMs });
@@ -41,17 +38,14 @@ export class KeptTerm {
     return this.#options.token;
   }
 
-  /** Aborts when the term is lost. */
   get lost(): AbortSignal {
     return this.#lost.signal;
   }
 
-  /** For how long the term lasts after its last renewal. */
   get expiryMs(): number {
     return this.#expiry.expiryMs;
   }
 
-  /** Whether this node may count on the term. */
   isHeld(): boolean {
     return !this.#lost.signal.aborted && this.#held.remainingMs(clock.now()) > 0;
   }
@@ -64,7 +58,6 @@ export class KeptTerm {
     );
   }
 
-  /** Renews the term no more. */
   async end(): Promise<void> {
     this.#ended.abort();
     await this.#keeping;

@@ -14,17 +14,13 @@ interface TermRecord extends Omit<LeaseTerm, 'expiryMs'> {
   readonly expiryMs?: number;
 }
 
-/**
- * Opens leases on MongoDB. Each term is a separate document, which only its holder changes. It connects at the first
- * call.
- */
+/** Each term is a separate document, which only its holder changes. It connects at the first call. */
 export function openMongoDbLeaseStore(options: MongoDbConnectionOptions): LeaseStore {
   return new MongoDbLeaseStore(new MongoDbConnection(options));
 }
 
 class MongoDbLeaseStore implements LeaseStore {
   readonly #connection: MongoDbConnection;
-  /** The removals that run. */
   readonly #removing = new Set<Promise<void>>();
 
   constructor(connection: MongoDbConnection) {
@@ -35,7 +31,7 @@ class MongoDbLeaseStore implements LeaseStore {
     const projection = { _id: 0, name: 1, token: 1, holder: 1, renewals: 1, expiryMs: 1, released: 1 } as const;
     const found = await this.#terms((terms) => terms.find({}, { projection }).toArray());
     const newest = new Map<string, LeaseTerm>();
-    // A term that another node has just superseded may not be removed yet.
+    // The removal of a term that another node has just superseded may be outstanding.
     for (const { name, expiryMs = minExpiryMs, ...term } of found)
       if (term.token > (newest.get(name)?.token ?? 0)) newest.set(name, { ...term, expiryMs });
     return newest;
@@ -51,7 +47,7 @@ class MongoDbLeaseStore implements LeaseStore {
   }
 
   async renewAll(terms: ReadonlyArray<TermId>, { number, expiryMs }: RoundWrite): Promise<number> {
-    // A late write of an older round must not bring its expiry back.
+    // A late write of an older round must not restore its expiry.
     const renewable = { _id: { $in: terms.map(idOfTerm) }, renewals: { $lt: number } };
     const change = { $set: { renewals: number, expiryMs } };
     // FerretDB counts a term as matched that is removed between its read and its write, but not as modified.
@@ -68,7 +64,7 @@ class MongoDbLeaseStore implements LeaseStore {
     await Promise.all(this.#removing);
   }
 
-  /** What a failure leaves is removed with the next term. Nothing counts with it meanwhile. */
+  /** What a failure leaves is removed with the next term. It counts for nothing meanwhile. */
   #removeOlder(name: string, token: number): void {
     const removing: Promise<void> = this.#terms((terms) => terms.deleteMany({ name, token: { $lt: token } }))
       .then(

@@ -2,26 +2,21 @@
 export interface LeaseTerm {
   /** The number of the term, from 1. It is the fencing token of everything that its holder writes. */
   readonly token: number;
-  /** The node that has begun the term. */
   readonly holder: string;
-  /** The number of its last renewal; 0 at its beginning. */
+  /** 0 at the beginning of the term. */
   readonly renewals: number;
-  /** For how long it lasts after its last renewal. */
   readonly expiryMs: number;
   /** Whether the holder has released it, so that the next term may begin immediately. */
   readonly released: boolean;
 }
 
-/** Names a term. */
 export interface TermId {
-  /** The name of the lease. */
   readonly name: string;
   readonly token: number;
 }
 
-/** What one round of a node writes into all its terms. */
 export interface RoundWrite {
-  /** The number of the round. Each round of a node has a larger one. */
+  /** Each round of a node has a larger one. */
   readonly number: number;
   readonly expiryMs: number;
 }
@@ -31,7 +26,7 @@ export interface RoundWrite {
  * measures by its own clock how long a term was not renewed. Only `NodeLeases` uses it.
  */
 export interface LeaseStore {
-  /** Reads the newest term of every lease, by the lease's name. @throws UnavailableError */
+  /** By the name of the lease. @throws UnavailableError */
   newestOfAll(): Promise<ReadonlyMap<string, LeaseTerm>>;
   /**
    * Begins a term, and removes the older ones of the lease later. After an error the term may have begun nevertheless;
@@ -49,10 +44,7 @@ export interface LeaseStore {
    * @throws UnavailableError
    */
   renewAll(terms: ReadonlyArray<TermId>, round: RoundWrite): Promise<number>;
-  /**
-   * Ends a term. Only its holder may call this.
-   * @throws UnavailableError
-   */
+  /** Ends a term. Only its holder may call this. @throws UnavailableError */
   release(name: string, token: number): Promise<void>;
   close(): Promise<void>;
 }

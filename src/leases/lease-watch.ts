@@ -8,12 +8,11 @@ import type { Leases } from './leases.ts';
 export interface LeaseWatchOptions {
   readonly name: string;
   readonly leases: Pick<Leases, 'look'>;
-  /** Whether this node itself holds the lease now. Then the watch asks nothing. */
+  /** If it does, the watch makes no calls. */
   readonly isHolder: () => boolean;
   readonly log: Logger;
 }
 
-/** How often it looks while it searches for a holder, and otherwise. */
 const searchLookMs = 500;
 const restLookMs = 10_000;
 /**
@@ -116,7 +115,7 @@ export class LeaseWatch {
     this.#seen = newest;
     if (newest === undefined) return;
     if (before === undefined) {
-      // The next look shows whether it is renewed, even if this one took long.
+      // The next look shows whether it is renewed, even if this one was slow.
       this.#searchesUntil = Math.max(this.#searchesUntil, clock.now() + this.#searchMs);
       return;
     }

@@ -5,12 +5,10 @@ import type { TermId } from './lease-store.ts';
 import { crowdedIntervalMs, type Expiry, type Leases, type ObservedTerm, type Renewal } from './leases.ts';
 import { RoundTimes } from './round-times.ts';
 
-/** How long the messages of a call may take. */
 const messagesMs = 200;
-/** The calls of the store of one call over a port: a release waits for a renewal, which may look afterwards. */
+/** A release waits for a renewal, which may look afterwards. */
 const callsOfOne = 3;
 
-/** A call of another thread. */
 type LeaseCall =
   | { readonly kind: 'look' }
   | ({ readonly kind: 'begin'; readonly holder: string } & TermId)
@@ -19,14 +17,10 @@ type LeaseCall =
 
 type LeaseRequest = LeaseCall & { readonly id: number };
 
-/** The answer to a call. */
 interface LeaseAnswer {
   readonly id: number;
-  /** The time limit of the node's next call of the store. */
   readonly callLimitMs: number;
-  /** What a look has found. */
   readonly terms?: ReadonlyMap<string, ObservedTerm>;
-  /** What `begin` and `renew` return. */
   readonly expiry?: Expiry | null;
   readonly failure?: { readonly message: string; readonly isUnavailable: boolean; readonly isLogged: boolean };
 }
@@ -102,7 +96,7 @@ export class LeasesOverPort implements Leases {
     await this.#call({ kind: 'release', name, token });
   }
 
-  /** Ends the calls that wait, too: their time limits would keep the thread from its end. */
+  /** Ends the calls that wait, too: their time limits would keep the thread from ending. */
   close(): void {
     this.#port.close();
     for (const { reject } of this.#waiting.values()) reject(new UnavailableError('The leases are closed.'));

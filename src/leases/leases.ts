@@ -1,6 +1,5 @@
 import type { LeaseTerm, TermId } from './lease-store.ts';
 
-/** The intervals of a node's rounds. */
 export interface LeaseLimits {
   /**
    * How often the holder asks to renew its term. It is a little shorter than the interval of rounds, so that each round
@@ -8,43 +7,40 @@ export interface LeaseLimits {
    */
   readonly renewIntervalMs: number;
   /**
-   * The shortest time between two rounds of a node. Five of them last a little longer than the shortest expiry: the fifth
-   * look after the first one that saw the last renewal finds the term over. So on a fast store a dead holder is replaced
-   * at most six rounds and a few calls of the store after its last renewal.
+   * Minimum time between two rounds of a node. Five of them last a little longer than the shortest expiry: the fifth
+   * look after the first one that saw the last renewal finds the term over. So on a fast store a dead holder is
+   * replaced at most six rounds and a few calls of the store after its last renewal.
    */
   readonly lookIntervalMs: number;
 }
 
 export const defaultLeaseLimits: LeaseLimits = { renewIntervalMs: 280, lookIntervalMs: 300 };
 
-/** The shortest time between two rounds while many of a node wait for answers. */
+/** Minimum time between two rounds while many of a node wait for answers. */
 export const crowdedIntervalMs = 700;
 
-/** The newest term of a lease, as one node has observed it. */
+/** As one node has observed it. */
 export interface ObservedTerm extends LeaseTerm {
-  /** Whether its holder has released it, or has not renewed it for the time of its expiry. It stays over. */
+  /** Released by its holder, or not renewed for the time of its expiry. It stays over. */
   readonly isOver: boolean;
 }
 
-/** A renewal that a holder asks for. */
 export interface Renewal extends TermId {
-  /** The smallest expiry that it may write. The holder counts with this one before the answer. */
+  /** Minimum expiry that it may write. The holder counts with this one before the answer. */
   readonly minExpiryMs: number;
-  /** Whether no renewal of the term was answered yet. Then it begins a round immediately, and a look decides. */
+  /** No renewal of the term was answered yet. Then it begins a round immediately, and a look decides. */
   readonly isFirst: boolean;
 }
 
-/** The expiries of a term that its holder has begun or renewed. */
 export interface Expiry {
-  /** The one that was written. */
   readonly expiryMs: number;
   /** The one that this node would write now: the minimum of the next renewal. */
   readonly nextMs: number;
 }
 
-/** The leases as one node sees them. All threads of the node share its rounds of renewals and looks. */
+/** The leases of one node. All threads of the node share its rounds of renewals and looks. */
 export interface Leases {
-  /** The time limit of one call of the store. It follows how fast the store answers. */
+  /** Follows how fast the store answers. */
   readonly callLimitMs: number;
   /**
    * Makes the node's next round look, and waits for it. It reads the newest terms of all leases.

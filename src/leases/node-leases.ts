@@ -16,20 +16,19 @@ import { Sightings } from './sightings.ts';
 
 export interface NodeLeasesOptions {
   readonly store: LeaseStore;
-  /** Measures the calls. Default: a separate one. */
+  /** Default: a separate one. */
   readonly times?: RoundTimes;
   /** Default: those of `defaultLeaseLimits`. */
   readonly limits?: Partial<LeaseLimits>;
 }
 
-/** The newest terms by the names of their leases. */
+/** By the names of the leases. */
 type Terms = ReadonlyMap<string, ObservedTerm>;
 
-/** What the renewals of a round have written. */
 interface Renewed {
   readonly number: number;
   readonly expiryMs: number;
-  /** What was found after them; null if all were renewed. */
+  /** What was found after the renewals; null if all were renewed. */
   readonly newest: Terms | null;
 }
 
@@ -37,9 +36,7 @@ interface Renewed {
 interface Round {
   /** By name and token. */
   readonly renewals: Map<string, Renewal>;
-  /** Whether a caller waits for a look. */
   isLookWanted: boolean;
-  /** Ends the wait for its beginning. */
   readonly hurried: AbortController;
   readonly renewed: PromiseWithResolvers<Renewed>;
   readonly seen: PromiseWithResolvers<Terms>;
@@ -53,7 +50,7 @@ const maxBlindMs = 30_000;
 
 /** A look that is not answered after this time may be lost, so another one is sent next to it. */
 const patienceMs = 1_000;
-/** While as many rounds wait for answers, others begin less often. */
+/** While this many rounds wait for answers, others begin less often. */
 const maxRunning = 8;
 
 /**
@@ -70,7 +67,6 @@ export class NodeLeases implements Leases {
   #sightings = new Sightings();
   #next: Round | null = null;
   #beganAt = Number.NEGATIVE_INFINITY;
-  /** The number of the last round. */
   #number = 0;
   #isClosed = false;
 
@@ -127,7 +123,6 @@ export class NodeLeases implements Leases {
     await inTime(this.#times.callLimitMs, this.#store.release(name, token));
   }
 
-  /** Ends every wait with an error, and closes the store. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#next?.hurried.abort();
@@ -183,7 +178,6 @@ export class NodeLeases implements Leases {
     return judged;
   }
 
-  /** Makes a call within its limit, and measures it. */
   async #timed<Result>(call: () => Promise<Result>): Promise<Result> {
     if (this.#isClosed) throw new UnavailableError('The leases of this node are closed.');
     const limitMs = this.#times.callLimitMs;

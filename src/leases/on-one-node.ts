@@ -5,12 +5,10 @@ import { runTerm } from './term.ts';
 import { type UnderLeaseOptions, underLease } from './under-lease.ts';
 
 export interface OnOneNodeOptions extends Pick<UnderLeaseOptions, 'name' | 'signal' | 'work'> {
-  /** The leases by which nodes choose one; null if this process is the only one. */
+  /** Null if this process is the only one. */
   readonly leases: Leases | null;
-  /** The name of this node in its lease. */
   readonly node: string;
   readonly log: Logger;
-  /** The log message when the work fails. */
   readonly failureMessage: string;
 }
 

@@ -6,18 +6,15 @@ import { runTerm, type Term, type TermWork } from './term.ts';
 import { type UnderLeaseOptions, underLease } from './under-lease.ts';
 
 export interface OnceOnOneNodeOptions extends Pick<UnderLeaseOptions, 'name' | 'ended' | 'limits'> {
-  /** The leases by which nodes choose one; null if this process is the only one. */
+  /** Null if this process is the only one. */
   readonly leases: Leases | null;
-  /** The name of this node in its lease. */
   readonly node: string;
   readonly log: Logger;
-  /** Ends the work. */
   readonly signal: AbortSignal;
-  /** How long to wait for another node. */
+  /** The limit of the wait for another node. */
   readonly timeoutMs: number;
 }
 
-/** Work with a result. */
 export type WorkInTurn<Result> = (term: Term) => Promise<Result>;
 
 /**
@@ -61,7 +58,6 @@ class LimitedWait implements Disposable {
     this.#begin();
   }
 
-  /** Returns work that stops the wait for as long as it lasts. */
   around(work: TermWork): TermWork {
     return async (term) => {
       clock.clearTimeout(this.#timer);

@@ -1,7 +1,7 @@
 const maxTimes = 32;
 /** A new term lasts as long as the slowest of this number of calls needs. They are those that have just begun it. */
 const firstTimes = 4;
-/** After as many answers failures do not count any more: the answers show how slow the store is. */
+/** After this number of answers, failures no longer count: the answers show how slow the store is. */
 const answersAfterFailure = 8;
 const expiryFactor = 4;
 const maxExpiryMs = 20_000;
@@ -9,7 +9,7 @@ const limitFactor = 3;
 const minCallLimitMs = 1_000;
 const maxCallLimitMs = 15_000;
 
-/** The shortest expiry of a term, and the one of every term that a node of release 0.5.0 holds. */
+/** Minimum expiry of a term. Every term that a node of release 0.5.0 holds has it. */
 export const minExpiryMs = 1_400;
 
 /**
@@ -20,7 +20,6 @@ export class RoundTimes {
   #times: MeasuredTime[] = [];
   #answersSinceFailure = 0;
 
-  /** @param tookMs the time of an answered call */
   add(tookMs: number): void {
     this.#answersSinceFailure += 1;
     if (this.#answersSinceFailure === answersAfterFailure)
@@ -28,10 +27,7 @@ export class RoundTimes {
     this.#note({ tookMs, isFailure: false });
   }
 
-  /**
-   * Notes a call that was not answered. An answer would have taken longer. A quick failure, such as a refused connection,
-   * says nothing.
-   */
+  /** An answer would have taken longer. A quick failure, such as a refused connection, does not count. */
   addFailure(tookMs: number): void {
     if (expiryFactor * tookMs <= this.expiryMs) return;
     this.#answersSinceFailure = 0;
@@ -43,24 +39,22 @@ export class RoundTimes {
     if (this.#times.length > maxTimes) this.#times.shift();
   }
 
-  /** The third-slowest time; the fastest of fewer than three; 0 before the first. */
+  /** The fastest of fewer than three; 0 before the first. */
   get thirdSlowestMs(): number {
     const slowest = this.#times.toSorted((one, other) => other.tookMs - one.tookMs);
     return slowest[Math.min(2, slowest.length - 1)]?.tookMs ?? 0;
   }
 
-  /** For how long a term lasts after a renewal. */
   get expiryMs(): number {
     return within(minExpiryMs, expiryFactor * this.thirdSlowestMs, maxExpiryMs);
   }
 
-  /** For how long a new term lasts before its first renewal. A store that has just become slow counts immediately. */
+  /** A store that has just become slow counts immediately. */
   get firstExpiryMs(): number {
     const newest = this.#times.slice(-firstTimes).map(({ tookMs }) => tookMs);
     return within(this.expiryMs, expiryFactor * Math.max(0, ...newest), maxExpiryMs);
   }
 
-  /** How long a node waits for the answer to one call. */
   get callLimitMs(): number {
     return within(minCallLimitMs, limitFactor * this.thirdSlowestMs, maxCallLimitMs);
   }

@@ -1,7 +1,7 @@
 import type { LeaseTerm } from './lease-store.ts';
 import type { ObservedTerm } from './leases.ts';
 
-/** A renewal of a term, and when this node first saw it. */
+/** When this node first saw a renewal of a term. */
 interface Sighting {
   readonly token: number;
   readonly renewals: number;
@@ -14,7 +14,6 @@ interface Sighting {
  */
 export class Sightings {
   readonly sightings: ReadonlyMap<string, Sighting>;
-  /** The time before the read from which they are. */
   readonly askedAt: number;
 
   constructor(sightings: ReadonlyMap<string, Sighting> = new Map(), askedAt: number = Number.NEGATIVE_INFINITY) {
@@ -22,15 +21,12 @@ export class Sightings {
     this.askedAt = askedAt;
   }
 
-  /** The token of the newest term of a lease; 0 if this node has seen none. */
+  /** 0 if this node has seen no term. */
   tokenOf(name: string): number {
     return this.sightings.get(name)?.token ?? 0;
   }
 
-  /**
-   * Says which terms of a read are over.
-   * @param askedAt the time before the read
-   */
+  /** Returns which terms of a read are over. @param askedAt the time before the read */
   judge(newest: ReadonlyMap<string, LeaseTerm>, askedAt: number): ReadonlyMap<string, ObservedTerm> {
     const isOver = (name: string, term: LeaseTerm) => {
       const sighting = this.sightings.get(name);
@@ -39,7 +35,6 @@ export class Sightings {
     return new Map(Array.from(newest, ([name, term]) => [name, { ...term, isOver: isOver(name, term) }]));
   }
 
-  /** Notes the terms of a read. */
   note(newest: ReadonlyMap<string, LeaseTerm>, askedAt: number, now: number): Sightings {
     // The answer to an older read comes late.
     if (askedAt < this.askedAt) return this;

@@ -28,16 +28,13 @@ export interface Term {
   readonly guard: <Port extends object>(port: Port) => Port;
 }
 
-/** What one node at a time does, until the signal of its term aborts. */
 export type TermWork = (term: Term) => Promise<void>;
 
 export interface TermOptions extends Pick<Term, 'token' | 'signal' | 'isHeld'> {
-  /** The name of the lease, for log lines. */
   readonly name: string;
   readonly log: Logger;
 }
 
-/** How long work has to end after its term. */
 export const endOfTermMs = 10_000;
 
 /**

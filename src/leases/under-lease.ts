@@ -10,25 +10,23 @@ import { KeptTerm } from './kept-term.ts';
 import { defaultLeaseLimits, type LeaseLimits, type Leases } from './leases.ts';
 import { runTerm, type TermWork } from './term.ts';
 
-/** The last term of a node in a lease whose work has ended. */
+/** The last term of a node whose work has ended. */
 export interface EndedTerm {
   /** 0 without one. */
   token: number;
 }
 
 export interface UnderLeaseOptions {
-  /** The name of the lease. */
   readonly name: string;
-  /** The name of this node in the term and in logs. */
+  /** The name of this node in logs, too. */
   readonly holder: string;
   readonly leases: Leases;
   readonly log: Logger;
-  /** Ends the work. */
   readonly signal: AbortSignal;
   readonly work: TermWork;
   /** Remembers across calls which term of this node is over. */
   readonly ended?: EndedTerm;
-  /** Those of `leases`. Default: those of `defaultLeaseLimits`. */
+  /** Default: those of `defaultLeaseLimits`. */
   readonly limits?: Partial<LeaseLimits>;
 }
 
@@ -64,7 +62,7 @@ class Candidate {
     this.#backOff = new BackOff({ firstMs: this.#limits.lookIntervalMs, maxMs: maxPauseMs });
   }
 
-  /** Waits until this node has begun a term. @returns null if the signal aborts first */
+  /** @returns null if the signal aborts first */
   async obtain(): Promise<KeptTerm | null> {
     const { signal } = this.#options;
     while (!signal.aborted) {
@@ -83,7 +81,7 @@ class Candidate {
     return null;
   }
 
-  /** Does the work while the term lasts, once it is known that no other node has begun a newer one. */
+  /** Waits until it is known that no other node has begun a newer one. */
   async hold(kept: KeptTerm): Promise<void> {
     const { name, holder, log, signal, work } = this.#options;
     const { token } = kept;
@@ -105,7 +103,7 @@ class Candidate {
     await delay(this.#limits.lookIntervalMs, signal);
   }
 
-  /** Begins a term if the newest one is over at the next look. @returns null if it is not, or another node was first */
+  /** @returns null if the newest term is not over at the next look, or another node was first */
   async #tryToBegin(): Promise<KeptTerm | null> {
     const { leases, name, holder, log, signal } = this.#options;
     const newest = (await abortable(signal, () => leases.look())).get(name);

@@ -9,11 +9,10 @@ import type { LiveFeed } from './live-feed.ts';
 
 export interface FeedOperationOptions {
   readonly feed: LiveFeed;
-  /** Whether the key in a request's headers is still valid. @throws UnavailableError */
+  /** @throws UnavailableError */
   readonly isKeyValid: (headers: IncomingHttpHeaders) => Promise<boolean>;
 }
 
-/** Creates the operation that opens a live feed. */
 export function createFeedOperation({ feed, isKeyValid }: FeedOperationOptions): StreamingOperation {
   return {
     name: 'follow_events',
@@ -47,7 +46,7 @@ export function createFeedOperation({ feed, isKeyValid }: FeedOperationOptions):
   };
 }
 
-/** Returns the position after which a feed begins; null without one. */
+/** The feed begins after it. Null without the header. */
 function readLastEventId(value: string | string[] | undefined): E.Either<Failure, number | null> {
   if (value === undefined || value === '') return E.right(null);
   const position = typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : Number.NaN;

@@ -4,10 +4,9 @@ import type { Client } from '#exchange/client.ts';
 import { withTimeout } from '#shared/async/timed-waits.ts';
 import { clock, type Timer } from '#shared/clock.ts';
 
-/** The media type of server-sent events (HTML standard, section 9.2). */
+/** Server-sent events (HTML standard, section 9.2). */
 export const eventStreamType = 'text/event-stream';
 
-/** Why a feed ended. */
 export type FeedEnd = 'left' | 'too slow' | 'key not valid' | 'stopping' | 'unavailable';
 
 const reasons: Readonly<Record<Exclude<FeedEnd, 'left'>, string>> = {
@@ -19,22 +18,21 @@ const reasons: Readonly<Record<Exclude<FeedEnd, 'left'>, string>> = {
 
 const headers = ['Content-Type', eventStreamType, 'Cache-Control', 'no-store', 'X-Accel-Buffering', 'no'];
 
-/** The most bytes that may wait for one reader before more of them come. Readers that see the same share them. */
+/** Maximum bytes that may wait for one reader before more of them come. Readers that see the same events share them. */
 const maxQueuedBytes = 1024 * 1024;
-/** The most bytes that are written before the client has read them. */
+/** Maximum bytes that are written before the client has read them. */
 const pieceBytes = 64 * 1024;
 const maxUnreadMs = 30_000;
 
 export interface FeedReaderOptions {
   readonly caller: Caller;
   readonly response: Client;
-  /** Whether its key is still valid. Rejects if that is not known now. */
+  /** Rejects if that is not known now. */
   readonly isKeyValid: () => Promise<boolean>;
-  /** The longest time that written bytes wait for the client. Default 30 s. */
+  /** How long a client may stop reading. Default 30 s. */
   readonly maxUnreadMs?: number;
 }
 
-/** One open feed, with a bounded number of bytes that wait for its client. */
 export class FeedReader {
   readonly caller: Caller;
   readonly #options: FeedReaderOptions;
@@ -43,7 +41,7 @@ export class FeedReader {
   #queuedBytes = 0;
   #end: FeedEnd | null = null;
   #hasStarted = false;
-  /** Whether pushed messages wait for earlier ones. */
+  /** Pushed messages wait for earlier ones. */
   #isHeld = false;
   /** Resolves when the client has read everything or the feed has ended; null while the client may be sent more. */
   #unread: PromiseWithResolvers<void> | null = null;
@@ -56,7 +54,7 @@ export class FeedReader {
     options.response.onDisconnect(() => this.end('left'));
   }
 
-  /** Why the feed has ended; null while it is open. */
+  /** Null while the feed is open. */
   get ended(): Promise<FeedEnd> {
     return this.#ended.promise;
   }
@@ -65,7 +63,7 @@ export class FeedReader {
     return this.#end !== null;
   }
 
-  /** Writes the head and the first message of each feed. A feed that has ended before says so at once. */
+  /** Writes the head and the first message of each feed. A feed that has ended before says so immediately. */
   start(): void {
     if (this.#end === 'left') return;
     this.#hasStarted = true;
@@ -105,7 +103,6 @@ export class FeedReader {
     if (this.#hasStarted && !this.hasEnded && this.#unread === null) this.#send(comment);
   }
 
-  /** Makes pushed messages wait until `release`. */
   hold(): void {
     this.#isHeld = true;
   }
@@ -128,7 +125,7 @@ export class FeedReader {
     }
   }
 
-  /** Ends the feed and drops waiting messages. The client resumes after its last position. */
+  /** Drops waiting messages. The client resumes after its last position. */
   end(reason: FeedEnd): void {
     if (this.hasEnded) return;
     this.#end = reason;
@@ -154,7 +151,7 @@ export class FeedReader {
     }
   }
 
-  /** Writes a piece. If the client is slower, nothing more is sent until it has read everything. */
+  /** If the client is slower, nothing more is sent until it has read everything. */
   #send(piece: Buffer): void {
     const { response, maxUnreadMs: limitMs = maxUnreadMs } = this.#options;
     if (response.write(piece)) return;
@@ -179,26 +176,26 @@ function piecesOf(bytes: Buffer): ReadonlyArray<Buffer> {
   return pieces;
 }
 
-/** How long a client waits before it opens a broken feed again, in ms. */
+/** How long a client waits before it opens a broken feed again. */
 const retryMs = 2_000;
 
-/** The beginning of a feed, with which the client knows at once that it is open. */
+/** The client knows immediately that the feed is open. */
 export const opening = Buffer.from(`: live\nretry: ${retryMs}\n\n`);
 
-/** Returns the message of an audit entry. Its id is the position after which to resume. */
+/** Its id is the position after which to resume. */
 export function entryMessage(entry: AuditEntry): string {
   return `id: ${entry.position}\nevent: ${entry.type}\ndata: ${JSON.stringify(entry)}\n\n`;
 }
 
-/** Returns a comment that shows that the feed is alive, with the position up to which everything was sent. */
+/** With the position up to which everything was sent. */
 export function keepAlive(position: number): Buffer {
   return Buffer.from(`: keep-alive\nid: ${position}\n\n`);
 }
 
-/** A comment that shows that the feed is alive while earlier entries are on their way. */
+/** Shows that the feed is alive while earlier entries are on their way. */
 export const comment = Buffer.from(': keep-alive\n\n');
 
-/** Returns a comment that says why a feed ends. Its reader resumes after the last id. */
+/** The reader resumes after its last id. */
 export function ending(reason: string): Buffer {
   return Buffer.from(`: ${reason}\n\n`);
 }

@@ -24,19 +24,18 @@ export interface LiveFeedOptions {
   readonly past: PastEntries;
   readonly admission: Pick<Admission, 'rooms'>;
   readonly log: Logger;
-  /** How often a comment shows that a feed lives. Default 15 s. */
+  /** Of comments that show that a feed is alive. Default 15 s. */
   readonly keepAliveMs?: number;
-  /** How often the keys of open feeds are checked. Default 500 ms. */
+  /** Of the checks of the keys of open feeds. Default 500 ms. */
   readonly keyCheckMs?: number;
-  /** The longest time that written bytes wait for a client. Default 30 s. */
+  /** How long a client may stop reading. Default 30 s. */
   readonly maxUnreadMs?: number;
 }
 
-/** The request for a feed. */
 export interface FeedRequest {
   readonly caller: Caller;
   readonly response: Client;
-  /** The position after which it begins; null to begin with the next event. */
+  /** Null to begin with the next event. */
   readonly after: number | null;
   readonly isKeyValid: () => Promise<boolean>;
 }
@@ -51,18 +50,16 @@ const eventsOfBatch = 200;
 const joinBelow = 100;
 
 /**
- * Sends each event that histories list to the readers that may see it, when it is stored. All feeds of a node share
- * one follower of the log, which runs while there is a feed. Each entry is made once for all its readers.
+ * Sends each event that histories list to the readers that may see it, when it is stored. All feeds of a node share one
+ * follower of the log, which runs while there is a feed. Each entry is made once for all its readers.
  */
 export class LiveFeed {
   readonly #options: LiveFeedOptions;
   readonly #readers = new Set<FeedReader>();
   readonly #audiences = new Audiences<FeedReader>();
-  /** The readers that get past entries. */
   readonly #replaying = new Set<FeedReader>();
   #follower: Promise<Follower> | null = null;
   #timers: ReadonlyArray<Timer> = [];
-  /** The position of the last batch that was sent. */
   #sentUpTo = 0;
   #hasStopped = false;
 
@@ -70,13 +67,12 @@ export class LiveFeed {
     this.#options = options;
   }
 
-  /** The number of open feeds. */
   get size(): number {
     return this.#readers.size;
   }
 
   /**
-   * Serves a feed until it ends.
+   * Returns when the feed has ended.
    * @returns why it was refused, before anything was written; null if it was served
    * @throws UnavailableError before anything was written
    */
@@ -172,7 +168,7 @@ export class LiveFeed {
     }
   }
 
-  /** Returns the follower of the log, which the first reader starts. @throws UnavailableError */
+  /** The first reader starts it. @throws UnavailableError */
   #follow(): Promise<Follower> {
     const start = () => this.#startFollower();
     this.#follower ??= runFor(serviceOwner, start).catch((error: unknown) => {
@@ -218,7 +214,7 @@ export class LiveFeed {
     this.#sentUpTo = position;
   }
 
-  /** Sends each group its messages in one piece. */
+  /** Each group gets its messages in one piece. */
   #push(events: ReadonlyArray<RecordedEvent>, messages: ReadonlyMap<number, string>): void {
     const texts = new Map<AudienceGroup<FeedReader>, string>();
     for (const event of events) {
@@ -232,7 +228,7 @@ export class LiveFeed {
     }
   }
 
-  /** Makes the entries of events. Events of a stream that cannot be read are left out. */
+  /** Events of a stream that cannot be read are left out. */
   async #entriesOf(events: ReadonlyArray<RecordedEvent>) {
     const { reads, log } = this.#options;
     const ofStreams = [...Map.groupBy(events, ({ stream }) => stream)].map(async ([stream, places]) => {

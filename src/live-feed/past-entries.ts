@@ -15,22 +15,19 @@ export interface PastEntriesOptions {
   readonly documents: Pick<ReadStore, 'list'>;
   readonly reads: EntryReads;
   readonly positions: Pick<Positions, 'passed'>;
-  /** How long a part stays in memory while its client reads. Default 1 s. */
+  /** Of a part in memory while its client reads. Default 1 s. */
   readonly partTimeoutMs?: number;
 }
 
-/** Entries that are written together: 64 KiB at most, or one entry. */
+/** 64 KiB at most, or one entry. */
 interface Piece {
   readonly bytes: Buffer;
   readonly entries: number;
-  /** The position of its last entry. */
   readonly position: number;
 }
 
-/** What was sent of a part of the past. */
 interface SentPart {
   readonly entries: number;
-  /** The position up to which everything was sent; null at the end. */
   readonly upTo: number | null;
 }
 
@@ -38,7 +35,6 @@ const auditCollection = 'audit';
 const auditWaitMs = 2_000;
 const eventsOfPart = 100;
 const maxPieceBytes = 64 * 1024;
-/** How long a part stays in memory while its client reads. */
 const defaultPartTimeoutMs = 1_000;
 
 /**
@@ -60,7 +56,7 @@ export class PastEntries {
   }
 
   /**
-   * Sends the entries between two positions, including the second, as fast as the reader receives them.
+   * Without the entry at `after`, with the one at `until`, as fast as the reader receives them.
    * @returns the number of entries
    * @throws UnavailableError
    */

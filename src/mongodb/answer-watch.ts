@@ -6,7 +6,7 @@ const silentLimits = 2;
 /** A client that the driver has closed is replaced when it is this old: the next one may fare no better. */
 const leastLifeMs = 1_000;
 
-/** Knows since when the server answers nothing that a client sends. */
+/** Measures for how long the server has answered nothing that a client sends. */
 export class AnswerWatch {
   /** When one of the calls after the last answer has had none for too long; null without a call. */
   #silentAt: number | null = null;
@@ -14,18 +14,18 @@ export class AnswerWatch {
   readonly #beganAt = clock.now();
   #isClosed = false;
 
-  /** A call begins. @param limitMs its time limit, which may be longer because earlier calls had no answer */
+  /** @param limitMs its time limit, which may be longer because earlier calls had no answer */
   asked(limitMs: number): void {
     this.#silentAt = Math.min(this.#silentAt ?? Number.POSITIVE_INFINITY, clock.now() + silentLimits * limitMs);
   }
 
-  /** The server has answered a message, perhaps one of a handshake. */
+  /** Also for a message of a handshake. */
   answered(): void {
     this.#silentAt = null;
     this.#answeredAt = clock.now();
   }
 
-  /** The driver has closed the client for good. */
+  /** The driver has closed the client permanently. */
   closed(): void {
     this.#isClosed = true;
   }
@@ -35,7 +35,6 @@ export class AnswerWatch {
     return this.#silentAt !== null && clock.now() >= this.#silentAt;
   }
 
-  /** Whether a message was answered at this moment or later. */
   hasAnsweredSince(moment: number): boolean {
     return this.#answeredAt >= moment;
   }

@@ -6,19 +6,17 @@ const scopes = new AsyncLocalStorage<CallScope>();
 const silenceFactor = 3;
 
 /**
- * A call, as the connections see it that its work uses. The driver cannot cancel work: what still waits for a connection
- * when the call is over would be sent later, perhaps after newer writes.
+ * The call for which a connection works. The driver cannot cancel work: what still waits for a connection when the call
+ * is over would be sent later, perhaps after newer writes.
  */
 export class CallScope {
   readonly limitMs: number;
   #isOver = false;
 
-  /** @param limitMs the time limit of the call */
   constructor(limitMs: number) {
     this.limitMs = limitMs;
   }
 
-  /** The call whose work runs now. */
   static get current(): CallScope | undefined {
     return scopes.getStore();
   }
@@ -36,7 +34,6 @@ export class CallScope {
     return scopes.run(this, work);
   }
 
-  /** Nobody waits for the call any more. */
   end(): void {
     this.#isOver = true;
   }

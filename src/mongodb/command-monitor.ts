@@ -1,6 +1,6 @@
 import type { MongoClient } from 'mongodb';
 
-/** A command that has ended. It contains nothing of what the command says. */
+/** It contains nothing of what the command says. */
 export interface EndedCommand {
   /** One of `knownCommands`, or `other`. */
   readonly command: string;
@@ -10,10 +10,10 @@ export interface EndedCommand {
   readonly milliseconds: number;
 }
 
-/** Receives each command that has ended. It never throws. */
+/** It never throws. */
 export type OnCommand = (ended: EndedCommand) => void;
 
-/** The commands with a name of their own in metrics, which therefore have few labels. */
+/** The commands with a name of their own in metrics, to keep labels few. */
 const knownCommands: ReadonlySet<string> = new Set([
   'aggregate',
   'buildInfo',
@@ -33,7 +33,7 @@ const knownCommands: ReadonlySet<string> = new Set([
   'update',
 ]);
 
-/** Reports each command of a client that was made with `monitorCommands`. */
+/** The client must be made with `monitorCommands`. */
 export function monitorCommands(client: MongoClient, onCommand: OnCommand): void {
   const report =
     (outcome: EndedCommand['outcome']) =>

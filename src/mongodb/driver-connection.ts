@@ -9,11 +9,11 @@ import { isOfServer } from './mongodb-failure.ts';
 /** An answer of the server, even a refusal. */
 export interface ServerAnswer {
   readonly tookMs: number;
-  /** Whether it answers one of the smallest commands: a ping, or a step of the handshake of a connection. */
+  /** It answers a ping, or a step of the handshake of a connection. */
   readonly isSmall: boolean;
 }
 
-/** Receives each answer. It never throws. */
+/** It never throws. */
 export type OnAnswer = (answer: ServerAnswer) => void;
 
 type ConnectionClass = new (stream: Duplex, options: object) => ConnectionOfDriver;
@@ -21,7 +21,7 @@ type ConnectionClass = new (stream: Duplex, options: object) => ConnectionOfDriv
 interface ConnectionOfDriver {
   /** A number; a text for a connection that monitors its server. */
   readonly id: unknown;
-  /** Whether the handshake is over. */
+  /** The handshake is over. */
   readonly established: boolean;
   command(namespace: object, command: object, options: object, answerType?: unknown): Promise<unknown>;
 }
@@ -65,7 +65,6 @@ function endWritesWhenClosed(stream: Duplex): void {
   stream.once('close', () => stream.emit('drain'));
 }
 
-/** Returns the type of the connections of one client, whose answers are reported. */
 export function connectionTypeFor(onAnswer: OnAnswer): typeof DriverConnection {
   return class extends DriverConnection {
     override async command(namespace: object, command: object, options: object, answerType?: unknown) {

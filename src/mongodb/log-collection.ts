@@ -2,14 +2,12 @@ import type { Collection, Filter, IndexSpecification, OptionalUnlessRequiredId }
 import { MongoDbConnection, type MongoDbConnectionOptions } from './mongodb-connection.ts';
 import { areDuplicates } from './mongodb-failure.ts';
 
-/** What every document of a log has. */
 export interface LogDocument {
   readonly _id: string;
   /** In ms since 1970. */
   readonly at: number;
 }
 
-/** The sort order of a list, newest first. */
 export const newestFirst = { at: -1, _id: -1 } as const;
 
 /** A collection to which every node adds documents, and whose old ones are removed. */
@@ -26,12 +24,12 @@ export class LogCollection<Document extends LogDocument> {
     this.#indexes = indexes;
   }
 
-  /** Calls the database. @throws as `MongoDbConnection.call` */
+  /** @throws as `MongoDbConnection.call` */
   call<Result>(work: (documents: Collection<Document>) => Promise<Result>): Promise<Result> {
     return this.#connection.call((database) => work(database.collection<Document>(this.#name)));
   }
 
-  /** Inserts documents. Those that are stored already are ignored. @throws UnavailableError */
+  /** Documents that are stored already are ignored. @throws UnavailableError */
   async insert(added: ReadonlyArray<OptionalUnlessRequiredId<Document>>): Promise<void> {
     await this.#ensureIndexes();
     if (added.length === 0) return;
@@ -44,7 +42,7 @@ export class LogCollection<Document extends LogDocument> {
     });
   }
 
-  /** Removes the documents before a time (RFC 3339). @throws UnavailableError */
+  /** @param time RFC 3339 @throws UnavailableError */
   async removeBefore(time: string): Promise<void> {
     const old = { at: { $lt: Date.parse(time) } } as Filter<Document>;
     await this.call((documents) => documents.deleteMany(old));
@@ -67,7 +65,6 @@ export class LogCollection<Document extends LogDocument> {
   }
 }
 
-/** Returns the filter for the documents before a place in the order of time. */
 export function before<Document extends LogDocument>(place: {
   readonly order: number;
   readonly id: string;

@@ -11,21 +11,21 @@ import { causeOf, isOfServer } from './mongodb-failure.ts';
 const defaultProbeTimeoutMs = 500;
 /** How long a client for probes is kept after a probe. */
 const keepProberMs = 30_000;
-/** The shortest time between two lines about replaced clients. */
+/** Minimum time between two log lines about replaced clients. */
 const lineEveryMs = 60_000;
-/** Maximum number of clients whose probes are not answered yet. */
 const maxProbers = 12;
 
 export interface MongoDbAvailabilityOptions {
-  /** The address, as connections have it. */
   readonly url: string;
-  /** The operator's name of the address: the variable that contains it. Default `its URL`. */
+  /** The variable that contains the address, for messages. Default `its URL`. */
   readonly urlName?: string;
-  /** The shortest silence after which the server counts as unavailable. Default 500 ms. */
+  /** Minimum silence after which the server counts as unavailable. Default 500 ms. */
   readonly probeTimeoutMs?: number;
-  /** Gets a line when a client was replaced, when the server becomes unavailable, and when it recovers. Default: no log. */
+  /**
+   * Gets a line when a client was replaced, when the server becomes unavailable, and when it recovers. Default: no log.
+   */
   readonly log?: Logger;
-  /** Whether it logs outages. The availability of another thread may do that. Default true. */
+  /** False if the availability of another thread logs them. Default true. */
   readonly logsOutages?: boolean;
   /** Receives each ended command of a probe. Default: nothing does. */
   readonly onCommand?: OnCommand;
@@ -33,28 +33,23 @@ export interface MongoDbAvailabilityOptions {
   readonly keepProberMs?: number;
 }
 
-/** A holder of connections that an outage may break. */
 export interface ConnectionHolder {
   /**
    * Makes sure that calls reach the server after an outage. Never throws.
    * @param tookMs the time until the server's answer
    */
   ensureUsable(tookMs: number): Promise<void>;
-  /**
-   * The server has answered a ping. Never throws.
-   * @param tookMs the time until its answer
-   */
+  /** The server has answered a ping. Never throws. @param tookMs the time until its answer */
   serverAnswered(tookMs: number): void;
 }
 
 /**
- * The availability of a MongoDB, shared by all connections of a thread to its address. An outage is over when the
- * calls of all connections reach the server again.
+ * Shared by all connections of a thread to an address. An outage is over when the calls of all of them reach the server
+ * again.
  */
 export class MongoDbAvailability {
   readonly state: Availability;
   readonly elections: ElectionLog;
-  /** The operator's name of the address. */
   readonly urlName: string;
   readonly #url: string;
   readonly #onCommand: OnCommand | undefined;
@@ -62,9 +57,7 @@ export class MongoDbAvailability {
   readonly #keepProberMs: number;
   readonly #holders = new Set<ConnectionHolder>();
   readonly #probers = new Set<Prober>();
-  /** The prober of the last answered probe, whose connection is open for the next one. */
   #idleProber: Prober | null = null;
-  /** Ends the idle prober. */
   #endIdle: Timer | undefined;
 
   constructor(options: MongoDbAvailabilityOptions) {
@@ -90,7 +83,7 @@ export class MongoDbAvailability {
     });
   }
 
-  /** Adds a holder of connections. @returns a function that removes it */
+  /** @returns a function that removes the holder */
   add(holder: ConnectionHolder): () => void {
     this.#holders.add(holder);
     return () => this.#holders.delete(holder);
@@ -102,7 +95,6 @@ export class MongoDbAvailability {
     this.#replacements.write('replaced', {}, message);
   }
 
-  /** Stops probing. */
   async close(): Promise<void> {
     this.#replacements.close();
     const probing = this.state.close();
@@ -140,7 +132,7 @@ export class MongoDbAvailability {
     this.#endIdle = clock.setTimeout(() => void this.#end(prober), this.#keepProberMs).unref();
   }
 
-  /** Creates a client for probes. The clients of the holders may be broken although the server has recovered. */
+  /** The clients of the holders may be broken although the server has recovered. */
   #newProber(timeoutMs: number): Prober {
     const [oldest] = this.#probers;
     if (oldest !== undefined && this.#probers.size >= maxProbers) void this.#end(oldest);
@@ -163,12 +155,10 @@ export class MongoDbAvailability {
   }
 }
 
-/** A client for probes. */
 interface Prober {
   readonly client: MongoClient;
   /** Rejects with the cause as soon as no host is reachable. A call itself would wait until its time limit. */
   readonly unreachable: Promise<never>;
-  /** How long its last answer took. */
   answerMs: number;
 }
 
@@ -201,7 +191,6 @@ export class ElectionLog {
     this.#log = log;
   }
 
-  /** A call was refused. */
   refused(): void {
     this.#refusedAt = clock.now();
     this.#since ??= this.#refusedAt;
@@ -210,7 +199,6 @@ export class ElectionLog {
     this.#log?.warn({}, 'MongoDB refuses calls, because it has no primary; they are repeated until it has one');
   }
 
-  /** A call was answered. */
   answered(): void {
     if (this.#since === null || clock.now() - this.#refusedAt < quietMs) return;
     this.#since = null;

@@ -6,7 +6,7 @@ import { connectionTypeFor, type DriverConnection, type OnAnswer } from './drive
 
 const closeTimeoutMs = 2000;
 const defaultMaxPoolSize = 20;
-/** How long a connection is kept that no call uses. */
+/** How long an idle connection is kept. */
 const maxIdleMs = 30_000;
 /** How soon the driver checks an unreachable server again for a waiting call. */
 const checkAgainAfterMs = 100;
@@ -20,13 +20,13 @@ const defaultDatabase = 'switchyard';
 const defaultStepMs = 20_000;
 
 export interface ClientOptions {
-  /** The driver's limit of each step of a call. Default 20 s. */
+  /** Of each step of a call. Default 20 s. */
   readonly stepMs?: number;
-  /** The most connections at the same time, in addition to those that monitor the servers. Default 20. */
+  /** In addition to the connections that monitor the servers. Default 20. */
   readonly maxPoolSize?: number;
-  /** Receives each command that has ended. Default: the driver does not monitor commands. */
+  /** Default: the driver does not monitor commands. */
   readonly onCommand?: OnCommand;
-  /** Receives each answer of the server, but for those to monitors. Default: nothing does. */
+  /** Receives each answer of the server, except those to monitors. Default: nothing does. */
   readonly onAnswer?: OnAnswer;
 }
 
@@ -50,7 +50,7 @@ export function clientFor(url: string, options: ClientOptions): MongoClient {
   }
 }
 
-/** The driver's options. It has `connectionType` too, but its types do not show it. */
+/** The driver has `connectionType`, but its types do not show it. */
 type DriverOptions = MongoClientOptions & { readonly connectionType: typeof DriverConnection };
 
 /** Returns the database that an address names. */
@@ -59,7 +59,7 @@ export function databaseOf(url: string): string {
   return named === undefined ? defaultDatabase : decodeURIComponent(named);
 }
 
-/** Sends the smallest command to the server. @throws the driver's errors */
+/** @throws the driver's errors */
 export function ping(client: MongoClient): Promise<unknown> {
   return client.db('admin').command({ ping: 1 });
 }

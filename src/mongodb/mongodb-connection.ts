@@ -1,14 +1,13 @@
 import type { Db } from 'mongodb';
 import { closedError, type MongoDbClientOptions, ReconnectingClient } from './reconnecting-client.ts';
 
-/** How a store reaches its database: with a client of its own, or over a connection that its owner closes later. */
+/** Either with a client of its own, or over a connection that its owner closes later. */
 export type MongoDbConnectionOptions = MongoDbClientOptions | { readonly connection: MongoDbConnection };
 
 /** A bounded pool of connections to one database. It connects at the first call, and reconnects after an outage. */
 export class MongoDbConnection {
   readonly #client: ReconnectingClient;
   readonly #isOwner: boolean;
-  /** Ends each running call. */
   readonly #running = new Set<(error: Error) => void>();
   #closed = false;
 
@@ -33,15 +32,12 @@ export class MongoDbConnection {
     }
   }
 
-  /**
-   * Returns the most updates of one command.
-   * @throws UnavailableError
-   */
+  /** Maximum updates of one command. @throws UnavailableError */
   maxUpdates(): Promise<number> {
     return this.#client.maxUpdates();
   }
 
-  /** Returns the names of the database's collections. @throws UnavailableError */
+  /** @throws UnavailableError */
   async collectionNames(): Promise<ReadonlyArray<string>> {
     const found = await this.call((database) => database.listCollections({}, { nameOnly: true }).toArray());
     return found.map(({ name }) => name);

@@ -43,18 +43,14 @@ const passingCodes = new Set([
   14031, // OutOfDiskSpace
 ]);
 
-/** Those with which a server refuses calls because it is not the primary, or ceases to be it. */
+/** With these codes a server refuses calls because it is not the primary, or ceases to be it. */
 const electionCodes = new Set<unknown>([91, 189, 10107, 11600, 11602, 13435, 13436]);
 
-/** Returns the error of calls while the server is known to be unavailable. */
 export function awayError({ detail }: UnavailableCause): UnavailableError {
   return new UnavailableError(`MongoDB cannot be used: ${detail}.`, undefined, true);
 }
 
-/**
- * Returns the cause of a failed probe. The driver's texts may contain addresses, so none is passed on.
- * @param urlName the operator's name of the address
- */
+/** The driver's texts may contain addresses, so none is passed on. @param urlName the operator's name of the address */
 export function causeOf(failure: unknown, urlName: string): UnavailableCause {
   const text = textOf(failure);
   const detail = knownCauses.find(({ pattern }) => pattern.test(text))?.detail ?? defaultDetail;
@@ -112,25 +108,25 @@ export function namedFailure(error: unknown, urlName: string): unknown {
   return new UnavailableError(message, undefined, isElection(error) || error instanceof MongoNetworkError);
 }
 
-/** Whether a server refuses a call because its replica set has no primary just now. */
+/** Its replica set has no primary just now. */
 export function isElection(error: unknown): boolean {
   return error instanceof MongoServerError && electionCodes.has(error.code);
 }
 
-/** Whether a call failed because the driver has closed its client, which never works again. */
+/** The driver has closed the client of the call, which never works again. */
 export function isOfClosedClient(error: unknown): boolean {
   return [MongoNotConnectedError, MongoTopologyClosedError, MongoClientClosedError].some(
     (kind) => error instanceof kind,
   );
 }
 
-/** Whether a failure is an answer of the server, even a refusal. */
+/** Also a refusal. */
 export function isOfServer(error: unknown): boolean {
   if (error instanceof MongoBulkWriteError && metBy(error) instanceof Error) return isOfServer(metBy(error));
   return error instanceof MongoServerError;
 }
 
-/** Whether a bulk write failed only because documents existed already. */
+/** The bulk write failed only because documents existed already. */
 export function areDuplicates(error: unknown): boolean {
   if (!(error instanceof MongoBulkWriteError) || isUnconfirmed(error)) return false;
   return codesOf(error).every((code) => code === duplicateKey);
@@ -163,18 +159,15 @@ function passes(error: unknown): error is Error {
 }
 
 /**
- * Whether the server has written and cannot say that enough members have the write. It may be lost, so it is sent
- * again, whatever the code of the error.
+ * The server has written and cannot say that enough members have the write. It may be lost, so it is sent again,
+ * whatever the code of the error.
  */
 function isUnconfirmed(error: Error): boolean {
   if (error instanceof MongoBulkWriteError) return error.result?.getWriteConcernError() !== undefined;
   return error instanceof MongoWriteConcernError;
 }
 
-/**
- * Whether the failure of a bulk write is temporary. The driver wraps all its errors. For a broken connection the
- * wrapper has no code.
- */
+/** The driver wraps all its errors. For a broken connection the wrapper has no code. */
 function bulkPasses(error: MongoBulkWriteError): boolean {
   const met = metBy(error);
   return met instanceof Error ? passes(met) : codesOf(error).every(isPassingCode);
@@ -184,7 +177,7 @@ function metBy({ errorResponse }: MongoBulkWriteError): unknown {
   return errorResponse;
 }
 
-/** Returns the error codes of a bulk write: of the first error, and of each single write. */
+/** Of the first error, and of each single write. */
 function codesOf({ code, writeErrors }: MongoBulkWriteError): ReadonlyArray<unknown> {
   return [code, ...[writeErrors].flat().map((one) => one.code)];
 }
@@ -194,10 +187,10 @@ function isPassingCode(code: unknown): boolean {
 }
 
 /**
- * The server's error code for a document whose key exists already, for example because two writers create it at once.
+ * The server's error code for a document whose key exists already, for example because two writers create it at the
+ * same time.
  */
 
-/** Whether a call failed because its document exists already. */
 export function isDuplicateKey(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === duplicateKey;
 }

@@ -27,17 +27,15 @@ const maxClosing = 3;
 const maxUpdates = 1000;
 const maxFerretDbUpdates = 5;
 
-/** The options of the client of one database. */
 export interface MongoDbClientOptions extends Omit<ClientOptions, 'stepMs' | 'onAnswer'> {
   /** `mongodb://…` or `mongodb+srv://…`. Its path names the database; default `switchyard`. */
   readonly url: string;
-  /** The time limit of a whole call, including the search for the server. A function is asked for each. Default 5 s. */
+  /** Of a whole call, including the search for the server. A function is called for each. Default 5 s. */
   readonly timeoutMs?: number | (() => number);
-  /** The shared availability of the address, which outlives the client. Default: a separate one. */
+  /** Shared by all clients of the address, and outlives this one. Default: a separate one. */
   readonly availability?: MongoDbAvailability;
 }
 
-/** The client that calls use now. */
 interface UsedClient {
   readonly client: MongoClient;
   readonly database: Db;
@@ -53,13 +51,11 @@ export class ReconnectingClient {
   readonly #options: ClientOptions;
   readonly #limitMs: () => number;
   readonly #availability: MongoDbAvailability;
-  /** Leaves the shared availability. */
   readonly #leave: () => void | Promise<void>;
   #used: UsedClient;
   #maxUpdates: number | null = null;
   #closed = false;
   #checking: Promise<void> | null = null;
-  /** How many replaced clients are not closed yet. */
   #closing = 0;
 
   /** @throws StartupError for a malformed address, without secrets in the message */
@@ -120,8 +116,8 @@ export class ReconnectingClient {
   }
 
   /**
-   * Returns the most updates of one command. FerretDB keeps a connection of its pool of 100 for each until the command
-   * ends, and never answers when the pool is empty.
+   * Maximum updates of one command. FerretDB keeps a connection of its pool of 100 for each until the command ends, and
+   * never answers when the pool is empty.
    * @throws UnavailableError
    */
   async maxUpdates(): Promise<number> {
@@ -195,20 +191,15 @@ export class ReconnectingClient {
   }
 }
 
-/** Returns the error of calls of a connection that is closed. */
 export function closedError(): UnavailableError {
   return new UnavailableError('The connection to MongoDB is closed.');
 }
 
-/**
- * Waits for work up to a time limit. It does not wait for late work.
- * @throws UnavailableError after the time limit; what the work throws
- */
+/** It does not wait for late work. @throws UnavailableError after the time limit; what the work throws */
 function within<Result>(milliseconds: number, work: Promise<Result>): Promise<Result> {
   return withTimeoutError(milliseconds, work, () => new UnavailableError('MongoDB does not answer in time.'));
 }
 
-/** The pauses after the second and later failures in a row. */
 const pauses = { firstMs: 20, maxMs: 1000 };
 /** How long a call is repeated: a little longer than an election takes. */
 const maxRepeatedMs = 12_000;
@@ -216,7 +207,7 @@ const maxRepeatedMs = 12_000;
 const never = new AbortController().signal;
 
 /**
- * Makes a call until the server answers it, because a failed call may have been executed or not. Repeats it at once
+ * Makes a call until the server answers it, because a failed call may have been executed or not. Repeats it immediately
  * after the first failure, because most failures concern a single connection, and then with pauses.
  * @param call must be harmless when it is executed several times
  * @param signal ends the repetition. Default: it never ends early

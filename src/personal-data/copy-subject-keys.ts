@@ -2,9 +2,8 @@ import type { SubjectKeys } from './subject-keys.ts';
 
 const pageSubjects = 500;
 
-/** The result of a copy. */
 export interface CopiedKeys {
-  /** The keys that are in the target now. */
+  /** In the target now. */
   readonly keys: number;
   /** The subjects whose keys are destroyed in the source and now in the target. */
   readonly destroyed: number;
@@ -13,8 +12,7 @@ export interface CopiedKeys {
 }
 
 /**
- * Copies all keys of one store to another. A key that is destroyed in either is destroyed in the target. The copy may
- * be repeated.
+ * A key that is destroyed in either store is destroyed in the target. The copy may be repeated.
  * @throws UnavailableError
  */
 export async function copySubjectKeys(from: SubjectKeys, to: SubjectKeys): Promise<CopiedKeys> {

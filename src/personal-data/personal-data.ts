@@ -4,13 +4,13 @@ import type { Logger } from '#shared/logging/logger.ts';
 import { openText, sealText } from './sealed-text.ts';
 import { type SubjectKeys, subjectKeyBytes } from './subject-keys.ts';
 
-/** Decrypts a text of a subject. The field is the name with which the text was sealed. */
+/** The field is the name with which the text was sealed. */
 export type PersonalReader = (subject: string, field: string, text: PersonalText) => string;
 
 /** Replaces the keyed hash of an input whose subject's data was erased. */
 export const erasedHash = '';
 
-/** The most subjects whose unreadable texts are logged, so that a lost store of keys does not fill the log. */
+/** Maximum subjects whose unreadable texts are logged, so that a lost store of keys does not fill the log. */
 const maxLogged = 100;
 
 /** Encrypts and decrypts personal texts, with a separate key for each subject. */
@@ -71,7 +71,6 @@ export class PersonalTexts {
   }
 }
 
-/** The personal data of all subjects, with the stored keys. */
 export class PersonalData extends PersonalTexts {
   readonly #stored: Pick<SubjectKeys, 'find' | 'adopt' | 'destroy'>;
   readonly #reportOnce: (subject: string) => void;
@@ -87,19 +86,18 @@ export class PersonalData extends PersonalTexts {
     this.#reportOnce = report;
   }
 
-  /** Begins an attempt at a command: its keys, and the texts that are sealed with them. */
   beginAttempt(): { readonly newKeys: NewSubjectKeys; readonly personalTexts: PersonalTexts } {
     const newKeys = new NewSubjectKeys(this.#stored);
     return { newKeys, personalTexts: new PersonalTexts(newKeys, this.#reportOnce) };
   }
 
-  /** Makes every text of a subject permanently unreadable. It may be called again. @throws UnavailableError */
+  /** Permanent. It may be called again. @throws UnavailableError */
   erase(subject: string): Promise<void> {
     return this.#stored.destroy(subject);
   }
 }
 
-/** Returns a function that logs each subject once. */
+/** Logs each subject once. */
 function reporterOf(log: Pick<Logger, 'error'> | null): (subject: string) => void {
   const logged = new Set<string>();
   return (subject) => {
@@ -121,17 +119,17 @@ export class NewSubjectKeys implements Pick<SubjectKeys, 'obtain' | 'find'> {
     this.#stored = stored;
   }
 
-  /** Whether a subject's key was made by this attempt and is not stored. */
+  /** This attempt has made the key, and it is not stored. */
   has(subject: string): boolean {
     return this.#made.has(subject);
   }
 
-  /** Whether a subject has a stored key: not one that was lost or destroyed. @throws UnavailableError */
+  /** False for a key that was lost or destroyed. @throws UnavailableError */
   async isStored(subject: string): Promise<boolean> {
     return (await this.#stored.find([subject])).has(subject);
   }
 
-  /** Returns the subject's key, and makes it if there is none. @throws UnavailableError */
+  /** Makes the key if there is none. @throws UnavailableError */
   async obtain(subject: string): Promise<Uint8Array> {
     const known = (await this.find([subject])).get(subject);
     if (known !== undefined) return known;

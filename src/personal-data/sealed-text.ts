@@ -3,7 +3,7 @@ import type { SealedText } from '#domain/shared/personal-data.ts';
 
 const nonceBytes = 12;
 const tagBytes = 16;
-/** How many bytes are added to a text when it is sealed, before it is written in Base64. */
+/** Added to a text when it is sealed, before it is written in Base64. */
 export const sealingBytes = nonceBytes + tagBytes;
 
 /** What a sealed text is bound to. It cannot be opened in another place. */
@@ -26,7 +26,7 @@ function bytesOf({ subject, field }: TextPlace): Buffer {
   return Buffer.from(`${subject}\n${field}`);
 }
 
-/** Seals a text (AES-256-GCM). */
+/** AES-256-GCM. */
 export function sealText(key: Uint8Array, place: TextPlace, text: string): SealedText {
   const nonce = randomBytes(nonceBytes);
   const options = { authTagLength: tagBytes };
@@ -35,7 +35,7 @@ export function sealText(key: Uint8Array, place: TextPlace, text: string): Seale
   return { ciphertext: Buffer.concat(parts).toString('base64url') };
 }
 
-/** Opens a sealed text; null if the key cannot open it in this place. */
+/** Null if the key cannot open it in this place. */
 export function openText(key: Uint8Array, place: TextPlace, sealed: SealedText): string | null {
   return openBytes(key, place, sealed)?.toString('utf8') ?? null;
 }

@@ -9,13 +9,13 @@ const keysName = 'subjectKeys';
 interface KeyRecord {
   /** The subject. */
   readonly _id: string;
-  /** The key; null after it was destroyed. */
+  /** Null after it was destroyed. */
   readonly secret: Binary | null;
 }
 
 /**
- * Opens keys on MongoDB, in a separate collection. The server's journal, oplog and backups may still contain a
- * destroyed key until they expire, which is the operator's task.
+ * Keys have a collection of their own. The server's journal, oplog and backups may still contain a destroyed key until
+ * they expire, which is the operator's task.
  */
 export function openMongoDbSubjectKeys(options: MongoDbConnectionOptions): SubjectKeys {
   const connection = new MongoDbConnection(options);
@@ -38,7 +38,7 @@ export function openMongoDbSubjectKeys(options: MongoDbConnectionOptions): Subje
   const insert = (subject: string, key: Uint8Array) =>
     connection.call((database) =>
       make(database, subject, key).catch((error: unknown) => {
-        // When two callers create the same document at once, one of them gets a duplicate-key error.
+        // When two callers create the same document at the same time, one of them gets a duplicate-key error.
         if (!isDuplicateKey(error)) throw error;
         return make(database, subject, key);
       }),

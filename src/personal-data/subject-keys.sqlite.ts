@@ -20,9 +20,9 @@ const findSql = 'SELECT subject, secret FROM subjectKeys WHERE subject IN (SELEC
 const pageSql = 'SELECT subject, secret FROM subjectKeys WHERE subject > ? ORDER BY subject LIMIT ?';
 
 /**
- * Opens keys in a SQLite file that only its owner can read. A key is on the disk before it is returned. A destroyed key leaves no byte in the file:
- * rows are only added at the end, so SQLite never copies a page with a key; a key is overwritten in place with as many
- * zeros; and the write-ahead log with the key is emptied before the destruction is answered.
+ * Opens keys in a SQLite file that only its owner can read. A key is on the disk before it is returned. A destroyed key
+ * leaves no byte in the file: rows are only added at the end (see `schema`); a key is overwritten in place with zeros;
+ * and the write-ahead log with the key is emptied before the destruction is answered.
  * @throws StartupError for any other file, which stays unchanged, and for a file that cannot be opened
  */
 export function openSqliteSubjectKeys(options: SqliteStoreOptions): SubjectKeys {

@@ -1,4 +1,4 @@
-/** The bytes of a key: AES-256. */
+/** AES-256. */
 export const subjectKeyBytes = 32;
 
 /**
@@ -13,7 +13,7 @@ export interface SubjectKeys {
    * @throws UnavailableError
    */
   obtain(subject: string): Promise<Uint8Array | null>;
-  /** Returns the keys of those subjects that have one. @throws UnavailableError */
+  /** Only of those subjects that have one. @throws UnavailableError */
   find(subjects: ReadonlyArray<string>): Promise<ReadonlyMap<string, Uint8Array>>;
   /**
    * Permanently destroys the subject's key, whether or not it had one. It is durable, and may be called again.

@@ -12,37 +12,33 @@ import type { Logger } from '#shared/logging/logger.ts';
 import { OutageLog } from '#shared/logging/outage-log.ts';
 import type { FollowedPosition, FollowerInfo, FollowerKind, PositionSink, Positions } from './positions.ts';
 
-/** What one poll of the shared stores returns. */
 export interface PolledPositions {
-  /** What the node that runs the projections published last; null when none has yet. */
+  /** By the node that runs the projections; null when none has yet. */
   readonly published: PublishedPositions | null;
   /** What the node that runs the processes has stored about this log; null without a record. */
   readonly processes: ProcessesRecord | null;
 }
 
-/** Reads the positions from stores that several nodes share. */
 export interface PositionSource {
   /** @throws UnavailableError */
   poll(): Promise<PolledPositions>;
 }
 
-/** How often the stores are polled, and when the node that runs projections and processes counts as dead; in milliseconds. */
+/** In milliseconds. `silence` decides when the node that runs projections and processes counts as dead. */
 export interface PollLimits {
-  /** The interval while a caller waits. Default 10. */
+  /** While a caller waits. Default 10. */
   readonly busy: number;
-  /** The interval while no caller waits. Default 1000. */
+  /** While no caller waits. Default 1000. */
   readonly idle: number;
-  /** The pause after a failure. Default 500. */
+  /** After a failure. Default 500. */
   readonly failed: number;
-  /** The time without a publication; longer than a takeover by another node takes. Default 4000. */
+  /** Without a publication. Longer than a takeover by another node takes. Default 4000. */
   readonly silence: number;
 }
 
-/** The default intervals of a poll. */
 export const defaultPollLimits: PollLimits = { busy: 10, idle: 1000, failed: 500, silence: 4000 };
 
 export interface PositionPollOptions {
-  /** Receives the positions. */
   readonly positions: Positions;
   readonly source: PositionSource;
   /** Called after each poll, before the next one. What it throws counts as a failure of the poll. */
@@ -74,12 +70,10 @@ export class PositionPoll implements PositionSink {
    * stores, and a late write of the store may bring an older record back for a moment.
    */
   readonly #known: Record<FollowerKind, Followed> = { projection: none, process: none };
-  /** Ends the pause between two polls. */
   #wake = new AbortController();
   #running: Promise<void> = Promise.resolve();
-  /** The last publication of the projections' positions; null without one. */
   #published: PublishedPositions | null = null;
-  /** The time of the last new publication, on this node's clock. */
+  /** On this node's clock. */
   #heardAt = Number.NEGATIVE_INFINITY;
   #isAlive = false;
   #answers = false;
@@ -94,25 +88,23 @@ export class PositionPoll implements PositionSink {
     });
   }
 
-  /** Whether the last poll was answered. */
   get answers(): boolean {
     return this.#answers;
   }
 
-  /** When the last answered poll was sent, on this process's clock. */
   get answeredAt(): number {
     return this.#answeredAt;
   }
 
   /**
-   * Whether the node that runs the projections is alive: a second publication was seen, and the last one is not old.
-   * The first one may come from a node that is long dead.
+   * The node that runs the projections is alive if a second publication was seen, and the last one is not old. The
+   * first one may come from a node that died long ago.
    */
   get isAlive(): boolean {
     return this.#isAlive && !this.#isSilent();
   }
 
-  /** Starts to poll. @returns after the first poll, whether or not it has succeeded */
+  /** Returns after the first poll, whether or not it has succeeded. */
   async start(): Promise<void> {
     await this.#poll();
     this.#running = this.#run();
@@ -138,7 +130,6 @@ export class PositionPoll implements PositionSink {
     this.#options.positions.recordEffect(process, causePosition, appendedPosition);
   }
 
-  /** Stops to poll. */
   async close(): Promise<void> {
     this.#unsubscribe();
     this.#closing.abort();
@@ -155,12 +146,11 @@ export class PositionPoll implements PositionSink {
     }
   }
 
-  /** Whether a caller waits for something that runs on another node. What runs here is reported at once. */
+  /** What runs on this node is reported immediately, so it needs no poll. */
   #isAwaited(): boolean {
     return this.#options.positions.isWaitingFor((kind, name) => !this.#isOwn(kind, name));
   }
 
-  /** Whether this node runs a follower, unless another node has got further. */
   #isOwn(kind: FollowerKind, name: string): boolean {
     const own = this.#own[kind].get(name);
     const polled = this.#polled[kind].get(name);
@@ -231,7 +221,7 @@ function processesIn({ checkpoints, liveFrom }: ProcessesRecord): Followed {
   );
 }
 
-/** Joins two maps. Of two equal positions of a follower that of this node is newer. */
+/** Of two equal positions of a follower the one of this node is newer. */
 function newestOf(own: Followed, polled: Followed): Followed {
   if (own.size === 0) return polled;
   const newest = new Map(polled);
@@ -242,7 +232,6 @@ function newestOf(own: Followed, polled: Followed): Followed {
   return newest;
 }
 
-/** Returns polled positions, with the known ones in place of those that are not as far. */
 function notBefore(known: Followed, polled: Followed): Followed {
   const after = new Map(polled);
   for (const [name, followed] of polled) {
@@ -252,44 +241,38 @@ function notBefore(known: Followed, polled: Followed): Followed {
   return after;
 }
 
-/** Whether a position is as far as another. A generation with a larger number replaces the other. */
 function isAsFar(one: FollowedPosition, other: FollowedPosition): boolean {
   const [generation, otherGeneration] = [one.generation ?? 0, other.generation ?? 0];
   return generation === otherGeneration ? one.position >= other.position : generation > otherGeneration;
 }
 
-/** How far a process has read the log. */
 export interface ProcessCheckpoint {
-  /** The position up to which it has handled every event; 0 at first. */
+  /** The process has handled every event up to it; 0 at first. */
   readonly position: number;
-  /** The position of the last event that the process itself has appended; 0 without one. */
+  /** Of the last event that the process itself has appended; 0 without one. */
   readonly lastAppended: number;
-  /** The event at which it has stopped; null while it runs. */
+  /** Null while it runs. */
   readonly failure: EventFailure | null;
   /** What it waits for, such as a read model; null if it waits for nothing. */
   readonly waitingFor: string | null;
 }
 
-/** The checkpoint of a process that has handled no event. */
 export const startOfLog: ProcessCheckpoint = { position: 0, lastAppended: 0, failure: null, waitingFor: null };
 
-/** An append of a process, by the position of the event to which it reacted. */
 export interface ProcessEffect {
   readonly process: string;
   readonly cause: number;
-  /** The position of the last event that it appended because of the cause. */
+  /** Of the last event that it appended because of the cause. */
   readonly appended: number;
 }
 
-/** The record of all processes. */
 export interface ProcessesRecord {
   /** The log of the positions (`src/event-store/log-identity.ts`). */
   readonly log: string;
   /** The fencing token of the lease under which it was written. */
   readonly token: number;
-  /** By the process's name. */
   readonly checkpoints: Readonly<Record<string, ProcessCheckpoint>>;
-  /** The newest appends of processes. */
+  /** Of all processes, the newest ones only. */
   readonly effects: ReadonlyArray<ProcessEffect>;
   /** What was read of the log up to the checkpoints. */
   readonly read: ReadOfLog;
@@ -297,7 +280,7 @@ export interface ProcessesRecord {
   readonly liveFrom: number;
 }
 
-/** The place of the record, for a poll that reads it together with others. */
+/** For a poll that reads it together with others. */
 export const processesRecordKey: RecordKey = { kind: 'processes', key: 'all' };
 
 const Record = t.type({
@@ -317,7 +300,7 @@ const Record = t.type({
   liveFrom: t.number,
 });
 
-/** Reads the record from its value; null without one, or if this release cannot read it. */
+/** Null if there is no record, or if this release cannot read it. */
 export function decodeProcessesRecord(value: Json): ProcessesRecord | null {
   const record = Record.decode(value);
   return E.isRight(record) ? record.right : null;

@@ -3,9 +3,7 @@ import { currentOwner, type FairPlaces } from '#shared/async/fair-queue.ts';
 import { clock } from '#shared/clock.ts';
 import { RecentEffects } from './recent-effects.ts';
 
-/** The position of one follower of the log, as far as callers may wait for it. */
 export interface FollowedPosition {
-  /** The position up to which it has handled the log. */
   readonly position: number;
   /** Whether it follows the log: false after it has stopped, and while its documents are filled for the first time. */
   readonly live: boolean;
@@ -13,20 +11,18 @@ export interface FollowedPosition {
   readonly generation?: number;
 }
 
-/** What follows the log: a projection, by its read model's name, or a process. */
+/** A projection has its read model's name. */
 export type FollowerKind = 'projection' | 'process';
 
-/** A follower whose position is known. */
 export interface FollowerInfo {
   readonly name: string;
-  /** The event types that it handles. */
   readonly types: ReadonlyArray<string>;
 }
 
 /** `reached`: the followers have passed the position. `timeout`: the time ran out first. */
 export type WaitOutcome = 'reached' | 'timeout';
 
-/** Where a source of positions reports them: the projector thread, the process host, or the poll of a shared store. */
+/** A source is the projector thread, the process host, or the poll of a shared store. */
 export interface PositionSink {
   /** Sets which followers of a kind exist, in place of earlier ones. */
   declare(kind: FollowerKind, followers: ReadonlyArray<FollowerInfo>): void;
@@ -45,17 +41,15 @@ export interface PositionSink {
 /** The followers for which a caller waits: some by name, those that handle one of some event types, or all. */
 type FollowerSelection = { readonly names: ReadonlyArray<string> } | { readonly types: ReadonlyArray<string> } | 'all';
 
-/** Which followers count for a caller. */
 interface FollowerOptions {
   /** Default `projection`. */
   readonly kind?: FollowerKind;
-  /** Whether followers count that do not follow the log now, or whose position is unknown. Default false. */
+  /** Followers count, too, that do not follow the log now, or whose position is unknown. Default false. */
   readonly strict?: boolean;
 }
 
-/** How a caller waits. */
 export interface PassedOptions extends FollowerOptions {
-  /** The longest wait in milliseconds. */
+  /** The maximum wait. */
   readonly ms: number;
   /** Ends the wait early, with `timeout`. */
   readonly signal?: AbortSignal;
@@ -86,7 +80,6 @@ export class Positions implements PositionSink {
   };
   readonly #positions: EachKind<ReadonlyMap<string, FollowedPosition>> = { projection: new Map(), process: new Map() };
   readonly #waits: EachKind<Set<Wait>> = { projection: new Set(), process: new Set() };
-  /** Those of callers that wait. */
   readonly #places: FairPlaces;
   readonly #effects = new RecentEffects();
   readonly #updateListeners = new Set<(kind: FollowerKind) => void>();
@@ -112,14 +105,14 @@ export class Positions implements PositionSink {
     this.#effects.add(process, causePosition, appendedPosition);
   }
 
-  /** Returns the positions of what a process has appended because of an event, as far as they are remembered. */
+  /** As far as they are remembered. */
   effectsOf(process: string, causePosition: number): Iterable<number> {
     return this.#effects.of(process, causePosition);
   }
 
   /**
    * Waits until followers have passed a position. It does not wait for those that do not count.
-   * @returns `timeout` after `ms`, at once if too many callers wait already, and after `close`
+   * @returns `timeout` after `ms`, immediately if too many callers wait already, and after `close`
    */
   passed(followers: FollowerSelection, position: number, options: PassedOptions): Promise<WaitOutcome> {
     const condition = this.#conditionOf(followers, position, options);
@@ -139,42 +132,34 @@ export class Positions implements PositionSink {
     return this.#positions.projection.get(projection)?.generation;
   }
 
-  /** Returns whether followers have passed a position, without a wait. */
   hasPassed(followers: FollowerSelection, position: number, options: FollowerOptions = {}): boolean {
     return this.#isMet(this.#conditionOf(followers, position, options));
   }
 
-  /** Whether a follower is known not to follow the log: it has stopped, or is filled for the first time. */
+  /** It has stopped, or is filled for the first time. */
   isHalted(kind: FollowerKind, name: string): boolean {
     return this.#positions[kind].get(name)?.live === false;
   }
 
-  /** Whether a caller waits for a follower that fits. */
   isWaitingFor(fits: (kind: FollowerKind, name: string) => boolean): boolean {
     return Object.values(this.#waits).some((waits) =>
       [...waits].some(({ kind, names }) => names.some((name) => fits(kind, name))),
     );
   }
 
-  /**
-   * Calls a listener after each update of positions.
-   * @returns a function that unsubscribes it
-   */
+  /** @returns a function that unsubscribes the listener */
   onUpdate(listener: (kind: FollowerKind) => void): () => void {
     this.#updateListeners.add(listener);
     return () => this.#updateListeners.delete(listener);
   }
 
-  /**
-   * Calls a listener when a caller has begun to wait.
-   * @returns a function that unsubscribes it
-   */
+  /** @returns a function that unsubscribes the listener */
   onWait(listener: () => void): () => void {
     this.#waitListeners.add(listener);
     return () => this.#waitListeners.delete(listener);
   }
 
-  /** Ends every wait, also those that begin later. */
+  /** Ends also the waits that begin later. */
   close(): void {
     this.#isClosed = true;
     for (const waits of Object.values(this.#waits)) for (const wait of waits) wait.end('timeout');
@@ -251,7 +236,7 @@ function namesByType(followers: ReadonlyArray<FollowerInfo>): ReadonlyMap<string
   return byType;
 }
 
-/** The processes that react to the events of a request, each with the positions of those events. */
+/** The positions of the events of a request to which each process reacts. */
 export type AwaitedReactions = ReadonlyMap<string, ReadonlyArray<number>>;
 
 /**
@@ -290,7 +275,7 @@ async function followEffects(
   }
 }
 
-/** The effects of some processes because of some events, without those that are among these events already. */
+/** Without those that are among these events already. */
 function effectsOf(positions: Positions, names: Iterable<string>, causes: ReadonlySet<number>): ReadonlyArray<number> {
   const effects = new Set<number>();
   for (const name of names) {
@@ -302,7 +287,7 @@ function effectsOf(positions: Positions, names: Iterable<string>, causes: Readon
 }
 
 /**
- * Whether processes are past the events to which they react and, as far as is known, all read models past the effects. A
+ * Processes are past the events to which they react and, as far as is known, all read models past the effects. A
  * process that has stopped or waits counts as past them, because no caller waits for it.
  */
 export function effectsAreShown(positions: Positions, reactions: AwaitedReactions): boolean {

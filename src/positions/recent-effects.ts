@@ -1,10 +1,9 @@
-/** The most effects that are remembered. */
 const defaultMaxEffects = 10_000;
 
-/** The newest appends of processes, by the events that caused them. It forgets the oldest ones. */
+/** By the events that caused them. It forgets the oldest ones. */
 export class RecentEffects {
   readonly #max: number;
-  /** The remembered effects, the oldest first. */
+  /** The oldest first. */
   readonly #effects = new Map<string, { readonly key: string; readonly appended: number }>();
   readonly #byCause = new Map<string, Set<number>>();
 
@@ -12,7 +11,7 @@ export class RecentEffects {
     this.#max = max;
   }
 
-  /** Remembers an append of a process because of an event. One that is remembered already changes nothing. */
+  /** An append that is remembered already changes nothing. */
   add(process: string, cause: number, appended: number): void {
     const key = keyOf(process, cause);
     const id = `${key}/${appended}`;
@@ -23,7 +22,6 @@ export class RecentEffects {
     if (this.#effects.size > this.#max) this.#forgetOldest();
   }
 
-  /** Returns the positions of what a process appended because of an event. */
   of(process: string, cause: number): Iterable<number> {
     return this.#byCause.get(keyOf(process, cause)) ?? [];
   }

@@ -6,11 +6,10 @@ import { type Process, type ProcessTools, when, withReactions } from './process.
 
 /** Where the dependents of a parent are listed. */
 interface Listing {
-  /** The read model. */
   readonly collection: string;
-  /** The field of its index that has the parent's id. */
+  /** The field of the read model's index that has the parent's id. */
   readonly by: string;
-  /** The member of its documents that has the dependent's id. Default: the document's own id. */
+  /** The member of the documents that has the dependent's id. Default: the document's own id. */
   readonly member?: string;
 }
 
@@ -28,24 +27,22 @@ export interface Cascade<
   DependentEvents,
 > {
   readonly name: string;
-  /** The resource that may be removed. Each has a stream of its own. */
+  /** Each resource has a stream of its own. */
   readonly parent: Entity<Parent, ParentEvents>;
-  /** The event type of its removal. */
   readonly removed: Removed;
   /** Whether such an event detaches the dependents, as far as the event alone shows. Default: each does. */
   readonly detaches?: (data: ParentEvents[Removed]) => boolean;
-  /** Whether the parent is removed in this state. */
   readonly isGone: (state: Parent) => boolean;
   /** The dependents that the removal itself names. They are detached first, because the read model may have stopped. */
   readonly known?: (data: ParentEvents[Removed]) => ReadonlyArray<string>;
-  /** The resource that refers to a parent. */
+  /** Refers to a parent. */
   readonly dependent: Entity<Dependent, DependentEvents>;
   readonly listed: Listing;
-  /** The event types after which a dependent may refer to a parent, with that parent's id; null for none. */
+  /** By event type: the id of the parent to which a dependent may refer from then on; null for none. */
   readonly attached: {
     readonly [Type in keyof DependentEvents & string]?: (data: DependentEvents[Type]) => string | null;
   };
-  /** The events that detach a dependent from a parent; none if it is not attached any more. */
+  /** None if the dependent is not attached any more. */
   readonly detach: (id: string, parentId: string, state: Dependent) => ReadonlyArray<EventOf<DependentEvents>>;
 }
 
@@ -124,7 +121,7 @@ function dependentOf(
   return member === undefined ? document.id : String(document.value[member]);
 }
 
-/** The most streams that one process remembers: about 2.5 MB of names. */
+/** About 2.5 MB of names. */
 const maxStreams = 25_000;
 
 /**
@@ -142,14 +139,14 @@ export class SeenStreams {
     this.#streams = isFromBeginning ? new Set() : null;
   }
 
-  /** Must be called with each event, in order, after the process has handled it. */
+  /** Call it with each event, in order, after the process has handled it. */
   add({ type, stream }: Pick<RecordedEvent, 'type' | 'stream'>): void {
     if (this.#streams === null || !this.#types.has(type)) return;
     this.#streams.add(stream);
     if (this.#streams.size > maxStreams) this.#streams = null;
   }
 
-  /** Whether it has seen such an event of a stream; null when it cannot say. */
+  /** Null when it cannot say. */
   has(stream: string): boolean | null {
     return this.#streams?.has(stream) ?? null;
   }

@@ -11,31 +11,27 @@ import type { OwnWrites } from './own-writes.ts';
 import type { ProcessTools } from './process.ts';
 import type { PauseUntil } from './reactions.ts';
 
-/** What all reactions of a process use. */
 export interface ProcessToolsOptions {
   readonly writer: StreamWriter;
   readonly documents: ReadStore;
   readonly log: Pick<Logger, 'error'>;
 }
 
-/** What one reaction uses. */
 export interface ReactionContext {
-  /** The event to which the process reacts. What it appends is caused by this event. */
+  /** What the reaction appends is caused by this event. */
   readonly cause: RecordedEvent;
   /** When it aborts, the reaction appends nothing more. */
   readonly signal: AbortSignal;
   readonly pauseUntil: PauseUntil;
-  /** The streams that the process has seen; null for a process with `concurrency`. */
+  /** Null for a process with `concurrency`. */
   readonly seen: SeenStreams | null;
-  /** Called with the position of each append of the reaction. */
+  /** Called for each append of the reaction. */
   readonly onAppended: (position: number) => void;
-  /** What the process has written so far. */
   readonly ownWrites: OwnWrites;
-  /** Waits until a read model has passed a position. @throws when the signal aborts first */
+  /** @throws when the signal aborts first */
   readonly untilShown: (collection: string, position: number) => Promise<void>;
 }
 
-/** Creates the tools for a reaction to an event. */
 export function createProcessTools(options: ProcessToolsOptions, context: ReactionContext): ProcessTools {
   const { writer, documents, log } = options;
   const { cause, signal, pauseUntil, seen, onAppended, ownWrites, untilShown } = context;
@@ -68,7 +64,6 @@ export function createProcessTools(options: ProcessToolsOptions, context: Reacti
   };
 }
 
-/** The service has refused a command of a process. */
 export class CommandRejectedError extends Error {
   override readonly name = 'CommandRejectedError';
   readonly failure: Failure;
@@ -81,7 +76,7 @@ export class CommandRejectedError extends Error {
 
 const passing: ReadonlySet<FailureCode> = new Set(['unavailable', 'too-many-conflicts']);
 
-/** Whether a retry may resolve a refusal. Any other one is final. */
+/** A retry may resolve the refusal. Any other one is final. */
 export function isPassing({ code }: Failure): boolean {
   return passing.has(code);
 }

@@ -17,7 +17,6 @@ export class OwnWrites {
     this.#upTo = upTo;
   }
 
-  /** The process has appended. */
   appended(position: number): void {
     this.#upTo = Math.max(this.#upTo, position);
   }

@@ -41,19 +41,14 @@ export class ProcessCheckpoints {
     return this.#records.put(kind, new Map([[key, encodeJson({ ...record, token })]]), { fence: token });
   }
 
-  /**
-   * Reads the record, for statuses and for nodes that do not run the processes.
-   * @throws UnavailableError
-   */
+  /** For statuses and for nodes that do not run the processes. @throws UnavailableError */
   async read(): Promise<ProcessesRecord | null> {
     const { kind, key } = processesRecordKey;
     return decodeProcessesRecord(await this.#records.get(kind, key));
   }
 }
 
-/** The options of a writer of checkpoints. */
 export interface CheckpointWriterOptions {
-  /** Stores the newest state. */
   readonly write: () => Promise<void>;
   /** Called once when a newer term has begun. Nothing is written afterwards. */
   readonly onFenced: (error: FencedError) => void;
@@ -86,13 +81,12 @@ export class CheckpointWriter {
     options.signal.addEventListener('abort', () => this.#endWaits(Number.POSITIVE_INFINITY), { once: true });
   }
 
-  /** Writes the present state soon. */
   request(): void {
     this.#wanted += 1;
     if (!this.#isFenced && !this.#options.signal.aborted) this.#writing ??= this.#write();
   }
 
-  /** Waits until the present state is written, or until the signal aborts. After that, `end` writes it. */
+  /** Until the present state is written, or the signal aborts. After that, `end` writes it. */
   saved(): Promise<void> {
     this.request();
     // A write under way at the abort ends no wait that begins later.

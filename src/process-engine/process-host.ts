@@ -22,20 +22,17 @@ import { CheckpointWriter, type ProcessCheckpoints } from './process-checkpoints
 import { ProcessRequests } from './process-requests.ts';
 import { ProcessRun, type ProcessRunOptions } from './process-run.ts';
 
-/** The options of the host of all processes. */
 export interface ProcessHostOptions
   extends Pick<ProcessRunOptions, 'store' | 'writer' | 'documents' | 'waitForPosition'> {
   readonly processes: ReadonlyArray<Process>;
   readonly tail: Pick<LogTail, 'follow' | 'firstEvent' | 'compare' | 'trail'>;
   readonly checkpoints: Pick<ProcessCheckpoints, 'take' | 'save'>;
-  /** Receives the positions of the processes for which callers wait. */
   readonly positions: PositionSink;
-  /** The leases by which nodes choose the one that runs the processes; null if this process is the only one. */
+  /** Null if this process is the only one. */
   readonly leases: Leases | null;
-  /** The name of this node in its lease. */
   readonly node: string;
   readonly log: Logger;
-  /** The interval in which moved positions are stored. Default 1 s. */
+  /** Of moved positions. Default 1 s. */
   readonly saveIntervalMs?: number;
 }
 
@@ -57,7 +54,6 @@ export class ProcessHost {
     this.#options = options;
   }
 
-  /** Runs the processes whenever it is this node's turn, until `stop`. */
   start(): void {
     const { processes, positions, leases, node, log } = this.#options;
     const awaited = processes.filter(isAwaited);
@@ -83,19 +79,15 @@ export class ProcessHost {
   }
 }
 
-/** The processes at the beginning of a term. */
 interface Beginning {
-  /** The identity of the log. */
   readonly log: string;
   readonly checkpoints: ReadonlyMap<string, ProcessCheckpoint>;
   readonly effects: ReadonlyArray<ProcessEffect>;
-  /** The end of the log. */
   readonly end: number;
-  /** The position from which on callers wait for processes. Before it, the processes look again at events of the past. */
+  /** Callers wait for processes from this position on. Before it, the processes look again at events of the past. */
   readonly liveFrom: number;
 }
 
-/** The time in which one node runs the processes. */
 class ProcessTerm {
   readonly #options: ProcessHostOptions;
   readonly #term: Term;
@@ -105,7 +97,6 @@ class ProcessTerm {
   #log = '';
   #liveFrom = 0;
   #effects: ProcessEffect[] = [];
-  /** The record that was written last. */
   #written: ProcessesRecord | null = null;
   #hasFailed = false;
 
@@ -140,7 +131,7 @@ class ProcessTerm {
     await this.#end();
   }
 
-  /** Reads the checkpoints. @returns null if the signal aborts first */
+  /** @returns null if the signal aborts first */
   async #begin(): Promise<Beginning | null> {
     const { store, tail, checkpoints, log } = this.#options;
     const identity = await identityOfLog(tail, this.#signal);
@@ -162,7 +153,7 @@ class ProcessTerm {
     }
   }
 
-  /** Takes the checkpoints back to where the log is the one that they were made on. */
+  /** Takes the checkpoints back to where the log is still the one that they were made on. */
   async #inLog(record: Pick<ProcessesRecord, 'checkpoints' | 'effects' | 'read'>) {
     const { tail, log } = this.#options;
     const { checkpoints, effects, read } = record;
@@ -202,7 +193,7 @@ class ProcessTerm {
     });
   }
 
-  /** Whether callers on other nodes wait until they see the checkpoint of a process. */
+  /** Callers on other nodes wait until they see the checkpoint of the process. */
   #isWatched(process: Process): boolean {
     return this.#options.leases !== null && isAwaited(process);
   }
@@ -227,7 +218,7 @@ class ProcessTerm {
     for (const run of this.#runs) if (isAwaited(run.process)) run.reportWhenPast(appended);
   }
 
-  /** Stores positions that have only passed events that no process handles, until the term ends. */
+  /** Until the term ends. Positions may have only passed events that no process handles. */
   async #keepSaving(): Promise<void> {
     const { saveIntervalMs = defaultSaveIntervalMs } = this.#options;
     while (!this.#signal.aborted) {
@@ -260,7 +251,7 @@ class ProcessTerm {
     this.#written = record;
   }
 
-  /** Stores the last checkpoints. Without them, the next term sees some events again. */
+  /** Without the last checkpoints, the next term sees some events again. */
   async #end(): Promise<void> {
     if (this.#hasChanged()) this.#writer.request();
     try {
@@ -273,7 +264,7 @@ class ProcessTerm {
     }
   }
 
-  /** Ends the term because of a failure that none of the processes caused. */
+  /** For a failure that none of the processes caused. */
   #fail(error: unknown): void {
     if (this.#signal.aborted) return;
     this.#hasFailed = true;
@@ -297,7 +288,6 @@ function guarded(options: ProcessHostOptions, { guard }: Term): ProcessHostOptio
   };
 }
 
-/** Returns a checkpoint that is not after a position. */
 function takenBack({ failure, ...before }: ProcessCheckpoint, position: number): ProcessCheckpoint {
   return {
     position: Math.min(before.position, position),
@@ -308,8 +298,7 @@ function takenBack({ failure, ...before }: ProcessCheckpoint, position: number):
 }
 
 /**
- * Leaves out checkpoints that are beyond the end of the log, because the log may have been restored from a backup. The
- * events after that may differ from those that the process has seen.
+ * The log may have been restored from a backup. The events after that may differ from those that the process has seen.
  */
 function withinLog(checkpoints: ProcessesRecord['checkpoints'], end: number): ReadonlyMap<string, ProcessCheckpoint> {
   const within = Object.entries(checkpoints).filter(([, { position }]) => position <= end);

@@ -8,7 +8,7 @@ import { abortable } from '#shared/async/timed-waits.ts';
 import { errorText } from '#shared/logging/logged-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 
-/** An operator's decision on an event at which a process has stopped. */
+/** On an event at which a process has stopped. */
 export type OperatorDecision = 'retry' | 'skip';
 
 const retryRequested = 'ProcessRetried' satisfies keyof ProcessEvents;
@@ -19,14 +19,12 @@ const requestTypes: ReadonlyArray<keyof ProcessEvents | keyof EventControlEvents
   skippedByAll,
 ];
 
-/** The options of the requests of operators. */
 export interface ProcessRequestsOptions {
   readonly tail: Pick<LogTail, 'follow'>;
   readonly store: Pick<EventStore, 'lastPosition'>;
-  /** The position after which requests are read. No process stops at an event before it. */
+  /** No process stops at an event before it. */
   readonly after: number;
   readonly log: Logger;
-  /** Ends every wait. */
   readonly signal: AbortSignal;
 }
 
@@ -37,7 +35,7 @@ export interface ProcessRequestsOptions {
  */
 export class ProcessRequests {
   readonly #options: ProcessRequestsOptions;
-  /** The stopped events by process and event id. */
+  /** By process and event id. */
   readonly #stopped = new Map<string, Map<string, (verdict: OperatorDecision) => void>>();
   readonly #skipped = new Map<string, Set<string>>();
   readonly #skippedByAll = new Set<string>();
@@ -49,7 +47,7 @@ export class ProcessRequests {
     this.#position = options.after;
   }
 
-  /** Whether an operator has skipped an event, as far as the requests have been read. It begins to read them. */
+  /** As far as the requests have been read. The first call begins to read them. */
   isSkipped(name: string, eventId: string): boolean {
     this.#follow();
     return this.#skippedByAll.has(eventId) || (this.#skipped.get(name)?.has(eventId) ?? false);
@@ -64,7 +62,7 @@ export class ProcessRequests {
     signal.throwIfAborted();
   }
 
-  /** Waits for the verdict on an event at which a process has stopped. @throws the signal's reason after it has aborted */
+  /** For an event at which a process has stopped. @throws the signal's reason after it has aborted */
   async decisionOn(name: string, eventId: string): Promise<OperatorDecision> {
     const { promise, resolve } = Promise.withResolvers<OperatorDecision>();
     const stopped = this.#stopped.get(name) ?? new Map<string, (verdict: OperatorDecision) => void>();
@@ -76,7 +74,7 @@ export class ProcessRequests {
     }
   }
 
-  /** Waits until the follower has ended, after the signal has aborted. */
+  /** Call it after the signal has aborted. */
   async ended(): Promise<void> {
     await this.#following?.ended;
   }

@@ -15,50 +15,45 @@ import type { OperatorDecision, ProcessRequests } from './process-requests.ts';
 import { type FailureReason, ReactionFailures, reasonOf } from './reaction-failures.ts';
 import { type PauseUntil, pauseUnsupported, Reactions, type WithoutSlot, withSlot } from './reactions.ts';
 
-/** What the run of a process shares with the other processes of its host. */
 export interface ProcessRunOptions extends Omit<ProcessToolsOptions, 'log'> {
   readonly process: Process;
-  /** The checkpoint after which it begins. */
   readonly checkpoint: ProcessCheckpoint;
-  /** The position from which on callers wait for it. */
+  /** Callers wait for the process from this position on. */
   readonly liveFrom: number;
   readonly tail: Pick<LogTail, 'follow'>;
   readonly requests: ProcessRequests;
   readonly store: Pick<EventStore, 'lastPosition'>;
-  /** The end of the log when the term began. */
+  /** When the term began. */
   readonly endAtStart: number;
-  /**
-   * Waits until a read model has passed a position.
-   * @returns false after the time limit, and if the signal aborts
-   */
+  /** @returns false after the time limit, and if the signal aborts */
   readonly waitForPosition: (
     collection: string,
     position: number,
     limits: Required<Pick<PassedOptions, 'ms' | 'signal'>>,
   ) => Promise<boolean>;
   readonly log: Logger;
-  /** Ends the run. */
   readonly signal: AbortSignal;
-  /** Called whenever the process has handled events, has stopped, waits, or continues. */
+  /** The process has handled events, has stopped, waits, or continues. */
   readonly onChange: (change: 'passed' | 'state') => void;
-  /** Called for each append. @param cause the position of the event that led to it */
+  /** @param cause the position of the event that led to the append */
   readonly onAppended: (cause: number, appended: number) => void;
-  /** Waits until the present checkpoint is stored. */
   readonly saved: () => Promise<void>;
-  /** Called for a failure that is none of the reaction's. */
+  /** For a failure that is none of the reaction's. */
   readonly onFailure: (error: unknown) => void;
 }
 
-/** How long a reaction waits for a read model before its process counts as waiting. */
+/** A reaction waits this long for a read model before its process counts as waiting. */
 const shortWaitMs = 2_000;
-/** How often it looks from then on. Long waits would make this node poll shared stores while a read model has stopped. */
+/**
+ * Between two looks from then on. Long waits would make this node poll shared stores while a read model has stopped.
+ */
 const lookIntervalMs = 250;
 
 /**
  * One process during a term of its host. By default it handles events in order, one at a time, and retries each until
- * it succeeds. A process with `concurrency` handles several events at once, and its checkpoint stays before the oldest
- * unfinished one. It stops at an event that cannot be read, and at one whose reaction has failed too often, and waits
- * for an operator's decision.
+ * it succeeds. A process with `concurrency` handles several events at the same time, and its checkpoint stays before
+ * the oldest unfinished one. It stops at an event that cannot be read, and at one whose reaction has failed too often,
+ * and waits for an operator's decision.
  */
 export class ProcessRun {
   readonly #options: ProcessRunOptions;
@@ -66,20 +61,17 @@ export class ProcessRun {
   readonly #ownWrites: OwnWrites;
   /** Null for a process that handles events in order. */
   readonly #reactions: Reactions | null;
-  /** The events at which it has stopped, by id. */
   readonly #stopped = new Map<string, EventFailure>();
-  /** The ids of the events whose reactions keep failing. */
   readonly #failing = new Set<string>();
-  /** What the reactions to events wait for, by the events' ids. */
+  /** By the events' ids. */
   readonly #waiting = new Map<string, string>();
-  /** The failure and the wait of the term before, until this term has come to the same event. */
+  /** Of the term before, until this term has come to the same event. */
   #inherited: Pick<ProcessCheckpoint, 'failure' | 'waitingFor'>;
   #position: number;
   #lastAppended: number;
   #following: Following | null = null;
   /** The highest position that is reported as soon as the process is past it. */
   #awaitedPosition = 0;
-  /** Runs until the process is past that position. */
   #reportingPast: Promise<void> | null = null;
 
   constructor(options: ProcessRunOptions) {
@@ -99,7 +91,6 @@ export class ProcessRun {
     return this.#options.process;
   }
 
-  /** Begins to follow the log. */
   start(): void {
     const { process, tail, signal } = this.#options;
     this.#following = tail.follow({
@@ -126,13 +117,12 @@ export class ProcessRun {
       });
   }
 
-  /** Waits until everything has ended, after the signal has aborted. */
+  /** Call it after the signal has aborted. */
   async ended(): Promise<void> {
     await this.#following?.ended;
     await this.#reactions?.ended();
   }
 
-  /** The present checkpoint. */
   get checkpoint(): ProcessCheckpoint {
     if (!this.#options.signal.aborted) this.#followTail();
     const { failure, waitingFor } = this;
@@ -149,7 +139,6 @@ export class ProcessRun {
     return { position, live: isAtWork && position >= this.#options.liveFrom };
   }
 
-  /** The first event at which it has stopped. */
   get failure(): EventFailure | null {
     const failures = [...this.#stopped.values(), this.#inherited.failure].filter((failure) => failure !== null);
     return failures.reduce<EventFailure | null>(
@@ -158,13 +147,13 @@ export class ProcessRun {
     );
   }
 
-  /** The read model for which it waits, or what is unavailable; null if it does not wait. */
+  /** A read model, or what is unavailable. */
   get waitingFor(): string | null {
     const [first] = this.#waiting.values();
     return first ?? this.#inherited.waitingFor;
   }
 
-  /** Takes the position of the follower over. It may have passed events of other types. */
+  /** The follower may have passed events of other types. */
   #followTail(): void {
     const position = this.#following?.position ?? 0;
     this.#reactions?.observe(position);
@@ -230,7 +219,7 @@ export class ProcessRun {
     this.#inherited = { failure: failure !== null && failure.position > position ? failure : null, waitingFor: null };
   }
 
-  /** Reacts to an event until that succeeds or an operator skips the event. @throws when the signal aborts */
+  /** Until that succeeds or an operator skips the event. @throws when the signal aborts */
   async #react(event: RecordedEvent, pauseUntil: PauseUntil, withoutSlot: WithoutSlot): Promise<void> {
     const { process, signal } = this.#options;
     const failures = new ReactionFailures(this.#inherited.failure?.eventId === event.id);
@@ -304,7 +293,7 @@ export class ProcessRun {
     }
   }
 
-  /** Waits until a read model has passed a position, however long that takes. @throws when the signal aborts first */
+  /** However long that takes. @throws when the signal aborts first */
   async #untilShown(event: RecordedEvent, collection: string, position: number): Promise<void> {
     const { process, waitForPosition, log, signal } = this.#options;
     for (let ms = shortWaitMs; !(await waitForPosition(collection, position, { ms, signal })); ms = 0) {
@@ -316,7 +305,7 @@ export class ProcessRun {
     if (this.#waiting.delete(event.id)) this.#options.onChange('state');
   }
 
-  /** @returns whether this is news: no other event waits for the same */
+  /** @returns whether no other event waits for the same */
   #waitFor(event: RecordedEvent, waitingFor: string): boolean {
     const isNew = ![...this.#waiting.values()].includes(waitingFor);
     this.#waiting.set(event.id, waitingFor);
@@ -325,7 +314,6 @@ export class ProcessRun {
     return isNew;
   }
 
-  /** Forgets what was known of an event in an earlier attempt or an earlier term. */
   #settle({ id }: RecordedEvent): void {
     this.#waiting.delete(id);
     this.#failing.delete(id);

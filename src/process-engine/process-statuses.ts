@@ -7,7 +7,6 @@ import { abortAfter } from '#shared/async/timed-waits.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { ProcessCheckpoints } from './process-checkpoints.ts';
 
-/** The options of the statuses. */
 export interface ProcessStatusesOptions {
   readonly processes: ReadonlyArray<{ readonly name: string }>;
   readonly tail: Pick<LogTail, 'firstEvent'>;
@@ -15,20 +14,19 @@ export interface ProcessStatusesOptions {
   readonly checkpoints: Pick<ProcessCheckpoints, 'read'>;
 }
 
-/** The time limit for reading the identity of the log. */
+/** For reading the identity of the log. */
 const logReadTimeoutMs = 1_000;
 
-/** Reads the statuses of processes from the record of their checkpoints, whichever node runs them. */
+/** Whichever node runs the processes. */
 export class ProcessStatuses {
   readonly #options: ProcessStatusesOptions;
-  /** The log's identity, once it is known. */
   #log: string | null = null;
 
   constructor(options: ProcessStatusesOptions) {
     this.#options = options;
   }
 
-  /** @returns the statuses in the order of the given processes @throws UnavailableError */
+  /** In the order of the given processes. @throws UnavailableError */
   async read(): Promise<ReadonlyArray<ProcessStatus>> {
     const { processes, checkpoints } = this.#options;
     this.#log ??= await this.#identity();
@@ -39,7 +37,7 @@ export class ProcessStatuses {
 
   /** @returns null while the log is empty */
   async #identity(): Promise<string | null> {
-    // This fails at once while the store is known to be unavailable. The read of the first event would be repeated.
+    // Fails immediately while the store is known to be unavailable. The read of the first event would be repeated.
     await this.#options.store.lastPosition();
     const signal = abortAfter(logReadTimeoutMs);
     const identity = await identityOfLog(this.#options.tail, signal, false);

@@ -6,9 +6,8 @@ import type { ReadStore } from '#read-store/read-store.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import type { PauseUntil } from './reactions.ts';
 
-/** What a process may use for a reaction. */
 export interface ProcessTools {
-  /** Loads the current state of a stream. The state of the event's own stream includes the event. */
+  /** The state of the event's own stream includes the event. */
   readonly load: <State, Events>(entity: Entity<State, Events>, id: string) => Promise<StreamState<State>>;
   /**
    * Whether the process has seen, before this event, an event of a type that it `remembers` in a stream; null when it
@@ -28,31 +27,29 @@ export interface ProcessTools {
    * reactions of a process with `concurrency` run meanwhile.
    */
   readonly documentsUpToDate: (collection: string) => Promise<ReadStore>;
-  /** Waits until a time (RFC 3339), and lets other reactions run meanwhile. Only for a process with `concurrency`. */
+  /** A time in RFC 3339. Other reactions run meanwhile. Only for a process with `concurrency`. */
   readonly pauseUntil: PauseUntil;
-  /** The time now, on the clock of `pauseUntil`. */
+  /** On the clock of `pauseUntil`. */
   readonly now: () => Date;
   readonly log: { error(details: object, message: string): void };
 }
 
-/** Reacts to an event of one type. After a crash it may see an event again. */
+/** After a crash it may see an event again. */
 type Handler<Event> = (event: Event, tools: ProcessTools) => Promise<void>;
 
-/** Reacts only to some events of a type. */
 interface ConditionalHandler<Event> {
   readonly applies: (event: Event) => boolean;
   readonly handle: Handler<Event>;
 }
 
-/** How a process reacts to the events of one type. */
 export type Reaction<Event> = Handler<Event> | ConditionalHandler<Event>;
 
-/** The reactions of a process by event type. It ignores the types that have none. */
+/** The process ignores the types that have none. */
 export type ReactionsByType<Events> = {
   readonly [Type in keyof Events & string]?: Reaction<RecordedEvent<Type, Events[Type]>>;
 };
 
-/** Restricts a reaction to the events for which a predicate holds, as far as the event alone shows. */
+/** For the events for which the predicate holds, as far as the event alone shows. */
 export function when<Event>(applies: (event: Event) => boolean, handle: Handler<Event>): ConditionalHandler<Event> {
   return { applies, handle };
 }
@@ -65,40 +62,36 @@ export interface ProcessDefinition<Events> {
   readonly name: string;
   readonly on: ReactionsByType<Events>;
   /**
-   * How many events it handles at once, in any order. By default it handles one after the other, each until it
-   * succeeds. A process with more works in the background: no answer waits for it.
+   * Maximum events that it handles at the same time, in any order. By default it handles one after the other, each
+   * until it succeeds. A process with more works in the background: no answer waits for it.
    */
   readonly concurrency?: number;
 }
 
-/** A process as the host runs it, whatever the types of its events. */
 export interface Process {
   readonly name: string;
-  /** The event types that it looks at. */
   readonly types: ReadonlyArray<string>;
   readonly concurrency?: number;
   /** The types whose streams `hasSeen` knows. Only for a process without `concurrency`. */
   readonly remembers?: ReadonlyArray<string>;
-  /** Whether it reacts to the event, as far as the event alone shows. @throws what the predicate throws */
+  /** As far as the event alone shows. @throws what the predicate throws */
   readonly handles: (event: RecordedEvent) => boolean;
-  /** Reacts to an event. It does nothing for one that it does not handle. */
+  /** Does nothing for an event that it does not handle. */
   readonly handle: Handler<RecordedEvent>;
 }
 
-/** Declares a process. `Events` maps event types to their data. */
+/** `Events` maps event types to their data. */
 export function process<Events>({ on, ...definition }: ProcessDefinition<Events>): Process {
   return withReactions(definition, on);
 }
 
-/** A process that calls a port for each event of some types, and appends nothing. */
+/** Calls a port for each event of some types, and appends nothing. */
 interface SideEffect<Events, Type extends keyof Events & string> extends Pick<Process, 'name' | 'concurrency'> {
-  /** The event types. */
   readonly on: ReadonlyArray<Type>;
-  /** Calls the port. A second call for the same event must change nothing. */
+  /** A second call for the same event must change nothing. */
   readonly run: (data: Events[Type], tools: ProcessTools) => Promise<void>;
 }
 
-/** Declares a process that calls a port for each event of some types. */
 export function sideEffect<Events, Type extends keyof Events & string = keyof Events & string>({
   on,
   run,
@@ -109,7 +102,7 @@ export function sideEffect<Events, Type extends keyof Events & string = keyof Ev
 }
 
 /**
- * Declares a process whose event types are known only when it is declared.
+ * For event types that are known only when the process is declared.
  * @param on the reactions by event type, each to events of its type
  */
 export function withReactions(definition: Omit<Process, 'types' | 'handles' | 'handle'>, on: object): Process {
@@ -129,12 +122,12 @@ export function withReactions(definition: Omit<Process, 'types' | 'handles' | 'h
   };
 }
 
-/** Whether answers wait for a process: a process with `concurrency` works in the background. */
+/** A process with `concurrency` works in the background. */
 export function isAwaited({ concurrency }: Pick<Process, 'concurrency'>): boolean {
   return concurrency === undefined;
 }
 
-/** Whether a process may react to an event. A predicate that fails, fails again in the reaction, where it is dealt with. */
+/** A predicate that fails, fails again in the reaction, where it is dealt with. */
 export function mayHandle({ handles }: Process, event: RecordedEvent): boolean {
   try {
     return handles(event);
@@ -143,7 +136,7 @@ export function mayHandle({ handles }: Process, event: RecordedEvent): boolean {
   }
 }
 
-/** The processes whose effects answers wait for, and whether each may react to an event. */
+/** Answers wait for their effects. */
 export function reactingProcesses(processes: ReadonlyArray<Process>) {
   return processes
     .filter(isAwaited)

@@ -5,16 +5,14 @@ import { clock } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { CommandRejectedError, isPassing } from './create-process-tools.ts';
 
-/** Why a reaction to an event has failed. */
 export type FailureReason =
   /** A store cannot be used, or other writers were faster. The process waits until a retry succeeds. */
   | { readonly kind: 'unavailable'; readonly waitingFor: string }
   /** The event, or a stream that the reaction needs, cannot be read. A retry cannot help. */
   | { readonly kind: 'unreadable' }
-  /** The reaction itself has failed, or its command was refused for good. */
+  /** The reaction itself has failed, or its command was refused permanently. */
   | { readonly kind: 'own' };
 
-/** Returns why a reaction has failed. */
 export function reasonOf(error: unknown): FailureReason {
   if (error instanceof UnavailableError) return { kind: 'unavailable', waitingFor: error.message };
   if (error instanceof UnreadableEventError || error instanceof UnreadableStreamError) return { kind: 'unreadable' };
@@ -22,7 +20,7 @@ export function reasonOf(error: unknown): FailureReason {
   return isWaiting ? { kind: 'unavailable', waitingFor: error.message } : { kind: 'own' };
 }
 
-/** How long a process waits before it retries an event after a failure of its own. */
+/** After a failure of its own. */
 const ownLimits = { firstMs: 50, maxMs: 10_000 };
 /** Shorter, because a process continues soon after a store has recovered. A store that is known to be unavailable costs no call. */
 const outageLimits = { firstMs: 50, maxMs: 1_000 };
@@ -30,10 +28,9 @@ const outageLimits = { firstMs: 50, maxMs: 1_000 };
 const maxOwnFailures = 10;
 /** It does not stop sooner than this after the first of them. */
 const minFailingMs = 60_000;
-/** What fails more often in a row does not pass at once. Callers may see a shorter failure as a slow reaction. */
+/** What fails more often in a row lasts. Callers may see a shorter failure as a slow reaction. */
 const maxShortFailures = 2;
 
-/** The failures of the reaction to one event. */
 export class ReactionFailures {
   readonly #ownBackOff = new BackOff(ownLimits);
   readonly #outageBackOff = new BackOff(outageLimits);
@@ -42,34 +39,31 @@ export class ReactionFailures {
   #outages = 0;
   #hasStopped: boolean;
 
-  /** @param hasStopped whether the process has stopped at this event before, so that one more failure stops it again */
+  /** @param hasStopped at this event, so that one more failure stops the process again */
   constructor(hasStopped: boolean) {
     this.#hasStopped = hasStopped;
   }
 
-  /** Counts a failure. @returns whether the process must stop at the event */
+  /** Counts the failure. @returns whether the process must stop at the event */
   mustStop({ kind }: FailureReason): boolean {
     if (kind === 'unavailable') this.#outages += 1;
     if (kind === 'own') this.#countOwn();
     return kind === 'unreadable' || (kind === 'own' && this.#isFinal);
   }
 
-  /** Whether the reaction waits for something that does not pass at once. */
+  /** For something that lasts. */
   get isWaiting(): boolean {
     return this.#outages > maxShortFailures;
   }
 
-  /** Whether the reaction itself keeps failing. */
   get keepsFailing(): boolean {
     return this.#own > maxShortFailures;
   }
 
-  /** The process has stopped at the event. */
   stopped(): void {
     this.#hasStopped = true;
   }
 
-  /** Returns how long to wait before the next attempt after a failure, in milliseconds. */
   retryDelayMs({ kind }: FailureReason): number {
     return (kind === 'unavailable' ? this.#outageBackOff : this.#ownBackOff).failed();
   }

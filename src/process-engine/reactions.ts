@@ -3,10 +3,10 @@ import { Semaphore } from '#shared/async/semaphore.ts';
 import { delay } from '#shared/async/timed-waits.ts';
 import { clock } from '#shared/clock.ts';
 
-/** Waits until a time (RFC 3339), and lets other reactions run meanwhile. It rejects when the process stops. */
+/** A time in RFC 3339. Other reactions run meanwhile. It rejects when the process stops. */
 export type PauseUntil = (time: string) => Promise<void>;
 
-/** Waits for a promise, and lets other reactions run meanwhile. */
+/** Other reactions run meanwhile. */
 export type WithoutSlot = <Result>(wait: () => Promise<Result>) => Promise<Result>;
 
 /** A process that handles events in order waits, and nothing else runs. */
@@ -17,22 +17,21 @@ export const pauseUnsupported: PauseUntil = () =>
   Promise.reject(new Error('a process that handles events in order cannot pause'));
 
 export interface ReactionsOptions {
-  /** The most reactions that run at once; paused ones do not count. */
+  /** Maximum reactions that run at the same time; paused ones do not count. */
   readonly concurrency: number;
-  /** Reacts to an event, and retries until that succeeds. It rejects when the signal aborts. */
+  /** Retries until that succeeds. It rejects when the signal aborts. */
   readonly handle: (event: RecordedEvent, pauseUntil: PauseUntil, withoutSlot: WithoutSlot) => Promise<void>;
-  /** Called when a reaction has ended. */
   readonly onEnd: () => void;
-  /** Called when a reaction has failed although the signal has not aborted. */
+  /** Called only for a failure before the signal aborts. */
   readonly onFailure: (error: unknown) => void;
   readonly signal: AbortSignal;
 }
 
-/** The most reactions that have begun and not ended. */
+/** Maximum reactions that have begun and not ended. */
 const maxOpen = 10_000;
 
 /**
- * Runs reactions to events, several at once and in any order. A reaction that waits or pauses delays no other. The
+ * Runs several reactions to events at the same time, in any order. A reaction that waits or pauses delays no other. The
  * oldest unfinished one determines the position.
  */
 export class Reactions {
@@ -52,7 +51,7 @@ export class Reactions {
     this.#openSlots = new Semaphore(maxOpen, options.signal);
   }
 
-  /** The position up to which every reaction has ended. */
+  /** Every reaction up to this position has ended. */
   get passed(): number {
     const [oldest] = this.#open.values();
     return oldest ?? this.#seen;
@@ -77,15 +76,12 @@ export class Reactions {
     this.#running.add(running);
   }
 
-  /** Must be called when every reaction up to a position has begun. */
+  /** Call it when every reaction up to the position has begun. */
   observe(position: number): void {
     this.#seen = Math.max(this.#seen, position);
   }
 
-  /**
-   * Waits until the running reactions have ended. After the signal has aborted, only those that cannot be interrupted
-   * still run.
-   */
+  /** After the signal has aborted, only those that cannot be interrupted still run. */
   async ended(): Promise<void> {
     await Promise.all(this.#running);
   }

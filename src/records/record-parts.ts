@@ -1,13 +1,12 @@
 import { EncodedJson, type Json, jsonTextOf } from '#shared/json/json.ts';
 
-/** The most records of one part. */
 const maxRecords = 1_000;
-/** The most characters of one part. A longer record is a part of its own. */
+/** A longer record is a part of its own. */
 const maxCharacters = 256 * 1024;
 
 /**
- * Divides records into parts for one write each, so that neither the event loop nor other writes wait long for one. It
- * encodes a part when the part is asked for.
+ * Divides records into parts for one write each, so that neither the event loop nor other writes wait long for one. A
+ * part is encoded when it is requested.
  */
 export function* recordParts(
   entries: Iterable<readonly [string, Json | EncodedJson]>,

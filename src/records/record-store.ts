@@ -25,23 +25,19 @@ export type RecordKind =
   /** The number of the format of the stored data. */
   | 'format';
 
-/** The place of a record. */
 export interface RecordKey {
   readonly kind: RecordKind;
   readonly key: string;
 }
 
-/** A part of the records of a kind. */
 export interface RecordRange {
-  /** The keys follow this one. Default: all but the empty key. */
+  /** Excluded. Default: all but the empty key. */
   readonly after?: string;
-  /** The keys stand before this one. Default: to the end. */
+  /** Excluded. Default: to the end. */
   readonly before?: string;
-  /** The most records. */
   readonly limit: number;
 }
 
-/** What a write may require. */
 export interface RecordWriteOptions {
   /**
    * The fencing token of the writer's lease. A write with a token below that of the kind's newest `take`, or of the
@@ -50,7 +46,6 @@ export interface RecordWriteOptions {
   readonly fence?: number;
 }
 
-/** What a `put` may require: a fence, or that some stored values stay. */
 export type RecordPutOptions =
   | (RecordWriteOptions & { readonly keep?: never })
   | {
@@ -67,7 +62,7 @@ export type RecordPutOptions =
  * Two adapters implement it, SQLite and MongoDB; one contract suite (`test/contract/record-store.ts`) tests both.
  */
 export interface RecordStore {
-  /** Reads a value. @throws UnavailableError */
+  /** @throws UnavailableError */
   get(kind: RecordKind, key: string): Promise<Json | null>;
   /** Reads a value without parsing it, because a large one takes long. @throws UnavailableError */
   encoded(kind: RecordKind, key: string): Promise<EncodedJson | null>;
@@ -77,7 +72,7 @@ export interface RecordStore {
    * @throws UnavailableError
    */
   read(places: ReadonlyArray<RecordKey>): Promise<ReadonlyArray<Json | null>>;
-  /** Reads the values of some keys; missing ones are left out. All if `keys` is absent. @throws UnavailableError */
+  /** Missing ones are left out. All if `keys` is absent. @throws UnavailableError */
   all(kind: RecordKind, keys?: ReadonlyArray<string>): Promise<ReadonlyMap<string, Json>>;
   /**
    * Reads a part of the values of a kind in the order of their keys, because all may be too many. Keys are compared as
@@ -91,12 +86,11 @@ export interface RecordStore {
    */
   take(kind: RecordKind, fence: number): Promise<void>;
   /**
-   * Stores values in place of earlier ones, and resolves when a crash of the process cannot lose them. It is not
-   * atomic across keys.
+   * Resolves when a crash of the process cannot lose them. It is not atomic across keys.
    * @throws FencedError; UnavailableError
    */
   put(kind: RecordKind, entries: ReadonlyMap<string, Json | EncodedJson>, options?: RecordPutOptions): Promise<void>;
-  /** Removes values. @throws FencedError; UnavailableError */
+  /** @throws FencedError; UnavailableError */
   delete(kind: RecordKind, keys: ReadonlyArray<string>, options?: RecordWriteOptions): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,24 +1,23 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** A timer of a clock. */
 export interface Timer {
   /** Lets the process end although the timer has not run. */
   unref(): this;
 }
 
-/** The time of this process. Whatever waits or measures asks it, so that a simulation can replace it. */
+/** Whatever waits or measures uses it, so that a simulation can replace it. */
 export interface Clock {
-  /** Milliseconds since some moment; never goes back. */
+  /** In ms, monotonic. */
   readonly now: () => number;
-  /** The time of day, in ms since 1970. */
+  /** In ms since 1970. */
   readonly time: () => number;
   readonly setTimeout: (run: () => void, milliseconds: number) => Timer;
   readonly clearTimeout: (timer: Timer | null | undefined) => void;
   readonly setInterval: (run: () => void, milliseconds: number) => Timer;
   readonly clearInterval: (timer: Timer | null | undefined) => void;
-  /** Runs work when everything that is due in this turn of the event loop has run. */
+  /** When everything that is due in this turn of the event loop has run. */
   readonly setImmediate: (run: () => void) => void;
-  /** Waits until everything that is due in this turn of the event loop has run. */
+  /** When everything that is due in this turn of the event loop has run. */
   readonly nextTurn: () => Promise<void>;
 }
 
@@ -35,7 +34,7 @@ const machineClock: Clock = {
 
 let used = machineClock;
 
-/** The clock that everything uses: that of the machine, unless a simulation has replaced it. */
+/** That of the machine, unless a simulation has replaced it. */
 export const clock: Clock = {
   now: () => used.now(),
   time: () => used.time(),
@@ -47,7 +46,7 @@ export const clock: Clock = {
   nextTurn: () => used.nextTurn(),
 };
 
-/** Replaces the clock, or members of it. Only for tests. @returns a function that puts the machine's clock back */
+/** Only for tests. @returns a function that restores the machine's clock */
 export function replaceClock(by: Partial<Clock>): () => void {
   used = { ...machineClock, ...by };
   return () => {

@@ -11,7 +11,7 @@ export const storedFormat = 5;
 export const oldestFormat = 4;
 
 /**
- * The failure of a start on data that only an older release opens.
+ * Only an older release opens the data.
  * @param where names the data as the beginning of a sentence
  * @param release that wrote it
  */

@@ -1,6 +1,6 @@
 import type { SqliteFile } from './sqlite-file.ts';
 
-/** The most rows of one removal. The number is small, so that other writes of the thread do not wait long. */
+/** Small, so that other writes of the thread do not wait long. */
 const removedAtOnce = 1_000;
 
 /** A table whose column `at` is a time in ms since 1970, with an index. */
@@ -11,7 +11,7 @@ export interface TableOfTimes {
 }
 
 /**
- * Removes some rows that are older than a time (RFC 3339).
+ * @param before RFC 3339
  * @returns whether more may be left
  * @throws UnavailableError
  */

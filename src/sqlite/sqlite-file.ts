@@ -3,11 +3,10 @@ import { StartupError } from '#shared/errors/startup-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { SqliteWriter, SqlValue, SqlWrite, WrittenFile } from './sqlite-writer.ts';
 
-/** Where a small store on SQLite is. */
 export interface SqliteStoreOptions {
   /** Created if it does not exist. */
   readonly file: string;
-  /** The thread that writes the file. Its owner closes it after the store. */
+  /** Writes the file. Its owner closes it after the store. */
   readonly writer: SqliteWriter;
 }
 
@@ -15,13 +14,13 @@ const openTimeoutMs = 5_000;
 const readTimeoutMs = 1_000;
 
 export interface SqliteFileOptions extends SqliteStoreOptions {
-  /** What the file holds, for messages: "The subject keys". */
+  /** For messages: "The subject keys". */
   readonly contents: string;
   /** Creates the tables that do not exist. */
   readonly schema: string;
-  /** Whether a write is on the disk when it is answered. Default false: a crash of the machine may lose the last ones. */
+  /** A write is on the disk when it is answered. Default false: a crash of the machine may lose the last ones. */
   readonly isDurable?: boolean;
-  /** Whether all deleted bytes are set to zero. Default false: only those in pages that are written anyway. */
+  /** All deleted bytes are set to zero. Default false: only those in pages that are written anyway. */
   readonly isZeroed?: boolean;
   /** Called with the opened file before anything is written to it. What it throws ends the opening. */
   readonly check?: (database: DatabaseSync) => void;
@@ -67,16 +66,13 @@ export class SqliteFile {
     }
   }
 
-  /**
-   * Writes to the file. @see SqliteWriter.write
-   * @throws UnavailableError, also once it is closed
-   */
+  /** @see SqliteWriter.write @throws UnavailableError, also once it is closed */
   async write(write: SqlWrite): Promise<'done' | 'refused'> {
     if (!this.#database.isOpen) throw new UnavailableError(`${this.#contents} are closed.`);
     return this.#writer.write(this.#file, write);
   }
 
-  /** Closes the reading side. It may be called again. */
+  /** May be called again. */
   close(): void {
     if (this.#database.isOpen) this.#database.close();
   }

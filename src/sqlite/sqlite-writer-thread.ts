@@ -17,7 +17,7 @@ const files = new Map<string, OpenFile>();
 
 parentPort?.on('message', handle);
 
-/** Handles messages, together with the waiting ones after them. */
+/** Together with the waiting ones after them. */
 function handle(messages: ReadonlyArray<ToSqliteWriter>): void {
   const waiting = [...messages];
   while (waiting.length < maxWritesTogether) {

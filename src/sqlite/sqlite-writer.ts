@@ -10,16 +10,16 @@ export interface SqliteWriterOptions {
   readonly onFatal: (error: Error) => void;
   /** Limits the accepted and unanswered writes. Further ones are unavailable. Default: one of its own. */
   readonly admission?: Pick<Admission, 'rooms'>;
-  /** How long a caller waits for the answer to its write. Default 10 s. */
+  /** Of a write. Default 10 s. */
   readonly answerTimeoutMs?: number;
-  /** The most megabytes of the thread's heap. Default 512. */
+  /** Of the thread. Default 512. */
   readonly maxHeapMb?: number;
-  /** The module that the thread runs. Default `sqlite-writer-thread.ts`. */
+  /** Default `sqlite-writer-thread.ts`. */
   readonly entry?: URL;
 }
 
 interface PendingWrite {
-  /** The project for which it is made. */
+  /** The project for which the write is made. */
   readonly owner: string;
   readonly message: WriteMessage;
   readonly bytes: number;
@@ -51,19 +51,18 @@ export class SqliteWriter {
   readonly #thread: Worker;
   readonly #exited: Promise<void>;
   readonly #room: FairPlaces;
-  /** The writes that the thread does not have yet. */
   readonly #waiting = new FairQueue<PendingWrite>();
   /** The writes that the thread has, in the order of the messages, as the answers are. */
   readonly #sent: PendingWrite[] = [];
   #sentBytes = 0;
   #isFlushing = false;
-  /** Whether the thread must still be asked to end, after the last write. */
+  /** The thread must still be asked to end, after the last write. */
   #isClosing = false;
   /** Why no more writes are accepted; null while they are. */
   #stopped: string | null = null;
   #closing: Promise<void> | null = null;
 
-  /** Starts the thread. It does not wait for the start. */
+  /** Does not wait for the start of the thread. */
   constructor(options: SqliteWriterOptions) {
     const { admission = new Admission(), answerTimeoutMs = 10_000 } = options;
     this.#room = admission.rooms['small write'];
@@ -85,10 +84,10 @@ export class SqliteWriter {
   }
 
   /**
-   * Writes to a file. The write is committed when the promise resolves.
+   * The write is committed when the promise resolves.
    * @returns `refused` if the query `unless` has found a row, so that nothing was written
    * @throws UnavailableError; after a timeout the write may still be executed
-   * @throws RefusedWriteError if SQLite does not take the values
+   * @throws RefusedWriteError if SQLite does not accept the values
    */
   async write(file: WrittenFile, write: SqlWrite): Promise<'done' | 'refused'> {
     const answer = await withTimeoutError(
@@ -177,7 +176,7 @@ export class SqliteWriter {
   }
 }
 
-/** Returns about as many bytes as a write's parameters have. */
+/** About the bytes of its parameters. */
 function bytesOf({ statements }: SqlWrite): number {
   let bytes = 0;
   for (const { rows } of statements)
@@ -186,55 +185,50 @@ function bytesOf({ statements }: SqlWrite): number {
   return bytes;
 }
 
-/** A value of a row. */
 export type SqlValue = string | number | null | Uint8Array;
 
-/** A statement, which is executed once for each row of parameters. */
+/** Executed once for each row of parameters. */
 export interface SqlStatement {
   readonly sql: string;
   readonly rows: ReadonlyArray<ReadonlyArray<SqlValue>>;
 }
 
-/** A file that the writer thread writes. */
 export interface WrittenFile {
   readonly path: string;
-  /** What the file holds, for messages, which must not contain its path: "The subject keys". */
+  /** For messages, which must not contain its path: "The subject keys". */
   readonly contents: string;
-  /** Whether a write is on the disk when it is answered. Otherwise a crash of the machine may lose the last writes. */
+  /** A write is on the disk when it is answered. Otherwise a crash of the machine may lose the last writes. */
   readonly isDurable: boolean;
-  /** Whether all deleted bytes are set to zero, which takes as long as to write them. */
+  /** All deleted bytes are set to zero, which takes as long as to write them. */
   readonly isZeroed: boolean;
 }
 
-/** One write of a file: all its statements are executed, or none. */
+/** All its statements are executed, or none. */
 export interface SqlWrite {
   readonly statements: ReadonlyArray<SqlStatement>;
   /** If this query finds a row, nothing is written, and the write is answered with `refused`. */
   readonly unless?: { readonly sql: string; readonly values: ReadonlyArray<SqlValue> };
-  /** Whether the write-ahead log is emptied before the answer, so that no earlier value is left in it. */
+  /** The write-ahead log is emptied before the answer, so that no earlier value is left in it. */
   readonly emptiesLog?: boolean;
 }
 
-/** A write on its way to the thread. */
 export interface WriteMessage {
   readonly kind: 'write';
   readonly file: WrittenFile;
   readonly write: SqlWrite;
 }
 
-/** A message to the writer thread. */
 export type ToSqliteWriter = WriteMessage | { readonly kind: 'close' };
 
-/** The outcome of a write. */
 export type WriteAnswer =
   | { readonly kind: 'done' | 'refused' }
   /** Nothing was written, but for a write whose log could not be emptied. */
   | {
       readonly kind: 'failed';
       readonly detail: string;
-      /** Whether SQLite does not take the values, so that another try changes nothing. */
+      /** SQLite does not accept the values, so another try changes nothing. */
       readonly isRefusal: boolean;
     };
 
-/** The answers to some writes, in the order of the messages. */
+/** In the order of the messages. */
 export type FromSqliteWriter = ReadonlyArray<WriteAnswer>;

@@ -17,7 +17,7 @@ interface StoredRecord<Token = Long> {
   readonly _id: string;
   /** JSON text, because names of members may be operators for MongoDB. Missing in the record of the kind. */
   readonly value?: string;
-  /** The newest token that has written the record; 0 without one. */
+  /** Of the newest writer of the record; 0 without one. */
   readonly fence: Token;
 }
 
@@ -161,7 +161,7 @@ class MongoDbRecordStore implements RecordStore {
     await this.#writeMany(kind, operations);
   }
 
-  /** Inserts records. Those that exist already are left unchanged. @returns false if some existed already */
+  /** Existing records are left unchanged. @returns false if some existed already */
   #insert(kind: RecordKind, texts: ReadonlyArray<readonly [string, string]>, fence: number): Promise<boolean> {
     const documents = texts.map(([_id, value]) => ({ _id, value, fence: Long.fromNumber(fence) }));
     return this.#records(kind, async (records) => {
@@ -186,7 +186,7 @@ class MongoDbRecordStore implements RecordStore {
     return matched;
   }
 
-  /** Reads the tokens of those records that exist, by id. */
+  /** Of those records that exist, by id. */
   async #fences(kind: RecordKind, ids: ReadonlyArray<string>): Promise<ReadonlyMap<string, number>> {
     const found = await this.#connection.call((database) =>
       database
@@ -197,7 +197,7 @@ class MongoDbRecordStore implements RecordStore {
     return new Map(found.map(({ _id, fence }) => [_id, fence]));
   }
 
-  /** @param limit the most records, in the order of their ids. Default: all, in any order */
+  /** @param limit the maximum, in the order of their ids. Default: all, in any order */
   async #find(collection: string, filter: Filter<StoredRecord>, limit?: number): Promise<FoundText[]> {
     const order = limit === undefined ? {} : ({ sort: { _id: 1 }, limit } as const);
     const found = await this.#connection.call((database) =>
@@ -219,7 +219,7 @@ async function writeTogether(
     try {
       return (await records.bulkWrite(operations, { ordered: false })).matchedCount;
     } catch (error) {
-      // When two nodes create the same record at once, one of them gets a duplicate-key error.
+      // When two nodes create the same record at the same time, one of them gets a duplicate-key error.
       if (attempt === maxAttempts || !areDuplicates(error)) throw error;
     }
   }
@@ -238,12 +238,12 @@ function idOf({ kind, key }: RecordKey): string {
   return `${kind}/${key}`;
 }
 
-/** The filter for the records of a kind. In the order of texts `0` follows `/`. */
+/** In the order of texts `0` follows `/`. */
 function ofKind(kind: RecordKind): { readonly _id: { readonly $gte: string; readonly $lt: string } } {
   return { _id: { $gte: `${kind}/`, $lt: `${kind}0` } };
 }
 
-/** The filter for some records. FerretDB finds a single one by its index. */
+/** FerretDB finds a single one by its index. */
 function withIds(ids: ReadonlyArray<string>): { readonly _id: string | { readonly $in: string[] } } {
   const [id] = ids;
   return { _id: ids.length === 1 && id !== undefined ? id : { $in: [...ids] } };

@@ -9,12 +9,12 @@ const maxWaiting = 10_000;
 export interface BatcherOptions {
   /** How long the first item of a batch waits. Default 10 ms. */
   readonly delayMs?: number;
-  /** The most items that are handled in one turn of the event loop. Default 100. */
+  /** In one turn of the event loop. Default 100. */
   readonly maxItemsAtOnce?: number;
 }
 
 /**
- * Collects items after requests and handles them a little later, many at a time. To handle each at once would delay
+ * Collects items after requests and handles them a little later, many at a time. To handle each immediately would delay
  * the next request and take several times as long. A `Debouncer` does not fit here, because its work is asynchronous:
  * `drain` must be complete when it returns, because metrics are read right after it.
  */
@@ -32,13 +32,12 @@ export class Batcher<Item> {
     this.#maxItemsAtOnce = options.maxItemsAtOnce ?? defaultMaxItemsAtOnce;
   }
 
-  /** Adds an item. If ten thousand wait, it handles them first. */
+  /** If ten thousand wait, it handles them first. */
   add(item: Item): void {
     if (this.#waiting.push(item) >= maxWaiting) this.drain();
     else this.#timer ??= clock.setTimeout(this.#handOver, this.#delayMs).unref();
   }
 
-  /** Handles all waiting items at once. */
   drain(): void {
     const items = this.#waiting;
     this.#waiting = [];

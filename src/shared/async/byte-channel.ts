@@ -10,7 +10,7 @@ export class ByteChannel implements AsyncIterable<Buffer> {
   #wakeWriter: () => void = ignore;
 
   /**
-   * @param maxBytes the most bytes in the channel before the writer must wait; a single piece may exceed it
+   * @param maxBytes that the channel holds before the writer must wait; a single piece may exceed it
    * @param onTaken is called with each piece after the reader has used it
    */
   constructor(maxBytes: number, onTaken: (bytes: Buffer) => void = ignore) {
@@ -18,7 +18,7 @@ export class ByteChannel implements AsyncIterable<Buffer> {
     this.#onTaken = onTaken;
   }
 
-  /** Writes a piece. `ready` resolves when the next one may be written. */
+  /** `ready` resolves when the next piece may be written. */
   write(bytes: Buffer): void {
     if (this.#end !== null || this.#readerHasLeft) return;
     this.#waiting.push(bytes);
@@ -26,7 +26,7 @@ export class ByteChannel implements AsyncIterable<Buffer> {
     this.#wakeReader();
   }
 
-  /** Waits until there is space. @returns false if the reader has left */
+  /** For space. @returns false if the reader has left */
   async ready(): Promise<boolean> {
     while (this.#bytes >= this.#maxBytes && !this.#readerHasLeft) {
       await new Promise<void>((resolve) => {
@@ -36,19 +36,18 @@ export class ByteChannel implements AsyncIterable<Buffer> {
     return !this.#readerHasLeft;
   }
 
-  /** Ends the bytes. */
   finish(): void {
     this.#end ??= 'whole';
     this.#wakeReader();
   }
 
-  /** Ends the bytes with an error. The reader gets it in place of the unread bytes. */
+  /** The reader gets the error in place of the unread bytes. */
   fail(error: unknown): void {
     this.#end ??= { error };
     this.#wakeReader();
   }
 
-  /** Must be called when the reader leaves, whether or not it has begun to read. */
+  /** Call it when the reader leaves, whether or not it has begun to read. */
   leave(): void {
     this.#readerHasLeft = true;
     this.#waiting = [];

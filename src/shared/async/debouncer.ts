@@ -7,9 +7,9 @@ const maxRunMs = 30_000;
 
 /**
  * Runs asynchronous work some time after a request: once for all requests in that time, and never twice at the same
- * time. It holds no items. A `Batcher` holds items, and its work is synchronous, so that a caller can complete it at
- * once. The work is the service's, because several projects may have requested it. A run that lasts 30 s is left: its
- * calls of the guarded ports fail, as in an outage, and the next run may begin.
+ * time. It holds no items. A `Batcher` holds items, and its work is synchronous, so a caller can complete it
+ * immediately. The work is the service's, because several projects may have requested it. A run that lasts 30 s is
+ * left: its calls of the guarded ports fail, as in an outage, and the next run may begin.
  */
 export class Debouncer {
   readonly #milliseconds: number;
@@ -24,7 +24,7 @@ export class Debouncer {
     this.#work = work;
   }
 
-  /** Requests a run, unless the debouncer is stopped. The timer does not keep the process alive. */
+  /** Ignored after `stop`. The timer does not keep the process alive. */
   schedule(): void {
     if (!this.#stopped) this.#timer ??= clock.setTimeout(() => void this.flush(), this.#milliseconds).unref();
   }
@@ -36,7 +36,6 @@ export class Debouncer {
     await this.#turns.run((guard) => runFor(serviceOwner, () => this.#work(guard))).catch(() => undefined);
   }
 
-  /** From now on only `flush` runs the work. */
   stop(): void {
     this.#stopped = true;
     if (this.#timer !== null) clock.clearTimeout(this.#timer);

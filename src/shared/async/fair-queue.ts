@@ -1,33 +1,31 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { clock, type Timer } from '#shared/clock.ts';
 
-/** The owner of work that belongs to no project: the service's own. */
+/** Owns work that belongs to no project. */
 export const serviceOwner = 'service';
 
-/** Whom work is for. */
 export interface WorkOwner {
   /** The id of a project, or `serviceOwner`. */
   readonly owner: string;
-  /** Whether the client that wants the work has left. */
+  /** The client that the work is for has left. */
   readonly hasLeft: boolean;
 }
 
-/** Whom the work is for that runs now. Without one it is the service's own. */
+/** Without one, the work that runs now is the service's own. */
 export const workOwner = new AsyncLocalStorage<WorkOwner>();
 
 const serviceWork: WorkOwner = { owner: serviceOwner, hasLeft: false };
 
-/** Returns whom the work is for that runs now. */
 export function currentWorkOwner(): WorkOwner {
   return workOwner.getStore() ?? serviceWork;
 }
 
-/** Returns the same for work whose result may serve others too, so that it continues when the client has left. */
+/** For work whose result may serve others too, so that it continues when the client has left. */
 export function workForAll(): WorkOwner {
   return { owner: currentOwner(), hasLeft: false };
 }
 
-/** Returns whose work runs now: the id of a project, or `serviceOwner`. */
+/** The id of a project, or `serviceOwner`. */
 export function currentOwner(): string {
   return workOwner.getStore()?.owner ?? serviceOwner;
 }
@@ -41,23 +39,21 @@ export function runFor<Result>(owner: string, work: () => Result): Result {
   return workOwner.run({ owner, hasLeft: false }, work);
 }
 
-/** A queue that serves owners in turn: one item of each, in the order in which the owner's items came. */
+/** Serves owners in turn: one item of each, in the order in which the owner's items came. */
 export class FairQueue<Item> {
   /** The owner that was served last is at the end. */
   readonly #byOwner = new Map<string, Item[]>();
   #size = 0;
 
-  /** The number of items of all owners. */
   get size(): number {
     return this.#size;
   }
 
-  /** The number of items of an owner. */
   sizeOf(owner: string): number {
     return this.#byOwner.get(owner)?.length ?? 0;
   }
 
-  /** Adds an item behind the owner's others. */
+  /** Behind the owner's others. */
   push(owner: string, item: Item): void {
     const items = this.#byOwner.get(owner);
     if (items === undefined) this.#byOwner.set(owner, [item]);
@@ -65,10 +61,7 @@ export class FairQueue<Item> {
     this.#size += 1;
   }
 
-  /**
-   * Removes the next item.
-   * @param canServe whether it may be this owner's turn; by default it always may
-   */
+  /** Removes the next item. @param canServe whether it may be this owner's turn; by default it always may */
   shift(canServe: (owner: string) => boolean = () => true): Item | undefined {
     for (const [owner, items] of this.#byOwner) {
       if (!canServe(owner)) continue;
@@ -81,7 +74,6 @@ export class FairQueue<Item> {
     return undefined;
   }
 
-  /** Removes each owner's first items for which a condition holds. Whose turn it is stays the same. */
   removeFirst(isRemoved: (item: Item) => boolean): ReadonlyArray<Item> {
     const removed: Item[] = [];
     for (const [owner, items] of this.#byOwner) {
@@ -95,7 +87,6 @@ export class FairQueue<Item> {
     return removed;
   }
 
-  /** Removes all items for which a condition holds. Whose turn it is stays the same. */
   remove(isRemoved: (item: Item) => boolean): ReadonlyArray<Item> {
     const removed: Item[] = [];
     for (const [owner, items] of this.#byOwner) {
@@ -110,32 +101,28 @@ export class FairQueue<Item> {
   }
 }
 
-/** The limits of `FairSlots`. Each is endless if it is left out. */
+/** A limit that is left out is endless. */
 export interface FairSlotsLimits {
-  /** Maximum number of slots that are taken at the same time. */
   readonly maxSlots?: number;
-  /** Maximum number of slots that one owner has at the same time. */
   readonly maxSlotsOfOwner?: number;
-  /** Maximum number of calls that wait. */
   readonly maxWaiting?: number;
-  /** Maximum number of calls of one owner that wait. */
   readonly maxWaitingOfOwner?: number;
-  /** How long a call waits; up to a twentieth longer. */
+  /** Up to a twentieth longer. */
   readonly maxWaitMs?: number;
 }
 
-/** Why a call has no slot: too many of the owner's calls wait, too many wait in all, or its wait was too long. */
+/** Too many of the owner's calls wait, too many wait in all, or the wait was too long. */
 export type SlotRefusal = 'owner-waits' | 'all-wait' | 'too-late';
 
-/** Ends the use of a slot. Further calls do nothing. */
+/** Further calls do nothing. */
 export type LeaveSlot = () => void;
 
-/** How often waiting calls are checked in the time that one may wait. */
+/** In the time that a call may wait. */
 const checksOfWait = 20;
 
 interface Waiting {
   readonly owner: string;
-  /** When its wait is too long, on this process's clock. */
+  /** On this process's clock. */
   readonly deadline: number;
   readonly resolve: (result: LeaveSlot | SlotRefusal) => void;
 }
@@ -161,17 +148,15 @@ export class FairSlots {
     };
   }
 
-  /** Slots that are taken now. */
   get taken(): number {
     return this.#taken;
   }
 
-  /** Calls that wait now. */
   get waiting(): number {
     return this.#waiting.size;
   }
 
-  /** Takes a slot, immediately or when it is the owner's turn. The caller must leave it. */
+  /** Immediately or when it is the owner's turn. The caller must leave the slot. */
   async enter(owner: string): Promise<LeaveSlot | SlotRefusal> {
     if (this.#hasSlotFor(owner)) return this.#take(owner);
     const { maxWaiting, maxWaitingOfOwner, maxWaitMs } = this.#limits;
@@ -234,35 +219,30 @@ export class FairRoom {
   readonly #takenBy = new Map<string, number>();
   #taken = 0;
 
-  /** @param max the amount that all owners together may have */
   constructor(max: number) {
     this.#max = max;
   }
 
-  /** The amount that all owners have. */
   get taken(): number {
     return this.#taken;
   }
 
-  /** The amount that an owner has. */
   takenBy(owner: string): number {
     return this.#takenBy.get(owner) ?? 0;
   }
 
-  /** Whether an owner may take an amount. */
   hasRoom(owner: string, amount = 1): boolean {
     const free = this.#max - this.#taken;
     return amount <= free && (owner === serviceOwner || this.takenBy(owner) < free);
   }
 
-  /** Takes an amount, which the caller must give back. @returns false if there is no room for it */
+  /** The caller must give it back. @returns false if there is no room for it */
   take(owner: string, amount = 1): boolean {
     if (!this.hasRoom(owner, amount)) return false;
     this.#count(owner, amount);
     return true;
   }
 
-  /** Gives back an amount. */
   giveBack(owner: string, amount = 1): void {
     this.#count(owner, -amount);
   }
@@ -275,13 +255,10 @@ export class FairRoom {
   }
 }
 
-/** The limits of `FairPlaces`. Each is endless if it is left out. */
+/** A limit that is left out is endless. */
 export interface FairPlacesLimits {
-  /** Maximum number of places of all owners together. */
   readonly maxPlaces?: number;
-  /** Maximum number of places of one owner. */
   readonly maxPlacesOfOwner?: number;
-  /** Maximum number of bytes in all places together. */
   readonly maxBytes?: number;
 }
 
@@ -303,32 +280,29 @@ export class FairPlaces {
     return this.#limits;
   }
 
-  /** Places that are taken now. */
   get taken(): number {
     return this.#places.taken;
   }
 
-  /** Bytes in the places that are taken now. */
   get bytes(): number {
     return this.#bytes.taken;
   }
 
-  /** How many times there was no room. */
+  /** The number of refused calls. */
   get refused(): number {
     return this.#refused;
   }
 
-  /** The bytes of an owner. */
   bytesOf(owner: string): number {
     return this.#bytes.takenBy(owner);
   }
 
-  /** Whether an owner has as many places as one may have. */
+  /** The maximum for one owner. */
   hasAll(owner: string): boolean {
     return this.#places.takenBy(owner) >= this.#limits.maxPlacesOfOwner;
   }
 
-  /** Takes a place for some bytes, which the caller must give back. @returns false if there is no room for it */
+  /** The caller must give the place back. @returns false if there is no room for it */
   take(owner: string, bytes = 0): boolean {
     const isTaken = !this.hasAll(owner) && this.#places.hasRoom(owner) && this.#bytes.take(owner, bytes);
     if (isTaken) this.#places.take(owner);
@@ -336,7 +310,6 @@ export class FairPlaces {
     return isTaken;
   }
 
-  /** Gives back a place with its bytes. */
   giveBack(owner: string, bytes = 0): void {
     this.#places.giveBack(owner);
     this.#bytes.giveBack(owner, bytes);

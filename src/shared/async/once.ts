@@ -1,4 +1,4 @@
-/** Wraps work that must run only once. Each call returns the promise of the first one, also while that still runs. */
+/** Each call returns the promise of the first one, also while that still runs. */
 export function once<Result>(run: () => Promise<Result>): () => Promise<Result> {
   let result: Promise<Result> | null = null;
   return () => {

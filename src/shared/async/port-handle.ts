@@ -20,7 +20,7 @@ export class PortHandle {
     return this.#isClosed;
   }
 
-  /** Refuses calls from now on. Calls that run still answer. */
+  /** Calls that run still answer. */
   close(): void {
     this.#isClosed = true;
   }
@@ -86,7 +86,7 @@ export class PortHandle {
     });
   }
 
-  /** Guards an answer that is a stream. One that is no `Readable` loses its other members. */
+  /** A stream that is not a `Readable` loses its other members. */
   #guardAnswer<Answer>(answer: Answer): Answer {
     if (typeof answer !== 'object' || answer === null || !(Symbol.asyncIterator in answer)) return answer;
     const pieces = this.#piecesOf(answer as AsyncIterable<unknown>);
@@ -116,7 +116,7 @@ export class PortHandle {
   }
 }
 
-/** Whether a member of a port is a port too. Plain data, and the language's own kinds of objects, are passed as they are. */
+/** Plain data, and the language's own kinds of objects, are passed as they are. */
 function isPort(member: unknown): member is object {
   if (typeof member !== 'object' || member === null) return false;
   if (Object.prototype.toString.call(member) !== '[object Object]') return false;
@@ -125,7 +125,7 @@ function isPort(member: unknown): member is object {
   return hasMethodsOfItsKind || Object.values(member).some((value) => typeof value === 'function');
 }
 
-/** Returns a stream of the same kind, which reads nothing ahead and closes the one that it reads. */
+/** It reads nothing ahead, and closes the stream that it reads. */
 function readableOf(source: Readable, pieces: AsyncIterable<unknown>): Readable {
   const readable = Readable.from(pieces, { objectMode: source.readableObjectMode, highWaterMark: 0 });
   return readable.once('close', () => source.destroy());

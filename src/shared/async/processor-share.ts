@@ -1,12 +1,11 @@
 import { performance } from 'node:perf_hooks';
 
 const intervalMs = 10;
-/** The longest single rest. The rest of a long turn comes in parts. */
+/** The rest of a long turn comes in parts. */
 const maxRestMs = 500;
 
 /**
- * Limits the time for which this thread computes: it rests after its work, whatever the work is. Only for a thread
- * that has nothing to answer.
+ * This thread rests after its work, whatever the work is. Only for a thread that has nothing to answer.
  * @param share from 0 to 1
  */
 export function limitProcessorShare(share: number): void {

@@ -4,19 +4,15 @@ import { OutageLog } from '#shared/logging/outage-log.ts';
 import { delay } from './timed-waits.ts';
 
 export interface RepeatingOptions {
-  /** The pause between two times. */
+  /** Between two times. */
   readonly intervalMs: number;
-  /** Ends the work. */
   readonly signal: AbortSignal;
   readonly log: Logger;
-  /** The store that the work needs, for messages. */
+  /** For messages: the work needs this store. */
   readonly store: string;
 }
 
-/**
- * Does work again and again until a signal aborts. Outages of its store are logged.
- * @throws what the work throws, except `UnavailableError`
- */
+/** Until the signal aborts. Outages of the store are logged. @throws what the work throws, except `UnavailableError` */
 export async function repeating(
   work: () => Promise<void>,
   { intervalMs, signal, log, store }: RepeatingOptions,

@@ -5,14 +5,11 @@ import { delay } from './timed-waits.ts';
 
 const retryLimits = { firstMs: 20, maxMs: 1000 };
 
-/** The options of a retried call. */
 export interface RetryOptions {
   readonly log: Logger;
-  /** Ends the retries. Then the last failure is thrown. */
+  /** When it aborts, the last failure is thrown. */
   readonly signal: AbortSignal;
-  /**
-   * Whether a failure that waiting does not cure is thrown at once, as a start needs it. Default: it is retried too.
-   */
+  /** Throws a failure that waiting does not cure immediately, as a start needs it. Default: it is retried too. */
   readonly throwsPermanent?: boolean;
 }
 
@@ -45,11 +42,10 @@ export interface RestartOptions {
   readonly log: Pick<Logger, 'error'>;
   /** Ends the restarts, after the work has ended. */
   readonly signal: AbortSignal;
-  /** The log message of a failure. */
   readonly message: string;
 }
 
-/** Runs work that lasts until a signal aborts, and restarts it 5 s after a failure. Never rejects. */
+/** The work lasts until the signal aborts. It is restarted 5 s after a failure. Never rejects. */
 export async function restarting(work: () => Promise<void>, { log, signal, message }: RestartOptions): Promise<void> {
   while (!signal.aborted) {
     try {
@@ -61,14 +57,13 @@ export async function restarting(work: () => Promise<void>, { log, signal, messa
   }
 }
 
-/** The limits of the waits between failed attempts. */
 export interface BackOffLimits {
   readonly firstMs: number;
   readonly maxMs: number;
 }
 
 /**
- * Returns how long to wait before the next attempt: twice as long after each failure, up to a limit.
+ * Twice as long after each failure, up to a limit.
  * @param failures in a row, including the last one
  * @param random from 0 to 1, 1 excluded
  * @returns whole milliseconds, randomized by `spread`
@@ -77,15 +72,11 @@ export function backOffMs(failures: number, { firstMs, maxMs }: BackOffLimits, r
   return Math.round(spread(Math.min(firstMs * 2 ** (failures - 1), maxMs), random));
 }
 
-/**
- * Returns a random time between half of a time and all of it, so that callers that fail together do not retry
- * together.
- */
+/** Between half of the time and all of it, at random, so that callers that fail together do not retry together. */
 export function spread(milliseconds: number, random: number): number {
   return milliseconds * (0.5 + random / 2);
 }
 
-/** Counts the failures of an operation that is retried until it succeeds. */
 export class BackOff {
   readonly #limits: BackOffLimits;
   readonly #random: () => number;
@@ -97,13 +88,13 @@ export class BackOff {
     this.#random = random;
   }
 
-  /** Reports a failure. @returns how long to wait before the next attempt, in whole milliseconds */
+  /** @returns how long to wait before the next attempt, in whole milliseconds */
   failed(): number {
     this.#failures += 1;
     return backOffMs(this.#failures, this.#limits, this.#random());
   }
 
-  /** Reports a success: the next failure counts as the first one. */
+  /** The next failure counts as the first one. */
   succeeded(): void {
     this.#failures = 0;
   }

@@ -1,13 +1,13 @@
 /**
- * Lets a limited number of callers work at once, in the order of their calls. After the signal aborts, no caller waits
- * any more, because all of them are about to stop.
+ * Callers get places in the order of their calls. After the signal aborts, no caller waits any more, because all of
+ * them are about to stop.
  */
 export class Semaphore {
   #free: number;
   readonly #waiting: Array<() => void> = [];
   readonly #signal: AbortSignal;
 
-  /** @param count the most callers at once */
+  /** @param count maximum callers at the same time */
   constructor(count: number, signal: AbortSignal) {
     this.#free = count;
     this.#signal = signal;
@@ -16,7 +16,7 @@ export class Semaphore {
     });
   }
 
-  /** Waits for a free place. Never rejects. Every call needs one `release`. */
+  /** Never rejects. Every call needs one `release`. */
   async acquire(): Promise<void> {
     if (this.#signal.aborted) return;
     if (this.#free > 0) {
@@ -26,7 +26,6 @@ export class Semaphore {
     await new Promise<void>((enter) => this.#waiting.push(enter));
   }
 
-  /** Passes the place to the caller that has waited longest. */
   release(): void {
     const enter = this.#waiting.shift();
     if (enter === undefined) this.#free += 1;

@@ -3,14 +3,14 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { PortHandle } from './port-handle.ts';
 import { withTimeout } from './timed-waits.ts';
 
-/** Returns a port for one turn alone: every call through it throws when the turn is over. */
+/** For one turn alone: every call through the returned port throws when the turn is over. */
 export type GuardPort = <Port extends object>(port: Port) => Port;
 
 const left = Symbol('left');
 
 /**
- * Runs pieces of work one after the other. A piece that takes longer than a limit is left, so that it does not stop the
- * later ones for good. From then on its calls through guarded ports throw `UnavailableError`, also one that runs.
+ * Runs pieces of work one after the other. A piece that takes longer than a limit is left, so that it does not block
+ * the later ones. From then on its calls through guarded ports throw `UnavailableError`, also one that runs.
  */
 export class SerialTurns {
   readonly #what: string;

@@ -1,6 +1,6 @@
 import { clock, type Timer } from '#shared/clock.ts';
 
-/** Waits the given number of milliseconds, or until the signal aborts. Never throws. */
+/** Ends when the signal aborts. Never throws. */
 export function delay(milliseconds: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted) return Promise.resolve();
   return new Promise((resolve) => {
@@ -15,7 +15,7 @@ export function delay(milliseconds: number, signal?: AbortSignal): Promise<void>
   });
 }
 
-/** Returns a signal that aborts after some milliseconds. It does not keep the process alive. */
+/** The timer does not keep the process alive. */
 export function abortAfter(milliseconds: number): AbortSignal {
   const controller = new AbortController();
   const abort = () => controller.abort(new DOMException('The time limit has passed', 'TimeoutError'));
@@ -23,7 +23,6 @@ export function abortAfter(milliseconds: number): AbortSignal {
   return controller.signal;
 }
 
-/** Waits until a signal aborts. */
 export function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
@@ -67,7 +66,7 @@ export async function withTimeout<Value, Late>(
 const expired = Symbol('expired');
 
 /**
- * Does the same as `withTimeout`, but a late result is an error.
+ * As `withTimeout`, but a late result is an error.
  * @throws what the work throws in time, otherwise the error that `late` returns
  */
 export async function withTimeoutError<Value>(

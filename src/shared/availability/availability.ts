@@ -9,18 +9,18 @@ import { Prober, probeEveryMs } from './prober.ts';
 export interface UnavailableCause {
   /** A phrase without addresses; if known, with the variable and what to do. */
   readonly detail: string;
-  /** Whether waiting does not help, because a person must change something. */
+  /** Waiting does not help, because a person must change something. */
   readonly isPermanent: boolean;
-  /** The server's address that it concerns. Only the log shows it. */
+  /** Only the log shows it. */
   readonly address?: string;
 }
 
 const defaultSilentAfterMs = 500;
 
-/** The time between two probes of a server that refuses, for example a password, until a person changes something. */
+/** Between two probes of a server that refuses, for example a password, until a person changes something. */
 const refusedLimits = { firstMs: 1_000, maxMs: 30_000 };
 
-/** A shorter failure does not count as an outage: the connection is made again, or a leader is elected at once. */
+/** A shorter failure does not count as an outage: the connection is made again, or a leader is elected immediately. */
 const transientMs = 300;
 const transientProbeEveryMs = 50;
 
@@ -28,24 +28,22 @@ const transientProbeEveryMs = 50;
 const suspectAfterMs = 500;
 
 export interface AvailabilityOptions {
-  /** The server's name in the log. */
+  /** For the log. */
   readonly server: string;
   /** Sends the smallest request to the server, and gives up after the time limit. @throws the call's failure */
   readonly probe: (timeoutMs: number) => Promise<unknown>;
   /**
-   * Repairs what the outage broke, before the server counts as available. Never throws.
+   * What the outage broke, before the server counts as available. Never throws.
    * @param tookMs the time until the server's answer
    */
   readonly repair?: (tookMs: number) => Promise<void>;
-  /** Finds out why a probe failed. */
   readonly explain: (failure: unknown) => Promise<UnavailableCause>;
-  /** Whether a failure is an answer of the server, even a refusal. */
+  /** Also a refusal. */
   readonly isAnswer: (failure: unknown) => boolean;
-  /** Whether a failure is a refusal that lasts until a person changes something. Default: none is. */
+  /** It lasts until a person changes something. Default: no failure is a refusal. */
   readonly isRefusal?: (failure: unknown) => boolean;
-  /** Whether a failure says only that no answer came in time. Default: none does. */
+  /** No answer came in time. Default: no failure is silence. */
   readonly isSilence?: (failure: unknown) => boolean;
-  /** Returns the error of a server that has been silent. */
   readonly timedOut: (waitedMs: number) => Error;
   /** The silence after which the server counts as unavailable. Slow answers that were heard extend it. Default 500 ms. */
   readonly silentAfterMs?: number;
@@ -67,7 +65,6 @@ export class Availability {
   #cause: UnavailableCause | null = null;
   #probing: Promise<void> | null = null;
   #explaining: Promise<void> | null = null;
-  /** When a call was last answered. */
   #answeredAt = Number.NEGATIVE_INFINITY;
   /** Aborts when the server next becomes unavailable. */
   #unavailable = new AbortController();
@@ -82,24 +79,23 @@ export class Availability {
     this.#prober = new Prober({ probe, isAnswer, isSilence, silentAfterMs, signal });
   }
 
-  /** Why the server cannot be used; null while it is available, as far as is known. */
+  /** Null while the server is available, as far as is known. */
   get cause(): UnavailableCause | null {
     return this.#cause;
   }
 
-  /** Reports an answered call: the server is available, even if a probe is late. */
+  /** The server is available, even if a probe is late. */
   answered(): void {
     this.#answeredAt = clock.now();
   }
 
-  /** Reports an answer to one message, perhaps of several of a call. During an outage it counts like that to a probe. */
+  /** An answer to one message, perhaps of several of a call. During an outage it counts like that to a probe. */
   heard({ tookMs, isSmall }: { readonly tookMs: number; readonly isSmall: boolean }): void {
     this.answered();
     this.#prober.learn(tookMs, isSmall);
     if (this.#cause !== null) this.#prober.heard(tookMs);
   }
 
-  /** Probes the server at once. */
   suspect(): void {
     if (this.#closed.signal.aborted) return;
     this.#probing ??= this.#probe().finally(() => {
@@ -129,12 +125,11 @@ export class Availability {
     }
   }
 
-  /** Waits some milliseconds; less if an outage ends meanwhile, or if the signal aborts. */
+  /** Less if an outage ends meanwhile, or if the signal aborts. */
   async waitForRecovery(milliseconds: number, signal: AbortSignal): Promise<void> {
     await delay(milliseconds, AbortSignal.any([signal, this.#recovered.signal]));
   }
 
-  /** Stops probing. */
   async close(): Promise<void> {
     this.#closed.abort();
     await this.#probing;

@@ -1,11 +1,10 @@
 import { clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 
-/** The shortest time between two lines about one outage. Its causes may alternate. */
+/** Minimum time between two lines about one outage. Its causes may alternate. */
 const lineEveryMs = 60_000;
 
 export interface OutageLinesOptions {
-  /** The server's name. */
   readonly server: string;
   readonly log: Logger | null;
 }
@@ -13,14 +12,13 @@ export interface OutageLinesOptions {
 /** Logs an outage when it begins and when it ends, and a changed cause at most once a minute. */
 export class OutageLines {
   readonly #options: OutageLinesOptions;
-  /** The last line of this outage; null while there is none. */
   #last: { readonly detail: string; readonly at: number } | null = null;
 
   constructor(options: OutageLinesOptions) {
     this.#options = options;
   }
 
-  /** Must be called whenever the server was found unavailable, with the cause. */
+  /** Call it whenever the server was found unavailable. */
   lasts({ detail, address }: { readonly detail: string; readonly address?: string }): void {
     const { server, log } = this.#options;
     const at = clock.now();
@@ -32,7 +30,7 @@ export class OutageLines {
     );
   }
 
-  /** Must be called when the server can be used again. */
+  /** Call it when the server can be used again. */
   ended(): void {
     const { server, log } = this.#options;
     this.#last = null;

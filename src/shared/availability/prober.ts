@@ -1,10 +1,10 @@
 import { delay } from '#shared/async/timed-waits.ts';
 import { clock } from '#shared/clock.ts';
 
-/** The time between the starts of two probes of a server that does not answer. */
+/** Between the starts of two probes of a server that does not answer. */
 export const probeEveryMs = 500;
 
-/** The time limit of a probe, and the longest silence of a server that has a shorter limit for silence. */
+/** The time limit of a probe, and the maximum silence of a server that has a shorter limit for silence. */
 const longestProbeMs = 5_000;
 
 /** The silence after which a server counts as unavailable that has not answered yet. It may be slow. */
@@ -19,7 +19,7 @@ const slownessFactor = 3;
 /** The next probe is sent after this multiple of the response time, so that a slow server has one at a time. */
 const probeFactor = 1.5;
 
-/** What is left of the response time after a quicker answer: a single quick answer does not make a server quick. */
+/** Of the response time after a quicker answer: a single quick answer does not make a server quick. */
 const decay = 0.8;
 
 /**
@@ -32,23 +32,20 @@ const stallMs = 250;
 export interface ProberOptions {
   /** Sends the smallest request to the server, and gives up after the time limit. @throws the call's failure */
   readonly probe: (timeoutMs: number) => Promise<unknown>;
-  /** Whether a failure is an answer of the server. */
   readonly isAnswer: (failure: unknown) => boolean;
-  /** Whether a failure says only that no answer came in time. */
+  /** No answer came in time. */
   readonly isSilence: (failure: unknown) => boolean;
-  /** The shortest silence after which a server counts as unavailable. */
+  /** Minimum silence after which a server counts as unavailable. */
   readonly silentAfterMs: number;
-  /** Ends every wait for an answer. */
   readonly signal: AbortSignal;
 }
 
-/** What a probe has shown. */
 export type ProbeResult =
   | { readonly kind: 'answered'; readonly tookMs: number }
   /** A probe was answered after the server counted as unavailable. The next answer shows how slow the server is. */
   | { readonly kind: 'answered late' }
   | { readonly kind: 'failed'; readonly failure: unknown }
-  /** No answer so far. It may still come. */
+  /** It may still come. */
   | { readonly kind: 'silent'; readonly forMs: number };
 
 /** The probes whose answers count: a later one is of another round. */
@@ -56,7 +53,7 @@ interface Round {
   readonly beganAt: number;
   /** An answer that takes longer shows that the server has recovered, and not how slow it is: it may have been suspended. */
   readonly silentAfterMs: number;
-  /** The time of the first answer to one of them; null without one. */
+  /** To one of the probes; null without one. */
   tookMs: number | null;
   readonly answered: AbortController;
 }
@@ -68,7 +65,7 @@ interface Round {
 export class Prober {
   readonly #options: ProberOptions;
   #round: Round;
-  /** The recent response time of the server; null before its first answer. */
+  /** Null before the server's first answer. */
   #responseMs: number | null = null;
 
   constructor(options: ProberOptions) {
@@ -76,20 +73,20 @@ export class Prober {
     this.#round = this.#newRound();
   }
 
-  /** The silence after which the server counts as unavailable. */
+  /** After this silence the server counts as unavailable. */
   get silentAfterMs(): number {
     const measuredMs = this.#responseMs === null ? unmeasuredMs : this.#responseMs * slownessFactor;
     return Math.max(this.#options.silentAfterMs, Math.min(measuredMs, longestProbeMs));
   }
 
-  /** Learns from an answer how slow the server is. Other requests than the smallest show only that it is quick. */
+  /** Requests that are not the smallest show only that the server is quick. */
   learn(tookMs: number, isSmall: boolean): void {
     const known = this.#responseMs;
     if (!isSmall && (known === null || tookMs > known)) return;
     this.#responseMs = Math.max(Math.min(tookMs, longestProbeMs), (known ?? 0) * decay);
   }
 
-  /** Counts the answer to another request like one to a probe, if it was sent in this round. */
+  /** As an answer to a probe, if the request was sent in this round. */
   heard(tookMs: number): void {
     if (clock.now() - tookMs < this.#round.beganAt) return;
     this.#round.tookMs ??= tookMs;
@@ -101,13 +98,13 @@ export class Prober {
     this.#round = this.#newRound();
   }
 
-  /** Waits some milliseconds, or until a probe is answered. */
+  /** Ends early when a probe is answered. */
   async pause(milliseconds: number): Promise<void> {
     const { signal } = this.#options;
     await delay(milliseconds, AbortSignal.any([signal, this.#round.answered.signal]));
   }
 
-  /** Sends a probe, and waits for its answer or that of an earlier one until the next is due. Never throws. */
+  /** Waits for its answer or that of an earlier one until the next is due. Never throws. */
   async ask(): Promise<ProbeResult> {
     const { signal } = this.#options;
     const probe = this.#send();
@@ -163,6 +160,6 @@ export class Prober {
 
 interface SentProbe {
   failure: { readonly error: unknown } | null;
-  /** Aborts when it has failed. */
+  /** Aborts when the probe has failed. */
   readonly ended: AbortController;
 }

@@ -7,7 +7,7 @@ export interface NestedIssue {
   readonly message: string;
 }
 
-/** Adds a check of the whole value to a codec. @param check returns the faults; none for a valid value */
+/** @param check returns the faults; none for a valid value */
 export function checked<A, O>(
   codec: t.Type<A, O, unknown>,
   check: (value: A) => ReadonlyArray<NestedIssue>,
@@ -28,7 +28,7 @@ export function checked<A, O>(
   return checking;
 }
 
-/** Adds a check to a codec of texts. @param check returns what is wrong with a value; null for nothing */
+/** @param check returns what is wrong with a value; null for nothing */
 export function checkedText(
   codec: t.Type<string>,
   check: (value: string) => string | null,
@@ -41,7 +41,7 @@ export function checkedText(
 
 const structures = new WeakMap<t.Mixed, t.Mixed>();
 
-/** Returns the codec inside a `checked`, which has the structure. */
+/** Of the codec inside a `checked`, which has the structure. */
 export function structureOf(codec: t.Mixed): t.Mixed | undefined {
   return structures.get(codec);
 }

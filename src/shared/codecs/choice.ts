@@ -1,15 +1,11 @@
 import * as t from 'io-ts';
 import { withJsonSchema } from './json-schema.ts';
 
-/** A codec of one of some strings. */
 export function oneOf<Value extends string>(...values: readonly [Value, ...Value[]]): t.Type<Value, Value, unknown> {
   return enumeration(values.join(' | '), ...values);
 }
 
-/**
- * A codec of one of some strings.
- * @param name in PascalCase: the specification has the enumeration under it, and generated clients a type
- */
+/** @param name in PascalCase: the specification has the enumeration under it, and generated clients a type */
 export function enumeration<Value extends string>(
   name: string,
   ...values: readonly [Value, ...Value[]]
@@ -30,12 +26,11 @@ export function enumeration<Value extends string>(
   );
 }
 
-/** A codec of a value or null. */
 export function nullable<C extends t.Mixed>(codec: C): t.UnionC<[C, t.NullC]> {
   return t.union([codec, t.null]);
 }
 
-/** A codec of true or false: a boolean or, in a query string, the word. */
+/** A boolean or, in a query string, the word. */
 export const flag = withJsonSchema(
   new t.Type<boolean, boolean, unknown>(
     'flag',

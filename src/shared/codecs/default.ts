@@ -1,7 +1,7 @@
 import * as t from 'io-ts';
 import type { Json } from '#shared/json/json.ts';
 
-/** A codec of a member with a default, for a `t.partial`. */
+/** For a member of a `t.partial`. */
 export function withDefault<A extends Json, O>(codec: t.Type<A, O, unknown>, value: A): t.Type<A, O, unknown> {
   const defaulting = new t.Type<A, O, unknown>(
     codec.name,
@@ -15,12 +15,12 @@ export function withDefault<A extends Json, O>(codec: t.Type<A, O, unknown>, val
 
 const defaulted = new WeakMap<t.Mixed, { codec: t.Mixed; value: Json }>();
 
-/** Returns the codec and the value inside a `withDefault`, for its JSON Schema. */
+/** For the JSON Schema of a `withDefault`. */
 export function defaultOf(codec: t.Mixed): { readonly codec: t.Mixed; readonly value: Json } | undefined {
   return defaulted.get(codec);
 }
 
-/** A codec of a member that may be left out; then it is undefined. */
+/** Undefined if the member is left out. */
 export function optional<A>(codec: t.Type<A, unknown, unknown>): t.Type<A | undefined, unknown, unknown> {
   return new t.Type<A | undefined, unknown, unknown>(
     codec.name,
@@ -30,10 +30,7 @@ export function optional<A>(codec: t.Type<A, unknown, unknown>): t.Type<A | unde
   );
 }
 
-/**
- * A codec that decodes another input if its own is left out. The input `{}` gives an object of the defaults of its
- * members.
- */
+/** Decodes another input if its own is left out. The input `{}` gives an object of the defaults of its members. */
 export function withDefaultInput<A>(codec: t.Type<A, unknown, unknown>, input: Json): t.Type<A, unknown, unknown> {
   return new t.Type<A, unknown, unknown>(
     codec.name,

@@ -5,7 +5,7 @@ import { json } from '#shared/codecs/json-value.ts';
 import { text } from '#shared/codecs/text.ts';
 import type { Json } from '#shared/json/json.ts';
 
-/** One operation of a JSON Patch (RFC 6902): one of the three that a comparison needs. Only `remove` has no value. */
+/** RFC 6902: one of the three operations that a comparison needs. Only `remove` has no value. */
 const PatchOperation = t.intersection(
   [
     t.type({ op: enumeration('PatchOperationKind', 'add', 'remove', 'replace'), path: text() }),
@@ -14,7 +14,6 @@ const PatchOperation = t.intersection(
   'PatchOperation',
 );
 
-/** The codec of a JSON Patch. */
 export const JsonPatch = t.readonlyArray(PatchOperation, 'JsonPatch');
 
 export type JsonPatch = t.TypeOf<typeof JsonPatch>;
@@ -26,9 +25,8 @@ const member = 'value';
 const charactersOfOperation = 30;
 
 /**
- * Returns the JSON Patch that turns one value into another; an empty one for equal values. It is never much longer
- * than the new value: if many changes are deep below long names, it replaces the whole value. It takes time in
- * proportion to both values.
+ * Empty for equal values. It is never much longer than the new value: if many changes are deep below long names, it
+ * replaces the whole value. It takes time in proportion to both values.
  */
 export function jsonPatch(before: Json, after: Json): JsonPatch {
   const compared = patches.compare({ [member]: before }, { [member]: after });
@@ -49,8 +47,8 @@ function withoutMember(operation: Operation): JsonPatch[number] {
 }
 
 /**
- * Whether a patch is longer than the new value. It stops as soon as that is known. It reads only the lengths of paths,
- * because V8 concatenates lazily, and thousands of long paths would not fit into memory.
+ * It stops as soon as that is known. It reads only the lengths of paths, because V8 concatenates lazily, and thousands
+ * of long paths would not fit into memory.
  */
 function isLongerThan(patch: ReadonlyArray<Operation>, after: Json): boolean {
   const paths = patch.reduce((sum, { path }) => sum + path.length + charactersOfOperation, 0);

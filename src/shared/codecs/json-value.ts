@@ -2,10 +2,7 @@ import * as t from 'io-ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { withJsonSchema } from './json-schema.ts';
 
-/**
- * A codec of any JSON value; undefined is a fault. A result of `JSON.parse` is JSON, and to walk it would cost more
- * than to parse it.
- */
+/** Undefined is a fault. A result of `JSON.parse` is JSON, and to walk it would cost more than to parse it. */
 export const json = withJsonSchema(
   new t.Type<Json, Json, unknown>(
     'json',
@@ -16,7 +13,6 @@ export const json = withJsonSchema(
   { description: 'Any JSON value' },
 );
 
-/** A codec of any JSON object. */
 export const jsonObject = withJsonSchema(
   new t.Type<JsonObject, JsonObject, unknown>(
     'json object',

@@ -2,16 +2,10 @@ import * as t from 'io-ts';
 import { faultAt } from './checked.ts';
 import { withSchemaKeywords } from './json-schema.ts';
 
-/**
- * The most faults that are reported for one list. The check stops after them, so that many invalid items cost little.
- */
+/** The check stops after them, so that many invalid items cost little. */
 const maxListFaults = 200;
 
-/**
- * A codec of a list.
- * @param min the fewest items
- * @param uniqueBy a member whose values must differ between items
- */
+/** @param min the fewest items @param uniqueBy a member whose values must differ between items */
 export function list<A, O>(
   item: t.Type<A, O, unknown>,
   { min = 0, uniqueBy }: { readonly min?: number; readonly uniqueBy?: keyof A & string } = {},
@@ -61,7 +55,7 @@ function validateItems<A>(
   return errors.length > 0 ? t.failures(errors) : t.success(items);
 }
 
-/** A codec of a list in one text, separated by commas. Blanks around an item are ignored. */
+/** Separated by commas in one text. Blanks around an item are ignored. */
 export function commaSeparated<A>(item: t.Type<A, unknown, unknown>): t.Type<ReadonlyArray<A>, unknown, unknown> {
   const items = t.readonlyArray(item);
   return new t.Type<ReadonlyArray<A>, unknown, unknown>(

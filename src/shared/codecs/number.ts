@@ -1,14 +1,14 @@
 import * as t from 'io-ts';
 import { withJsonSchema } from './json-schema.ts';
 
-/** A codec of a whole number in a range: a number or, in a query string, its digits. */
+/** A number or, in a query string, its digits. */
 export function wholeNumber(minimum: number, maximum: number): t.Type<number, number, unknown> {
   return wholeNumberRead(minimum, maximum, (value) =>
     typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value,
   );
 }
 
-/** A codec of a whole number in a range in a JSON body: only a number, no text with digits. */
+/** For JSON bodies: a text with digits is not accepted. */
 export function integer(minimum: number, maximum: number): t.Type<number, number, unknown> {
   return wholeNumberRead(minimum, maximum, t.identity);
 }
@@ -34,7 +34,6 @@ function wholeNumberRead(
   return withJsonSchema(codec, { type: 'integer', minimum, maximum });
 }
 
-/** A codec of a number in a range, whole or not. */
 export function numberBetween(minimum: number, maximum: number): t.Type<number, number, unknown> {
   const inRange = (value: unknown): value is number =>
     typeof value === 'number' && value >= minimum && value <= maximum;

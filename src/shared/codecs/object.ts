@@ -6,8 +6,8 @@ type ObjectOf<Required extends t.Props, Optional extends t.Props> = t.TypeOf<t.T
   t.TypeOf<t.PartialC<Optional>>;
 
 /**
- * A codec of an object with these members. It leaves unknown members out, so that only checked members are stored. The
- * codecs of io-ts copy a member named `__proto__` by assignment; this one copies known members by name.
+ * Leaves unknown members out, so that only checked members are stored. The codecs of io-ts copy a member named
+ * `__proto__` by assignment; this one copies known members by name.
  */
 export class ObjectType<Required extends t.Props, Optional extends t.Props> extends t.Type<
   ObjectOf<Required, Optional>,
@@ -15,7 +15,7 @@ export class ObjectType<Required extends t.Props, Optional extends t.Props> exte
   unknown
 > {
   readonly _tag = 'ObjectType';
-  /** The required and the optional members, for JSON Schema. */
+  /** For JSON Schema. */
   readonly parts: readonly [t.TypeC<Required>, t.PartialC<Optional>];
 
   constructor(required: Required, optional: Optional, name?: string) {
@@ -31,10 +31,7 @@ export class ObjectType<Required extends t.Props, Optional extends t.Props> exte
   }
 }
 
-/**
- * Declares an object: see `ObjectType`.
- * @param name in PascalCase, if the documentation lists its schema under a name
- */
+/** See `ObjectType`. @param name in PascalCase, if the documentation lists its schema under a name */
 export function object<Required extends t.Props, Optional extends t.Props>(
   required: Required,
   optional: Optional,
@@ -66,14 +63,13 @@ function validateMembers<Required extends t.Props, Optional extends t.Props>(
   return errors.length > 0 ? t.failures(errors) : t.success(members as ObjectOf<Required, Optional>);
 }
 
-/** The type that a strict object decodes to. */
 export type StrictObjectOf<Codecs extends Record<string, t.Mixed>> = {
   readonly [Name in keyof Codecs]: t.TypeOf<Codecs[Name]>;
 };
 
 /**
- * A codec of an object with exactly these members. Use `withDefault` for a member that may be left out. Any other name
- * is an issue, so that no misspelt name passes unnoticed.
+ * Use `withDefault` for a member that may be left out. Any other name is an issue, so that no misspelt name passes
+ * unnoticed.
  */
 export function strictObject<Codecs extends Record<string, t.Mixed>>(
   codecs: Codecs,
@@ -114,10 +110,7 @@ function unknownName(
   };
 }
 
-/**
- * A codec of an object with any names, whose values have one codec.
- * @param checkName returns what is wrong with a name; null for nothing
- */
+/** Any names, one codec for the values. @param checkName returns what is wrong with a name; null for nothing */
 export function recordOf<C extends t.Mixed>(
   codec: C,
   checkName: (name: string) => string | null,

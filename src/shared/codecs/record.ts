@@ -1,26 +1,24 @@
 import * as t from 'io-ts';
 
-/** The members of a record: each has its codec and the value that the documentation shows. */
+/** Each member has its codec and the value that the documentation shows. */
 export type RecordMembers<Members extends t.Props> = {
   readonly [Name in keyof Members]: readonly [codec: Members[Name], example: t.TypeOf<Members[Name]>];
 };
 
 interface WithExample<Members extends t.Props> {
-  /** A record for the documentation, without the members that may be absent. */
+  /** For the documentation, without the members that may be absent. */
   readonly example: t.TypeOf<t.TypeC<Members>>;
 }
 
-/** A codec of a record of the API, which has an example. */
 export type RecordCodec<Members extends t.Props> = t.TypeC<Members> & WithExample<Members>;
 
-/** Such a codec with members that may be absent. */
 export type PartialRecordCodec<Members extends t.Props, Optional extends t.Props> = t.IntersectionC<
   [t.TypeC<Members>, t.PartialC<Optional>]
 > &
   WithExample<Members>;
 
 /**
- * Describes a record of the API once: its codec, from which type and schema come, and its example.
+ * A record of the API has one description: its codec, from which type and schema come, and its example.
  * @param name in PascalCase: the documentation lists the schema under it
  * @param optional the members that may be absent, which the example does not have
  */
@@ -38,7 +36,6 @@ export function record(name: string, members: RecordMembers<t.Props>, optional?:
   return Object.assign(codec, { example });
 }
 
-/** Declares members that several records have. */
 export function recordMembers<Members extends t.Props>(members: RecordMembers<Members>): RecordMembers<Members> {
   return members;
 }

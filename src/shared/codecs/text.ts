@@ -2,7 +2,7 @@ import * as t from 'io-ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { withJsonSchema } from './json-schema.ts';
 
-/** Returns the length of a text in Unicode code points. Every limit of "characters" counts these. */
+/** In Unicode code points. Every limit of "characters" counts these. */
 export function codePoints(text: string): number {
   let count = text.length;
   for (let index = 0; index < text.length - 1; index += 1) {
@@ -18,7 +18,7 @@ export function codePoints(text: string): number {
   return count;
 }
 
-/** A codec of a string with a check. @param check returns what is wrong with a value; null for nothing */
+/** @param check returns what is wrong with a value; null for nothing */
 export function textThat(name: string, check: (value: string) => string | null, schema: JsonObject): t.Type<string> {
   const codec = new t.Type<string, string, unknown>(
     name,
@@ -33,7 +33,7 @@ export function textThat(name: string, check: (value: string) => string | null, 
   return withJsonSchema(codec, { type: 'string', ...schema });
 }
 
-/** A codec of a string of `min` to `max` characters (code points). Without bounds, of any string. */
+/** Lengths in characters (code points). Without bounds, any string. */
 export function text(bounds: { min?: number; max?: number } = {}): t.Type<string> {
   const { min = 0, max = Number.POSITIVE_INFINITY } = bounds;
   const check = (value: string) => {
@@ -48,17 +48,14 @@ export function text(bounds: { min?: number; max?: number } = {}): t.Type<string
   });
 }
 
-/**
- * A codec of a string that matches a pattern.
- * @param fault what is wrong with a string that does not match
- */
+/** @param fault what is wrong with a string that does not match */
 export function textLike(pattern: RegExp, fault = `must match ${pattern.source}`): t.Type<string> {
   const check = (value: string) => (pattern.test(value) ? null : fault);
   return textThat(`text like ${pattern.source}`, check, { pattern: pattern.source });
 }
 
 /**
- * A codec of a text that is converted to another value. It only decodes: its `is` accepts no value.
+ * Only decodes: its `is` accepts no value.
  * @param issue what is wrong with a value that cannot be converted
  * @param read converts a text; null if it cannot
  */
@@ -83,8 +80,8 @@ const emailPattern =
   /^(?=.{1,64}@)[a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
 
 /**
- * A codec of an e-mail address: the mailbox of RFC 5321 without quoted local parts and address literals, at a host
- * with at least two labels. Only a message can show whether the address exists.
+ * The mailbox of RFC 5321 without quoted local parts and address literals, at a host with at least two labels. Only a
+ * message can show whether the address exists.
  */
 export const email = textThat(
   'email',

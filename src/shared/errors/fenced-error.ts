@@ -6,7 +6,7 @@ export class FencedError extends Error {
   override readonly name: string = 'FencedError';
 }
 
-/** The work was left, or has ended: what it still calls is refused, and must not be tried again. */
+/** The work was left, or has ended. What it still calls is refused, and must not be tried again. */
 export class TermLeftError extends FencedError {
   override readonly name = 'TermLeftError';
 }

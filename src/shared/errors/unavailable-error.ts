@@ -6,16 +6,12 @@ export class UnavailableError extends Error {
   override readonly name: string = 'UnavailableError';
   readonly retryAfterSeconds: number;
   /**
-   * Whether the connection to the store logs the outage, with one warning when it begins and one line when it ends. Then
-   * its users do not warn too.
+   * The connection to the store logs the outage, with one warning when it begins and one line when it ends. Then its
+   * users do not warn too.
    */
   readonly isLogged: boolean;
 
-  /**
-   * @param message what is unavailable, without secrets
-   * @param retryAfterSeconds when to retry
-   * @param isLogged see there
-   */
+  /** @param message what is unavailable, without secrets */
   constructor(message: string, retryAfterSeconds = 1, isLogged = false) {
     super(message);
     this.retryAfterSeconds = retryAfterSeconds;
@@ -23,7 +19,7 @@ export class UnavailableError extends Error {
   }
 }
 
-/** Returns the level at which a user of a store logs a failure. */
+/** For a failure that a user of a store logs. */
 export function levelOf(error: unknown): 'info' | 'warn' {
   return error instanceof UnavailableError && error.isLogged ? 'info' : 'warn';
 }
@@ -34,7 +30,7 @@ export class PermanentlyUnavailableError extends UnavailableError {
   readonly isPermanent = true;
 }
 
-/** A store that can be used does not take what it was given. Another try changes nothing. */
+/** The store can be used, but refuses these values. Another try changes nothing. */
 export class RefusedWriteError extends UnavailableError {
   override readonly name = 'RefusedWriteError';
 }
@@ -43,8 +39,8 @@ export class RefusedWriteError extends UnavailableError {
 const tooLargeCodes: ReadonlySet<unknown> = new Set([10_334, 17_280]);
 
 /**
- * Whether a store cannot be used for a while, so that another try may help. That is every failure that is not the fault
- * of the values: also one that an operator has to repair, such as a missing permission or a full disk.
+ * A store cannot be used for a while, so that another try may help. That is every failure that is not the fault of the
+ * values: also one that an operator has to repair, such as a missing permission or a full disk.
  */
 export function isOutage(error: unknown): boolean {
   if (error instanceof RefusedWriteError || error instanceof TypeError || error instanceof RangeError) return false;

@@ -1,25 +1,23 @@
 import { statfs } from 'node:fs/promises';
 
-/** The size of a volume and its free space, in bytes. */
 export interface VolumeSpace {
   readonly totalBytes: number;
-  /** The free space for processes without privileges. */
+  /** For processes without privileges. */
   readonly freeBytes: number;
 }
 
 export interface FreeSpaceOptions {
-  /** The folders on whose volumes space must stay free. */
+  /** Space must stay free on their volumes. */
   readonly folders: ReadonlyArray<string>;
-  /** The bytes that must stay free on each volume; null for 1 GiB or 5% of the volume, whichever is smaller. */
+  /** Of each volume; null for 1 GiB or 5% of the volume, whichever is smaller. */
   readonly minFreeBytes: number | null;
-  /** Reads the volume of a folder. The default asks the system. */
+  /** The default asks the system. */
   readonly volumeOf?: (folder: string) => Promise<VolumeSpace>;
 }
 
 const maxDefaultFreeBytes = 1024 * 1024 * 1024;
 const freeShareByDefault = 0.05;
 
-/** Checks whether volumes keep their required free space. */
 export class FreeSpace {
   readonly #folders: ReadonlyArray<string>;
   readonly #minFreeBytes: number | null;
@@ -32,8 +30,7 @@ export class FreeSpace {
   }
 
   /**
-   * Whether every volume would keep its free space after a write. A volume that cannot be read counts as free, because
-   * the write itself then fails with a better error.
+   * A volume that cannot be read counts as free, because the write itself then fails with a better error.
    * @param folder where the bytes would be written
    */
   async hasRoomFor(folder: string, bytes: number): Promise<boolean> {

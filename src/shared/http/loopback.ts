@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** Whether a host can be reached only from this machine. @param host a name, or an address without brackets */
+/** @param host a name, or an address without brackets */
 export function isLoopback(host: string): boolean {
   return isIP(host) === 0 ? host === 'localhost' : ipaddr.process(host).range() === 'loopback';
 }

@@ -1,30 +1,27 @@
-/** Maximum number of characters of a pointer. Names may be as long as a body, and there may be many faults. */
+/** Names may be as long as a body, and there may be many faults. */
 export const maxPointerLength = 1_000;
 
-/** A pointer to which keys are added from the outside in. */
+/** Keys are added from the outside in. */
 export interface GrowingPointer {
   readonly text: string;
-  /** It ends at a place around, because the whole one would be too long. */
+  /** It ends at a place around, because the whole pointer would be too long. */
   readonly isCut: boolean;
 }
 
 export const rootPointer: GrowingPointer = { text: '', isCut: false };
 
-/** Returns the pointer of a value in the object or list at a pointer. */
 export function pointerIn(around: GrowingPointer, key: string): GrowingPointer {
   if (around.isCut) return around;
   if (around.text.length + key.length >= maxPointerLength) return cutPointer(around);
   return { text: `${around.text}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`, isCut: false };
 }
 
-/** Returns a pointer that stays as it is, whatever is in its place. */
+/** The returned pointer stays as it is, whatever is in its place. */
 export function cutPointer({ text }: GrowingPointer): GrowingPointer {
   return { text, isCut: true };
 }
 
-/**
- * Returns the JSON pointer (RFC 6901) for a list of keys. A pointer that would be too long ends at a place around it.
- */
+/** RFC 6901. A pointer that would be too long ends at a place around it. */
 export function pointerTo(keys: ReadonlyArray<string>): string {
   let pointer = rootPointer;
   for (const key of keys) {
@@ -34,7 +31,7 @@ export function pointerTo(keys: ReadonlyArray<string>): string {
   return pointer.text;
 }
 
-/** Returns the keys in a JSON pointer, the outermost first. */
+/** The outermost first. */
 export function keysOfPointer(pointer: string): ReadonlyArray<string> {
   const keys = pointer.split('/').slice(1);
   return keys.map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));

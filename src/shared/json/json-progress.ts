@@ -6,7 +6,6 @@ import { byteTable, maxJsonLevels } from './json-scanner.ts';
  */
 export type JsonState = 'empty' | 'begun' | 'whole' | 'faulty';
 
-/** The tokens that may come next. */
 const Expect = {
   value: 0,
   valueOrClose: 1,
@@ -18,7 +17,7 @@ const Expect = {
 } as const;
 type Expect = (typeof Expect)[keyof typeof Expect];
 
-/** Maximum characters of a number. A model writes no longer one. */
+/** Maximum characters of a number. A model writes shorter ones. */
 const maxWordLength = 1_024;
 
 const word = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)$/;
@@ -39,20 +38,20 @@ const hexDigits = 4;
  * accepts, up to 256 levels.
  */
 export class JsonProgress {
-  /** For each open level, whether it is an object. */
+  /** For each open level. */
   readonly #levels: boolean[] = [];
   #expect: Expect = Expect.value;
   #isInString = false;
   #isName = false;
   /** Whether a backslash in a string has come, and not what it escapes. */
   #isEscaping = false;
-  /** The digits that an escape of a string still needs. */
+  /** Of an escape in a string. */
   #digitsLeft = 0;
   /** The number or literal so far; empty outside of one. */
   #word = '';
   #hasBegun = false;
   #isFaulty = false;
-  /** Whether the value is an object, or may become one. */
+  /** Also while it may become one. */
   isObject = false;
 
   get state(): JsonState {
@@ -63,7 +62,6 @@ export class JsonProgress {
     return isWhole ? 'whole' : 'begun';
   }
 
-  /** Reads the next piece. */
   add(piece: string): void {
     let at = 0;
     while (at < piece.length && !this.#isFaulty) {
@@ -129,7 +127,7 @@ export class JsonProgress {
     return at;
   }
 
-  /** Ends a number or a literal. @returns whether it is one */
+  /** @returns whether it is a number or a literal */
   #endWord(): boolean {
     const isValue = word.test(this.#word);
     this.#word = '';
@@ -199,7 +197,6 @@ export class JsonProgress {
   }
 }
 
-/** Whether a number or a literal may begin so. */
 function beginsWord(text: string): boolean {
   return numberBegins.test(text) || ['true', 'false', 'null'].some((literal) => literal.startsWith(text));
 }

@@ -1,19 +1,17 @@
 import { maxPointerLength, pointerTo } from './json-pointer.ts';
 
-/** The most levels of arrays and objects in a JSON text. A parser needs seconds for millions of them. */
+/** Of arrays and objects. A parser needs seconds for millions of them. */
 export const maxJsonLevels = 256;
 
-/** What a scan reads in one turn of the event loop, which takes some milliseconds with names that have escapes. */
+/** What a scan reads in one turn of the event loop: some milliseconds, with names that have escapes. */
 const sliceBytes = 1024 * 1024;
 const sliceValues = 16 * 1024;
 
-/** Why a text is refused. */
 export type JsonFaultKind = 'malformed' | 'too-deep' | 'too-many-values';
 
-/** The fault of a JSON text. */
 export interface JsonFault {
   readonly kind: JsonFaultKind;
-  /** The byte at which the fault is; the length of the text if it ends early. */
+  /** In bytes; the length of the text if it ends early. */
   readonly offset: number;
 }
 
@@ -30,15 +28,14 @@ export interface JsonListener {
    * @param nameEnd the offset after its name's closing quote
    */
   begin(level: number, start: number, nameStart: number, nameEnd: number): void;
-  /** The latest value on a level ends. @param end the offset after it */
+  /** @param end the offset after the value */
   end(level: number, end: number): void;
 }
 
-/** The limits of a JSON text. */
 export interface JsonLimits {
-  /** The most values: arrays, objects, strings, numbers, true, false and null all count. */
+  /** Arrays, objects, strings, numbers, true, false and null all count. */
   readonly maxValues: number;
-  /** `maxJsonLevels` if missing. */
+  /** Default `maxJsonLevels`. */
   readonly maxLevels?: number;
 }
 
@@ -66,7 +63,6 @@ function isInString(expect: Expect): boolean {
   return expect === Expect.restOfName || expect === Expect.restOfString;
 }
 
-/** The tokens that may come next. */
 const Expect = {
   value: 0,
   valueOrClose: 1,
@@ -90,14 +86,12 @@ export class JsonScanner {
   readonly #maxLevels: number;
   readonly #listener: JsonListener | null;
   readonly #listenedLevel: number;
-  /** For each level, whether its container is an object. */
+  /** For each level: its container is an object. */
   readonly #isObject: boolean[] = [false];
   /** For each level, the offset of the latest name in an object, or the latest index in an array. */
   readonly #places: number[] = [0];
   #at = 0;
-  /** The end of the current slice. */
   #until = 0;
-  /** The bytes of the latest slice. */
   #bytesOfLatest = sliceBytes;
   #isStringOpen = false;
   #level = 0;
@@ -115,22 +109,21 @@ export class JsonScanner {
     this.#listenedLevel = listener?.maxLevel ?? -1;
   }
 
-  /** Why the text is refused; null while no fault was found. */
+  /** Null while no fault was found. */
   get fault(): JsonFault | null {
     return this.#fault;
   }
 
-  /** The number of values so far. */
   get values(): number {
     return this.#values;
   }
 
-  /** Whether the outermost value is an object. */
+  /** The outermost value is an object. */
   get isObject(): boolean {
     return this.#isObject[1] === true;
   }
 
-  /** About how many bytes the next slice has: as many as the latest, which may have ended at its number of values. */
+  /** About: as many bytes as the latest slice, which may have ended at its number of values. */
   get bytesOfSlice(): number {
     return Math.min(this.#bytesOfLatest, this.#bytes.length - this.#at);
   }
@@ -158,7 +151,7 @@ export class JsonScanner {
     return true;
   }
 
-  /** Returns the JSON pointer (RFC 6901) of the latest value. A long pointer ends at a value around it. */
+  /** RFC 6901, of the latest value. A long pointer ends at a value around it. */
   pointer(): string {
     const keys: string[] = [];
     for (let level = 1; level <= this.#level; level += 1) {
@@ -281,7 +274,7 @@ export class JsonScanner {
     return offset;
   }
 
-  /** Returns a member's name; null for a long one. */
+  /** Null for a long name. */
   #nameAt(start: number): string | null {
     const bytes = this.#bytes;
     const longest = Math.min(bytes.length, start + maxPointerLength);
@@ -291,7 +284,7 @@ export class JsonScanner {
   }
 }
 
-/** Returns the line and the column of an offset, for a person. Both count from 1; columns count characters. */
+/** For a person. Both count from 1; columns count characters. */
 export function lineAndColumn(bytes: Buffer, offset: number): { readonly line: number; readonly column: number } {
   let line = 1;
   let lineStart = 0;
@@ -302,14 +295,14 @@ export function lineAndColumn(bytes: Buffer, offset: number): { readonly line: n
   return { line, column: bytes.toString('utf8', lineStart, offset).length + 1 };
 }
 
-/** Makes a table that is 1 at each of these bytes. A lookup in it costs less than comparisons. */
+/** 1 at each of these bytes. A lookup costs less than comparisons. */
 export function byteTable(characters: string): Uint8Array {
   const table = new Uint8Array(256);
   for (const code of Buffer.from(characters)) table[code] = 1;
   return table;
 }
 
-/** Skips plain text inside a string: all bytes but quotes, backslashes and control characters. */
+/** All bytes of a string but quotes, backslashes and control characters. */
 export function pastPlainText(bytes: Buffer, at: number, until: number): number {
   let end = at;
   while (end < until) {
@@ -320,7 +313,7 @@ export function pastPlainText(bytes: Buffer, at: number, until: number): number 
   return end;
 }
 
-/** Skips an escape. @returns the offset after it; the offset of its backslash if the escape is faulty */
+/** @returns the offset after the escape; the offset of its backslash if the escape is faulty */
 export function pastEscape(bytes: Buffer, at: number): number {
   const escaped = bytes[at + 1] ?? 0;
   if (isEscape[escaped] === 1) return at + 2;
@@ -333,7 +326,7 @@ function hasHexDigits(bytes: Buffer, at: number): boolean {
   return true;
 }
 
-/** Skips a number or a literal. @returns the offset after it; the complement (`~`) of the faulty byte's offset */
+/** Of a number or a literal. @returns the offset after it; the complement (`~`) of the faulty byte's offset */
 export function endOfWord(bytes: Buffer, at: number, code: number): number {
   if (code === minus || isDigit(code)) return endOfNumber(bytes, at);
   for (const literal of literals) if (code === literal[0]) return endOfLiteral(bytes, at, literal);
@@ -377,20 +370,19 @@ function endOfLiteral(bytes: Buffer, at: number, word: Buffer): number {
   return at + word.length;
 }
 
-/** Returns the text of a valid JSON string between two offsets, which include its quotes. */
+/** Of a valid JSON string between two offsets, which include its quotes. */
 export function stringIn(bytes: Buffer, start: number, end: number): string {
   if (!hasEscape(bytes, start, end)) return bytes.toString('utf8', start + 1, end - 1);
   return JSON.parse(bytes.toString('utf8', start, end)) as string;
 }
 
-/** Whether a JSON string contains an escape. */
 export function hasEscape(bytes: Buffer, start: number, end: number): boolean {
   let at = start;
   while (at < end && bytes[at] !== backslash) at += 1;
   return at < end;
 }
 
-/** Whether the name between two offsets, which include its quotes, is this ASCII name, with or without escapes. */
+/** ASCII, with or without escapes. The offsets include the quotes. */
 export function isNamed(bytes: Buffer, start: number, end: number, name: string): boolean {
   const length = end - start - 2;
   if (length < name.length || length > 6 * name.length) return false;

@@ -1,17 +1,17 @@
 import canonicalize from 'canonicalize';
 import { configure } from 'safe-stable-stringify';
 
-/** A JSON value (RFC 8259), as `JSON.parse` returns it. */
+/** RFC 8259, as `JSON.parse` returns it. */
 export type Json = string | number | boolean | null | ReadonlyArray<Json> | JsonObject;
 
-/** A JSON object. Any member may be absent. */
+/** Any member may be absent. */
 export interface JsonObject {
   readonly [member: string]: Json | undefined;
 }
 
 const byteOrderMark = '\ufeff';
 
-/** Parses a text, with or without a byte order mark. Returns undefined if it is not JSON. Never throws. */
+/** With or without a byte order mark. Undefined if the text is not JSON. Never throws. */
 export function parsedJson(json: string): Json | undefined {
   try {
     return JSON.parse(json.startsWith(byteOrderMark) ? json.slice(1) : json) as Json;
@@ -20,21 +20,17 @@ export function parsedJson(json: string): Json | undefined {
   }
 }
 
-/** Whether a value is an object and no array. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Counts the JSON values of a value: itself, and those in it. */
+/** The value itself, and those in it. */
 export function countValues(value: Json | undefined): number {
   if (typeof value !== 'object' || value === null) return 1;
   return Object.values(value).reduce<number>((sum, each) => sum + countValues(each), 1);
 }
 
-/**
- * A JSON value in the form of its text, which can be put into an answer without parsing it. `Value` is the type of the
- * value.
- */
+/** The text of a JSON value, which can be put into an answer without parsing it. `Value` is the type of the value. */
 export class EncodedJson<Value = unknown> {
   readonly text: string;
 
@@ -43,7 +39,7 @@ export class EncodedJson<Value = unknown> {
     this.text = text;
   }
 
-  /** Returns the value. Each call parses the text again. */
+  /** Each call parses the text again. */
   parse(): Value {
     return JSON.parse(this.text) as Value;
   }
@@ -54,15 +50,14 @@ export class EncodedJson<Value = unknown> {
   }
 }
 
-/** Encodes a value. @throws TypeError for a value that JSON cannot represent */
+/** @throws TypeError for a value that JSON cannot represent */
 export function encodeJson<Value>(value: Value): EncodedJson<Value> {
   return new EncodedJson<Value>(JSON.stringify(value));
 }
 
-/** The members of an object to be encoded: values, encoded values, and lists of encoded values. */
 export type EncodableMembers = Readonly<Record<string, Json | EncodedJson | ReadonlyArray<EncodedJson> | undefined>>;
 
-/** Encodes an object from its members, in their order, without parsing encoded values. Leaves `undefined` out. */
+/** In the order of the members, without parsing encoded values. Leaves `undefined` out. */
 export function encodeObject<Value = unknown>(members: EncodableMembers): EncodedJson<Value> {
   const texts = Object.entries(members)
     .filter(([, member]) => member !== undefined)
@@ -70,7 +65,6 @@ export function encodeObject<Value = unknown>(members: EncodableMembers): Encode
   return new EncodedJson<Value>(`{${texts.join(',')}}`);
 }
 
-/** Returns the text of a value, encoded or not. */
 export function jsonTextOf(value: Json | EncodedJson): string {
   return value instanceof EncodedJson ? value.text : JSON.stringify(value);
 }
@@ -84,7 +78,7 @@ function textOf(member: EncodableMembers[string]): string {
 const stringifySorted = configure({ strict: true });
 
 /**
- * The canonical JSON (RFC 8785) of an object of JSON values.
+ * RFC 8785.
  * @throws Error for what RFC 8785 cannot represent: a text with a lone surrogate, a number that is not finite
  */
 export function canonicalJson(value: object): string {
@@ -93,7 +87,7 @@ export function canonicalJson(value: object): string {
   return text === null || text.includes('\\ud') ? (canonicalize(value) ?? '') : text;
 }
 
-/** Returns null for what the library cannot write, such as values that are nested deeper than the stack allows. */
+/** Null for what the library cannot write, such as values that are nested deeper than the stack allows. */
 function sortedJson(value: object): string | null {
   try {
     return stringifySorted(value) ?? null;

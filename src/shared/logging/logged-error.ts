@@ -4,7 +4,7 @@ const maxCauses = 5;
 const unquoted = 'A text could not be parsed.';
 const omitted = 'Its text may quote a value.';
 
-/** The errors of parsers and drivers. Their texts have a part of what was parsed, or of a document. */
+/** Of parsers and drivers. Their texts have a part of what was parsed, or of a document. */
 const quotingNames = /^(?:URIError|HTTPParserError|Mongo|BSON|Zod)/;
 /** Node's own errors about values: `Received '…'`. */
 const quotingCodes = /^ERR_(?:INVALID|OUT_OF_RANGE|ASSERTION|HTTP_INVALID|UNKNOWN)/;
@@ -30,7 +30,7 @@ export function loggedError(error: unknown, causes = 0): object {
   };
 }
 
-/** The name and the message that the log shows, in one text. */
+/** As the log shows them. */
 export function errorText(error: unknown): string {
   if (!(error instanceof Error)) return typeof error === 'string' ? error : typeof error;
   const { name, code } = error as Error & { readonly code?: unknown };
@@ -43,13 +43,13 @@ function messageOf(error: Error, code: unknown): string {
   return quotingNames.test(error.name) || quotingCodes.test(String(code)) ? omitted : error.message;
 }
 
-/** What the log shows of an error that should be a text already. */
+/** For a text from outside, which may be anything. */
 export function loggedText(text: unknown): unknown {
   if (text instanceof Error) return loggedError(text);
   return typeof text === 'string' && text.startsWith('SyntaxError') ? `SyntaxError: ${unquoted}` : text;
 }
 
-/** The lines of the stack without those of the message, which may have several. */
+/** Without the lines of the message, which may have several. */
 function framesOf({ stack = '' }: Error): ReadonlyArray<string> {
   return stack.split('\n').filter((line) => /^ {4}at /.test(line));
 }

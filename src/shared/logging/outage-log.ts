@@ -12,7 +12,7 @@ export class OutageLog {
   readonly #fields: Readonly<Record<string, unknown>>;
   #out = false;
 
-  /** @param what is unavailable, as the beginning of a sentence @param fields of the log lines */
+  /** @param what is unavailable, as the beginning of a sentence */
   constructor(log: Logger, what: string, fields: Readonly<Record<string, unknown>> = {}) {
     this.#log = log;
     this.#what = what;

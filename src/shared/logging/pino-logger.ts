@@ -1,19 +1,17 @@
 import { type DestinationStream, destination, type Logger, pino, stdTimeFunctions } from 'pino';
 import { loggedError, loggedText } from './logged-error.ts';
 
-/** The levels of the log, the most severe first. */
+/** The most severe first. */
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
-/** One of `logLevels`. */
 export type LogLevel = (typeof logLevels)[number];
 
-/** The logger of the process, and a function that writes its waiting lines. */
 export interface ProcessLog {
   readonly logger: Logger;
   /** Writes the waiting lines, and stops the timer. */
   readonly close: () => void;
 }
 
-/** The most bytes of waiting lines. Further lines are dropped. */
+/** Further lines are dropped. */
 const maxWaitingBytes = 16 * 1024 * 1024;
 
 /**
@@ -24,8 +22,8 @@ const gatheredBytes = 8 * 1024;
 const flushIntervalMs = 200;
 
 /**
- * Creates the service's log on standard output: readable text on a terminal, otherwise one JSON object on each line.
- * API keys are never passed to it. If a header is logged by mistake, its value is removed.
+ * On standard output: readable text on a terminal, otherwise one JSON object on each line. API keys are never passed to
+ * it. If a header is logged by mistake, its value is removed.
  */
 export async function createLog(level: LogLevel): Promise<ProcessLog> {
   return process.stdout.isTTY ? logOnTerminal(level) : logInLines(level);
@@ -62,7 +60,7 @@ function logInLines(level: LogLevel): ProcessLog {
       lines.write(line);
       timer ??= setTimeout(flush, flushIntervalMs).unref();
     },
-    // Pino calls this after a fatal line, which a process that ends at once would lose.
+    // Pino calls this after a fatal line, which a process that ends immediately would lose.
     flushSync: bringOut,
   };
   process.once('exit', bringOut);
@@ -76,7 +74,7 @@ function logInLines(level: LogLevel): ProcessLog {
   };
 }
 
-/** Creates a log that writes to a stream, for tests and tools. */
+/** For tests and tools. */
 export function loggerOn(level: LogLevel, stream: DestinationStream): Logger {
   return pino(
     {

@@ -2,14 +2,14 @@ import { clock, type Timer } from '#shared/clock.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The most kinds that are counted separately. Further kinds share a line. */
+/** Further kinds share a line. */
 const maxKinds = 200;
 const sharedKind = '_OTHER';
 
 interface RepeatedLine {
   fields: Fields;
   message: string;
-  /** The number of lines that were left out since the last written one. */
+  /** Since the last written line. */
   leftOut: number;
   readonly timer: Timer;
 }
@@ -41,7 +41,7 @@ export class ThrottledLog {
     }
   }
 
-  /** Writes the lines that were left out so far, and stops the interval. */
+  /** Writes the lines that were left out so far. */
   close(): void {
     for (const line of this.#lines.values()) {
       clock.clearInterval(line.timer);

@@ -1,7 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** What V8's own function takes. */
 interface CollectionOptions {
   readonly type: 'minor' | 'major';
   readonly execution: 'sync';
@@ -13,12 +12,12 @@ type Collect = (options: CollectionOptions) => void;
 
 let collect: Collect | null = null;
 
-/** Collects the young garbage of this thread's heap, which takes about a millisecond. */
+/** Of this thread, in about a millisecond. */
 export function collectYoungGarbage(): void {
   run('minor', 'regular');
 }
 
-/** Collects all garbage of this thread's heap. The thread does nothing else meanwhile: 40 ms with 30 MB of live objects. */
+/** Of this thread, which does nothing else meanwhile: 40 ms with 30 MB of live objects. */
 export function collectAllGarbage(): void {
   run('major', 'regular');
 }
@@ -37,7 +36,7 @@ function run(type: CollectionOptions['type'], flavor: CollectionOptions['flavor'
   collect({ type, execution: 'sync', flavor });
 }
 
-/** Returns V8's own function, which Node hides without a command-line flag. Does nothing if V8 has none. */
+/** Node hides V8's function without a command-line flag. Does nothing if V8 has none. */
 function findCollect(): Collect {
   setFlagsFromString('--expose-gc');
   const found: unknown = runInNewContext('typeof gc === "function" ? gc : null');

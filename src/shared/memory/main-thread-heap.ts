@@ -3,16 +3,18 @@ import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { collectAllGarbage } from './collect-garbage.ts';
 import { outOfMemoryText } from './thread-heap.ts';
 
-/** Calls a function after full collections of this thread's heap, with the time when the last one began. Returns its end. */
+/**
+ * After full collections of this thread's heap, with the time when the last one began. Returns the end of the watch.
+ */
 type Watch = (afterCollection: (beganAtMs: number) => void) => () => void;
 
-/** What happens when the heap is full, and the heap itself; a test replaces it. */
+/** A test replaces the heap. */
 export interface MainThreadHeapOptions {
   /** Called once, with the error that names the thread and its bound. */
   readonly onFull: (error: Error) => void;
-  /** The most bytes of objects that stay. Default: what the command line allows this thread. */
+  /** Of objects that stay. Default: what the command line allows this thread. */
   readonly maxBytes?: number;
-  /** Returns the bytes of all objects, garbage included. Default: those of this thread. */
+  /** Garbage included. Default: all objects of this thread. */
   readonly usedBytes?: () => number;
   /** Default: V8's collection. */
   readonly collect?: () => void;
@@ -39,12 +41,12 @@ export function keepBoundForMainThread(): void {
 
 /**
  * Watches the bound of the main thread's heap (docs/adr/0104-the-main-threads-heap-has-a-bound.md). V8 ends a process
- * whose main thread is out of memory at once, with many lines of its own, and no JavaScript runs any more. So this looks at what a
- * full collection leaves, and reports a heap that is nearly full while the process can still say so. Garbage does not
- * count: when the heap seems full, all garbage is collected before it is looked at again.
+ * whose main thread is out of memory immediately, with many lines of its own, and no JavaScript runs any more. So this
+ * looks at what a full collection leaves, and reports a heap that is nearly full while the process can still say so.
+ * Garbage does not count: when the heap seems full, all garbage is collected before it is looked at again.
  *
- * The look comes in the next turn of the event loop. One turn, or one allocation, that fills the rest of the heap still ends
- * the process with V8's message. Nothing that was acknowledged is lost then either, because it is on disk.
+ * The look comes in the next turn of the event loop. One turn, or one allocation, that fills the rest of the heap still
+ * ends the process with V8's message. Nothing that was acknowledged is lost then either, because it is on disk.
  */
 export class MainThreadHeap {
   readonly #options: Required<MainThreadHeapOptions>;
@@ -58,7 +60,6 @@ export class MainThreadHeap {
     this.#endWatch = this.#options.watch((beganAtMs) => this.#look(beganAtMs));
   }
 
-  /** Looks no more. */
   close(): void {
     this.#endWatch();
   }

@@ -1,14 +1,13 @@
-/** A thread and the limits of its heap. */
 export interface ThreadHeap {
-  /** What the thread does, as an error names it. */
+  /** For errors. */
   readonly thread: string;
-  /** The most megabytes of objects that stay: at least three times what the thread's largest input takes. */
+  /** Of objects that stay: at least three times what the thread's largest input takes. */
   readonly maxOldGenerationSizeMb: number;
-  /** The most megabytes of short-lived objects. */
+  /** Of short-lived objects. */
   readonly maxYoungGenerationSizeMb: number;
 }
 
-/** Returns the error with which a thread has ended. That of a thread without memory names the thread and its limit. */
+/** The error of a thread without memory names the thread and its limit. */
 export function threadError(error: unknown, { thread, maxOldGenerationSizeMb }: ThreadHeap): Error {
   if (!(error instanceof Error)) return new Error(String(error));
   const isOutOfMemory = 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
@@ -16,7 +15,7 @@ export function threadError(error: unknown, { thread, maxOldGenerationSizeMb }: 
   return new Error(outOfMemoryText(`The thread that ${thread}`, maxOldGenerationSizeMb), { cause: error });
 }
 
-/** The text of the error with which a thread without memory ends. @param thread as the beginning of a sentence */
+/** @param thread as the beginning of a sentence */
 export function outOfMemoryText(thread: string, maxMb: number): string {
   return `${thread} has run out of memory: its heap may have ${maxMb} MB.`;
 }
