@@ -4,7 +4,7 @@ import { currentOwner, type FairPlaces } from '#shared/async/fair-queue.ts';
 import { type AppendFailure, type EventToAppend, noStream } from './event-store.ts';
 
 /**
- * The checks of every engine before an append.
+ * On every engine.
  * @returns the stored bytes of the events, or that these are too many
  * @throws RangeError for no events (a server may report a success) or for an impossible revision
  */
@@ -20,7 +20,6 @@ export function sizedAppend(
   return bytes > maxBytes ? E.left({ kind: 'append-too-large', bytes, maxBytes }) : E.right(bytes);
 }
 
-/** The stored bytes of events. */
 export function storedBytes(events: ReadonlyArray<EventToAppend>): number {
   let bytes = 0;
   for (const { id, type, data, metadata } of events)
@@ -42,20 +41,20 @@ export class AppendPlace {
     this.#place = this.#held.add(leave);
   }
 
-  /** Takes a place of the current owner. @returns null if there is no room */
+  /** Of the current owner. @returns null if there is no room */
   static take(room: FairPlaces, bytes: number): AppendPlace | null {
     const owner = currentOwner();
     return room.take(owner, bytes) ? new AppendPlace(owner, () => room.giveBack(owner, bytes)) : null;
   }
 
-  /** Notes that its request has been answered, while its outcome is still unknown. */
+  /** Its request has been answered, and its outcome is still unknown. */
   keep(): void {
     if (this.#isKept) return;
     this.#isKept = true;
     this.#held = this.#held.keep('settling append', this.#place);
   }
 
-  /** Ends it: its outcome is known. */
+  /** Its outcome is known. */
   leave(): void {
     this.#isKept = true;
     this.#held.release();

@@ -1,10 +1,9 @@
-/** The last event of a stream's chain. Its hash depends on all events of the stream. */
+/** Its hash depends on all events of the stream. */
 export interface ChainHead {
   readonly revision: number;
   readonly hash: string | null;
 }
 
-/** The last event of each of many streams, read-only. */
 export interface ReadonlyChainHeads {
   readonly size: number;
   get(stream: string): ChainHead | undefined;

@@ -4,16 +4,16 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { LogChanges } from './log-pages.ts';
 import type { RawEvent } from './transfer/raw-log.ts';
 
-/** A page of the log for another thread, with its events as stored. */
+/** For another thread, with the events as stored. */
 export interface SentPage {
   readonly after: number;
   readonly position: number;
-  /** The length of the events' texts. */
+  /** Of the events' texts. */
   readonly characters: number;
   readonly events: ReadonlyArray<RawEvent>;
 }
 
-/** A message to a listener, which acknowledges it with its kind. */
+/** A listener acknowledges it with its kind. */
 type Change =
   /** With the page that ends at the position, if this thread has read it. */
   | { readonly kind: 'stored'; readonly position: number; readonly page?: SentPage }
@@ -24,7 +24,7 @@ type Change =
 /** Maximum pages on their way, so that they do not accumulate while the other thread is busy. */
 const maxPagesUnderWay = 4;
 
-/** How long a removal waits for a listener: far longer than one that runs takes. */
+/** A removal waits this long for a listener: far longer than one that runs takes. */
 const maxRemovalMs = 10_000;
 
 /**
@@ -33,7 +33,7 @@ const maxRemovalMs = 10_000;
  */
 export class ChangeNotifier {
   readonly #port: MessagePort;
-  /** The removals that the listener has not acknowledged, in order. */
+  /** Not acknowledged yet, in order. */
   readonly #removals: Array<() => void> = [];
   #underWay = 0;
   #position = 0;
@@ -100,16 +100,16 @@ export class ChangeNotifier {
   }
 }
 
-/** Where readers of the log wait for something new to be stored. */
+/** Readers of the log wait here for something new to be stored. */
 export class ChangeListener implements LogChanges {
-  /** The waits, each with the position that must be passed. */
+  /** By each wait, the position that must be passed. */
   readonly #waiting = new Map<() => void, number>();
   readonly #removalListeners = new Set<(stream: string) => void | Promise<void>>();
   readonly #doubtListeners = new Set<() => void>();
   #position = 0;
   #closed = false;
 
-  /** The position of the last event that was announced. */
+  /** Of the last event that was announced. */
   get position(): number {
     return this.#position;
   }
@@ -121,12 +121,12 @@ export class ChangeListener implements LogChanges {
     for (const [wake, after] of [...this.#waiting]) if (after < position) wake();
   }
 
-  /** Reports that what was announced after a position is lost. */
+  /** What was announced after the position is lost. */
   withdraw(position: number): void {
     this.#position = position;
   }
 
-  /** Reports the removal of a stream. @returns when every listener has handled it */
+  /** @returns when every listener has handled it */
   async notifyRemoval(stream: string): Promise<void> {
     await Promise.all([...this.#removalListeners].map((listener) => listener(stream)));
   }
@@ -136,7 +136,7 @@ export class ChangeListener implements LogChanges {
     return () => this.#removalListeners.delete(listener);
   }
 
-  /** Reports that the log may no longer have what was read from it. */
+  /** The log may no longer have what was read from it. */
   notifyDoubt(): void {
     for (const listener of this.#doubtListeners) listener();
   }
@@ -165,7 +165,7 @@ export class ChangeListener implements LogChanges {
     });
   }
 
-  /** Ends every wait, because no more notifications will come. */
+  /** No more notifications will come. */
   close(): void | Promise<void> {
     this.#closed = true;
     for (const wake of [...this.#waiting.keys()]) wake();
@@ -173,7 +173,7 @@ export class ChangeListener implements LogChanges {
 }
 
 /**
- * Listens on a port to the `ChangeNotifier` of another thread.
+ * From the `ChangeNotifier` of another thread.
  * @param onPage called with each page that it sends, before the page is announced
  * @returns the notifications; they close with the port
  */

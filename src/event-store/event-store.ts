@@ -2,7 +2,7 @@ import type * as E from 'fp-ts/lib/Either.js';
 import type { EventMetadata } from '#domain/shared/event.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 
-/** The revision of a stream that has no event yet; the first event of a stream has revision 0. */
+/** A stream that has no event yet; its first event has revision 0. */
 export const noStream = -1;
 
 /**
@@ -38,13 +38,12 @@ export interface RecordedEvent<Type extends string = string, Data = JsonObject> 
   readonly metadata: EventMetadata;
 }
 
-/** The revision of the last event appended, and its position. */
+/** Of the last event appended. */
 export interface AppendResult {
   readonly revision: number;
   readonly position: number;
 }
 
-/** Why an append was refused. */
 export type AppendFailure =
   /** The stream is not at the expected revision: nothing was stored. */
   | { readonly kind: 'conflict'; readonly actualRevision: number }
@@ -52,40 +51,37 @@ export type AppendFailure =
   | { readonly kind: 'append-too-large'; readonly bytes: number; readonly maxBytes: number }
   | UnavailableFailure;
 
-/** The store is down, too busy or closing. */
 export interface UnavailableFailure {
   readonly kind: 'unavailable';
   readonly detail: string;
   readonly retryAfterSeconds: number;
-  /** Whether the store is known to be unavailable, so that further appends are refused too. Default false. */
+  /** The outage lasts, so that further appends are refused too. Default false. */
   readonly isOutage?: boolean;
 }
 
-/** The most stored bytes of one append, on every engine. */
+/** Stored bytes, on every engine. */
 export const defaultMaxAppendBytes = 900 * 1024;
 
-/** A part of a stream: events in order, without a gap. */
+/** Events in order, without a gap. */
 export interface StreamPart {
   readonly events: ReadonlyArray<RecordedEvent>;
-  /** The length of their JSON text, a measure of the cost of reading them. */
+  /** Of their JSON text, a measure of the cost of reading them. */
   readonly characters: number;
-  /** Whether the stream had no further events; if false, there may be some. */
+  /** The stream had no further events; if false, there may be some. */
   readonly isEnd: boolean;
 }
 
-/** The most characters of the texts in a part of a stream; the last event of a part may exceed it. */
+/** Of the texts; the last event of a part may exceed it. */
 export const maxPartCharacters = 512 * 1024;
 
-/** A run of events in order, for a follower of the log. */
+/** In order, for a follower of the log. */
 export interface EventBatch {
   readonly events: ReadonlyArray<RecordedEvent>;
-  /** The position up to which the log was read, including filtered events. */
+  /** The log was read up to it, including filtered events. */
   readonly position: number;
-  /**
-   * Whether nothing more was stored when this batch was read, so that later events are live. Such a batch may be empty.
-   */
+  /** Nothing more was stored when this batch was read, so that later events are live. Such a batch may be empty. */
   readonly caughtUp: boolean;
-  /** The length of its events' JSON texts: a measure of memory. */
+  /** Of its events' JSON texts: a measure of memory. */
   readonly characters: number;
 }
 
@@ -116,23 +112,18 @@ export interface EventStore {
    *   if an event from that revision on is missing, except in a stream that may be shortened
    */
   read(stream: string, fromRevision: number, limit?: number): Promise<StreamPart>;
-  /**
-   * The position of the last event stored; 0 for an empty log.
-   * @throws UnavailableError
-   */
+  /** Of the last event stored; 0 for an empty log. @throws UnavailableError */
   lastPosition(): Promise<number>;
   /** Finishes accepted appends, refuses others as `unavailable`, and closes. */
   close(): Promise<void>;
 }
 
-/** The figures of one commit, for metrics. */
 export interface CommitStatistics {
   /** More than one if a store commits several waiting appends together. */
   readonly appends: number;
   readonly events: number;
   /**
-   * The time until the store has answered: from the beginning of an embedded store's transaction, or from the call to a
-   * server.
+   * Until the store has answered: from the beginning of an embedded store's transaction, or from the call to a server.
    */
   readonly milliseconds: number;
 }

@@ -6,10 +6,8 @@ import { type ChainHead, ChainHeads, type ReadonlyChainHeads } from './chain-hea
 import type { EventToAppend, StoredEvent } from './event-store.ts';
 import { type ParsedTexts, parseTexts } from './recorded-event.ts';
 
-/** Metadata before it is sealed. */
 export type UnsealedMetadata = Omit<EventMetadata, 'prevHash' | 'hash'>;
 
-/** An event before it is sealed. `data` is an object of JSON values. */
 export interface UnsealedEvent {
   readonly id: string;
   readonly type: string;
@@ -23,7 +21,7 @@ export interface BrokenLink {
   readonly stream: string;
   readonly revision: number;
   readonly id: string;
-  /** The revision after that of the stream's event before it. */
+  /** After that of the stream's event before it. */
   readonly expectedRevision: number;
   readonly reason: 'events-missing' | 'revision-out-of-order' | 'previous-hash-differs' | 'hash-differs' | 'unreadable';
 }
@@ -52,13 +50,13 @@ export function seal(
   };
 }
 
-/** Whether a stream's events are sealed. Metering events are not, because they are many and may expire. */
+/** Metering events are not, because they are many and may expire. */
 export function isChained(stream: string): boolean {
   return !isShortenedOnPurpose(stream);
 }
 
 /**
- * Verifies the chains of the events given: of one stream, or of many in any mixture, each from its revision 0 on.
+ * Of one stream, or of many in any mixture, each from its revision 0 on.
  * @param events as stored (`readRaw`, `readRawLog`)
  * @returns the first broken link; null when every chain holds
  */
@@ -71,22 +69,19 @@ export function verifyChain(events: Iterable<StoredEvent>): BrokenLink | null {
   return null;
 }
 
-/** Gives the head of a stream before the first of its events that is verified. */
+/** Before the first of the stream's events that is verified. */
 type HeadBefore = (event: StoredEvent, texts: ParsedTexts) => ChainHead;
 
-/**
- * Verifies chains event by event. It keeps only the last revision and hash of each stream.
- */
+/** Keeps only the last revision and hash of each stream. */
 export class ChainVerifier {
   readonly #heads = new ChainHeads();
   readonly #headBefore: HeadBefore;
 
-  /** @param headBefore the head of a stream before the first event of it that is verified; by default it has none */
+  /** @param headBefore by default a stream has no head before its first event */
   constructor(headBefore: HeadBefore = () => noHead) {
     this.#headBefore = headBefore;
   }
 
-  /** The number of streams so far. */
   get streams(): number {
     return this.#heads.size;
   }
@@ -97,10 +92,8 @@ export class ChainVerifier {
   }
 
   /**
-   * Verifies the next event of the log.
-   * @param texts of the event
-   * @returns where its stream's chain is broken; null if the chain is intact so far, or if the stream has none. After
-   *   a broken link, the next event is compared with the hash that the faulty event states.
+   * @returns where its stream's chain is broken; null if the chain is intact so far, or if the stream has none. After a
+   * broken link, the next event is compared with the hash that the faulty event states.
    */
   verify(event: StoredEvent, texts: ParsedTexts = parseTexts(event)): BrokenLink | null {
     const { stream, revision, id } = event;
@@ -112,7 +105,7 @@ export class ChainVerifier {
   }
 }
 
-/** The head that an event names as its predecessor. The caller compares it. */
+/** The caller compares it. */
 export function statedHeadBefore({ revision }: StoredEvent, { metadata }: ParsedTexts): ChainHead {
   const stated = metadata?.prevHash;
   return { revision: revision - 1, hash: typeof stated === 'string' ? stated : null };

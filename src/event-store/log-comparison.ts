@@ -4,9 +4,9 @@ import { clock } from '#shared/clock.ts';
 import { isChained } from './hash-chain.ts';
 import type { LogPages } from './log-pages.ts';
 
-/** How a log compares with marks of what was read. */
+/** With marks of what was read. */
 export interface LogComparison {
-  /** The newest mark, if the log does not have it any more. */
+  /** Null if the log still has the newest mark. */
   readonly lost: LogMark | null;
   /** The newest mark that the log has; null without one. */
   readonly common: LogMark | null;
@@ -21,7 +21,7 @@ const comparedMarks = 16;
 /** How long a node of the server may be behind. After that, what it lacks counts as lost. */
 export const defaultGraceMs = 10_000;
 const askAgainMs = 200;
-/** Maximum events in a page of those after the newest mark. */
+/** Of the events after the newest mark. */
 const maxEvents = 1_000;
 
 export interface ComparisonOptions {
@@ -31,8 +31,8 @@ export interface ComparisonOptions {
 }
 
 /**
- * Compares a log with what was read of it. Another event at the position of a mark counts immediately. An event that is
- * missing is asked for again, because the node that answers may only be behind.
+ * Another event at the position of a mark counts immediately. An event that is missing is asked for again, because the
+ * node that answers may only be behind.
  * @throws UnavailableError
  */
 export async function compareLog(read: ReadOfLog, options: ComparisonOptions): Promise<LogComparison> {
@@ -50,8 +50,8 @@ export async function compareLog(read: ReadOfLog, options: ComparisonOptions): P
 }
 
 /**
- * Whether the log has the newest mark, another event at none of the others, and nothing new up to where it was read;
- * `behind` if it may only be late. An older mark may be missing: a scavenge removes what an operator has deleted.
+ * The log has the newest mark, another event at none of the others, and nothing new up to where it was read; `behind`
+ * if it may only be late. An older mark may be missing: a scavenge removes what an operator has deleted.
  */
 async function findRead({ marks, readTo }: ReadOfLog, { pages, signal }: ComparisonOptions) {
   const newest = marks.slice(-comparedMarks).toReversed();
@@ -71,7 +71,7 @@ async function findRead({ marks, readTo }: ReadOfLog, { pages, signal }: Compari
   return 'same';
 }
 
-/** The newest mark that the log has, and up to which it has another event at none that is compared. */
+/** The newest mark up to which the log has no other event at a compared mark. */
 async function newestHeld({ marks }: ReadOfLog, { pages }: ComparisonOptions): Promise<LogMark | null> {
   let held: LogMark | null = null;
   for (const [age, mark] of marks.toReversed().entries()) {

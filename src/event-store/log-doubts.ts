@@ -1,7 +1,7 @@
 import type { LogMark } from '#domain/shared/log-mark.ts';
 import type { LogComparison } from './log-comparison.ts';
 
-/** A log that no longer has what was read of it. */
+/** The log no longer has what was read of it. */
 export interface LogChange {
   /** The newest event that was read. */
   readonly lost: LogMark;
@@ -25,12 +25,11 @@ export class LogDoubts {
     this.#compare = compare;
   }
 
-  /** The number of doubts so far. */
   get raised(): number {
     return this.#raised;
   }
 
-  /** Reports that the log may no longer have what was read of it. */
+  /** The log may no longer have what was read of it. */
   raise(): void {
     if (this.#change !== null) return;
     this.#raised += 1;
@@ -45,10 +44,7 @@ export class LogDoubts {
     if (this.#change !== null) await new Promise(() => undefined);
   }
 
-  /**
-   * Calls a listener once, when the log has changed.
-   * @returns a function that removes it
-   */
+  /** Called once. @returns a function that removes the listener */
   onChanged(listener: (change: LogChange) => void): () => void {
     if (this.#change !== null) listener(this.#change);
     this.#listeners.add(listener);

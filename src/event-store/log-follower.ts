@@ -8,20 +8,19 @@ import type { EventBatch } from './event-store.ts';
 import type { LogPage, LogPageRequest } from './log-pages.ts';
 import { type LogWindow, type TakenEvents, type TypeFilter, takeEvents } from './log-window.ts';
 
-/** What a part of the service follows in the log. */
 export interface FollowOptions {
-  /** The follower's name, as the beginning of a sentence: "The process detach-phone-numbers". */
+  /** As the beginning of a sentence: "The process detach-phone-numbers". */
   readonly name: string;
   /**
    * The position after which it begins: 0 for the whole log, `end` for the events that are stored from now on. After a
    * failure it continues where it was. A function is asked at the start and after each failure; null ends the follower.
    */
   readonly after: number | 'end' | (() => number | null | Promise<number | null>);
-  /** Only events of these types; all if absent. */
+  /** All if absent. */
   readonly types?: ReadonlyArray<string>;
-  /** Only events of other types than these; not together with `types`. */
+  /** Not together with `types`. */
   readonly exceptTypes?: ReadonlyArray<string>;
-  /** The most events of a batch. Default 1,000. */
+  /** Of a batch. Default 1,000. */
   readonly maxEvents?: number;
   /**
    * Handles the next events; the follower gets no others until it resolves. The first batch that reaches the end of the
@@ -38,31 +37,26 @@ export interface FollowOptions {
   readonly signal: AbortSignal;
 }
 
-/** A follower that runs. */
 export interface Following {
-  /** The position up to which it has handled the log. While it waits for events, that is the end of the tail. */
+  /** It has handled the log up to here. While it waits for events, that is the end of the tail. */
   readonly position: number;
-  /** Whether it has handled everything that was stored when it began, or began again after a failure. */
+  /** It has handled everything that was stored when it began, or began again after a failure. */
   readonly isCaughtUp: boolean;
-  /** Resolves when the follower has ended; rejects with what `onError` has thrown. */
+  /** Rejects with what `onError` has thrown. */
   readonly ended: Promise<void>;
-  /**
-   * Waits until it has passed a position.
-   * @returns false if the signal aborts first, or if the follower ends
-   */
+  /** @returns false if the signal aborts first, or if the follower ends */
   passed(position: number, signal: AbortSignal): Promise<boolean>;
 }
 
-/** What a follower needs of its tail. */
 export interface TailOfFollower {
   readonly window: LogWindow;
-  /** Whether the newest page of the window was the end of the log. */
+  /** The newest page of the window was the end of the log. */
   readonly isAtEnd: boolean;
-  /** Reads a page, and repeats a failed read. @returns null if the signal aborts first */
+  /** Repeats a failed read. @returns null if the signal aborts first */
   readPage(request: LogPageRequest, signal: AbortSignal): Promise<LogPage | null>;
-  /** Reads the end of the log, and repeats a failed read. @returns null if the signal aborts first */
+  /** Repeats a failed read. @returns null if the signal aborts first */
   readEnd(signal: AbortSignal): Promise<number | null>;
-  /** Must be called when the follower waits for events after the window. */
+  /** The follower waits for events after the window. */
   waits(follower: LogFollower): void;
   readonly log: Logger;
 }
@@ -91,7 +85,7 @@ export class LogFollower implements Following {
   readonly #waits = new Set<PositionWait>();
   /** While it waits for events, it has also handled what the window covers beyond this. */
   #position = 0;
-  /** The end of the log when it began. */
+  /** When it began. */
   #endAtStart = Number.POSITIVE_INFINITY;
   #isCaughtUp = false;
   #hasEnded = false;
@@ -118,12 +112,12 @@ export class LogFollower implements Following {
     return this.#isCaughtUp;
   }
 
-  /** Whether it waits for events after the window. */
+  /** For events after the window. */
   get isWaiting(): boolean {
     return this.#wake !== null;
   }
 
-  /** Whether it must see the end of the log, even without events. */
+  /** It must see the end of the log, even without events. */
   get awaitsEnd(): boolean {
     return !this.#isCaughtUp && this.#tail.window.end >= this.#endAtStart;
   }
@@ -144,7 +138,7 @@ export class LogFollower implements Following {
     });
   }
 
-  /** Ends its wait for events, because the window has some for it after a position. */
+  /** The window has events for it after the position. */
   wake(after: number): void {
     this.#position = Math.max(this.#position, after);
     const wake = this.#wake;
@@ -152,7 +146,7 @@ export class LogFollower implements Following {
     wake?.();
   }
 
-  /** Must be called when the tail has moved while the follower waits. */
+  /** Call it when the tail has moved while the follower waits. */
   settleWaits(): void {
     if (this.#waits.size === 0) return;
     const { position } = this;

@@ -10,8 +10,7 @@ export function identityByFirst({ position, id }: Pick<RecordedEvent, 'position'
 }
 
 /**
- * Returns the log's identity.
- * @param waits whether to wait for the first event while the log is empty
+ * @param waits for the first event while the log is empty
  * @returns null if the log is empty, or if the signal aborts first
  */
 export async function identityOfLog(

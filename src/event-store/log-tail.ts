@@ -16,24 +16,23 @@ import { LogWindow, takeEvents } from './log-window.ts';
 export type { Following, FollowOptions } from './log-follower.ts';
 
 export interface LogTailOptions {
-  /** The log. The tail does not close it. */
+  /** The tail does not close it. */
   readonly pages: LogPages;
   readonly log: Logger;
-  /** How long the store may lack events that it had, because the node that answers is behind. Default 10 s. */
+  /** The store may lack events that it had for this long, because the node that answers is behind. Default 10 s. */
   readonly graceMs?: number;
 }
 
-/** A part of the log that is stored already. */
+/** It is stored already. */
 export interface PastOptions {
-  /** The position after which it begins. */
   readonly after: number;
   readonly types?: ReadonlyArray<string>;
-  /** Only events of other types than these; not together with `types`. */
+  /** Not together with `types`. */
   readonly exceptTypes?: ReadonlyArray<string>;
   readonly signal: AbortSignal;
 }
 
-/** The most characters of events in the window. */
+/** Of the events in the window. */
 const maxCharacters = 2 * 1024 * 1024;
 const pageEvents = 1_000;
 const retryLimits = { firstMs: 20, maxMs: 500 };
@@ -45,22 +44,20 @@ const retryLimits = { firstMs: 20, maxMs: 500 };
  */
 export class LogTail implements TailOfFollower {
   readonly window = new LogWindow(maxCharacters);
-  /** Marks of what was read of the log. */
   readonly trail = new LogTrail();
   readonly log: Logger;
   readonly #pages: LogPages;
   readonly #graceMs: number;
   readonly #outage: OutageLog;
   readonly #followers = new Set<LogFollower>();
-  /** The followers by the event types that they receive. */
+  /** By the event types that they receive. */
   readonly #byType = new Map<string, Set<LogFollower>>();
-  /** The followers of all types. */
   readonly #ofAll = new Set<LogFollower>();
   readonly #closing = new AbortController();
   readonly #doubts = new LogDoubts(() => this.#compare(() => this.trail.read, this.#closing.signal));
   readonly #stopListening: ReadonlyArray<() => void>;
   #isAtEnd = false;
-  /** The highest position that is known to be stored. */
+  /** Of any event that is known to be stored. */
   #knownEnd = 0;
   #reading: Promise<void> | null = null;
   /** Ends the wait for new events when no follower waits any more. */
@@ -77,17 +74,17 @@ export class LogTail implements TailOfFollower {
     ];
   }
 
-  /** Whether the newest page was the end of the log. */
+  /** The newest page was the end of the log. */
   get isAtEnd(): boolean {
     return this.#isAtEnd;
   }
 
-  /** Calls a listener when the log no longer has what was read of it. Followers then get nothing more. */
+  /** Called when the log no longer has what was read of it. Followers then get nothing more. */
   onChanged(listener: (change: LogChange) => void): () => void {
     return this.#doubts.onChanged(listener);
   }
 
-  /** Starts to give the log to a follower, until its signal aborts or the tail is closed. */
+  /** Until its signal aborts or the tail is closed. */
   follow(options: FollowOptions): Following {
     const ending = new AbortController();
     const end = () => ending.abort();
@@ -105,7 +102,7 @@ export class LogTail implements TailOfFollower {
     return follower;
   }
 
-  /** Gives the events up to the end of the log, and repeats failed reads. It ends early when the signal aborts. */
+  /** Up to the end of the log. Repeats failed reads. Ends early when the signal aborts. */
   async *past({ after, signal: callerSignal, ...filter }: PastOptions): AsyncGenerator<EventBatch, void, void> {
     const signal = AbortSignal.any([callerSignal, this.#closing.signal]);
     const isWanted = (type: string) => filter.types?.includes(type) ?? !filter.exceptTypes?.includes(type);
@@ -121,8 +118,7 @@ export class LogTail implements TailOfFollower {
   }
 
   /**
-   * Returns the first event of the log.
-   * @param waits whether to wait for it while the log is empty
+   * @param waits for the event while the log is empty
    * @returns null if the log is empty, or if the signal aborts first
    */
   async firstEvent(callerSignal: AbortSignal, waits = true): Promise<RecordedEvent | null> {
@@ -142,7 +138,7 @@ export class LogTail implements TailOfFollower {
   }
 
   /**
-   * Compares the log with what was read of it in an earlier run, and continues from that as far as it is the same.
+   * With an earlier run. Continues from what was read then as far as it is the same.
    * @returns null if the signal aborts first
    */
   async compare(read: ReadOfLog, callerSignal: AbortSignal): Promise<LogComparison | null> {
@@ -199,7 +195,7 @@ export class LogTail implements TailOfFollower {
     this.#startReading();
   }
 
-  /** Ends every follower, after what it is handling. */
+  /** Waits for what each follower is handling. */
   async close(): Promise<void> {
     this.#closing.abort();
     this.#idle.abort();
@@ -257,7 +253,7 @@ export class LogTail implements TailOfFollower {
     this.#isAtEnd = isEnd;
   }
 
-  /** Calls the store until it answers. One line in the log says when it does not, and one when it does again. */
+  /** Until the store answers. One line in the log says when it does not, and one when it does again. */
   async #repeat<Result>(call: () => Promise<Result>, signal: AbortSignal): Promise<Result | null> {
     const backOff = new BackOff(retryLimits);
     while (!signal.aborted) {

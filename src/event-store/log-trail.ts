@@ -2,9 +2,9 @@ import type { LogMark, ReadOfLog } from '#domain/shared/log-mark.ts';
 import { isChained } from './hash-chain.ts';
 import type { LogPage } from './log-pages.ts';
 
-/** The most marks before older ones are left out. */
+/** More marks than this are thinned. */
 const maxUnthinned = 128;
-/** The newest marks, of which all are kept: a server that loses its tail mostly loses few events. */
+/** The newest marks are all kept: a server that loses its tail mostly loses few events. */
 const denseMarks = 16;
 
 /**
@@ -20,20 +20,20 @@ export class LogTrail {
     return this.#marks.at(-1) ?? null;
   }
 
-  /** What was read so far, with some seventy marks at most. */
+  /** Some seventy marks at most. */
   get read(): ReadOfLog {
     this.#marks = thinned(this.#marks);
     return { marks: [...this.#marks], readTo: this.#readTo };
   }
 
-  /** Adds the events of a page. @param isWhole whether it has the events of all types */
+  /** @param isWhole the page has the events of all types */
   addPage({ after, position, events }: LogPage, isWhole: boolean): void {
     const isNext = after <= this.#readTo;
     const marks = events.filter(({ stream }) => isChained(stream));
     this.add({ marks, readTo: isWhole && isNext ? position : 0 });
   }
 
-  /** Adds what was read of the same log. */
+  /** Of the same log. */
   add({ marks, readTo }: ReadOfLog): void {
     for (const { position, id } of marks) {
       const place = this.#marks.findLastIndex((mark) => mark.position <= position);

@@ -1,18 +1,17 @@
 import { type LogPage, type PagedEvent, pageWith } from './log-pages.ts';
 
-/** Whether a follower receives events of a type. */
 export type TypeFilter = (type: string) => boolean;
 
-/** The events that a follower takes from one or more pages. */
+/** From one or more pages. */
 export interface TakenEvents {
   readonly events: ReadonlyArray<PagedEvent>;
-  /** The position up to which the pages were taken, including filtered events. */
+  /** The pages were taken up to it, including filtered events. */
   readonly position: number;
-  /** The length of the events' texts. */
+  /** Of the events' texts. */
   readonly characters: number;
 }
 
-/** The last pages of the log, without a gap, for the followers at its end. */
+/** Without a gap, for the followers at the end of the log. */
 export class LogWindow {
   readonly #maxCharacters: number;
   #pages: LogPage[] = [];
@@ -20,17 +19,16 @@ export class LogWindow {
   #start = 0;
   #end = 0;
 
-  /** @param maxCharacters the most characters of the events' texts in it */
+  /** @param maxCharacters of the events' texts */
   constructor(maxCharacters: number) {
     this.#maxCharacters = maxCharacters;
   }
 
-  /** The position up to which it covers the log. */
   get end(): number {
     return this.#end;
   }
 
-  /** Adds the page that begins at its end. If its texts become too many, the oldest pages are dropped. */
+  /** The page begins at the window's end. If the texts become too many, the oldest pages are dropped. */
   add(page: LogPage): void {
     this.#end = page.position;
     if (page.events.length === 0) return;
@@ -47,7 +45,7 @@ export class LogWindow {
     if (dropped > 0) this.#pages = this.#pages.slice(dropped);
   }
 
-  /** Drops all pages, and covers the log from a position on. */
+  /** Drops all pages. */
   moveTo(position: number): void {
     this.#pages = [];
     this.#characters = 0;
@@ -55,19 +53,17 @@ export class LogWindow {
     this.#end = position;
   }
 
-  /** Whether it has all events after a position that were read. */
+  /** It has all events after the position that were read. */
   covers(position: number): boolean {
     return position >= this.#start;
   }
 
-  /** Takes the next events after a position. */
   take(after: number, isWanted: TypeFilter, maxEvents: number): TakenEvents {
     // Most followers are near the end.
     const first = this.#pages.findLastIndex(({ position }) => position <= after) + 1;
     return takeEvents(this.#pages.slice(first), { after, end: this.#end, isWanted, maxEvents });
   }
 
-  /** Drops the events of a removed stream. */
   forget(stream: string): void {
     if (!this.#pages.some(({ events }) => events.some((event) => event.stream === stream))) return;
     this.#pages = this.#pages.map((page) => withoutStream(page, stream));
@@ -75,17 +71,15 @@ export class LogWindow {
   }
 }
 
-/** What a follower takes from pages in the order of the log. */
 interface TakeOptions {
-  /** The position after which it takes events. */
   readonly after: number;
-  /** The position up to which the pages cover the log. */
+  /** The pages cover the log up to it. */
   readonly end: number;
   readonly isWanted: TypeFilter;
   readonly maxEvents: number;
 }
 
-/** Takes the next events from pages in the order of the log. */
+/** In the order of the log. */
 export function takeEvents(pages: Iterable<LogPage>, { after, end, isWanted, maxEvents }: TakeOptions): TakenEvents {
   const events: PagedEvent[] = [];
   let characters = 0;

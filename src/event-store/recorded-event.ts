@@ -32,12 +32,10 @@ export class LazyEvent implements RecordedEvent {
     this.#upcast = upcast;
   }
 
-  /** As it is stored. */
   get stored(): RawEvent {
     return this.#stored;
   }
 
-  /** The length of its texts. */
   get characters(): number {
     return this.#stored.data.length + this.#stored.metadata.length;
   }
@@ -58,25 +56,18 @@ export class LazyEvent implements RecordedEvent {
   }
 }
 
-/**
- * Parses a stored event at once, for readers of its stream.
- * @throws UnreadableEventError
- */
+/** Immediately, for readers of a stream. @throws UnreadableEventError */
 export function recordedEvent(stored: RawEvent, upcast: Upcast): RecordedEvent {
   const { position, stream, revision, id, type } = stored;
   const { data, metadata } = decode(stored, upcast);
   return { position, stream, revision, id, type, data, metadata };
 }
 
-/**
- * Checks that an event of a page can be read.
- * @throws UnreadableEventError
- */
+/** @throws UnreadableEventError */
 export function ensureReadable(event: RecordedEvent): void {
   void event.data;
 }
 
-/** Whether an event of a page can be read. */
 export function isReadable(event: RecordedEvent): boolean {
   try {
     ensureReadable(event);
@@ -103,7 +94,7 @@ function objectOf(text: string): JsonObject {
   return value as JsonObject;
 }
 
-/** The two JSON texts of a stored event, parsed once for all functions that read them. None of these may change them. */
+/** Parsed once for all functions that read them. None of these may change them. */
 export interface ParsedTexts {
   /** Null for a text that is not a JSON object. */
   readonly data: JsonObject | null;
@@ -111,7 +102,6 @@ export interface ParsedTexts {
   readonly metadata: JsonObject | null;
 }
 
-/** Parses the texts of a stored event. */
 export function parseTexts({ data, metadata }: Pick<EventToAppend, 'data' | 'metadata'>): ParsedTexts {
   return { data: parseObject(data), metadata: parseObject(metadata) };
 }
@@ -125,22 +115,17 @@ function parseObject(text: string): JsonObject | null {
   }
 }
 
-/** Turns an event's data from one schema version into the next. Pure. */
+/** From one schema version to the next. Pure. */
 // biome-ignore lint/suspicious/noExplicitAny: each step knows the shape that its version had; JSON cannot.
 export type UpcastStep = (data: any) => object;
 
-/**
- * The steps of each event type from schema version n (at index n - 1) to n + 1. A type without steps is at version 1.
- */
+/** By event type, the step from schema version n (at index n - 1) to n + 1. A type without steps is at version 1. */
 export type Upcasters = Readonly<Record<string, ReadonlyArray<UpcastStep>>>;
 
-/**
- * Converts an event's stored data to the newest shape of its type.
- * @throws UpcastError
- */
+/** To the newest shape of the type. @throws UpcastError */
 export type Upcast = (type: string, schemaVersion: number, data: JsonObject) => JsonObject;
 
-/** Returns data as stored, for readers without upcasters. */
+/** For readers without upcasters. */
 export const asStored: Upcast = (_type, _schemaVersion, data) => data;
 
 /** An event has a shape that this code does not know, probably of a newer release. */
@@ -148,13 +133,13 @@ export class UpcastError extends Error {
   override readonly name = 'UpcastError';
 }
 
-/** The schema version that new events of a type are written with. */
+/** New events of the type are written with it. */
 export function newestVersion(upcasters: Upcasters, type: string): number {
   return stepsOf(upcasters, type).length + 1;
 }
 
 /**
- * Makes the function that readers apply to each event. Data in its newest shape is returned unchanged.
+ * Data in its newest shape is returned unchanged.
  * @param upcasters the steps of every type that ever changed its shape
  * @param isKnown whether this release knows a type; by default every type is known
  */
@@ -181,9 +166,7 @@ export class UnreadableEventError extends Error {
   readonly position: number;
   readonly eventId: string;
 
-  /**
-   * @param cause why it cannot be read; only an `UpcastError` is quoted, because others may quote the event's data
-   */
+  /** @param cause why it cannot be read; only an `UpcastError` is quoted, because others may quote the event's data */
   constructor({ position, stream, revision, id, type }: Omit<RawEvent, 'data' | 'metadata'>, cause: unknown) {
     const place = `Event ${id} at position ${position} (${type}, revision ${revision} of ${stream})`;
     super(`${place} cannot be read: ${reasonOf(cause)}`, { cause });

@@ -5,12 +5,9 @@ import type { StoredEvent } from './event-store.ts';
  * (`test/contract/stream-removal.ts`) tests every adapter.
  */
 export interface StreamRemoval {
-  /**
-   * Lists the streams whose names have this prefix and that may have events, each once, in any order.
-   * @throws UnavailableError
-   */
+  /** Of the streams that have this prefix and may have events, each once, in any order. @throws UnavailableError */
   streamNames(prefix: string): Promise<ReadonlyArray<string>>;
-  /** Reads at most `limit` events of a stream as stored, in order, from a revision on. @throws UnavailableError */
+  /** At most `limit` events as stored, in order, from the revision on. @throws UnavailableError */
   readRaw(
     stream: string,
     fromRevision: number,

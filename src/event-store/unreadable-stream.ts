@@ -1,12 +1,11 @@
-/** The place where events of a stream are missing. */
 export interface StreamGap {
   readonly stream: string;
   readonly expectedRevision: number;
-  /** The revision of the event that is there instead; null if no later event is visible. */
+  /** Of the event that is there instead; null if no later event is visible. */
   readonly foundRevision: number | null;
 }
 
-/** Returns the first gap of a part of a stream, which must begin at a revision; null if it has none. */
+/** Of a part that must begin at the revision; null without a gap. */
 export function gapIn(stream: string, fromRevision: number, revisions: ReadonlyArray<number>): StreamGap | null {
   let expectedRevision = fromRevision;
   for (const foundRevision of revisions) {
@@ -20,7 +19,7 @@ export function gapIn(stream: string, fromRevision: number, revisions: ReadonlyA
 export class UnreadableStreamError extends Error {
   override readonly name = 'UnreadableStreamError';
   readonly gap: StreamGap;
-  /** Whether the store has logged the stream, so that its readers do not log it for each request. */
+  /** The store has logged the stream, so that its readers do not log it for each request. */
   readonly isLogged: boolean;
 
   /** @param reason the likely reason, as the end of a sentence */
@@ -31,7 +30,6 @@ export class UnreadableStreamError extends Error {
   }
 }
 
-/** Whether an error is of a stream that the store has logged. */
 export function isLoggedByStore(error: unknown): boolean {
   return error instanceof UnreadableStreamError && error.isLogged;
 }

@@ -15,7 +15,7 @@ import {
 } from './projection-runtime.ts';
 import { StreamCheck } from './stream-check.ts';
 
-/** Batches are small, because live events wait for one at most. */
+/** Small, because live events wait for one batch at most. */
 const rebuildBatchSize = 500;
 /**
  * For this long after live events each batch is committed separately, so that callers who wait for the next ones wait
@@ -23,7 +23,6 @@ const rebuildBatchSize = 500;
  */
 const liveQuietMs = 1000;
 
-/** What the two groups of a runner have in common. */
 export type SharedGroupOptions = Omit<ProjectionGroupOptions, 'name' | 'batchSize' | 'commitsEachBatch' | 'onBatch'>;
 
 export interface CatchUpOptions {
@@ -31,11 +30,8 @@ export interface CatchUpOptions {
   readonly group: SharedGroupOptions;
   readonly events: Pick<EventStore, 'lastPosition'>;
   readonly persist: Persist;
-  /** Called when queries read a new generation. */
   readonly onPublished: (runtime: ProjectionRuntime) => Promise<void>;
-  /** Called when a generation has become live. */
   readonly onLive: () => Promise<void>;
-  /** Called after each batch. */
   readonly onBatch: () => Promise<void>;
 }
 
@@ -46,7 +42,7 @@ export class GenerationCatchUp {
   readonly #options: CatchUpOptions;
   readonly #meter = new ThroughputMeter();
   readonly #report: RebuildLog;
-  /** Checks the streams while generations are built from the beginning of the log; null otherwise. */
+  /** While generations are built from the beginning of the log; null otherwise. */
   #check: StreamCheck | null = null;
   /** When live events were last folded. */
   #liveAt = Number.NEGATIVE_INFINITY;
@@ -65,12 +61,12 @@ export class GenerationCatchUp {
     });
   }
 
-  /** The speed of the rebuild; null before the first measurement. */
+  /** Null before the first measurement. */
   get pace(): Pace | null {
     return this.#meter.pace();
   }
 
-  /** Runs until the signal aborts. @throws an error that a retry does not cure */
+  /** @throws an error that a retry does not cure */
   run(): Promise<void> {
     return this.#group.run(() => this.#filter());
   }
@@ -85,33 +81,28 @@ export class GenerationCatchUp {
     this.#renew(this.#check === null ? this.#position : 0);
   }
 
-  /** Feeds generations again after a failure, from their checkpoints. */
+  /** From their checkpoints, after a failure. */
   retry(projectors: ReadonlyArray<GenerationProjector>): void {
     if (projectors.length === 0) return;
     for (const projector of projectors) projector.retry();
     this.add(projectors);
   }
 
-  /** Removes a generation, which is not fed any more. */
   remove(projector: GenerationProjector): void {
     this.#group.remove(projector);
   }
 
-  /** Must be called when live events were folded. */
+  /** Call it when live events were folded. */
   noteLiveEvents(): void {
     this.#liveAt = clock.now();
   }
 
-  /**
-   * Reads the current end of the log, to estimate the remaining time.
-   * @throws what the store throws other than UnavailableError
-   */
+  /** To estimate the remaining time. @throws what the store throws other than UnavailableError */
   async aim(): Promise<void> {
     const { events, persist } = this.#options;
     this.#meter.aim(await persist('Reading the log', () => events.lastPosition()));
   }
 
-  /** The events to read; null while no generation catches up. */
   #filter(): GroupFilter | null {
     const members = [...this.#group.members];
     if (members.length === 0) return null;
@@ -120,19 +111,18 @@ export class GenerationCatchUp {
     return { exceptTypes: shortenedEventTypes.filter((type) => !types.has(type)) };
   }
 
-  /** The generations that are built from the beginning of the log. */
+  /** From the beginning of the log. */
   get #built(): ReadonlyArray<GenerationProjector> {
     return [...this.#group.members].filter(({ complete }) => !complete);
   }
 
-  /** The names of the projections that are being rebuilt. */
   get #rebuilding(): ReadonlyArray<string> {
     const { runtimes } = this.#options;
     const filling = runtimes.filter((runtime) => runtime.filling !== null && runtime.filling.failure === null);
     return filling.map(({ projection }) => projection.name);
   }
 
-  /** The position up to which every generation contains the log. */
+  /** Every generation contains the log up to this position. */
   get #position(): number {
     const positions = [...this.#group.members].map(({ position }) => position);
     return positions.length === 0 ? this.#live.position : Math.min(...positions);
@@ -183,7 +173,6 @@ export class GenerationCatchUp {
     await this.#options.onLive();
   }
 
-  /** Makes a generation the current one, which queries read. */
   async #publish(projector: GenerationProjector): Promise<void> {
     const { runtimes, group, persist, onPublished } = this.#options;
     const runtime = runtimeOf(projector, runtimes);
@@ -226,7 +215,7 @@ export class RebuildLog {
     this.#log = log;
   }
 
-  /** A batch was folded. @param projections that are being rebuilt */
+  /** @param projections that are being rebuilt */
   folded(batch: EventBatch, projections: ReadonlyArray<string>, pace: Pace | null): void {
     if (projections.length === 0) return;
     const now = clock.now();
@@ -244,12 +233,10 @@ export class RebuildLog {
     }
   }
 
-  /** A read model was built, and is what queries read now. */
   built(projection: string): void {
     this.#pass?.built.push(projection);
   }
 
-  /** No read model is being rebuilt any more. */
   ended(): void {
     const pass = this.#pass;
     this.#pass = null;
@@ -259,7 +246,7 @@ export class RebuildLog {
   }
 }
 
-/** Measures the rebuilds since the last one was begun. */
+/** Since the last rebuild was begun. */
 export class ThroughputMeter {
   #startedAt = 0;
   #from: number | null = null;

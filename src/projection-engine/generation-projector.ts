@@ -12,15 +12,15 @@ import { type AnyProjection, eventTypesOf } from './projection.ts';
 const idleCheckpointDistance = 10_000;
 
 /**
- * The most characters of events whose changes are only in memory. With the limit of documents it bounds the memory of
- * a fill, in which a document that changes often is stored once for many events.
+ * Of events whose changes are only in memory. With the limit of documents it bounds the memory of a fill, in which a
+ * document that changes often is stored once for many events.
  */
 const maxUncommittedCharacters = 8 * 1024 * 1024;
 
-/** The most characters of documents that are read at once for folding; a single document may have more. */
+/** Of documents that are read together for folding; a single document may have more. */
 const maxLoadedCharacters = 2 * 1024 * 1024;
 
-/** A batch of the log, and the types of its events. Most read models handle none of them. */
+/** Most read models handle none of these types. */
 export type EventRun = EventBatch & { readonly types: ReadonlySet<string> };
 
 interface TouchingEvent {
@@ -28,7 +28,6 @@ interface TouchingEvent {
   readonly keys: ReadonlyArray<string>;
 }
 
-/** Folds events into one generation of a projection. */
 export class GenerationProjector {
   readonly projection: AnyProjection;
   readonly generation: Generation;
@@ -36,20 +35,20 @@ export class GenerationProjector {
   readonly #fold: DocumentBuffer;
   readonly #isSkipped: (eventId: string) => boolean;
   #position: number;
-  /** The position up to which it was folded, possibly only in memory. */
+  /** Possibly folded only in memory. */
   #seen: number;
   #saved: number;
-  /** The characters of the runs of events since the last commit, without runs that touched no document. */
+  /** Of the runs of events since the last commit, without runs that touched no document. */
   #uncommittedCharacters = 0;
   #failure: EventFailure | null = null;
   /** Up to this position the document of each event is checked, because one of them cannot be written. */
   #carefulUpTo = 0;
   #mustReplay = false;
-  /** Whether it has contained the whole log once. */
+  /** It has contained the whole log once. */
   complete: boolean;
-  /** Whether all its indexes are built. */
+  /** All its indexes are built. */
   finished: boolean;
-  /** Whether it has seen the end of the log in this process. */
+  /** It has seen the end of the log in this process. */
   caughtUp = false;
 
   /** @param isSkipped whether to skip an event, by its id, if the projection cannot handle it */
@@ -71,27 +70,26 @@ export class GenerationProjector {
     this.#saved = generation.checkpoint;
   }
 
-  /** The position up to which its stored documents contain the log. */
+  /** Its stored documents contain the log up to this position. */
   get position(): number {
     return this.#position;
   }
 
-  /** The event that it could not handle. It is fed no more events until `retry`. */
+  /** It is fed no more events until `retry`. */
   get failure(): EventFailure | null {
     return this.#failure;
   }
 
-  /** Whether folded documents could not be written, so that it must be fed again from `position`, after `retry`. */
+  /** Folded documents could not be written, so it must be fed again from `position`, after `retry`. */
   get mustReplay(): boolean {
     return this.#mustReplay;
   }
 
-  /** Changes how much of it is kept in memory. */
   limit(limits: DocumentBufferLimits): void {
     this.#fold.limit(limits);
   }
 
-  /** Allows feeding again, from `position` or from the event that it could not handle. */
+  /** From `position` or from the event that it could not handle. */
   retry(): void {
     this.#failure = null;
     this.#mustReplay = false;
@@ -120,14 +118,14 @@ export class GenerationProjector {
     return mustCommit || this.#isDue() ? this.#written() : null;
   }
 
-  /** Whether the result of `fold` must be stored now; a checkpoint alone can wait. */
+  /** A checkpoint alone can wait. */
   shouldCommit(commit: GenerationCommit): boolean {
     return (
       commit.writes.length > 0 || this.#failure !== null || commit.checkpoint - this.#saved >= idleCheckpointDistance
     );
   }
 
-  /** Must be called when the result of `fold` is stored, or need not be. */
+  /** Call it when the result of `fold` is stored, or need not be. */
   markCommitted(commit: GenerationCommit, stored: boolean): void {
     this.#position = commit.checkpoint;
     if (stored) this.#saved = commit.checkpoint;
@@ -135,7 +133,7 @@ export class GenerationProjector {
     this.#fold.committed();
   }
 
-  /** Returns a checkpoint that is not stored yet. */
+  /** A checkpoint that is not stored yet. */
   unsaved(): GenerationCommit | null {
     if (this.#saved === this.#position) return null;
     return this.#commitOf([], this.#position);
@@ -196,9 +194,7 @@ export class GenerationProjector {
     return true;
   }
 
-  /**
-   * Returns the folded documents for a commit; null if one of them cannot be written. Then nothing counts as folded.
-   */
+  /** Null if one of them cannot be written. Then nothing counts as folded. */
   #written(): GenerationCommit | null {
     try {
       return this.#commitOf(this.#fold.writes(), this.#seen);
@@ -218,10 +214,7 @@ export class GenerationProjector {
     return { generation: this.generation, writes, checkpoint, holdsETags };
   }
 
-  /**
-   * Loads the documents of events.
-   * @returns how many of the events have all their documents in memory: at least the first
-   */
+  /** @returns how many of the events have all their documents in memory: at least the first */
   async #load(touching: ReadonlyArray<TouchingEvent>, store: Storing): Promise<number> {
     let missing = this.#missing(touching);
     let room = maxLoadedCharacters;
@@ -246,10 +239,7 @@ export class GenerationProjector {
     return touching.length;
   }
 
-  /**
-   * Returns the ids of documents that are not in memory, in the order of their first use. Documents that an event
-   * creates are known to later events.
-   */
+  /** In the order of their first use. Documents that an event creates are known to later events. */
   #missing(touching: ReadonlyArray<TouchingEvent>): ReadonlyArray<string> {
     const missing = new Set<string>();
     const created = new Set<string>();
@@ -264,7 +254,7 @@ export class GenerationProjector {
   }
 }
 
-/** Returns the position of the last event before a position; 0 if there is none in the run. */
+/** 0 if there is none in the run. */
 function lastBefore(position: number, events: ReadonlyArray<RecordedEvent>): number {
   return events.findLast((event) => event.position < position)?.position ?? 0;
 }

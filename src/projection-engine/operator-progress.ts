@@ -23,14 +23,14 @@ const maxUnsavedEvents = 10_000;
 export interface OperatorProgressOptions {
   readonly events: Pick<EventStore, 'read'>;
   readonly tail: Pick<LogTail, 'firstEvent' | 'past' | 'compare'>;
-  /** The event types that this release knows; without them no events are counted. */
+  /** The types that this release knows; without them no events are counted. */
   readonly knownTypes?: ReadonlyArray<string>;
   readonly store: Pick<ReadStoreWriter, 'operatorState' | 'saveOperatorState' | 'readOfLog'>;
   readonly log: Logger;
   readonly signal: AbortSignal;
   readonly persist: Persist;
   readonly apply: (request: OperatorRequest) => Promise<void>;
-  /** Called when requests of a batch were applied and their position is stored. */
+  /** Their position is stored by then. */
   readonly onApplied: () => Promise<void>;
 }
 
@@ -45,7 +45,7 @@ export class OperatorProgress {
   #log = new EventLogIdentity(null);
   #appliedUpTo = 0;
   #unsavedEvents = 0;
-  /** The stored state until the count of earlier events of unknown types is complete. */
+  /** Until the count of earlier events of unknown types is complete. */
   #beforeCounting: Pick<OperatorState, 'position' | 'unknownEvents'> | null = null;
 
   constructor(runtimes: ReadonlyArray<ProjectionRuntime>, options: OperatorProgressOptions) {
@@ -54,10 +54,7 @@ export class OperatorProgress {
     this.#unknown = options.knownTypes === undefined ? null : new UnknownEvents(options.knownTypes);
   }
 
-  /**
-   * Reads the stored state. @param end the end of the log @returns the state, without the parts that are only valid
-   * for another log
-   */
+  /** @param end the end of the log @returns the state, without the parts that are only valid for another log */
   async load(end: number): Promise<OperatorState> {
     const { tail, store, persist, signal } = this.#options;
     const state = await persist('Reading the operator state', () => store.operatorState());
@@ -85,31 +82,26 @@ export class OperatorProgress {
     );
   }
 
-  /** Whether a projection's read model was made from another log. */
   isFromOtherLog(projection: string): boolean {
     return this.#log.isOther(projection);
   }
 
-  /** Identifies an empty log by its first event. @returns whether these events hold it */
+  /** Identifies an empty log. @returns whether these events hold its first event */
   seesFirst(events: ReadonlyArray<RecordedEvent>): boolean {
     return this.#log.begun(events);
   }
 
-  /** Stores that these read models are made from this log. */
   async noteMade(runtimes: ReadonlyArray<ProjectionRuntime>): Promise<void> {
     if (this.#log.made(runtimes.map(({ projection }) => projection.name))) await this.#save();
   }
 
-  /** Stores that a read model was built from this log, and which streams lacked events. */
+  /** And which of its streams lacked events. */
   async noteBuilt({ projection }: ProjectionRuntime): Promise<void> {
     this.#log.made([projection.name]);
     await this.#save();
   }
 
-  /**
-   * Reads the requests to skip an event everywhere. Every start reads all of them, because a projection of a later
-   * release follows them too.
-   */
+  /** Every start reads all of them, because a projection of a later release follows them too. */
   async skippedEvents(): Promise<ReadonlyArray<RequestOf<'EventSkipped'>>> {
     const stream = streamName(eventControl, skippedEventsId);
     const requests = await this.#requestsOf(stream).catch((error: unknown) =>
@@ -118,10 +110,7 @@ export class OperatorProgress {
     return requests.filter((request) => request.type === 'EventSkipped');
   }
 
-  /**
-   * Applies the operators' requests that are not applied yet, read from their own streams. This comes before any event is
-   * fed, because the events to skip must be known.
-   */
+  /** Reads the requests from their own streams, before any event is fed, because the events to skip must be known. */
   async applyPast(end: number): Promise<void> {
     const after = this.#appliedUpTo;
     if (after >= end) return;
@@ -136,10 +125,7 @@ export class OperatorProgress {
     this.#appliedUpTo = end;
   }
 
-  /**
-   * Counts the events of unknown types that were stored before the start, next to the feeding of all others, so that a
-   * first start reads the log once.
-   */
+  /** Those before the start. It runs next to the feeding of all others, so that a first start reads the log once. */
   async countPast(): Promise<void> {
     const after = this.#beforeCounting?.position;
     if (after === undefined) return;
@@ -156,7 +142,7 @@ export class OperatorProgress {
     await this.#save();
   }
 
-  /** Applies the requests in a batch, each once, and counts its events of unknown types. */
+  /** Each once. Counts the batch's events of unknown types, too. */
   async applyBatch(batch: EventBatch): Promise<void> {
     let isApplied = false;
     let isCounted = false;
@@ -181,7 +167,7 @@ export class OperatorProgress {
     return requests;
   }
 
-  /** Reads the requests from the log, if a stream lacks an event or has one that cannot be read. */
+  /** For a stream that lacks an event or has one that cannot be read. */
   async #requestsInLog(
     error: unknown,
     after: number,
@@ -243,15 +229,13 @@ export class OperatorProgress {
 
 export interface OperatorCommandsOptions {
   readonly runtimes: ReadonlyArray<ProjectionRuntime>;
-  /** The ids of the events that operators have skipped for every projection. */
+  /** By id. */
   readonly skippedByAll: Set<string>;
   readonly generations: GenerationStarter;
   readonly catchUp: GenerationCatchUp;
-  /** Reads the position of the last event of the log. */
   readonly lastPosition: () => Promise<number>;
 }
 
-/** Carries out the operators' requests to projections: rebuilds, retries and skipped events. */
 export class OperatorCommands {
   readonly #options: OperatorCommandsOptions;
 
@@ -259,7 +243,7 @@ export class OperatorCommands {
     this.#options = options;
   }
 
-  /** Carries out a request. A request for a projection that this release does not have is ignored. */
+  /** A request for a projection that this release does not have is ignored. */
   async apply(request: OperatorRequest): Promise<void> {
     if (request.type === 'EventSkipped') return this.#skipEverywhere(request.data.eventId);
     const runtime = this.#options.runtimes.find(({ projection }) => projection.name === request.data.projection);
@@ -298,21 +282,20 @@ export class OperatorCommands {
   }
 }
 
-/** What operators ask of projections, as recorded on the streams `projection-{name}` and `event-skipped`. */
+/** On the streams `projection-{name}` and `event-skipped`. */
 export interface OperatorRequestEvents {
-  /** Rebuild its documents next to the ones that queries read. */
+  /** Next to the documents that queries read. */
   readonly ProjectionRebuildRequested: { readonly projection: string };
-  /** Retry the event at which it stopped. */
+  /** From the event at which it stopped. */
   readonly ProjectionRetried: { readonly projection: string };
-  /** Skip this event whenever the projection cannot handle it, and continue. */
+  /** Skip this event whenever the projection cannot handle it. */
   readonly ProjectionEventSkipped: { readonly projection: string; readonly eventId: string };
-  /** Skip this event whenever any projection cannot handle it, and continue. */
+  /** Skip this event whenever any projection cannot handle it. */
   readonly EventSkipped: { readonly eventId: string };
 }
 
 type RequestOf<Type extends keyof OperatorRequestEvents> = RecordedEvent<Type, OperatorRequestEvents[Type]>;
 
-/** An event in which an operator asks something of a projection. */
 export type OperatorRequest = { [Type in keyof OperatorRequestEvents]: RequestOf<Type> }[keyof OperatorRequestEvents];
 
 const projectionRequestTypes = [
@@ -322,19 +305,17 @@ const projectionRequestTypes = [
 ] satisfies ReadonlyArray<keyof OperatorRequestEvents>;
 const skipRequestTypes = ['EventSkipped'] satisfies ReadonlyArray<keyof OperatorRequestEvents>;
 
-/** The types of events that are requests of operators. */
 export const operatorRequestTypes: ReadonlyArray<string> = [...projectionRequestTypes, ...skipRequestTypes];
 
-/** Whether an event is an operator's request to the projection runner. */
 export function isOperatorRequest(event: RecordedEvent<string, unknown>): event is OperatorRequest {
   return operatorRequestTypes.includes(event.type);
 }
 
-/** The most types that are counted by name. Further ones are counted together. */
+/** Counted by name. Further ones are counted together. */
 const maxTypes = 100;
 const furtherTypes = '(further types)';
 
-/** Counts the events that no part of this release handles, for operators. Such events are skipped. */
+/** No part of this release handles them. They are skipped. */
 export class UnknownEvents {
   readonly #knownTypes: ReadonlySet<string>;
   readonly #types = new Map<string, UnknownEventType>();
@@ -347,17 +328,14 @@ export class UnknownEvents {
     return { types: [...this.#types.values()], knownTypes: [...this.#knownTypes] };
   }
 
-  /**
-   * Restores the counts of an earlier run. @returns false if they are not valid any more, so that the log must be
-   * counted again
-   */
+  /** @returns false if the counts are not valid any more, so that the log must be counted again */
   restore(state: UnknownEventsState | undefined): boolean {
     if (state?.knownTypes.every((type) => this.#knownTypes.has(type)) !== true) return false;
     for (const counted of state.types) if (!this.#knownTypes.has(counted.type)) this.#types.set(counted.type, counted);
     return true;
   }
 
-  /** Counts an event of an unknown type. @returns whether it was one */
+  /** @returns whether its type is unknown */
   count({ type, position }: { readonly type: string; readonly position: number }): boolean {
     if (this.#knownTypes.has(type)) return false;
     const name = this.#types.has(type) || this.#types.size < maxTypes ? type : furtherTypes;
@@ -372,10 +350,10 @@ export class UnknownEvents {
   }
 }
 
-/** The log of read models that were made from events that their log no longer has. */
+/** For read models that were made from events that their log no longer has. */
 const lostLog = 'lost';
 
-/** Which log each read model was made from. On another log its checkpoint means nothing. */
+/** On another log the checkpoint of a read model means nothing. */
 export class EventLogIdentity {
   #log: string | null;
   readonly #madeFrom: Map<string, string>;
@@ -389,31 +367,26 @@ export class EventLogIdentity {
     this.#madeFrom = new Map(Object.entries(madeFrom));
   }
 
-  /** The log of each projection, to be stored. */
+  /** To be stored. */
   get madeFrom(): Readonly<Record<string, string>> {
     return Object.fromEntries(this.#madeFrom);
   }
 
-  /** Whether anything was made from another log. */
   get hasOthers(): boolean {
     return [...this.#madeFrom.keys()].some((name) => this.isOther(name));
   }
 
-  /** Whether a projection's read model was made from another log. */
   isOther(projection: string): boolean {
     const log = this.#madeFrom.get(projection);
     return log === lostLog || (log !== undefined && this.#log !== null && log !== this.#log);
   }
 
-  /** Records that these projections' read models are made from events that the log no longer has. */
+  /** The log no longer has events from which these read models are made. */
   lose(projections: Iterable<string>): void {
     for (const name of projections) this.#madeFrom.set(name, lostLog);
   }
 
-  /**
-   * Must be called with events as they arrive: the first event of an empty log identifies it.
-   * @returns whether it now does
-   */
+  /** Call it with events as they arrive: the first event of an empty log identifies it. @returns whether it now does */
   begun(events: ReadonlyArray<RecordedEvent>): boolean {
     const [first] = events;
     if (this.#log !== null || first === undefined) return false;
@@ -421,7 +394,7 @@ export class EventLogIdentity {
     return true;
   }
 
-  /** Records that these projections' read models are made from this log. @returns whether that is new */
+  /** @returns whether that is new */
   made(projections: Iterable<string>): boolean {
     let isNew = false;
     for (const name of projections) {

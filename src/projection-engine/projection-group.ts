@@ -10,7 +10,6 @@ import type { GenerationProjector } from './generation-projector.ts';
 /** Maximum generations that read their documents at the same time. It bounds the memory of these. */
 const foldsTogether = 6;
 
-/** What a generation has made of a batch. */
 interface FoldedBatch {
   readonly projector: GenerationProjector;
   readonly commit: GenerationCommit;
@@ -19,31 +18,28 @@ interface FoldedBatch {
 
 export interface ProjectionGroupOptions {
   readonly tail: Pick<LogTail, 'follow' | 'trail'>;
-  /** The group's name as a follower of the log. */
+  /** As a follower of the log. */
   readonly name: string;
   readonly store: ReadStoreWriter;
   readonly log: Logger;
   readonly batchSize: number;
-  /**
-   * Whether each batch is committed separately. Otherwise each generation decides when to commit, and the end of the
-   * log is committed at once.
-   */
+  /** If false, each generation decides when to commit, and the end of the log is committed immediately. */
   readonly commitsEachBatch: () => boolean;
   readonly signal: AbortSignal;
-  /** Runs one task at a time, across all groups: only one handles a batch. */
+  /** One task at a time, across all groups: only one handles a batch. */
   readonly runExclusive: (work: () => Promise<void>) => Promise<void>;
-  /** Called when a batch has been folded and stored. The next batch is read after it returns. */
+  /** When the batch has been folded and stored. The next batch is read after this returns. */
   readonly onBatch: (batch: EventBatch) => Promise<void>;
-  /** Called when a member could not handle an event, after it was removed. */
+  /** A member could not handle an event, and was removed. */
   readonly onFailed: (projector: GenerationProjector) => Promise<void>;
-  /** Called when a member must be fed again from its position, after it was removed. */
+  /** A member must be fed again from its position, and was removed. */
   readonly onMustReplay: (projector: GenerationProjector) => void;
 }
 
-/** Which events a group reads; all without a member. */
+/** All events without a member. */
 export type GroupFilter = Pick<FollowOptions, 'types' | 'exceptTypes'>;
 
-/** Generations that read the log together, as one follower. */
+/** They read the log together, as one follower. */
 export class ProjectionGroup {
   readonly #options: ProjectionGroupOptions;
   readonly #members = new Set<GenerationProjector>();
@@ -56,7 +52,7 @@ export class ProjectionGroup {
     this.#options = options;
   }
 
-  /** The position up to which it has read the log. Its members may not have stored everything yet. */
+  /** Of the log, as read. Its members may not have stored everything yet. */
   get position(): number {
     return this.#position;
   }
@@ -65,7 +61,7 @@ export class ProjectionGroup {
     return this.#members;
   }
 
-  /** Adds a generation. Events that it has seen are not fed to it again. */
+  /** Events that it has seen are not fed to it again. */
   add(projector: GenerationProjector): void {
     this.#members.add(projector);
   }
@@ -74,13 +70,13 @@ export class ProjectionGroup {
     this.#members.delete(projector);
   }
 
-  /** Follows the log again after the current batch. @param after the position after which it then begins */
+  /** After the current batch. @param after the position after which the group then begins */
   renew(after: number): void {
     this.#position = after;
     this.#renewal.abort();
   }
 
-  /** Runs until the signal aborts. @throws an error that a retry does not cure */
+  /** @throws an error that a retry does not cure */
   async run(filter: () => GroupFilter | null): Promise<void> {
     const { signal } = this.#options;
     while (!signal.aborted) {
@@ -126,7 +122,7 @@ export class ProjectionGroup {
     await this.#options.onBatch(batch);
   }
 
-  /** Folds a batch into several generations at the same time, because a slow store is waited for in each. */
+  /** At the same time, because each generation waits for a slow store. */
   async #fold(projectors: ReadonlyArray<GenerationProjector>, batch: EventBatch): Promise<ReadonlyArray<FoldedBatch>> {
     const store = { read: this.#read, commit: this.#commit };
     const run = { ...batch, types: new Set(batch.events.map(({ type }) => type)) };
@@ -146,7 +142,7 @@ export class ProjectionGroup {
     });
   }
 
-  /** Removes a member that has failed or must replay. */
+  /** A member that has failed or must replay. */
   async #dropFailed(projector: GenerationProjector): Promise<void> {
     if (projector.failure === null && !projector.mustReplay) return;
     this.#members.delete(projector);

@@ -15,7 +15,7 @@ import type { AnyProjection } from './projection.ts';
 import { ProjectionGroup } from './projection-group.ts';
 import { GenerationStarter, type Persist, ProjectionRuntime, runtimeOf } from './projection-runtime.ts';
 
-/** A projection whose lag is larger than this catches up separately, so that it does not delay the others. */
+/** In positions. A larger lag catches up separately, so that it does not delay the other projections. */
 const liveWindow = 10_000;
 const liveBatchSize = 1000;
 const statusIntervalMs = 500;
@@ -23,18 +23,16 @@ const statusIntervalMs = 500;
 export interface ProjectionRunnerOptions {
   readonly projections: ReadonlyArray<AnyProjection>;
   readonly events: Pick<EventStore, 'read' | 'lastPosition'>;
-  /** The tail of the same log. */
   readonly tail: LogTail;
-  /** The event types that this release knows; events of other types are counted. Default: every type is known. */
+  /** Events of other types are counted. Default: every type is known. */
   readonly knownTypes?: ReadonlyArray<string>;
-  /** The read store. The runner is its only writer. */
+  /** The runner is its only writer. */
   readonly store: ReadStoreWriter;
   readonly log: Logger;
   /** Ends the runner, as `close` does, even while it is starting. */
   readonly signal?: AbortSignal;
-  /** Called when `positions` may have changed. */
   readonly onPositions?: () => void;
-  /** Called when `status` has changed in more than positions, and twice a second while something is rebuilt. */
+  /** For changes in more than positions, and twice a second while something is rebuilt. */
   readonly onStatus?: () => void;
 }
 
@@ -51,15 +49,13 @@ export async function startProjectionRunner(options: ProjectionRunnerOptions): P
   return runner;
 }
 
-/** Projects the log into the documents of every projection. */
 export class ProjectionRunner {
   readonly #options: ProjectionRunnerOptions;
   readonly #closing = new AbortController();
-  /** Aborts when the runner must end. */
   readonly #signal: AbortSignal;
   readonly #retry: RetryOptions;
   readonly #runtimes: ReadonlyArray<ProjectionRuntime>;
-  /** The ids of the events that operators have skipped for every projection. */
+  /** By id. */
   readonly #skippedByAll = new Set<string>();
   readonly #operator: OperatorProgress;
   readonly #commands: OperatorCommands;
@@ -132,18 +128,16 @@ export class ProjectionRunner {
     };
   }
 
-  /** The statuses in the order of the given projections. */
   status(): ReadonlyArray<ProjectionStatus> {
     const { pace } = this.#catchUp;
     return this.#runtimes.map((runtime) => runtime.status(pace));
   }
 
-  /** The positions of the documents that queries read, in the order of the given projections. */
   positions(): ReadonlyArray<ServedPosition> {
     return this.#runtimes.map(({ served }) => served);
   }
 
-  /** Whether every projection has seen the end of the log since the start, or has stopped. */
+  /** Every projection has seen the end of the log since the start, or has stopped. */
   ready(): boolean {
     return this.#runtimes.every(({ settled }) => settled);
   }
@@ -161,7 +155,7 @@ export class ProjectionRunner {
     this.finished.catch(() => undefined);
   }
 
-  /** Finishes the current batch, stores the checkpoints, and ends. The store stays open. */
+  /** Finishes the current batch, and stores the checkpoints. The store stays open. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.finished;

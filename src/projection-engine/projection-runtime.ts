@@ -5,25 +5,24 @@ import type { CollectionDefinition, Generation, ProjectionStatus, ReadStoreWrite
 import { GenerationProjector } from './generation-projector.ts';
 import type { AnyProjection } from './projection.ts';
 
-/** The speed of a rebuild. */
 export interface Pace {
   readonly target: number;
   readonly eventsPerSecond: number;
   readonly positionsPerSecond: number;
 }
 
-/** One projection in the runner: the generation that queries read, and the one that is being filled. */
+/** The generation that queries read, and the one that is being filled. */
 export class ProjectionRuntime {
   readonly projection: AnyProjection;
   /** Ids of the events that operators have skipped for it. */
   readonly skipped: Set<string>;
   readonly #skippedByAll: ReadonlySet<string>;
-  /** The generation that queries read, if this release's version of the projection filled it. */
+  /** Queries read it. Null if this release's version of the projection did not fill it. */
   current: GenerationProjector | null = null;
-  /** The generation of another version, which queries read until this version is filled. It gets no more events. */
+  /** Of another version. Queries read it until this version is filled. It gets no more events. */
   previous: Generation | null = null;
   filling: GenerationProjector | null = null;
-  /** The streams that lacked events when the documents that queries read were built. */
+  /** As of the build of the documents that queries read. */
   incompleteStreams: IncompleteStreams = noIncompleteStreams;
 
   /** @param skippedByAll the ids of the events that operators have skipped for every projection; it may grow */
@@ -33,7 +32,6 @@ export class ProjectionRuntime {
     this.#skippedByAll = skippedByAll;
   }
 
-  /** Whether an operator has skipped an event. */
   isSkipped(eventId: string): boolean {
     return this.skipped.has(eventId) || this.#skippedByAll.has(eventId);
   }
@@ -42,18 +40,17 @@ export class ProjectionRuntime {
     return [this.current, this.filling].filter((projector) => projector !== null);
   }
 
-  /** The end of the log when the newest of its generations began. */
+  /** The end of the log when the newest generation began. */
   get begunAt(): number {
     return (this.filling ?? this.current)?.generation.begunAt ?? 0;
   }
 
-  /** Whether it has seen the end of the log since the start, or has stopped. */
+  /** It has seen the end of the log since the start, or has stopped. */
   get settled(): boolean {
     const projector = this.current ?? this.filling;
     return projector !== null && (projector.caughtUp || projector.failure !== null);
   }
 
-  /** The position of the documents that queries read. */
   get served(): ServedPosition {
     const live = this.current !== null && this.current.failure === null;
     const generation = this.current?.generation ?? this.previous ?? this.filling?.generation;
@@ -61,7 +58,7 @@ export class ProjectionRuntime {
     return { position, live, generation: generation?.number ?? 0 };
   }
 
-  /** The status for queries and operators. @param pace of the rebuild, if one runs */
+  /** @param pace of the rebuild, if one runs */
   status(pace: Pace | null): ProjectionStatus {
     const failure = this.filling?.failure ?? this.current?.failure ?? null;
     const rebuilding = this.filling !== null && this.filling.failure === null;
@@ -79,7 +76,6 @@ export class ProjectionRuntime {
   }
 }
 
-/** Returns the projection that a generation is of. */
 export function runtimeOf(
   { projection }: GenerationProjector,
   runtimes: ReadonlyArray<ProjectionRuntime>,
@@ -89,7 +85,7 @@ export function runtimeOf(
   return runtime;
 }
 
-/** How far a rebuild is. @param pace null before the first measurement */
+/** @param pace null before the first measurement */
 export function rebuildProgress(position: number, pace: Pace | null): NonNullable<ProjectionStatus['rebuild']> {
   const left = Math.max(0, (pace?.target ?? position) - position);
   const rate = pace?.positionsPerSecond ?? 0;
@@ -108,10 +104,10 @@ export function rebuildProgress(position: number, pace: Pace | null): NonNullabl
  */
 export type Persist = <Result>(what: string, call: () => Promise<Result>) => Promise<Result>;
 
-/** What a generation that follows the log keeps in memory. */
+/** For a generation that follows the log. */
 export const liveLimits: DocumentBufferLimits = { maxDocuments: 1000, maxBytes: 8 * 1024 * 1024 };
 
-/** What a generation that is being filled keeps in memory. */
+/** For a generation that is being filled. */
 export const rebuildLimits: DocumentBufferLimits = {
   maxDocuments: 12_000,
   firstDocuments: 3_000,
@@ -124,14 +120,13 @@ export interface GenerationStarterOptions {
   readonly persist: Persist;
 }
 
-/** The log on which a read model is continued. */
 export interface ContinuedLog {
   readonly end: number;
-  /** Whether the stored documents were made from another log. */
+  /** The stored documents were made from another log. */
   readonly isFromOtherLog: boolean;
 }
 
-/** Opens the generations into which projections are folded: stored ones and new ones. */
+/** Stored generations and new ones. */
 export class GenerationStarter {
   readonly #options: GenerationStarterOptions;
 
@@ -180,7 +175,7 @@ function projectorOf(
   return new GenerationProjector(runtime.projection, generation, (eventId) => runtime.isSkipped(eventId), limits);
 }
 
-/** Whether a generation can be continued by this release's projection, on a log with this end. */
+/** By this release's projection, on a log with this end. */
 function canContinue(generation: Generation, projection: AnyProjection, end: number): boolean {
   return fits(generation, projection) && generation.checkpoint <= end && generation.begunAt <= end;
 }

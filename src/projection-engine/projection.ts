@@ -1,18 +1,17 @@
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import type { DocumentValue, Where } from '#read-store/read-store.ts';
 
-/** Any recorded event of a map from event type to its data. */
 export type RecordedEventOf<Events> = {
   [Type in keyof Events & string]: RecordedEvent<Type, Events[Type]>;
 }[keyof Events & string];
 
-/** Marks an event type that changes no document of a projection. */
+/** For an event type that changes no document of the projection. */
 export const ignored = Symbol('ignored');
 
 /**
- * Returns a document after an event, or null for no document.
+ * Null removes the document.
  * @param documentBefore returns another document that `keys` names for the event, from before the event. If an
- *   interrupted commit is being completed, that document may include the event already, which it must show itself
+ * interrupted commit is being completed, that document may include the event already, which it must show itself
  */
 type Handler<Value, Event> = (
   document: Value | null,
@@ -38,7 +37,7 @@ interface Creation<Value, Event> {
   readonly create: (event: Event, key: string) => Value;
 }
 
-/** The fields of an index: the members of documents and, for other names, those of their `record`. */
+/** The members of documents and, for other names, those of their `record`. */
 export type IndexableField<Value> =
   | (keyof Value & string)
   | (Value extends { readonly record: infer Record } ? keyof NonNullable<Record> & string : never);
@@ -65,21 +64,21 @@ export interface Projection<Value extends DocumentValue, Events> {
       | Creation<Value, RecordedEvent<Type, Events[Type]>>
       | Removal<Value, RecordedEvent<Type, Events[Type]>>;
   };
-  /** The indexes of lists by equality on these fields, its own or its record's. Each ends with the document's order. */
+  /** For lists by equality on these fields, the document's own or its record's. Each ends with the document's order. */
   readonly indexes: ReadonlyArray<ReadonlyArray<IndexableField<Value>>>;
   /**
-   * Returns a document without some of its claims (`ClaimingDocument`), which a newer document of the same answer has
-   * taken over. Null leaves it out: events that are not stored yet have removed it. Readers apply it to every list.
+   * The document without some of its claims (`ClaimingDocument`), which a newer document of the same answer has taken
+   * over. Null leaves it out: events that are not stored yet have removed it. Readers apply it to every list.
    */
   disclaim?(document: Value, lost: ReadonlySet<string>): Value | null;
   /**
-   * Whether a document is stored before the others of its batch: the one that has taken over what another has lost, so
+   * Such a document is stored before the others of its batch: the one that has taken over what another has lost, so
    * that readers never find that none has it; or a sum before the document from which a replay computes it again.
    */
   isWrittenFirst?(document: Value): boolean;
   /**
-   * Whether the revision of its documents is the ETag of other read models' documents. A store without transactions
-   * stores its documents after those of the others, so that an ETag is never newer than a document that has it.
+   * The revision of its documents is the ETag of other read models' documents. A store without transactions stores its
+   * documents after those of the others, so that an ETag is never newer than a document that has it.
    */
   readonly holdsETags?: true;
 }
@@ -87,14 +86,14 @@ export interface Projection<Value extends DocumentValue, Events> {
 // biome-ignore lint/suspicious/noExplicitAny: the runner holds projections of every event map; handlers stay typed.
 export type AnyProjection = Projection<any, any>;
 
-/** Declares a projection. `Events` maps event types to their data. */
+/** `Events` maps event types to their data. */
 export function projection<Value extends DocumentValue, Events>(
   definition: Projection<Value, Events>,
 ): Projection<Value, Events> {
   return definition;
 }
 
-/** Handles events of these types in one way, for a read model to which they are alike. */
+/** For a read model to which these types are alike. */
 export function handledAlike<Events extends object, Handling>(
   events: Events,
   handling: Handling,
@@ -104,34 +103,29 @@ export function handledAlike<Events extends object, Handling>(
   };
 }
 
-/** Returns the event types that a projection handles. */
 export function eventTypesOf({ on }: AnyProjection): ReadonlyArray<string> {
   return Object.keys(on).filter((type) => on[type] !== ignored);
 }
 
-/**
- * Returns the ids of the documents that an event touches.
- * @throws what the projection's `keys` throws; Error for a key that is not a text
- */
+/** @throws what the projection's `keys` throws; Error for a key that is not a text */
 export function keysOf(projection: AnyProjection, event: RecordedEvent): ReadonlyArray<string> {
   const keys = projection.keys(event);
   for (const key of keys) if (typeof key !== 'string') throw new Error(`A document's id is ${typeof key}, no text.`);
   return keys;
 }
 
-/** The handling of an event type that a projection does not ignore. */
 export interface Reaction {
   /** Undefined if documents are only removed. */
   readonly handle: Handler<DocumentValue, RecordedEvent> | undefined;
-  /** Returns what the event removes by an index; undefined if it removes nothing by an index. */
+  /** Undefined if the event removes nothing by an index. */
   readonly removeWhere: ((event: RecordedEvent) => Where) | undefined;
-  /** Whether `handle` creates documents that no earlier event touches, and ignores the document that it gets. */
+  /** `handle` creates documents that no earlier event touches, and ignores the document that it gets. */
   readonly creates: boolean;
 }
 
 const noReaction: Reaction = { handle: undefined, removeWhere: undefined, creates: false };
 
-/** Returns the handling of each event type that a projection does not ignore. */
+/** For each event type that the projection does not ignore. */
 export function reactionsOf(projection: AnyProjection): ReadonlyMap<string, Reaction> {
   const reactions = new Map<string, Reaction>();
   for (const [type, declared] of Object.entries(projection.on))

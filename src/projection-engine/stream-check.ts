@@ -19,11 +19,11 @@ const maxNamed = 20;
 export class StreamCheck {
   readonly #revisions = new StreamRevisions(maxStreams);
   readonly #incomplete = new Map<string, IncompleteStream>();
-  /** The incomplete streams of which a generation has handled an event. */
+  /** By generation: those of which it has handled an event. */
   readonly #handled = new Map<GenerationProjector, Set<string>>();
   #isExact = true;
 
-  /** Checks the next events. @param projectors the generations that have handled them */
+  /** @param projectors the generations that have handled the events */
   add(events: ReadonlyArray<RecordedEvent>, projectors: ReadonlyArray<GenerationProjector>): void {
     for (const event of events) {
       const isIncomplete = !isShortenedOnPurpose(event.stream) && this.#lacksEvents(event);
@@ -32,14 +32,14 @@ export class StreamCheck {
     }
   }
 
-  /** Returns the incomplete streams of which a generation has handled an event. */
+  /** Only those of which the generation has handled an event. */
   foundBy(projector: GenerationProjector): IncompleteStreams {
     const streams = [...(this.#handled.get(projector) ?? [])];
     const first = streams.slice(0, maxNamed).flatMap((stream) => this.#incomplete.get(stream) ?? []);
     return { count: streams.length, isExact: this.#isExact, first };
   }
 
-  /** Whether an event of this stream was missing, up to and including the place before this event. */
+  /** Up to and including the place before this event. */
   #lacksEvents({ stream, revision }: RecordedEvent): boolean {
     const before = this.#revisions.note(stream, revision);
     if (before === null) this.#isExact = false;

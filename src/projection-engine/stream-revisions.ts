@@ -39,7 +39,7 @@ export class StreamRevisions {
     this.#words[at + 2] = next;
   }
 
-  /** Returns the place of a stream's slot, or of the free slot for it. */
+  /** The stream's slot, or the free slot for it. */
   #slotOf(first: number, second: number): number {
     const words = this.#words;
     const slots = words.length / wordsOfSlot;

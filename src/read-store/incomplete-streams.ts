@@ -1,25 +1,22 @@
-/** A stream that lacks events. */
 export interface IncompleteStream {
   readonly stream: string;
-  /** The revision of the first event that is missing. */
+  /** Of the first event that is missing. */
   readonly expectedRevision: number;
-  /** The revision of the event that came in its place. */
+  /** Of the event that came in its place. */
   readonly revision: number;
 }
 
-/** The streams that lacked events when the documents of a projection were built from the log. */
+/** When the documents of a projection were built from the log. */
 export interface IncompleteStreams {
   readonly count: number;
   /** False if there may be more. */
   readonly isExact: boolean;
-  /** The first of them. */
   readonly first: ReadonlyArray<IncompleteStream>;
 }
 
-/** No stream lacked events. */
 export const noIncompleteStreams: IncompleteStreams = { count: 0, isExact: true, first: [] };
 
-/** Describes incomplete streams; an empty text for none. */
+/** An empty text for none. */
 export function describeIncompleteStreams({ count, isExact, first }: IncompleteStreams): string {
   if (count === 0) return '';
   const number = `${isExact ? '' : 'at least '}${count} ${count === 1 ? 'stream lacks' : 'streams lack'} events`;

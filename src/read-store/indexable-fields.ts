@@ -1,15 +1,12 @@
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { DocumentValue, Indexes, Where } from './read-store.ts';
 
-/** The fields of all indexes, always in the same order. */
+/** Of all indexes, always in the same order. */
 export function indexedFields(indexes: Indexes): ReadonlyArray<string> {
   return [...new Set(indexes.flat())].sort();
 }
 
-/**
- * The fields of the index that fits a `Where`.
- * @throws UnavailableError if the documents have no such index: those of a newer release are being made
- */
+/** @throws UnavailableError if the documents have no such index: those of a newer release are being made */
 export function declaredIndex(indexes: Indexes, where: Where): ReadonlyArray<string> {
   if (Object.keys(where).length === 0) return [];
   const found = findIndex(indexes, where);
@@ -17,7 +14,7 @@ export function declaredIndex(indexes: Indexes, where: Where): ReadonlyArray<str
   return found;
 }
 
-/** The fields of the index on exactly the fields of a `Where`, in any order; undefined if none was declared. */
+/** On exactly the fields of the `Where`, in any order; undefined if none was declared. */
 export function findIndex(indexes: Indexes, where: Where): ReadonlyArray<string> | undefined {
   const asked = Object.keys(where);
   return indexes.find((fields) => fields.length === asked.length && asked.every((field) => fields.includes(field)));
@@ -27,15 +24,15 @@ function noIndex(where: Where): UnavailableError {
   return new UnavailableError(`The read model has no index on ${Object.keys(where).join(', ')} yet.`);
 }
 
-/** The most UTF-16 units of a text in an index, because engines limit the size of an entry. */
+/** In UTF-16 units, because engines limit the size of an entry. */
 const maxIndexedText = 500;
 
 /** Equals no value of a filter. */
 const unindexed = {};
 
 /**
- * Returns the value of a document's field in an index: its own field or, if it has none with this name, that of its
- * `record`. An absent field is null. No index finds a long text.
+ * Its own field or, if it has none with this name, that of its `record`. An absent field is null. No index finds a long
+ * text.
  */
 export function indexedField(value: DocumentValue, field: string): unknown {
   const holder = Object.hasOwn(value, field) ? value : memberOf(value, 'record');

@@ -1,6 +1,5 @@
 import { type DocumentValue, recordLast, StoredDocument } from './stored-document.ts';
 
-/** A read model, as its readers know it. */
 export interface ReadCollection {
   readonly name: string;
   /** @see Projection.disclaim */

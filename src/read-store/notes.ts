@@ -8,7 +8,7 @@ import type { OperatorState, ProjectionStatus } from './read-store.ts';
 
 const kind = 'notes';
 
-/** The place of the published positions, for a poll that reads them together with other records. */
+/** For a poll that reads it together with other records. */
 export const positionsRecordKey: RecordKey = { kind, key: 'positions' };
 
 const PublishedRecord = t.type({
@@ -31,36 +31,33 @@ export class ReadStoreNotes {
   readonly #fence: number;
   #beat = 0;
 
-  /** @param fence the token of the lease under which this node writes. Default 0, for a single writer and for readers */
+  /** @param fence of the lease under which this node writes. Default 0, for a single writer and for readers */
   constructor(records: RecordStore, fence = 0) {
     this.#records = records;
     this.#fence = fence;
   }
 
-  /** Reads what `saveStatus` has stored last. @throws UnavailableError */
   async status(): Promise<ReadonlyArray<ProjectionStatus>> {
     const status = await this.#records.encoded(kind, 'status');
     return (status?.parse() ?? []) as ReadonlyArray<ProjectionStatus>;
   }
 
-  /** Reads what `saveOperatorState` has stored last. @throws UnavailableError */
   async operatorState(): Promise<OperatorState> {
     const state = await this.#records.encoded(kind, 'operator-state');
     return state === null ? { position: 0, skipped: {} } : (state.parse() as OperatorState);
   }
 
-  /** What the node that runs the projections published last; null when no node has yet. @throws UnavailableError */
+  /** Null when no node has published yet. @throws UnavailableError */
   async positions(): Promise<PublishedPositions | null> {
     return decodePublishedPositions(await this.#records.get(kind, positionsRecordKey.key));
   }
 
-  /** Reads the checkpoints that `savePositions` has stored last. @throws UnavailableError */
   async checkpoints(): Promise<Checkpoints> {
     const record = PublishedRecord.decode(await this.#records.get(kind, positionsRecordKey.key));
     return E.isRight(record) ? record.right.checkpoints : {};
   }
 
-  /** Reads what was read of the log up to these checkpoints. @throws UnavailableError */
+  /** Up to the checkpoints. @throws UnavailableError */
   async readOfLog(): Promise<ReadOfLog> {
     return (await this.positions())?.read ?? nothingRead;
   }
@@ -70,17 +67,17 @@ export class ReadStoreNotes {
     return this.#records.take(kind, this.#fence);
   }
 
-  /** Stores the status of every projection. @throws UnavailableError; FencedError */
+  /** @throws UnavailableError; FencedError */
   saveStatus(statuses: ReadonlyArray<ProjectionStatus>): Promise<void> {
     return this.#save('status', statuses);
   }
 
-  /** Stores the state of the operators' requests. @throws UnavailableError; FencedError */
+  /** @throws UnavailableError; FencedError */
   saveOperatorState(state: OperatorState): Promise<void> {
     return this.#save('operator-state', state);
   }
 
-  /** Stores positions for other nodes, and all checkpoints, in one record. @throws UnavailableError; FencedError */
+  /** In one record, with all checkpoints. @throws UnavailableError; FencedError */
   savePositions(positions: ProjectionPositions, checkpoints: Checkpoints): Promise<void> {
     this.#beat += 1;
     const published: PublishedPositions = { ...positions, beat: this.#beat, token: this.#fence };
@@ -92,7 +89,6 @@ export class ReadStoreNotes {
   }
 }
 
-/** Reads the published positions from the value of their record. */
 export function decodePublishedPositions(value: Json): PublishedPositions | null {
   const record = PublishedRecord.decode(value);
   if (E.isLeft(record)) return null;

@@ -1,19 +1,16 @@
 import type { ReadOfLog } from '#domain/shared/log-mark.ts';
 
-/** The lease under which a node runs the projections and publishes their positions. */
+/** A node runs the projections and publishes their positions under this lease. */
 export const projectionsLease = 'projections';
 
-/** The position of the documents of one projection that queries read. */
 export interface ServedPosition {
-  /** The position up to which they contain the log. */
   readonly position: number;
-  /** Whether they follow the log: false after the projection has stopped, and until its current version is filled. */
+  /** They follow the log: false after the projection has stopped, and until its current version is filled. */
   readonly live: boolean;
-  /** The number of their generation. */
   readonly generation: number;
 }
 
-/** The positions of the projections, as the node that runs them publishes them. */
+/** As the node that runs the projections publishes them. */
 export interface ProjectionPositions {
   /** Every projection has seen the end of the log since that node began, or has stopped. */
   readonly ready: boolean;
@@ -24,12 +21,11 @@ export interface ProjectionPositions {
   readonly read: ReadOfLog;
 }
 
-/** The checkpoints of generations, by the read model's name and the generation's number. */
+/** By the read model's name and the generation's number. */
 export type Checkpoints = Readonly<Record<string, Readonly<Record<string, number>>>>;
 
-/** The positions that were published last. */
 export interface PublishedPositions extends ProjectionPositions {
-  /** The fencing token of the lease under which they were published; a smaller token is out of date. */
+  /** Of the lease under which they were published; a smaller token is out of date. */
   readonly token: number;
   /**
    * The heartbeat: counts every publication, at least one a second. A node whose count stays the same is dead, not
@@ -38,7 +34,6 @@ export interface PublishedPositions extends ProjectionPositions {
   readonly beat: number;
 }
 
-/** The writing side of a read store that several nodes share. */
 export interface PositionsWriter {
   /**
    * Stores the checkpoints of all generations up to which documents are stored, and replaces what

@@ -1,21 +1,20 @@
 import { EncodedJson, encodeJson } from '#shared/json/json.ts';
 
-/** The value of a document: a JSON object. Free-form JSON inside it may be deep. */
+/** A JSON object. Free-form JSON inside it may be deep. */
 export type DocumentValue = object;
 
 /**
  * A document that may hold facts of which there is only one: an active version of a flow, a default of a project. Where
- * documents are not stored all at once, two of one answer may claim the same one (`keepNewestClaims`).
+ * documents are not stored together, two of one answer may claim the same one (`keepNewestClaims`).
  */
 export interface ClaimingDocument {
   /**
-   * What it claims to be the only one of, with blanks between: the id of its flow for an active version. It is the
-   * first member, so that it can be read without parsing the document. It has no quotes and no backslashes.
+   * What it alone claims, with blanks between: the id of its flow for an active version. It is the first member, so
+   * that it can be read without parsing the document. It has no quotes and no backslashes.
    */
   readonly claims: string;
 }
 
-/** The type of a document's member `record`. */
 type RecordOf<Value> = Value[keyof Value & 'record'];
 
 /**
@@ -26,9 +25,8 @@ type RecordOf<Value> = Value[keyof Value & 'record'];
  */
 export class StoredDocument<Value extends DocumentValue = DocumentValue> {
   readonly id: string;
-  /** The position of the event that created it. Lists are in this order, then by id. */
+  /** Of the event that created it. Lists are in this order, then by id. */
   readonly order: number;
-  /** The whole document. */
   readonly text: string;
   /**
    * The position of the last event that touched it, or of a later removal in the same batch. It includes every event up
@@ -44,24 +42,24 @@ export class StoredDocument<Value extends DocumentValue = DocumentValue> {
     this.position = position;
   }
 
-  /** The whole document. Each call parses it again. */
+  /** Each call parses the document again. */
   get value(): Value {
     return JSON.parse(this.text) as Value;
   }
 
-  /** The members next to its record: its tenant and its revision. */
+  /** The members next to the record: tenant and revision. */
   get head(): Omit<Value, 'record'> {
     this.#head ??= this.#parseHead();
     return this.#head;
   }
 
-  /** Its `claims`, read without parsing it; an empty text if it has none. */
+  /** Read without parsing; an empty text if it has none. */
   get claims(): string {
     if (!this.text.startsWith(claimsStart)) return '';
     return this.text.slice(claimsStart.length, this.text.indexOf('"', claimsStart.length));
   }
 
-  /** Its record. @throws Error if it has none */
+  /** @throws Error if it has none */
   get record(): EncodedJson<RecordOf<Value>> {
     const cut = cutOf(this.text);
     if (cut !== null) return new EncodedJson(this.text.slice(cut.recordStart, -1));
@@ -78,10 +76,7 @@ export class StoredDocument<Value extends DocumentValue = DocumentValue> {
   }
 }
 
-/**
- * Moves the record of a document to its end, as `StoredDocument` expects the stored text. A document without a record
- * is returned unchanged.
- */
+/** As `StoredDocument` expects the stored text. A document without a record is returned unchanged. */
 export function recordLast(value: DocumentValue): DocumentValue {
   if (!Object.hasOwn(value, 'record') || Object.keys(value).at(-1) === 'record') return value;
   const { record, ...head } = value as { readonly record: unknown };
@@ -89,9 +84,8 @@ export function recordLast(value: DocumentValue): DocumentValue {
 }
 
 interface Cut {
-  /** The index at which the members before the record end. */
   readonly headEnd: number;
-  /** The index at which the record begins. It ends one character before the text. */
+  /** It ends one character before the text. */
   readonly recordStart: number;
 }
 
@@ -103,10 +97,7 @@ const comma = 0x2c;
 const openBracket = 0x5b;
 const openBrace = 0x7b;
 
-/**
- * Finds where to cut a document's text; null if other values than texts, numbers, booleans and nulls come before the
- * record.
- */
+/** Null if other values than texts, numbers, booleans and nulls come before the record. */
 function cutOf(text: string): Cut | null {
   let start = 1;
   while (text.charCodeAt(start) === quote) {
@@ -135,14 +126,14 @@ function endOfScalar(text: string, start: number): number {
   }
 }
 
-/** Returns the index after the quote that ends the text at `start`. Stored texts are valid JSON. */
+/** After the quote that ends the text at `start`. Stored texts are valid JSON. */
 function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (isEscaped(text, end)) end = text.indexOf('"', end + 1);
   return end + 1;
 }
 
-/** Whether the quote at an index is escaped: an odd number of backslashes is before it. */
+/** An odd number of backslashes is before it. */
 function isEscaped(text: string, quoteAt: number): boolean {
   let slashes = 0;
   while (text.charCodeAt(quoteAt - 1 - slashes) === backslash) slashes += 1;

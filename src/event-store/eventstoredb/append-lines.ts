@@ -3,7 +3,6 @@ import type { AppendFailure, AppendResult, EventToAppend } from '#event-store/ev
 import { currentOwner } from '#shared/async/fair-queue.ts';
 import { RememberedIds } from '#shared/memory/remembered-ids.ts';
 
-/** Events for a stream at an expected revision. */
 export interface Append {
   readonly stream: string;
   readonly expectedRevision: number;
@@ -12,7 +11,7 @@ export interface Append {
 
 type Outcome = E.Either<AppendFailure, AppendResult>;
 
-/** Sends an append, alone or that of several commands, until its outcome is known. @param bytes its stored bytes */
+/** Alone or that of several commands, until its outcome is known. @param bytes its stored bytes */
 type Settle = (append: Append, bytes: number, appends: number) => Promise<Outcome>;
 
 interface WaitingAppend {
@@ -24,17 +23,17 @@ interface WaitingAppend {
   readonly reject: (error: unknown) => void;
 }
 
-/** Appends to one stream, each decided on the one before it. The first ones are being sent. */
+/** Each append is decided on the one before it. The first ones are being sent. */
 interface AppendLine {
-  /** The id of the last event of the last append. */
+  /** Of the last event of the last append. */
   lastEventId: string;
   readonly waiting: WaitingAppend[];
-  /** The most bytes of the appends that one call carries together; 0 if each has its own call. */
+  /** Of the appends that one call carries together; 0 if each has its own call. */
   maxBytesOfCall: number;
 }
 
 const maxBytesOfCall = 512 * 1024;
-/** Maximum number of remembered ids of last events. An append may be decided on an event that was stored a moment before. */
+/** Of last events. An append may be decided on an event that was stored a moment before. */
 const maxStoredIds = 10_000;
 
 /**
@@ -67,7 +66,7 @@ export class AppendLines {
     return outcome;
   }
 
-  /** Sends a write that was decided on stored events, next to a line: the server stores one of the two. */
+  /** For a write that was decided on stored events, next to a line: the server stores one of the two. */
   async #bypass(append: Append, bytes: number): Promise<Outcome> {
     const outcome = await this.#settle(append, bytes, 1);
     if (E.isRight(outcome)) this.#storedIds.add(currentOwner(), lastIdOf(append));
@@ -81,7 +80,7 @@ export class AppendLines {
     return promise;
   }
 
-  /** Sends one call after the other until nothing waits, or until one is not stored. */
+  /** One call after the other until nothing waits, or until one is not stored. */
   async #send(stream: string, line: AppendLine): Promise<void> {
     let isStored = true;
     while (isStored && line.waiting.length > 0) isStored = await this.#sendGroup(stream, line);
@@ -89,7 +88,7 @@ export class AppendLines {
     for (const { append, resolve } of line.waiting) resolve(conflictOf(append));
   }
 
-  /** Sends a call with what waits. @returns whether what waits behind it may be sent */
+  /** @returns whether what waits behind the call may be sent */
   async #sendGroup(stream: string, line: AppendLine): Promise<boolean> {
     const group = takeGroup(line.waiting, line.maxBytesOfCall);
     const expectedRevision = group[0]?.append.expectedRevision ?? 0;
@@ -126,7 +125,7 @@ export class AppendLines {
   }
 }
 
-/** Removes from the front what one call carries: one append at least. */
+/** From the front: what one call carries, one append at least. */
 function takeGroup(waiting: WaitingAppend[], maxBytes: number): ReadonlyArray<WaitingAppend> {
   let bytes = waiting[0]?.bytes ?? 0;
   let count = 1;

@@ -30,17 +30,15 @@ import type { WriteAccess } from './write-access.ts';
 
 type Outcome = E.Either<AppendFailure, AppendResult>;
 
-/** The limits of appends. */
 export interface AppendLimits {
-  /** The limit of one append, which the server's own may be below. */
+  /** The server's own limit may be lower. */
   readonly maxAppendBytes: number;
-  /** The longest wait of the caller. */
+  /** Of the caller. */
   readonly answerWithinMs: number;
-  /** The timeout of one attempt. */
   readonly attemptMs: number;
-  /** How long an append with a lost answer is retried in total. */
+  /** In total, for an append with a lost answer. */
   readonly settleWithinMs: number;
-  /** Whether appends are retried while the server is known to be unavailable. */
+  /** Retries while the server is known to be unavailable. */
   readonly retriesWhenUnavailable: boolean;
 }
 
@@ -73,7 +71,7 @@ export class Appends {
   readonly #giveUp = new AbortController();
   readonly #lines = new AppendLines((append, bytes, appends) => this.#settle(append, bytes, appends));
   #closing = false;
-  /** The highest position in an answer to an append. */
+  /** In an answer to an append. */
   #highestPosition = 0;
 
   constructor(options: AppendsOptions) {
@@ -81,7 +79,6 @@ export class Appends {
   }
 
   /**
-   * @param bytes the stored bytes of the append
    * @param lastEventId the id of the event that it was decided on, if that may not be stored yet
    * @throws UnreadableStreamError
    */
@@ -101,7 +98,7 @@ export class Appends {
   }
 
   /**
-   * Fails in a later turn of the event loop, so that a caller that retries at once does not block the answer of a
+   * Fails in a later turn of the event loop, so that a caller that retries immediately does not block the answer of a
    * probe.
    */
   async #refuse(cause: UnavailableCause): Promise<Outcome> {
@@ -109,9 +106,7 @@ export class Appends {
     return unavailableFor(cause);
   }
 
-  /**
-   * Finishes accepted appends, up to the time limit, and refuses others. The outcome of the rest remains unknown.
-   */
+  /** Finishes accepted appends, up to the time limit, and refuses others. The outcome of the rest remains unknown. */
   async close(milliseconds: number): Promise<void> {
     this.#closing = true;
     const limit = clock.setTimeout(() => this.#giveUp.abort(), milliseconds);
@@ -167,7 +162,7 @@ export class Appends {
     return unavailable(`The event store refuses writes: ${detail}.`);
   }
 
-  /** Retries until the outcome is known or the time limit has passed. */
+  /** Until the outcome is known or the time limit has passed. */
   async #tryUntilKnown(append: Append): Promise<Result> {
     const { connection, availability, writeAccess, names, limits } = this.#options;
     const requests = appendRequests(names.onServer(append.stream), append.expectedRevision, append.events);
@@ -223,7 +218,7 @@ export class Appends {
     return this.#options.unreadable.errorOf(gap, reason);
   }
 
-  /** Returns the position of the append's last event; null if the stream has another event there. */
+  /** Null if the stream has another event there. */
   async #positionOfLast(append: Append, revision: number): Promise<number | null> {
     const [answer] = await this.#options.reads.answers(
       streamRequest(this.#options.names.onServer(append.stream), revision, 1),
@@ -234,7 +229,7 @@ export class Appends {
   }
 }
 
-/** The known outcome of an append, after an attempt and the reads that it needed. */
+/** Known after an attempt and the reads that it needed. */
 type Result =
   | Exclude<AppendAttempt, { readonly kind: 'stored' }>
   | ({ readonly kind: 'appended' } & AppendResult)
@@ -256,7 +251,6 @@ function unavailableFor(cause: UnavailableCause): Outcome {
   return E.left({ kind: 'unavailable', detail, retryAfterSeconds, isOutage: true });
 }
 
-/** The outcome of one attempt of an append. */
 export type AppendAttempt =
   /** `position` is null if the server does not report it, because a later delete hides the events. */
   | { readonly kind: 'stored'; readonly revision: number; readonly position: number | null }
@@ -264,17 +258,14 @@ export type AppendAttempt =
   | { readonly kind: 'conflict'; readonly actualRevision: number }
   /** Not stored: the server's own limit is lower than ours. `maxBytes` is null if the server does not name it. */
   | { readonly kind: 'too-large'; readonly maxBytes: number | null }
-  /** Its stream was deleted from outside: it was closed for good (tombstoned), or hides the events. */
+  /** Its stream was deleted from outside: it was closed permanently (tombstoned), or hides the events. */
   | { readonly kind: 'stream-deleted' }
   /** Not stored until a person changes something. */
   | { readonly kind: 'refused'; readonly refusal: unknown }
   /** No answer. It may have been stored. */
   | { readonly kind: 'lost'; readonly detail: string };
 
-/**
- * Reads the server's answer.
- * @throws RangeError for a position that is too large
- */
+/** @throws RangeError for a position that is too large */
 export function attemptOf(answer: AppendResp): AppendAttempt {
   const conflict = answer.getWrongExpectedVersion();
   if (conflict !== undefined) {
@@ -291,7 +282,7 @@ export function attemptOf(answer: AppendResp): AppendAttempt {
   };
 }
 
-/** Reads a failed call. Unless it was refused, the append may have been stored. */
+/** Unless the call was refused, the append may have been stored. */
 export function failedAttemptOf(error: unknown): AppendAttempt {
   const failure = callFailure(error);
   if (isDeleted(failure)) return { kind: 'stream-deleted' };
@@ -301,10 +292,7 @@ export function failedAttemptOf(error: unknown): AppendAttempt {
   return { kind: 'lost', detail: failure.detail };
 }
 
-/**
- * Returns the trailer with the server's limit that an append exceeds: that of all its events, or, from 24.10.5 on, that of
- * each event.
- */
+/** The trailer with the server's limit: that of all its events, or, from 24.10.5 on, that of each event. */
 function exceededLimit({ exception }: CallFailure): string | null {
   if (exception === 'maximum-append-size-exceeded') return 'maximum-append-size';
   if (exception === 'maximum-append-event-size-exceeded') return 'maximum-append-event-size';

@@ -46,60 +46,58 @@ import { StreamNames, type StreamNaming } from './wire/stream-names.ts';
 import { WriteAccess } from './write-access.ts';
 
 export interface EventStoreDbOptions extends StreamNaming {
-  /** `esdb://…`: see `connectionUrl`. */
+  /** See `connectionUrl`: `esdb://…`. */
   readonly url: string;
-  /** Converts data to its newest shape. Without it, data is returned as stored. */
+  /** Without it, data is returned as stored. */
   readonly upcast?: Upcast;
-  /** The most stored bytes of one append (default 900 KiB; the server's own limit is 1 MiB of data). */
+  /** Default 900 KiB; the server's own limit is 1 MiB of data. */
   readonly maxAppendBytes?: number;
   /**
-   * The longest wait of an append's caller, even if the outcome is unknown, and the longest silence of a server that is
-   * available (default 5,000 ms).
+   * Of an append's caller, even if the outcome is unknown, and for the silence of a server that is available (default
+   * 5,000 ms).
    */
   readonly answerWithinMs?: number;
   /**
-   * The timeout of one attempt of a call, and of the start of a subscription (default: `answerWithinMs`, because an append
-   * that is repeated while the server still works on it waits for seconds).
+   * Of one attempt of a call, and of the start of a subscription (default: `answerWithinMs`, because an append that is
+   * repeated while the server still works on it waits for seconds).
    */
   readonly attemptMs?: number;
-  /** How long an append with a lost answer is retried (default 10 minutes). */
+  /** For an append with a lost answer (default 10 minutes). */
   readonly settleWithinMs?: number;
-  /** The time limit of a read with all its attempts (default 5,000 ms). */
+  /** Of a read with all its attempts (default 5,000 ms). */
   readonly readWithinMs?: number;
   /** Limits pending appends and long reads; further ones are `unavailable`. Default: one of its own. */
   readonly admission?: Pick<Admission, 'rooms' | 'slot'>;
-  /** Whether calls are retried while the server is known to be unavailable (default false: they fail at once). */
+  /** While the server is known to be unavailable (default false: calls fail immediately). */
   readonly retriesWhenUnavailable?: boolean;
   /** From `feedTail` in another thread, whose pages and announcements serve this one too. Closed with the store. */
   readonly wake?: MessagePort;
-  /** Called after every append that was stored. */
   readonly onCommit?: (statistics: CommitStatistics) => void;
   readonly log: DebugLogger;
 }
 
-/** The bytes of one answer to `readRawLog`; the last event may exceed them. */
+/** In one answer to `readRawLog`; the last event may exceed them. */
 const rawLogBytes = 4 * 1024 * 1024;
 
-/** The time limit of a search for one event among any number of events of other applications. */
+/** Of a search for one event among any number of events of other applications. */
 const searchMs = 600_000;
 const searchAgainMs = 200;
 
-/** How long a removal waits for the other threads that read the log. */
+/** For the other threads that read the log. */
 const removalAnswerMs = 30_000;
 
 /** Shorter than the ten seconds in which the service must stop. */
 const closeLimitMs = 6_000;
 
 /**
- * Opens the event store on EventStoreDB or KurrentDB, from 23.10 on. It connects at the first call, and again whenever the
- * connection is lost.
+ * EventStoreDB or KurrentDB, from 23.10 on. It connects at the first call, and again whenever the connection is lost.
  * @throws StartupError when the URL is wrong
  */
 export function openEventStoreDbEventStore(options: EventStoreDbOptions): EventStoreDbEventStore {
   return new EventStoreDbEventStore(options);
 }
 
-/** The port on EventStoreDB, with reads of events as stored. */
+/** With reads of events as stored. */
 export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemoval, Pick<RawLog, 'readRawLog'> {
   readonly #connection: Connection;
   readonly #reads: Reads;
@@ -225,7 +223,7 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
     return { events, characters, isEnd: events.length < limit && characters <= maxPartCharacters };
   }
 
-  /** Resolves if the user may append to our streams. It tries that without storing anything. @throws UnavailableError */
+  /** Tries it without storing anything. @throws UnavailableError */
   ensureWritable(): Promise<void> {
     return this.#writeAccess.ensure();
   }
@@ -268,8 +266,7 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
   }
 
   /**
-   * The name of a stream that would be ours without the prefix; null without one, or if ours cannot be
-   * distinguished.
+   * A stream that would be ours without the prefix; null without one, or if ours cannot be distinguished.
    * @throws UnavailableError
    */
   async findUnprefixedStream(): Promise<string | null> {
@@ -290,10 +287,7 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
     return isRemoved;
   }
 
-  /**
-   * A stream's events as stored, not upcast: what `verifyChain` takes.
-   * @throws UnavailableError; UnreadableStreamError
-   */
+  /** As stored, not upcast: what `verifyChain` takes. @throws UnavailableError; UnreadableStreamError */
   async readRaw(
     stream: string,
     fromRevision: number,
@@ -328,7 +322,7 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
     await this.#connection.close();
   }
 
-  /** Finds one event among any number of events of other applications, and retries like reads. */
+  /** Among any number of events of other applications. Retries like reads. */
   async #search(request: ReadReq): Promise<ReadonlyArray<ReadResp>> {
     const end = clock.time() + this.#readWithinMs;
     for (;;) {

@@ -11,11 +11,11 @@ import type { Reads } from './connection/reads.ts';
 import { deleteRequest, logRequest, streamRequest } from './wire/requests.ts';
 import type { StreamNames } from './wire/stream-names.ts';
 
-/** The events of a page in a search for streams, and their bytes; the last event may exceed them. */
+/** In a search for streams; the last event may exceed the bytes. */
 const pageEvents = 1_000;
 const pageBytes = 4 * 1024 * 1024;
 
-/** The time limit of a page, which may be behind many events of other applications. */
+/** A page may be behind many events of other applications. */
 const pageMs = 600_000;
 
 export interface RemovalsOptions {
@@ -23,13 +23,11 @@ export interface RemovalsOptions {
   readonly availability: Availability;
   readonly reads: Reads;
   readonly names: StreamNames;
-  /** The time limit of one attempt. */
   readonly attemptMs: number;
-  /** The time limit of a removal with all its attempts. */
+  /** Of a removal with all its attempts. */
   readonly deadlineMs: number;
 }
 
-/** Finds streams by the beginning of their names, and deletes streams. */
 export class Removals {
   readonly #options: RemovalsOptions;
   readonly #closed = new AbortController();
@@ -72,12 +70,11 @@ export class Removals {
     }
   }
 
-  /** Stops all retries of removals. */
   close(): void {
     this.#closed.abort();
   }
 
-  /** Whether the stream is deleted, perhaps by an earlier attempt whose answer was lost. */
+  /** Perhaps by an earlier attempt whose answer was lost. */
   async #isGone(stream: string): Promise<boolean> {
     const { reads, names } = this.#options;
     const answers: ReadonlyArray<ReadResp> = await reads.answers(streamRequest(names.onServer(stream), 0, 1));

@@ -34,10 +34,7 @@ export class StreamReader {
     this.#options = options;
   }
 
-  /**
-   * @param maxBytes the bytes after which it does not wait for more events
-   * @throws UnavailableError; UnreadableStreamError
-   */
+  /** @param maxBytes after them it does not wait for more events @throws UnavailableError; UnreadableStreamError */
   async read(
     stream: string,
     fromRevision: number,
@@ -89,7 +86,7 @@ export class StreamReader {
     return read().finally(leave.right);
   }
 
-  /** Ensures that a stream that shows no event from a revision on really ends before it. */
+  /** For a stream that shows no event from the revision on. */
   async #ensureEnd(stream: string, fromRevision: number, answers: ReadonlyArray<ReadResp>): Promise<void> {
     const gap = { stream, expectedRevision: fromRevision, foundRevision: null };
     if (answers.some((answer) => answer.hasStreamNotFound())) {
@@ -103,7 +100,7 @@ export class StreamReader {
     if (isHidden) throw this.#errorOf(gap, await this.#metadataOf(stream));
   }
 
-  /** Returns the limits that someone has set for the stream on the server. */
+  /** The limits that someone has set for the stream on the server. */
   async #metadataOf(stream: string): Promise<JsonObject> {
     const { reads, names } = this.#options;
     const answers = await reads.answers(metadataRequest(names.onServer(stream)));
@@ -116,7 +113,6 @@ export class StreamReader {
   }
 }
 
-/** The reason of a stream that is closed for good. */
 export const tombstoned = 'it was deleted for good (tombstoned) in EventStoreDB';
 
 function revisionOf(message: EventMessage): number {
@@ -137,7 +133,7 @@ function truncatedBefore({ $tb }: JsonObject): number {
   return typeof $tb === 'number' ? $tb : 0;
 }
 
-/** Says which limit has most likely hidden events of the stream. @param name its name on the server */
+/** Which limit has most likely hidden events. @param name on the server */
 function reasonIn(metadata: JsonObject, name: string): string {
   // A soft delete sets the largest number.
   if (truncatedBefore(metadata) > Number.MAX_SAFE_INTEGER) return `${name} was deleted in EventStoreDB (soft delete)`;

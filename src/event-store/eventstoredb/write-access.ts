@@ -8,7 +8,7 @@ import type { Connection } from './connection/connection.ts';
 import { appendRequests } from './wire/requests.ts';
 import type { StreamNames } from './wire/stream-names.ts';
 
-/** The time limit of a trial. `/readyz` waits a little longer. */
+/** `/readyz` waits a little longer. */
 const trialMs = 1_000;
 const retryLimits = { firstMs: 1_000, maxMs: 30_000 };
 const lineEveryMs = 60_000;
@@ -21,18 +21,17 @@ const triedEvent = { id: '6e0cd5f8-52c6-4a09-8f47-1d1f2a6f3a55', type: 'Trial', 
 export interface WriteAccessOptions {
   readonly connection: Pick<Connection, 'append'>;
   readonly names: StreamNames;
-  /** Finds out why the server refuses an append. */
   readonly explain: (refusal: unknown) => Promise<UnavailableCause>;
   readonly log: Logger;
 }
 
-/** Knows whether the user may append to our streams, which no read shows. */
+/** No read shows whether the user may append to our streams. */
 export class WriteAccess {
   readonly #options: WriteAccessOptions;
   readonly #lines: ThrottledLog;
   readonly #backOff = new BackOff(retryLimits);
   #isProved = false;
-  /** Why the last trial was refused; null if it was not. */
+  /** Of the last trial; null if it was not refused. */
   #cause: UnavailableCause | null = null;
   #nextTrialAt = Number.NEGATIVE_INFINITY;
   #trial: Promise<void> | null = null;
@@ -42,7 +41,7 @@ export class WriteAccess {
     this.#lines = new ThrottledLog((fields, message) => options.log.warn(fields, message), lineEveryMs);
   }
 
-  /** Must be called when the server has accepted the right to append. */
+  /** The server has accepted the right to append. */
   proved(): void {
     if (this.#isProved) return;
     this.#isProved = true;
@@ -51,11 +50,7 @@ export class WriteAccess {
     this.#cause = null;
   }
 
-  /**
-   * Must be called when the server has refused an append. That stream may have an access list of its own, so a trial
-   * shows whether all of them are refused.
-   * @returns why
-   */
+  /** That stream may have an access list of its own, so a trial shows whether all of them are refused. @returns why */
   async refused(stream: string, refusal: unknown): Promise<UnavailableCause> {
     const cause = await this.#options.explain(refusal);
     this.#isProved = false;
@@ -63,7 +58,7 @@ export class WriteAccess {
     return cause;
   }
 
-  /** Resolves if the user may append, as far as is known. @throws UnavailableError */
+  /** As far as is known. @throws UnavailableError */
   async ensure(): Promise<void> {
     if (this.#isProved) return;
     if (clock.now() >= this.#nextTrialAt) {

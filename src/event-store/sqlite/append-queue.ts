@@ -19,7 +19,6 @@ interface PendingAppend {
   readonly settle: (outcome: Outcome) => void;
 }
 
-/** An append as the port describes it. */
 interface Append {
   readonly stream: string;
   readonly expectedRevision: number;
@@ -52,7 +51,7 @@ export class AppendQueue {
   #gathered: PendingBatch = emptyGathered();
   #flushing: NodeJS.Immediate | null = null;
   #watchdog: NodeJS.Timeout | null = null;
-  /** Why no more appends are accepted; null while they are. */
+  /** Null while appends are accepted. */
   #stopped: string | null = null;
 
   /** @param port to the writer thread; its owner closes it */
@@ -71,7 +70,7 @@ export class AppendQueue {
     return new Promise((settle) => this.#pending.push({ place, settle }));
   }
 
-  /** Passes the writer's answer to the oldest pending appends. */
+  /** For the oldest pending appends. */
   settle(answer: CommitSucceeded | CommitFailed): void {
     if (answer.kind === 'failed') {
       for (const append of this.#removeOldest(answer.appends)) append.settle(unavailable(answer.detail));
@@ -83,13 +82,13 @@ export class AppendQueue {
     this.#watch();
   }
 
-  /** Refuses further appends, and sends the accepted ones. */
+  /** Sends the accepted appends. */
   stop(reason: string): void {
     this.#stopped ??= reason;
     this.#flush();
   }
 
-  /** Must be called when no more answers will arrive. It refuses waiting and further appends. */
+  /** No more answers will arrive. Refuses waiting and further appends. */
   fail(reason: string): void {
     this.#stopped ??= reason;
     for (const append of this.#removeOldest(this.#pending.length)) append.settle(unavailable(reason));
@@ -123,7 +122,7 @@ export class AppendQueue {
     return taken;
   }
 
-  /** Restarts the timeout for the next answer, if one is expected. */
+  /** For the next answer, if one is expected. */
   #watch(): void {
     if (this.#pending.length === 0) {
       if (this.#watchdog !== null) clearTimeout(this.#watchdog);

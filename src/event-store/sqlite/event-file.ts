@@ -38,17 +38,15 @@ const schema = `
 /** The number of events of a stream between two marks, from which reads of older events start. */
 const markEvery = 64;
 
-/** The events of a stream that are removed in one transaction: up to a mark, from which they are found. */
+/** Removed in one transaction: up to a mark, from which they are found. */
 export const eventsPerRemoval = 8 * markEvery;
 
-/** Whether the event at this revision has a mark. */
 export function isMarked(revision: number): boolean {
   return revision % markEvery === markEvery - 1;
 }
 
 /**
- * Returns the SQL that reads a stream's events from revision `$from` to `$to`, in order. It follows the list
- * backwards, from the nearest mark or the head.
+ * From revision `$from` to `$to`, in order. It follows the list backwards, from the nearest mark or the head.
  * @param columns of `events`
  */
 export function streamRangeSql(columns: string): string {
@@ -66,8 +64,8 @@ export function streamRangeSql(columns: string): string {
 }
 
 /**
- * Opens the file for its only writer, durable at every commit. It checks that the file is an event store that this
- * code can read, and initializes a new file. It takes no longer for a large file.
+ * For the only writer, durable at every commit. It checks that the file is an event store that this code can read, and
+ * initializes a new file. It takes no longer for a large file.
  * @param file path of the SQLite file; its folder must exist
  * @throws StartupError if the file is not an event store, is of a newer or an older release, or is damaged
  */
@@ -86,17 +84,15 @@ export function openEventFile(file: string): DatabaseSync {
   }
 }
 
-/**
- * Opens the file for reading. Readers see every durable commit.
- * @param file path of a file that `openEventFile` has opened before
- */
+/** Readers see every durable commit. @param file that `openEventFile` has opened before */
 export function openEventFileForReading(file: string): DatabaseSync {
   return new DatabaseSync(file, { readOnly: true, timeout: 1_000 });
 }
 
 /**
- * Checks that any file is an event store that this code can read, and changes nothing.
- * @throws StartupError if the file does not exist, is not an event store, is of a newer or an older release, or is damaged
+ * Changes nothing.
+ * @throws StartupError if the file does not exist, is not an event store, is of a newer or an older release, or is
+ * damaged
  */
 export function checkEventFile(file: string): void {
   if (!existsSync(file)) throw new StartupError(`${file} is not there: name the event store's file.`);
@@ -136,7 +132,7 @@ function check(database: DatabaseSync, file: string): void {
     );
   if (version < oldestFormat) throw olderDataError(file, '0.4.0 or an older release');
   // This reads the tables' roots and the newest event, and SQLite compares the header with the file's length. That is
-  // enough to find a truncated or overwritten file at once.
+  // enough to find a truncated or overwritten file.
   database.prepare('SELECT * FROM events ORDER BY position DESC LIMIT 1').get();
   database.prepare("SELECT position FROM heads WHERE stream = ''").get();
   database.prepare("SELECT position FROM marks WHERE stream = ''").get();
@@ -147,7 +143,7 @@ function isEmpty(database: DatabaseSync): boolean {
   return tables?.count === 0 && pragma(database, 'application_id') === 0;
 }
 
-/** Initializes the file in one transaction. A crash leaves an empty file, which the next start initializes. */
+/** In one transaction. A crash leaves an empty file, which the next start initializes. */
 function create(database: DatabaseSync): void {
   database.exec(
     `BEGIN IMMEDIATE; ${schema} PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${storedFormat}; COMMIT`,
@@ -155,8 +151,8 @@ function create(database: DatabaseSync): void {
 }
 
 /**
- * Records the format of this release in the file, so that a copy of it alone has the number too. On a full disk it writes
- * nothing; then the next start does.
+ * In the file, so that a copy of it alone has the number too. On a full disk it writes nothing; then the next start
+ * does.
  */
 function recordFormat(database: DatabaseSync): void {
   if (pragma(database, 'user_version') === storedFormat) return;

@@ -20,45 +20,39 @@ import { workForAll } from '#shared/async/fair-queue.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { openEventFileForReading, streamRangeSql } from './event-file.ts';
 
-/** The most characters of JSON in a page; a single event may have more. Parsed, they may take 40 times as much memory. */
+/** Of JSON in a page; a single event may have more. Parsed, it may take 40 times as much memory. */
 const maxPageCharacters = 1024 * 1024;
 
-/** The most characters of one answer to `readRawLog`; a single event may have more. */
+/** In one answer to `readRawLog`; a single event may have more. */
 const maxRawCharacters = 4 * 1024 * 1024;
 
-/** The most positions that one page scans for some event types, so that no read takes long. */
+/** Scanned by one page for some event types, so that no read takes long. */
 const maxFilteredPositions = 20_000;
 
-/** The reading half of the port, and reads of events as stored. */
+/** With reads of events as stored. */
 export interface EventReader
   extends Pick<EventStore, 'read' | 'lastPosition'>,
     LogPages,
     Pick<StreamRemoval, 'streamNames'>,
     RawLog {
-  /**
-   * A stream's events as stored, not upcast: what `verifyChain` takes.
-   * @throws UnavailableError; UnreadableStreamError
-   */
+  /** As stored, not upcast: what `verifyChain` takes. @throws UnavailableError; UnreadableStreamError */
   readRaw(stream: string, fromRevision: number, limit?: number): ReadonlyArray<StoredEvent>;
-  /**
-   * The log as stored, not upcast, after a position. Stops early, after at least one event, if the texts are large.
-   * @throws UnavailableError
-   */
+  /** As stored, not upcast. Stops early, after at least one event, if the texts are large. @throws UnavailableError */
   readRawLog(after: number, limit: number): ReadonlyArray<RawEvent>;
-  /** Ends the waits for changes and closes the reader. */
+  /** Ends the waits for changes, too. */
   close(): Promise<void>;
 }
 
 export interface EventReaderOptions {
-  /** Path of an event file that a store has open. */
+  /** A store has it open. */
   readonly file: string;
-  /** Brings data to its newest shape; without it data comes as stored. */
+  /** Without it, data comes as stored. */
   readonly upcast?: Upcast;
   /** From `changePort` of the store: signals new events. The reader closes it. */
   readonly wake: MessagePort;
 }
 
-/** Opens a separate reader in another thread than the store's. */
+/** For another thread than the store's. */
 export function openSqliteEventReader(options: EventReaderOptions): EventReader {
   return new SqliteEventReader(options.file, options.upcast ?? asStored, listenForChanges(options.wake), () =>
     options.wake.close(),
@@ -67,13 +61,13 @@ export function openSqliteEventReader(options: EventReaderOptions): EventReader 
 
 const columns = 'position, stream, revision, id, type, data, metadata';
 
-/** A row, in the order of `columns`. */
+/** In the order of `columns`. */
 type Row = readonly [number, string, number, string, string, string, string];
 
-/** The parameters of a statement: by name, or in order. */
+/** By name, or in order. */
 type Parameters = [Record<string, string | number>] | Array<string | number>;
 
-/** Reads the event file on the calling thread. */
+/** On the calling thread. */
 export class SqliteEventReader implements EventReader {
   readonly #database: DatabaseSync;
   readonly #upcast: Upcast;
@@ -85,7 +79,7 @@ export class SqliteEventReader implements EventReader {
   readonly #selectId: StatementSync;
   readonly #selectNames: StatementSync;
   readonly #selectHead: StatementSync;
-  /** The statements with a filter, by the list of their types, because a follower sends the same list each time. */
+  /** By the list of their types, because a follower sends the same list each time. */
   readonly #selectFiltered = new WeakMap<ReadonlyArray<string>, StatementSync>();
   #closed = false;
 
@@ -217,7 +211,7 @@ export class SqliteEventReader implements EventReader {
     if (gap !== null) throw new UnreadableStreamError(gap, 'something else has removed events from the file');
   }
 
-  /** Returns the gap of a stream whose last event has at least this revision, but is not there. */
+  /** For a stream whose last event has at least this revision, but is not there. */
   #hiddenFrom(stream: string, expectedRevision: number): StreamGap | null {
     const [head] = [...this.#rows(this.#selectHead, { stream })];
     const lastRevision = head === undefined ? noStream : Number(head[0]);

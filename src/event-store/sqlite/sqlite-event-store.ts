@@ -26,32 +26,27 @@ import { type EventReader, SqliteEventReader } from './reader.ts';
 import type { WriterThreadData } from './writer-thread.ts';
 
 export interface SqliteEventStoreOptions {
-  /** Path of the SQLite file, which is created if it does not exist. Its folder must exist. */
+  /** Created if it does not exist. Its folder must exist. */
   readonly file: string;
-  /** Converts data to its newest shape. Without it, data is returned as stored. */
+  /** Without it, data is returned as stored. */
   readonly upcast?: Upcast;
-  /** The most stored bytes of one append (default 900 KiB). */
+  /** Default 900 KiB. */
   readonly maxAppendBytes?: number;
   /** Limits the accepted and unanswered appends. Further ones are `unavailable`. Default: one of its own. */
   readonly admission?: Pick<Admission, 'rooms'>;
-  /** Called after every commit. */
   readonly onCommit?: (statistics: CommitStatistics) => void;
-  /**
-   * Called when the writer thread has failed, which only a bug causes. Reads still work; every append is
-   * `unavailable`.
-   */
+  /** Only a bug causes it. Reads still work; every append is `unavailable`. */
   readonly onWriterFailure?: (error: Error) => void;
-  /** The most megabytes of the writer thread's heap (default 512). */
+  /** Default 512. */
   readonly maxWriterHeapMb?: number;
 }
 
-/** The port on a SQLite file, and functions of the embedded store only. */
 export interface SqliteEventStore
   extends EventStore,
     LogPages,
     Pick<StreamRemoval, 'streamNames' | 'removeStream'>,
     Pick<EventReader, 'readRaw' | 'readRawLog'> {
-  /** A port for `openSqliteEventReader` in another thread: transfer it there. */
+  /** For `openSqliteEventReader` in another thread: transfer it there. */
   changePort(): MessagePort;
 }
 
@@ -99,7 +94,7 @@ class ThreadedEventStore implements SqliteEventStore {
   readonly #maxAppendBytes: number;
   readonly #onCommit: (statistics: CommitStatistics) => void;
   readonly #exited: Promise<void>;
-  /** The receivers of answers to removals, in order. */
+  /** In order. */
   readonly #removals: Array<(answer: RemovalAnswer) => void> = [];
   #threadError: Error | null = null;
   #closing: Promise<void> | null = null;

@@ -10,8 +10,8 @@ import { SqliteEventReader } from './reader.ts';
 import { Writer } from './writer.ts';
 
 /**
- * Opens an event file to import a log into it, and creates the file if it does not exist. It writes on the calling
- * thread, each part in one transaction. So the order is kept after any failure, and each part needs one disk sync.
+ * Creates the file if it does not exist. It writes on the calling thread, each part in one transaction. So the order is
+ * kept after any failure, and each part needs one disk sync.
  * @param file this process must own it, and its folder must exist (`lockStoreFile`)
  * @throws StartupError
  */
@@ -19,7 +19,6 @@ export function openSqliteLogTarget(file: string): SqliteLogTarget {
   return new SqliteLogTarget(file);
 }
 
-/** A SQLite file into which a log is imported. */
 export class SqliteLogTarget implements LogTarget {
   readonly #writer: Writer;
   readonly #reader: SqliteEventReader;

@@ -4,26 +4,25 @@ import { openEventFile } from './event-file.ts';
 import type { AppendMessage, FromWriter, RemoveMessage, ToWriter } from './messages.ts';
 import { Writer } from './writer.ts';
 
-/** The start data of the writer thread. */
 export interface WriterThreadData {
   readonly file: string;
   readonly port: MessagePort;
 }
 
-/** The most appends in one transaction, so that later ones do not wait long. */
+/** Later ones do not wait long. */
 const maxAppendsInCommit = 2_000;
 
 const { file, port } = workerData as WriterThreadData;
 const writer = new Writer(openEventFile(file));
 const notifiers = new Set<ChangeNotifier>();
 
-/** The removals whose answers are still to be sent. */
+/** Their answers are still to be sent. */
 let removals = Promise.resolve();
 
 port.on('message', handle);
 answer({ kind: 'ready', lastPosition: writer.lastPosition });
 
-/** Handles a message. Appends are handled together with the waiting ones after them. */
+/** Appends are handled together with the waiting ones after them. */
 function handle(message: ToWriter): void {
   if (message.kind === 'append') commit(message);
   else if (message.kind === 'remove') remove(message);
@@ -47,7 +46,7 @@ function commit(first: AppendMessage): void {
   if (behind !== undefined && behind.kind !== 'append') handle(behind);
 }
 
-/** Answers when the readers in other threads have dropped the events, or hang; one removal after the other. */
+/** When the readers in other threads have dropped the events, or hang; one removal after the other. */
 function remove(message: RemoveMessage): void {
   const removal = writer.remove(message);
   const acknowledged =

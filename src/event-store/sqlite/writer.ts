@@ -11,7 +11,7 @@ import {
   type RemoveMessage,
 } from './messages.ts';
 
-/** A stream's last event. */
+/** Of a stream. */
 interface Head {
   readonly revision: number;
   readonly position: number;
@@ -21,20 +21,19 @@ interface Head {
 
 const noHead: Head = { revision: noStream, position: 0, id: null };
 
-/** What an append expects of its stream. */
 interface ExpectedStream {
   readonly stream: string;
   readonly expectedRevision: number;
-  /** The id of its last event; empty if any will do. */
+  /** Of the stream's last event; empty if any will do. */
   readonly lastEventId: string;
 }
 
-/** The most streams whose heads are in memory, so that most appends need no read. */
+/** So that most appends need no read. */
 const rememberedHeads = 50_000;
 
 const textsPerEvent = 4;
 
-/** Writes appends to the event file, many in one transaction. It runs in the writer thread. */
+/** Many appends in one transaction, in the writer thread. */
 export class Writer {
   readonly #database: DatabaseSync;
   readonly #begin: StatementSync;
@@ -70,15 +69,14 @@ export class Writer {
     this.#lastPosition = this.#readLastPosition();
   }
 
-  /** The position of the last event stored; 0 for an empty log. */
+  /** Of the last event stored; 0 for an empty log. */
   get lastPosition(): number {
     return this.#lastPosition;
   }
 
   /**
-   * Stores the appends of all messages in one transaction, which is durable when it returns. An append whose stream is
-   * not at its expected revision is a conflict, and the others are stored. Later appends see earlier ones. A failure
-   * of the disk fails all.
+   * In one transaction, which is durable when it returns. An append whose stream is not at its expected revision is a
+   * conflict, and the others are stored. Later appends see earlier ones. A failure of the disk fails all.
    */
   commit(messages: ReadonlyArray<AppendMessage>): CommitSucceeded | CommitFailed {
     const started = performance.now();
@@ -104,8 +102,8 @@ export class Writer {
   }
 
   /**
-   * Removes events of a stream, durably when it returns. The stream's head stays, so that its revisions continue. The
-   * newest event of the log stays too, because positions continue after it.
+   * Durable when it returns. The stream's head stays, so that its revisions continue. The newest event of the log stays
+   * too, because positions continue after it.
    */
   remove({ stream, from, to, lastRevision }: RemoveMessage): RemovalAnswer {
     const lastPositionBefore = this.#lastPosition;
@@ -126,7 +124,7 @@ export class Writer {
     }
   }
 
-  /** Copies everything into the main file, so that the next start has nothing to recover, and closes. */
+  /** Copies everything into the main file, so that the next start has nothing to recover. */
   close(): void {
     try {
       this.#database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
@@ -203,10 +201,7 @@ export class Writer {
     return { revision, position };
   }
 
-  /**
-   * Returns the position of the last of these events if all are already stored where this append would store them;
-   * otherwise null.
-   */
+  /** Of the last event if all are already stored where this append would store them; otherwise null. */
   #positionOfRepeat(
     stream: string,
     expectedRevision: number,
@@ -234,8 +229,8 @@ export class Writer {
   }
 
   /**
-   * Detects another writer of the file, and then forgets the remembered heads. The lock of the data folder excludes
-   * other processes, but a file that a URL names may be elsewhere.
+   * Forgets the remembered heads if the file has another writer. The lock of the data folder excludes other processes,
+   * but a file that a URL names may be elsewhere.
    */
   #noticeOtherWriter(): void {
     const stored = this.#readLastPosition();

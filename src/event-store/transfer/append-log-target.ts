@@ -6,8 +6,8 @@ import { LogError } from './log-failure.ts';
 import type { LogTarget, RawEvent, RawLog } from './raw-log.ts';
 
 /**
- * Imports a log into any event store, one append after the other. Two appends at once could be stored in either order,
- * and a failed one would be missing before the next.
+ * Imports a log into any event store, one append after the other. Two appends at the same time could be stored in
+ * either order, and a failed one would be missing before the next.
  */
 export class AppendLogTarget implements LogTarget {
   readonly #store: Pick<EventStore, 'append'> & RawLog;

@@ -9,12 +9,11 @@ export class LogError extends Error {
   override readonly name = 'LogError';
 }
 
-/** A person has interrupted the work. Finished work stays. */
+/** By a person. Finished work stays. */
 export class InterruptedError extends Error {
   override readonly name = 'InterruptedError';
 }
 
-/** Describes a broken link. */
 export function describeBroken({ stream, revision, id, expectedRevision, reason }: BrokenLink): string {
   if (reason === 'events-missing' && expectedRevision === 0)
     return `${stream} begins at revision ${revision}, event ${id}: its first events are missing`;
@@ -23,7 +22,7 @@ export function describeBroken({ stream, revision, id, expectedRevision, reason 
   return `the hash chain is broken at revision ${revision} of ${stream}, event ${id}: ${reasons[reason]}`;
 }
 
-/** Describes an event with an intact chain that does not decode. @param fault what is wrong, with its pointer */
+/** Its chain is intact. @param fault what is wrong, with its pointer */
 export function describeUndecodable({ stream, revision, id, type }: StoredEvent, fault: string): string {
   return `revision ${revision} of ${stream}, event ${id} (${type}), cannot be decoded: ${fault}`;
 }

@@ -4,28 +4,27 @@ import { delay } from '#shared/async/timed-waits.ts';
 import { clock } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
-/** A stored event with its position in one store's log. */
+/** With its position in one store's log. */
 export interface RawEvent extends StoredEvent {
   readonly position: number;
 }
 
-/** A log with the events as stored, to move and verify it. Every engine has it. */
+/** To move and verify a log. Every engine has it. */
 export interface RawLog {
   /**
-   * Reads the events after a position, in order; none at the end of the log. If the texts are large, it stops early,
-   * after at least one event.
+   * In order; none at the end of the log. If the texts are large, it stops early, after at least one event.
    * @throws UnavailableError
    */
   readRawLog(after: number, limit: number): ReadonlyArray<RawEvent> | Promise<ReadonlyArray<RawEvent>>;
-  /** Reads the position of the last event; 0 for an empty log. @throws UnavailableError */
+  /** Of the last event; 0 for an empty log. @throws UnavailableError */
   lastPosition(): Promise<number>;
 }
 
-/** The target of an import. Nothing else should write to it meanwhile. */
+/** Nothing else should write to it meanwhile. */
 export interface LogTarget extends RawLog {
   /**
-   * Stores events in their order, each at its revision, durably when it returns. After a failure the first ones may be
-   * stored, without a gap.
+   * In their order, each at its revision, durably when it returns. After a failure the first ones may be stored,
+   * without a gap.
    * @returns the position of the last event
    * @throws LogError if a stream is at another revision, or if an event is too large for the store; UnavailableError
    */
@@ -36,11 +35,11 @@ export interface LogTarget extends RawLog {
 const pageEvents = 200;
 
 /**
- * Reads a log page by page. It reads the next page while the caller works on the current one.
+ * Reads the next page while the caller works on the current one.
  * @param upTo the position of the last event
- * @param after the position after which to begin; by default the beginning
- * @param endWithinMs how long a log may show nothing before that position, because a node of a cluster is behind the one
- *   that named it
+ * @param after by default the beginning
+ * @param endWithinMs how long a log may show nothing before that position, because a node of a cluster is behind the
+ * one that named it
  * @throws UnavailableError, also if the log ends before the position
  */
 export async function* pagesOf(
@@ -75,7 +74,7 @@ async function readNextPage(log: RawLog, after: number, endWithinMs: number): Pr
   }
 }
 
-/** Reads a log from its beginning, event by event. @throws UnavailableError */
+/** @throws UnavailableError */
 export async function* eventsOf(log: RawLog, upTo: number): AsyncGenerator<RawEvent, void, void> {
   for await (const page of pagesOf(log, upTo)) yield* page;
 }

@@ -1,7 +1,7 @@
 import type { DocumentValue } from '#read-store/read-store.ts';
 import { recordLast } from '#read-store/stored-document.ts';
 
-/** The data of a document that is added to memory. `value` is null if the document is known not to exist. */
+/** `value` is null if the document is known not to exist. */
 interface KnownDocument {
   readonly id: string;
   readonly order: number;
@@ -10,21 +10,21 @@ interface KnownDocument {
   readonly bytes: number;
 }
 
-/** A document in memory: as a value, or as its JSON text while no event touches it. */
+/** As a value, or as its JSON text while no event touches it. */
 export class BufferedDocument {
   readonly id: string;
   order: number;
   position: number;
-  /** Its estimated bytes of memory at its last read or write. */
+  /** Estimated at its last read or write. */
   bytes: number;
-  /** Whether it differs from the stored document. */
+  /** It differs from the stored document. */
   changed = false;
-  /** Whether an event was applied to it since the last commit. */
+  /** An event was applied to it since the last commit. */
   used = false;
-  /** The number of the last event that was applied to it, by the buffer's count. */
+  /** Of the last event that was applied to it, by the buffer's count. */
   applied = 0;
   #value: DocumentValue | null;
-  /** Its text; null while it is not known. */
+  /** Null while it is not known. */
   #text: string | null = null;
   #isText = false;
 
@@ -36,9 +36,7 @@ export class BufferedDocument {
     this.#value = value;
   }
 
-  /**
-   * The value; null if the document is known not to exist. After the first read the value is kept, until `keepText`.
-   */
+  /** Null if the document is known not to exist. After the first read the value is kept, until `keepText`. */
   get value(): DocumentValue | null {
     this.#value = this.peek();
     this.#isText = false;
@@ -51,12 +49,12 @@ export class BufferedDocument {
     this.#isText = false;
   }
 
-  /** Returns the value, and keeps a text as a text. */
+  /** A text stays a text. */
   peek(): DocumentValue | null {
     return this.#isText && this.#text !== null ? JSON.parse(this.#text) : this.#value;
   }
 
-  /** Sets its JSON text, which is valid until the value changes. */
+  /** Valid until the value changes. */
   noteText(text: string): void {
     this.#text = text;
   }
@@ -74,8 +72,8 @@ const bytesOfCharacter = 8;
 const bytesOfContainer = 56;
 
 /**
- * Estimates the bytes of memory of a parsed JSON text, rather too high than too low. Texts take little. Arrays and
- * objects, even empty ones, take 56 bytes each in V8, for two characters of JSON.
+ * Of a parsed JSON text, rather too high than too low. Texts take little. Arrays and objects, even empty ones, take 56
+ * bytes each in V8, for two characters of JSON.
  */
 export function heapBytes(json: string): number {
   return bytesOfCharacter * json.length + bytesOfContainer * (occurrences(json, '{') + occurrences(json, '['));
@@ -88,12 +86,12 @@ function occurrences(text: string, character: string): number {
   return count;
 }
 
-/** Returns the most bytes of memory for a text of which only the length is known. */
+/** The maximum for a text of which only the length is known. */
 export function maxHeapBytes(characters: number): number {
   return (bytesOfCharacter + bytesOfContainer / 2) * characters;
 }
 
-/** Returns a document as JSON text; an empty text for null. @throws Error for a value that JSON cannot represent */
+/** Empty for null. @throws Error for a value that JSON cannot represent */
 export function documentText(id: string, value: DocumentValue | null): string {
   if (value === null) return '';
   const text: unknown = JSON.stringify(recordLast(value));

@@ -6,19 +6,18 @@ import type { DocumentValue, DocumentWrite, FoldedDocument, Where } from '#read-
 import { BufferedDocument, documentText, heapBytes, maxHeapBytes } from './buffered-document.ts';
 import { WhereIndex } from './where-index.ts';
 
-/** The most documents that are in memory between two commits, and the most bytes of memory, by estimate. */
+/** In memory between two commits; bytes are estimated. */
 export interface DocumentBufferLimits extends DocumentCapacityLimits {
   readonly maxBytes: number;
   /**
-   * Whether documents are kept as JSON texts between commits, and parsed when an event touches them. Texts take a
-   * fraction of the memory, and the garbage collector does not look into them. Default false.
+   * Keeps documents as JSON texts between commits, and parses them when an event touches them. Texts take a fraction of
+   * the memory, and the garbage collector does not look into them. Default false.
    */
   readonly asTexts?: boolean;
 }
 
-/** The most documents that may differ from the stored ones, unless a single run of events changes more. */
+/** Maximum documents that differ from the stored ones, unless a single run of events changes more. */
 const maxChanged = 4000;
-/** The most bytes of memory that a character of a text takes. */
 const bytesOfCharacter = 2;
 
 interface Change {
@@ -34,11 +33,10 @@ export class DocumentBuffer {
   readonly #projection: AnyProjection;
   readonly #reactions: ReadonlyMap<string, Reaction>;
   #limits: DocumentBufferLimits;
-  /** The documents in order of last use, as of the last commit, the least recent first. */
+  /** In order of last use, as of the last commit, the least recent first. */
   readonly #entries = new Map<string, BufferedDocument>();
-  /** The documents that were used since the last commit. */
+  /** Since the last commit. */
   #used: BufferedDocument[] = [];
-  /** The number of applied events. */
   #applications = 0;
   readonly #removable = new WhereIndex();
   #changed: BufferedDocument[] = [];
@@ -53,42 +51,41 @@ export class DocumentBuffer {
     this.#capacity = new DocumentCapacity(limits);
   }
 
-  /** Changes the limits, from the next commit on. */
+  /** From the next commit on. */
   limit(limits: DocumentBufferLimits): void {
     this.#limits = limits;
     this.#capacity = new DocumentCapacity(limits);
   }
 
   /**
-   * Whether to commit after a run of events: if nothing has changed, so that only the checkpoint moves, or if too many
+   * To commit after a run of events: if nothing has changed, so that only the checkpoint moves, or if too many
    * documents have changed to wait for further changes.
    */
   get due(): boolean {
     return this.#changed.length >= maxChanged || (this.#changed.length === 0 && this.#removals.length === 0);
   }
 
-  /** Whether the documents in memory must be committed before further events are handled. */
+  /** The documents in memory must be committed before further events are handled. */
   get full(): boolean {
     return this.#bytes > 2 * this.#limits.maxBytes;
   }
 
-  /** The documents an event touches. @throws what the projection's `keys` throws; Error for a key that is not a text */
+  /** @throws what the projection's `keys` throws; Error for a key that is not a text */
   keys(event: RecordedEvent): ReadonlyArray<string> {
     if (this.#reactions.get(event.type)?.handle === undefined) return [];
     return keysOf(this.#projection, event);
   }
 
-  /** Whether the event is the first that touches the documents of its keys, so that they need not be in memory. */
+  /** The event is the first that touches the documents of its keys, so they need not be in memory. */
   creates({ type }: RecordedEvent): boolean {
     return this.#reactions.get(type)?.creates === true;
   }
 
-  /** Whether a document is in memory. */
   knows(id: string): boolean {
     return this.#entries.has(id);
   }
 
-  /** Adds a stored document; null if it does not exist. A document that was removed since then counts as missing. */
+  /** Null if it does not exist. A document that was removed since then counts as missing. */
   remember(id: string, stored: FoldedDocument | null): void {
     const isThere = stored !== null && !this.#isRemoved(stored);
     const entry = new BufferedDocument(
@@ -132,7 +129,7 @@ export class DocumentBuffer {
     return writes;
   }
 
-  /** Must be called when the result of `writes` is stored. Evicts the documents beyond the limits. */
+  /** Call it when the result of `writes` is stored. Evicts the documents beyond the limits. */
   committed(): void {
     for (const entry of this.#changed) entry.changed = false;
     this.#changed = [];
@@ -148,7 +145,7 @@ export class DocumentBuffer {
     }
   }
 
-  /** Drops everything, stored or not. */
+  /** Stored documents too. */
   forget(): void {
     this.#entries.clear();
     this.#changed = [];
@@ -241,7 +238,7 @@ export class DocumentBuffer {
     this.#used = [];
   }
 
-  /** Returns the changed documents that must be stored first, and the others. */
+  /** First those that must be stored first, then the others. */
   #changedInOrder(): readonly [ReadonlyArray<BufferedDocument>, ReadonlyArray<BufferedDocument>] {
     if (this.#projection.isWrittenFirst === undefined) return [[], this.#changed];
     const first: BufferedDocument[] = [];
@@ -274,10 +271,10 @@ export class DocumentBuffer {
   }
 }
 
-/** How many documents a buffer keeps in memory between two commits. */
+/** Between two commits. */
 export interface DocumentCapacityLimits {
   readonly maxDocuments: number;
-  /** How many it keeps at first, until it often needs documents that it did not keep. Default `maxDocuments`. */
+  /** Until it often needs documents that it did not keep. Default `maxDocuments`. */
   readonly firstDocuments?: number;
 }
 
@@ -285,8 +282,8 @@ export interface DocumentCapacityLimits {
 const usesPerRead = 20;
 
 /**
- * The number of documents that a buffer keeps. It doubles while keeping more would save reads: events of most read
- * models touch the newest documents, and older ones would only take memory.
+ * Doubles while keeping more would save reads: events of most read models touch the newest documents, and older ones
+ * would only take memory.
  */
 export class DocumentCapacity {
   readonly #maxDocuments: number;
@@ -302,12 +299,12 @@ export class DocumentCapacity {
     return this.#documents;
   }
 
-  /** Must be called for each document that is read from the store. */
+  /** Call it for each document that is read from the store. */
   noteRead(): void {
     this.#reads += 1;
   }
 
-  /** Must be called at each commit. @param uses how many documents events have touched since the last one */
+  /** Call it at each commit. @param uses how many documents events have touched since the last one */
   adapt(uses: number): void {
     if (this.#reads * usesPerRead > uses) this.#documents = Math.min(2 * this.#documents, this.#maxDocuments);
     this.#reads = 0;

@@ -3,7 +3,7 @@ import { type AnyProjection, eventTypesOf } from '#projection-engine/projection.
 import type { DocumentValue } from '#read-store/read-store.ts';
 import { DocumentBuffer } from './document-buffer.ts';
 
-/** Folds a few events as the runner does, and returns the documents by id, read back from the stored text. */
+/** As the runner folds, and by id, read back from the stored text. */
 export function foldInMemory(
   projection: AnyProjection,
   events: ReadonlyArray<RecordedEvent>,

@@ -4,20 +4,18 @@ import type { BufferedDocument } from './buffered-document.ts';
 
 interface FieldsIndex {
   readonly fields: ReadonlyArray<string>;
-  /** The entries by the values of the fields. */
   readonly buckets: Map<string, Set<BufferedDocument>>;
-  /** The values by which each entry is found, so that it can be removed without parsing it. */
+  /** By these values each entry is found, so that it can be removed without parsing it. */
   readonly bucketsOfEntries: Map<BufferedDocument, string>;
-  /** The values whose documents were removed, but not yet in the store, with the position of the last removal. */
+  /** By the removed values: the position of the last removal, which the store does not have yet. */
   readonly removed: Map<string, number>;
 }
 
 /** Indexes documents in memory by the fields of removals. It costs nothing until the first removal. */
 export class WhereIndex {
-  /** The indexes by the names of their fields. */
   readonly #byFields = new Map<string, FieldsIndex>();
 
-  /** Returns the matching entries. @param all every entry, which is read once for each new set of fields */
+  /** @param all every entry, which is read once for each new set of fields */
   matching(where: Where, all: Iterable<BufferedDocument>): ReadonlySet<BufferedDocument> {
     const fields = fieldsOf(where);
     const name = nameOf(fields);
@@ -28,7 +26,7 @@ export class WhereIndex {
     return new Set(this.#byFields.get(name)?.buckets.get(bucketOf(where, fields)));
   }
 
-  /** Records a removal, after `matching` was called for it. */
+  /** After `matching` was called for it. */
   noteRemoval(where: Where, position: number): void {
     const index = this.#byFields.get(nameOf(fieldsOf(where)));
     index?.removed.set(bucketOf(where, index.fields), position);
@@ -42,7 +40,7 @@ export class WhereIndex {
     this.#byFields.clear();
   }
 
-  /** Whether a recorded removal matches a document that was last touched at a position. */
+  /** A recorded removal matches a document that was last touched at the position. */
   wasRemoved(value: DocumentValue, position: number): boolean {
     for (const { fields, removed } of this.#byFields.values()) {
       if ((removed.get(bucketOf(value, fields)) ?? 0) > position) return true;
@@ -50,7 +48,6 @@ export class WhereIndex {
     return false;
   }
 
-  /** Changes the value of an entry, and its place in the indexes. */
   change(entry: BufferedDocument, value: DocumentValue | null): void {
     this.remove(entry);
     entry.value = value;

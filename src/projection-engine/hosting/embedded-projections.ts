@@ -6,11 +6,11 @@ import type { FromProjector } from './projector-messages.ts';
 import { followedBy, ProjectorThread, type ProjectorThreadOptions } from './projector-thread.ts';
 
 export interface EmbeddedProjectionsOptions extends ProjectorThreadOptions {
-  /** Receives the positions, after the documents. */
+  /** Receives the positions after the documents are stored. */
   readonly positions: PositionSink;
 }
 
-/** The projections of an embedded read store. A thread of this process runs them and is the store's only writer. */
+/** A thread of this process runs them and is the only writer of the embedded read store. */
 export class EmbeddedProjections implements ProjectionsProgress {
   readonly #thread: ProjectorThread;
   readonly #positions: PositionSink;
@@ -33,7 +33,7 @@ export class EmbeddedProjections implements ProjectionsProgress {
   }
 
   /**
-   * Starts the thread, which is restarted after a failure. Resolves when both stores are open.
+   * Resolves when both stores are open. The thread is restarted after a failure.
    * @throws Error if the thread cannot start
    */
   start(): Promise<void> {
@@ -54,8 +54,8 @@ export class EmbeddedProjections implements ProjectionsProgress {
   }
 
   /**
-   * Calls a listener when documents may have changed, before any wait for them ends.
-   * @returns a function that unsubscribes it
+   * Called when documents may have changed, before any wait for them ends.
+   * @returns a function that unsubscribes the listener
    */
   onCommit(listener: () => void): () => void {
     this.#commitListeners.add(listener);
@@ -67,7 +67,7 @@ export class EmbeddedProjections implements ProjectionsProgress {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Waits until the thread has finished its batch and stored its checkpoints; 4 s at most. */
+  /** Until the thread has finished its batch and stored its checkpoints; 4 s at most. */
   close(): Promise<void> {
     return this.#thread.close();
   }

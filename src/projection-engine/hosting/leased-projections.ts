@@ -18,12 +18,9 @@ import type { ReadStoreWriter } from '#read-store/read-store.ts';
 export interface LeasedProjectionsOptions
   extends Pick<ProjectionRunnerOptions, 'projections' | 'knownTypes' | 'events' | 'tail' | 'log'>,
     Pick<UnderLeaseOptions, 'leases' | 'holder' | 'limits' | 'signal'> {
-  /**
-   * Opens a writer with a fencing token. It is closed at the end of the term, and does not repeat failed calls after the
-   * signal has aborted.
-   */
+  /** It is closed at the end of the term, and does not repeat failed calls after the signal has aborted. */
   readonly openWriter: (token: number, signal: AbortSignal) => ReadStoreWriter & PositionsWriter;
-  /** Called when the positions may have changed, in the order of the projections; with none at the end of a term. */
+  /** In the order of the projections; empty at the end of a term. */
   readonly onPositions?: (served: ReadonlyArray<ServedPosition>) => void;
 }
 
@@ -51,7 +48,7 @@ async function runOneTerm(options: LeasedProjectionsOptions, term: Term): Promis
   await store.close();
 }
 
-/** Projects and publishes until the term ends. @throws what the stores throw at the start of the runner */
+/** Until the term ends. @throws what the stores throw at the start of the runner */
 async function project(
   options: LeasedProjectionsOptions & { readonly onPositions: (served: ReadonlyArray<ServedPosition>) => void },
   store: ReadStoreWriter & PositionsWriter,

@@ -5,14 +5,14 @@ import type { PublishedPositions } from '#read-store/published-positions.ts';
 import type { ProjectionStatus, ReadStore } from '#read-store/read-store.ts';
 
 export interface PolledProjectionsOptions extends Omit<PositionPollOptions, 'onPoll'> {
-  /** The projections that this node knows. The node that runs them may have another release. */
+  /** Of this node. The node that runs them may have another release. */
   readonly projections: ReadonlyArray<FollowerInfo>;
   readonly store: Pick<ReadStore, 'status'>;
-  /** Which node runs the projections under a lease's token; null when that is not known. @throws UnavailableError */
+  /** The node that runs the projections under a lease's token; null when it is not known. @throws UnavailableError */
   readonly holder: (token: number) => Promise<string | null>;
 }
 
-/** The projections of a shared read store for any node. It reads what the node that runs them publishes there. */
+/** For any node: reads what the node that runs the projections publishes in the shared read store. */
 export class PolledProjections implements ProjectionsProgress {
   readonly #options: PolledProjectionsOptions;
   readonly #poll: PositionPoll;
@@ -22,7 +22,6 @@ export class PolledProjections implements ProjectionsProgress {
   #isAskingHolder = false;
   #statuses: ReadonlyArray<ProjectionStatus> = [];
   #statusText = '';
-  /** The publication with which the status was read last. */
   #statusOf: string | null = null;
 
   constructor(options: PolledProjectionsOptions) {
@@ -31,12 +30,12 @@ export class PolledProjections implements ProjectionsProgress {
     this.#poll = new PositionPoll({ ...options, onPoll: (published) => this.#look(published) });
   }
 
-  /** Where the projections and processes that run on this node report their positions. */
+  /** For the projections and processes that run on this node. */
   get sink(): PositionSink {
     return this.#poll;
   }
 
-  /** Starts to poll. @returns after the first poll, whether or not it has succeeded */
+  /** Returns after the first poll, whether or not it has succeeded. */
   start(): Promise<void> {
     return this.#poll.start();
   }
@@ -65,7 +64,6 @@ export class PolledProjections implements ProjectionsProgress {
     return ready ? { live: true, detail: `live ${by}` } : { live: false, detail: `catching up ${by}` };
   }
 
-  /** Stops to poll. */
   close(): Promise<void> {
     return this.#poll.close();
   }
@@ -81,7 +79,7 @@ export class PolledProjections implements ProjectionsProgress {
     this.#statusOf = statusOf;
   }
 
-  /** Asks which node holds a term. The answer takes longer than a poll, and only `following` names the node. */
+  /** The answer takes longer than a poll, and only `following` names the node. */
   #askHolder(token: number): void {
     if (this.#isAskingHolder) return;
     this.#isAskingHolder = true;

@@ -4,7 +4,7 @@ import type { FollowerInfo } from '#positions/positions.ts';
 import type { ServedPosition } from '#read-store/published-positions.ts';
 import type { ProjectionStatus } from '#read-store/read-store.ts';
 
-/** The log that the projector thread follows; `wake` signals new events; it is transferred to the thread. */
+/** `wake` signals new events; it is transferred to the thread. */
 export type ProjectorEvents =
   | { readonly kind: 'sqlite'; readonly file: string; readonly wake: MessagePort }
   | {
@@ -15,7 +15,6 @@ export type ProjectorEvents =
       readonly wake: MessagePort;
     };
 
-/** The read store that the projector thread fills. */
 export type ProjectorReadStore =
   /** Created when it does not exist; its folder must exist. */
   | { readonly kind: 'sqlite'; readonly file: string }
@@ -24,25 +23,21 @@ export type ProjectorReadStore =
       readonly kind: 'mongodb';
       readonly url: string;
       readonly urlName: string;
-      /** The most connections of the thread's client. */
       readonly maxPoolSize: number;
       readonly holder: string;
     };
 
-/** The start data of the projector thread. */
 export interface ProjectorThreadData {
   readonly events: ProjectorEvents;
   readonly readStore: ProjectorReadStore;
   /** The leases of this node for a shared read store, served by the main thread; it is transferred to the thread. */
   readonly leases: MessagePort | null;
-  /** The address of a module that exports `projections`, and `upcast` where events have old shapes. */
+  /** Exports `projections`, and `upcast` where events have old shapes. */
   readonly projectionsModule: string;
 }
 
-/** A message from the main thread to the projector thread. */
 export type ToProjector = { readonly kind: 'close' };
 
-/** A message from the projector thread to the main thread. */
 export type FromProjector =
   /** The thread works. All later messages list the projections in this order. */
   | { readonly kind: 'opened'; readonly projections: ReadonlyArray<FollowerInfo> }

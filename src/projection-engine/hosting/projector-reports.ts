@@ -3,12 +3,11 @@ import type { ServedPosition } from '#read-store/published-positions.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import type { FromProjector } from './projector-messages.ts';
 
-/** What the projector thread reports to the main thread. */
+/** From the projector thread to the main thread. */
 export class ProjectorReports {
   readonly #post: (message: FromProjector) => void;
-  /** Writes to the log of the main thread. */
   readonly log: Logger;
-  /** The positions that were posted last, as JSON. */
+  /** As JSON. */
   #posted = '';
 
   constructor(post: (message: FromProjector) => void) {
@@ -27,7 +26,7 @@ export class ProjectorReports {
     });
   }
 
-  /** Posts positions that differ from the last ones. */
+  /** Only if they differ from the last ones. */
   positions(served: ReadonlyArray<ServedPosition>): void {
     const text = JSON.stringify(served);
     if (text === this.#posted) return;

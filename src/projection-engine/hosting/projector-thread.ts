@@ -25,16 +25,15 @@ export interface ProjectorThreadOptions extends ProjectorWorkerOptions {
   readonly log: Logger;
 }
 
-/** Receives the thread's messages and changes of state. */
 export interface ProjectorThreadListener {
   readonly onMessage: (message: FromProjector) => void;
-  /** The thread has ended, because it failed or was closed. */
+  /** It failed or was closed. */
   readonly onExit: () => void;
   /** `state` has changed. */
   readonly onState: () => void;
 }
 
-/** The thread that projects the log into the read store. When it fails it is restarted, with back-off. */
+/** Restarted after a failure, with back-off. */
 export class ProjectorThread {
   readonly #options: ProjectorThreadOptions;
   readonly #listener: Partial<ProjectorThreadListener>;
@@ -55,12 +54,12 @@ export class ProjectorThread {
     return this.#worker === null ? 'restarting' : 'running';
   }
 
-  /** Why the thread failed last; null if it never has. */
+  /** Null if the thread has never failed. */
   get failure(): string | null {
     return this.#failure;
   }
 
-  /** Starts the thread and waits until it works. @throws Error when it cannot start */
+  /** Waits until the thread works. @throws Error when it cannot start */
   async start(): Promise<void> {
     const worker = this.#startThread();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -85,7 +84,7 @@ export class ProjectorThread {
     this.#worker?.postMessage(message);
   }
 
-  /** Waits until the thread has finished its batch and stored its checkpoints, for 4 s at most. */
+  /** Until the thread has finished its batch and stored its checkpoints, for 4 s at most. */
   async close(): Promise<void> {
     if (this.#restart !== null) clock.clearTimeout(this.#restart);
     this.#closed = true;
@@ -143,7 +142,7 @@ export class ProjectorThread {
   }
 }
 
-/** Returns the positions of a message of the thread by the names of the projections, which are in the same order. */
+/** The names are in the order of the positions. */
 export function followedBy(
   names: ReadonlyArray<string>,
   served: ReadonlyArray<ServedPosition>,

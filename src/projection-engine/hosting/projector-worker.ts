@@ -14,13 +14,12 @@ export interface ProjectorWorkerOptions {
   /** Called at each start of the thread, because its result may be transferred to the thread. */
   readonly events: () => ProjectorEvents;
   readonly readStore: ProjectorReadStore;
-  /** The leases of this node. Only a thread with a shared read store needs them. */
+  /** Only a thread with a shared read store needs them. */
   readonly leases?: Leases;
-  /** The address of the module that exports `projections`. Default: the service's own table. */
+  /** Of the module that exports `projections`. Default: the service's own table. */
   readonly projectionsModule?: URL;
 }
 
-/** A thread that its owner has started. */
 export interface ProjectorWorker {
   on(event: 'message', listener: (message: FromProjector) => void): this;
   on(event: 'error', listener: (error: Error) => void): this;
@@ -44,7 +43,7 @@ export const projectorHeap: ThreadHeap = {
 
 const defaultProjections = new URL('../../../projections/table.ts', import.meta.url);
 
-/** Starts a thread of the machine. @throws Error if the event store returns no port */
+/** @throws Error if the event store returns no port */
 export function startProjectorWorker(options: ProjectorWorkerOptions): ProjectorWorker {
   const { readStore, projectionsModule = defaultProjections } = options;
   const events = options.events();
@@ -57,7 +56,7 @@ export function startProjectorWorker(options: ProjectorWorkerOptions): Projector
   });
 }
 
-/** Returns the thread's end of a port. It closes when the thread ends. */
+/** It closes when the thread ends. */
 function portToLeases(leases: Leases | undefined): MessagePort | null {
   if (leases === undefined) return null;
   const { port1, port2 } = new MessageChannel();

@@ -4,12 +4,12 @@ import { type LeasedProjectionsOptions, runProjectionsUnderLease } from './lease
 import type { ProjectorReports } from './projector-reports.ts';
 
 export interface SharedProjectorOptions extends Omit<LeasedProjectionsOptions, 'leases' | 'onPositions' | 'log'> {
-  /** The port to the leases of the node, which the main thread serves. */
+  /** The main thread serves them. */
   readonly leases: MessagePort;
   readonly reports: ProjectorReports;
 }
 
-/** Fills a shared read store, whose stores are open, while this node holds the lease, until the signal aborts. */
+/** While this node holds the lease, until the signal aborts. The stores are open. */
 export async function runSharedProjector({ leases: port, reports, ...options }: SharedProjectorOptions): Promise<void> {
   const leases = new LeasesOverPort(port);
   reports.opened(options.projections);

@@ -31,7 +31,7 @@ interface ProjectionsModule {
   readonly upcast?: Upcast;
 }
 
-/** The time limit of the thread's calls of a shared read store. */
+/** Of the thread's calls of a shared read store. */
 const writeTimeoutMs = 10_000;
 /**
  * How long a thread whose log has changed waits for its end. Mostly the main thread sees the change too, and closes this
@@ -40,7 +40,6 @@ const writeTimeoutMs = 10_000;
 const changedLogMs = 5_000;
 /** A part that does not close must not keep this thread from ending, because another one takes its place. */
 const closeMs = 5_000;
-/** How ended commands are reported to the main thread. */
 const commandBatches = { delayMs: 1_000, maxItemsAtOnce: 10_000 };
 
 const data = workerData as ProjectorThreadData;
@@ -60,7 +59,6 @@ tail.onChanged(({ lost }) => {
     }, changedLogMs)
     .unref();
 });
-/** What runs the projections, whatever the store. */
 const shared = { projections, knownTypes: Object.keys(eventCodecs), events, tail, signal: closing.signal };
 try {
   if (data.readStore.kind === 'sqlite') await fillEmbedded(data.readStore.file);
@@ -80,7 +78,7 @@ async function openEvents(from: ProjectorEvents) {
   return limited(store, serverLogLimits);
 }
 
-/** Fills an embedded read store until the thread is closed, and reports its progress to the main thread. */
+/** Until the thread is closed. Progress goes to the main thread. */
 async function fillEmbedded(file: string): Promise<void> {
   const opened = openSqliteReadStoreWriter(file, (message) => log.warn({ file }, message));
   const store = limited(opened, embeddedWriterLimits);
@@ -114,7 +112,7 @@ async function fillEmbedded(file: string): Promise<void> {
   await closed(store);
 }
 
-/** Fills a shared read store while this node holds the lease, until the thread is closed. */
+/** While this node holds the lease, until the thread is closed. */
 async function fillShared({
   url,
   urlName,
@@ -147,7 +145,7 @@ async function fillShared({
   }
 }
 
-/** Waits until something is closed, but not longer than a limit: then the end of the thread closes it. */
+/** Not longer than a limit: then the end of the thread closes it. */
 function closed(part: { close(): Promise<void> }): Promise<void> {
   return withTimeout(closeMs, part.close(), undefined);
 }

@@ -1,21 +1,21 @@
 import type { ProjectionStatus } from '#read-store/read-store.ts';
 import { clock, type Timer } from '#shared/clock.ts';
 
-/** The projections' lag that a node has recorded, by the minute, the oldest first. */
+/** As this node has recorded it, by the minute, the oldest first. */
 export interface PastLag {
   readonly times: ReadonlyArray<string>;
-  /** The highest lag of any projection that was not stopped, in positions and in ms. */
+  /** Of any projection that was not stopped, in positions and in ms. */
   readonly worstLag: ReadonlyArray<number>;
   readonly worstLagMs: ReadonlyArray<number>;
-  /** The growth of the log, in positions. */
+  /** In positions. */
   readonly growth: ReadonlyArray<number>;
 }
 
 interface LagMonitorOptions {
-  /** Reads the end of the log; null while it is not known. */
+  /** Null while it is not known. */
   readonly lastPosition: () => Promise<number | null>;
   readonly status: () => ReadonlyArray<Pick<ProjectionStatus, 'state' | 'position'>>;
-  /** The time in ms of the epoch. */
+  /** In ms of the epoch. */
   readonly now?: () => number;
 }
 
@@ -33,11 +33,11 @@ interface Minute {
 
 const sampleIntervalMs = 1_000;
 const minuteMs = 60_000;
-/** Samples kept at one second, then at one minute. */
+/** Kept at one second, then at one minute. */
 const maxSamples = 900;
 const maxMinutes = 24 * 60;
 
-/** Records the end of the log once a second, to know the age of positions. It keeps one day at most. */
+/** Records the end of the log once a second, to know the age of positions. Keeps one day at most. */
 export class LagMonitor {
   readonly #options: LagMonitorOptions;
   readonly #now: () => number;
@@ -52,7 +52,6 @@ export class LagMonitor {
     this.#now = options.now ?? clock.time;
   }
 
-  /** Starts to record, until `stop`. */
   start(): void {
     this.#timer = clock.setInterval(() => void this.look(), sampleIntervalMs);
     this.#timer.unref();
@@ -62,7 +61,7 @@ export class LagMonitor {
     if (this.#timer !== null) clock.clearInterval(this.#timer);
   }
 
-  /** Records once. Never rejects. */
+  /** Never rejects. */
   async look(): Promise<void> {
     if (this.#looking) return;
     this.#looking = true;
@@ -76,10 +75,7 @@ export class LagMonitor {
     }
   }
 
-  /**
-   * Returns for how long the log has had later events than a position, to the second.
-   * @returns 0 if it has none; null before the first record
-   */
+  /** To the second: for how long the log has had later events. 0 if it has none; null before the first record. */
   lagMs(position: number): number | null {
     const newest = this.#samples.at(-1);
     if (newest === undefined) return null;

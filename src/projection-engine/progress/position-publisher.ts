@@ -7,14 +7,10 @@ import { OutageLog } from '#shared/logging/outage-log.ts';
 
 /** Other nodes take a node for dead when it has published nothing for several of these intervals. */
 const heartbeatMs = 1000;
-/** The pause after a failure. */
 const retryDelayMs = 200;
 
 export interface PositionPublisherOptions {
-  /**
-   * Stores the positions. It is called again only after it has settled.
-   * @throws UnavailableError: then it is retried
-   */
+  /** Called again only after it has settled. @throws UnavailableError: then it is retried */
   readonly save: (positions: ProjectionPositions) => Promise<void>;
   readonly positions: () => ProjectionPositions;
   readonly log: Logger;
@@ -37,15 +33,12 @@ export class PositionPublisher {
     this.#outage = new OutageLog(options.log, 'The store in which other nodes read how far the projections are');
   }
 
-  /** Must be called when the positions may have changed. */
+  /** Call it when the positions may have changed. */
   changed(): void {
     this.#woken.abort();
   }
 
-  /**
-   * Publishes until the signal aborts, and then the last change.
-   * @throws what `save` throws other than UnavailableError
-   */
+  /** Publishes the last change after the signal has aborted. @throws what `save` throws other than UnavailableError */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.#publish(signal);

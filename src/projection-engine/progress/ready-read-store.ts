@@ -4,9 +4,8 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { ProjectionsProgress } from './projections-progress.ts';
 
 /**
- * A read store that refuses reads of a read model that has never contained the whole log. Otherwise a document that is
- * not filled yet would seem not to exist, and a valid API key would be refused. During a rebuild the old documents
- * answer.
+ * Refuses reads of a read model that has never contained the whole log. Otherwise a document that is not filled yet
+ * would seem not to exist, and a valid API key would be refused. During a rebuild the old documents answer.
  */
 export function readyOnly(documents: ReadStore, projections: ProjectionStatuses): ReadStore {
   return new ReadyReadStore(documents, projections);

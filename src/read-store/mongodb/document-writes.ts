@@ -7,18 +7,17 @@ import { allSettled } from '#shared/async/all-settled.ts';
 import { clock } from '#shared/clock.ts';
 import { type DocumentRecord, documentsName, removedAt, stateOf, whereConditions } from './stored-document.ts';
 
-/** The most writes of one call, so that each call ends well within its time limit. */
+/** So that each call ends well within its time limit. */
 const maxCallWrites = 1000;
 const maxCallBytes = 4 * 1024 * 1024;
-/** The most documents that one call deletes for good. */
 const maxForgotten = 1000;
-/** How long the store remembers that a document was removed. */
+/** How long the store remembers a removal. */
 const removalRememberedMs = 24 * 60 * 60 * 1000;
 
 type PutOrDelete = DocumentWrite & { readonly kind: 'put' | 'delete' };
 
 /**
- * Applies writes to a generation's documents, in bounded calls. After a failure the same writes may be applied again.
+ * In bounded calls. After a failure the same writes may be applied again.
  * @throws UnavailableError; Error, with nothing stored, if a removal asks for an index that was not declared
  */
 export async function applyWrites(writes: ReadonlyArray<DocumentWrite>, applying: WriteContext): Promise<void> {
@@ -37,11 +36,10 @@ export async function applyWrites(writes: ReadonlyArray<DocumentWrite>, applying
   await writeRun(run, applying);
 }
 
-/** The time between two calls of `forgetRemoved`. */
 export const forgetAfterMs = 60 * 60 * 1000;
 
 /**
- * Deletes the traces of some documents that were removed more than a day ago.
+ * Some documents that were removed more than a day ago.
  * @returns whether there may be more
  * @throws UnavailableError
  */
@@ -62,7 +60,7 @@ export async function forgetRemoved(connection: MongoDbConnection, generation: G
   return ids.length === maxForgotten;
 }
 
-/** Stores the documents that come first, which are at the beginning, before the others. */
+/** Documents that come first are at the beginning. */
 async function writeRun(run: ReadonlyArray<PutOrDelete>, applying: WriteContext): Promise<void> {
   const isFirst = (write: PutOrDelete) => write.kind === 'put' && write.isFirst === true;
   // Without new documents, one call stores them in their order.
@@ -75,7 +73,7 @@ async function writeRun(run: ReadonlyArray<PutOrDelete>, applying: WriteContext)
   );
 }
 
-/** Stores documents in bounded calls. Each document is in one call only. */
+/** In bounded calls. Each document is in one call only. */
 async function writeAny(run: ReadonlyArray<PutOrDelete>, applying: WriteContext): Promise<void> {
   const left = chunks(run);
   const writeLeft = async () => {
@@ -97,7 +95,7 @@ async function writeChunk(chunk: ReadonlyArray<PutOrDelete>, applying: WriteCont
   await merge(doubled ? [...made, ...others] : others, applying);
 }
 
-/** Whether a write makes a document that is probably not stored yet. */
+/** The document is probably not stored yet. */
 function isMade(write: PutOrDelete, { storedUpTo }: WriteContext): boolean {
   return write.kind === 'put' && write.order > storedUpTo;
 }
@@ -118,17 +116,16 @@ function* chunks(run: ReadonlyArray<PutOrDelete>): Generator<ReadonlyArray<PutOr
   if (chunk.length > 0) yield chunk;
 }
 
-/** How writes are applied. */
 interface WriteContext {
   readonly connection: MongoDbConnection;
   readonly generation: Generation;
-  /** The position up to which the generation was stored before. A document that is newer is probably not stored yet. */
+  /** Of the generation, before this commit. A newer document is probably not stored yet. */
   readonly storedUpTo: number;
-  /** Makes a call until the server answers it, while this writer holds its lease. */
+  /** Until the server answers, while this writer holds its lease. */
   readonly repeat: <Result>(call: () => Promise<Result>) => Promise<Result>;
 }
 
-/** Inserts records. Those that exist already are left unchanged. @returns false if some existed already */
+/** Existing records are left unchanged. @returns false if some existed already */
 async function insert(records: ReadonlyArray<DocumentRecord>, applying: WriteContext): Promise<boolean> {
   const operations = records.map((document) => ({ insertOne: { document } }));
   return calling(applying, async (collection) => {
@@ -142,10 +139,10 @@ async function insert(records: ReadonlyArray<DocumentRecord>, applying: WriteCon
   });
 }
 
-/** The calls at the same time for documents whose order does not matter. */
+/** For documents whose order does not matter. */
 const callsTogether = 2;
 
-/** Stores each state, unless a later one is stored. One call stores its documents one after the other. */
+/** Unless a later state is stored. One call stores its documents one after the other. */
 async function merge(records: ReadonlyArray<DocumentRecord>, applying: WriteContext): Promise<void> {
   const operations: ReadonlyArray<AnyBulkWriteOperation<DocumentRecord>> = records.map(({ _id, state }) => ({
     updateOne: { filter: { _id }, update: { $max: { state } }, upsert: true },
@@ -162,7 +159,7 @@ async function merge(records: ReadonlyArray<DocumentRecord>, applying: WriteCont
   await allSettled(Array.from({ length: callsTogether }, mergeLeft));
 }
 
-/** Calls the store on the documents of the generation. @throws UnavailableError; FencedError */
+/** @throws UnavailableError; FencedError */
 async function calling<Result>(
   { connection, generation, repeat }: WriteContext,
   work: (collection: Collection<DocumentRecord>) => Promise<Result>,
@@ -174,7 +171,7 @@ async function calling<Result>(
 const maxRemoved = 1_000;
 
 /**
- * Removes the existing documents that match a declared index and that no later event has touched, in bounded calls.
+ * Only documents that match a declared index and that no later event has touched, in bounded calls.
  * @throws UnavailableError
  */
 async function removeWhere(

@@ -3,7 +3,7 @@ import type { MongoDbConnection } from '#mongodb/mongodb-connection.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';
 import { generationPath, type ReadModelRecord, readModelsName } from './read-model-record.ts';
 
-/** The records of read models. A writer changes them with the token of its lease; older tokens are refused. */
+/** A writer changes them with the token of its lease; older tokens are refused. */
 export class FencedRecords {
   readonly #connection: MongoDbConnection;
   readonly #fence: number;
@@ -13,7 +13,7 @@ export class FencedRecords {
     this.#fence = fence;
   }
 
-  /** Creates the record of a read model, if it has none. */
+  /** Does nothing if the record exists. */
   async add(name: string): Promise<void> {
     await this.#write((records) =>
       records.updateOne(
@@ -24,21 +24,21 @@ export class FencedRecords {
     );
   }
 
-  /** Takes a record over: from now on every older token is refused. @throws FencedError */
+  /** From now on every older token is refused. @throws FencedError */
   async takeOver(name: string): Promise<ReadModelRecord<number> | null> {
     const fence = Long.fromNumber(this.#fence);
     await this.#write((records) => records.updateOne({ _id: name, fence: { $lt: fence } }, { $set: { fence } }));
     return this.read(name);
   }
 
-  /** Takes all records over. @returns those that no newer token has written */
+  /** @returns those that no newer token has written */
   async takeOverAll(): Promise<ReadonlyArray<ReadModelRecord<number>>> {
     const fence = Long.fromNumber(this.#fence);
     await this.#write((records) => records.updateMany({ fence: { $lt: fence } }, { $set: { fence } }));
     return (await this.all()).filter((record) => record.fence <= this.#fence);
   }
 
-  /** Reads a record that no newer token has written. @throws FencedError */
+  /** @throws FencedError if a newer token has written it */
   async read(name: string): Promise<ReadModelRecord<number> | null> {
     const record = await this.get(name);
     if (record !== null && record.fence > this.#fence) throw this.superseded(name);
@@ -46,8 +46,8 @@ export class FencedRecords {
   }
 
   /**
-   * Changes a record in one step, unless another node has taken it over.
-   * @param generation a generation that must still exist
+   * In one step, unless another node has taken it over.
+   * @param generation must still exist
    * @throws FencedError
    */
   async change(name: string, update: Readonly<Record<string, object>>, generation?: number): Promise<void> {
@@ -57,7 +57,7 @@ export class FencedRecords {
     if (matchedCount === 0) throw this.superseded(name);
   }
 
-  /** Removes the records of all other read models, unless another node has taken them over. */
+  /** Unless another node has taken them over. */
   async removeOthers(names: ReadonlyArray<string>): Promise<void> {
     await this.#write((records) =>
       records.deleteMany({ _id: { $nin: [...names] }, fence: { $lte: Long.fromNumber(this.#fence) } }),

@@ -23,26 +23,24 @@ import { ReadModelGenerations } from './read-model-generations.ts';
 import { type DocumentRecord, documentsName, foldedDocument } from './stored-document.ts';
 
 const defaultTimeoutMs = 10_000;
-/** The most generations that are stored at the same time. With the calls of each, FerretDB has connections for them. */
+/** With the calls of each generation, FerretDB has connections for them. */
 const commitsTogether = 6;
-/** The most ids that one call reads. */
 const maxIds = 1000;
 
 export type MongoDbReadStoreWriterOptions = MongoDbConnectionOptions & {
   /**
-   * The fencing token of the writer's lease. Each holder of the lease has a larger one. Default 0, for a single
-   * writer. When the store has seen a newer token, it refuses this writer with `FencedError`.
+   * Of the writer's lease. Each holder of the lease has a larger one. Default 0, for a single writer. When the store
+   * has seen a newer token, it refuses this writer with `FencedError`.
    */
   readonly fence?: number;
-  /** The records with the notes of the read store. Their owner closes them after the writer. */
+  /** With the notes of the read store. Their owner closes them after the writer. */
   readonly records: RecordStore;
-  /** Ends the repetition of failed calls. */
   readonly signal?: AbortSignal;
-  /** How long replaced generations stay, in milliseconds. Default 60,000. */
+  /** Default 60,000. */
   readonly keepReplacedMs?: number;
 };
 
-/** Opens the writing side of a read store on MongoDB. It connects at the first call. */
+/** It connects at the first call. */
 export function openMongoDbReadStoreWriter(options: MongoDbReadStoreWriterOptions): ReadStoreWriter & PositionsWriter {
   return new MongoDbReadStoreWriter(new MongoDbConnection({ timeoutMs: defaultTimeoutMs, ...options }), options);
 }
@@ -158,7 +156,7 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
     await applyWrites(writes, { connection: this.#connection, generation, storedUpTo, repeat });
   }
 
-  /** Forgets removals of one generation at a time, so that no commit waits for more than one. */
+  /** One generation at a time, so that no commit waits for more than one. */
   async #forgetWhenDue(commits: ReadonlyArray<GenerationCommit>): Promise<void> {
     const now = clock.now();
     for (const { generation } of commits) {

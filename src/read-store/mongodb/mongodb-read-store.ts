@@ -27,25 +27,25 @@ import { type DocumentRecord, documentsName, storedDocument, whereConditions } f
 const maxAnnouncementAgeMs = 20_000;
 /** How often a read is repeated because its generation was replaced meanwhile. */
 const maxAttempts = 5;
-/** The most documents of one read. Those of one read do not contradict each other. */
+/** Maximum documents of one read. Those of one read do not contradict each other. */
 const maxPart = 500;
 
-/** Which generation of each read model queries read, as the node that writes them has announced it. */
+/** Queries read them, as the node that writes them has announced. */
 export interface AnnouncedGenerations {
-  /** Returns the number of the current generation of a collection; undefined if it is not known. */
+  /** Undefined if it is not known. */
   readonly generationOf: (collection: string) => number | undefined;
-  /** When the announcements were read last, on this process's clock. */
+  /** On this process's clock. */
   readonly readAt: () => number;
 }
 
 export type MongoDbReadStoreOptions = MongoDbConnectionOptions & {
-  /** The records with the notes of the read store. Their owner closes them after the read store. */
+  /** With the notes of the read store. Their owner closes them after the read store. */
   readonly records: RecordStore;
   /** Default: none, so that each read asks the store which generation is current. */
   readonly announced?: AnnouncedGenerations;
 };
 
-/** Opens the reading side of a read store on MongoDB. It connects at the first call. */
+/** It connects at the first call. */
 export function openMongoDbReadStore({ records, announced, ...options }: MongoDbReadStoreOptions): ReadStore {
   return new MongoDbReadStore(new MongoDbConnection(options), new ReadStoreNotes(records), announced ?? unknown);
 }
@@ -63,7 +63,6 @@ class MongoDbReadStore implements ReadStore {
   readonly #announced: AnnouncedGenerations;
   /** The mean bytes of a list's documents, as its last page has them, so that a page reads about as many as fit. */
   readonly #documentBytes = new LRUCache<string, number>({ max: maxLists });
-  /** The last known current generations, by collection. */
   readonly #known = new Map<string, Generation>();
 
   constructor(connection: MongoDbConnection, notes: ReadStoreNotes, announced: AnnouncedGenerations) {
@@ -137,7 +136,7 @@ class MongoDbReadStore implements ReadStore {
     });
   }
 
-  /** Returns the current generation as far as it is known without a read. A generation's number only grows. */
+  /** As far as it is known without a read. A generation's number only grows. */
   #announcedOf(collection: string): Generation | null {
     const known = this.#known.get(collection);
     const announced = this.#announced.generationOf(collection);
@@ -153,10 +152,7 @@ class MongoDbReadStore implements ReadStore {
   }
 }
 
-/**
- * The filter for existing documents after a place of a list. Removed documents have no order, so the filter excludes
- * them.
- */
+/** Removed documents have no order, so the filter excludes them. */
 function afterPlace({
   after,
   newestFirst = false,
@@ -227,5 +223,5 @@ const keyOf = ({ order, id }: PageKey): PageKey => ({ order, id });
 
 /** The assumed bytes of a document of a list that was not read before: 512 of them are a page of 2 MiB. */
 const usualBytes = 4 * 1024;
-/** Maximum lists whose sizes are remembered. */
+/** Their sizes are remembered. */
 const maxLists = 1_000;

@@ -30,46 +30,41 @@ const maxLeaseTrustedMs = 10_000;
 const keepReplacedMs = 60_000;
 const namespaceNotFound = 26;
 
-/** What the writer remembers of a generation. */
 export interface GenerationProgress {
   readonly generation: Pick<Generation, 'name' | 'number'>;
-  /** The position up to which its documents are stored. */
+  /** Its documents are stored up to this position. */
   storedUpTo: number;
-  /** When its removals are forgotten next. */
   forgetAt: number;
 }
 
-/** A generation that another one has replaced, and when its documents are dropped. */
 interface ReplacedGeneration {
   readonly generation: Pick<Generation, 'name' | 'number'>;
   readonly dropAt: number;
 }
 
-/** What the generations of read models are kept with. */
 interface GenerationStores {
   readonly connection: MongoDbConnection;
   readonly notes: ReadStoreNotes;
   readonly records: FencedRecords;
-  /** Ends the repetition of failed calls. */
   readonly signal: AbortSignal | undefined;
-  /** How long replaced generations stay, in milliseconds. */
+  /** Default 60,000. */
   readonly keepReplacedMs: number | undefined;
 }
 
-/** The generations of read models, from their beginning to their drop, and how far the documents of each are stored. */
+/** From the beginning of a generation to its drop. */
 export class ReadModelGenerations {
   readonly #connection: MongoDbConnection;
   readonly #notes: ReadStoreNotes;
   readonly #records: FencedRecords;
   readonly #signal: AbortSignal | undefined;
   readonly #keepReplacedMs: number;
-  /** The existing generations, by the names of their documents. */
+  /** By the names of their documents. */
   readonly #tracking = new Map<string, GenerationProgress>();
   readonly #replaced = new Map<string, ReplacedGeneration>();
-  /** The stored checkpoints of read models whose generations this writer has not read yet. */
+  /** Of read models whose generations this writer has not read yet. */
   #inherited: Checkpoints = {};
   #opening: Promise<void> | null = null;
-  /** Records that were taken over together, until the first `generations` of each. */
+  /** Taken over together, until the first `generations` of each. */
   #takenOver: Promise<Map<string, ReadModelRecord<number>>> | null = null;
   /** When the last check found that no other node has taken over. */
   #heldAt = Number.NEGATIVE_INFINITY;
@@ -83,7 +78,7 @@ export class ReadModelGenerations {
     this.#keepReplacedMs = keptMs;
   }
 
-  /** Takes the read model over: from now on a writer with an older token is refused. @throws FencedError */
+  /** From now on a writer with an older token is refused. @throws FencedError */
   async takeOver(collection: string): Promise<CollectionGenerations> {
     const [record] = await Promise.all([this.#takeOverRecord(collection), this.open()]);
     this.#track(collection, generationsOf(record, this.#inherited[collection] ?? {}));
@@ -157,7 +152,7 @@ export class ReadModelGenerations {
     await this.#dropReplaced();
   }
 
-  /** Reads the checkpoints, after which no older writer can change them. */
+  /** After this, no older writer can change the checkpoints. */
   open(): Promise<void> {
     this.#opening ??= this.#inherit().catch((error: unknown) => {
       this.#opening = null;
@@ -166,7 +161,7 @@ export class ReadModelGenerations {
     return this.#opening;
   }
 
-  /** How far a generation is stored. @throws FencedError if the generation was dropped */
+  /** @throws FencedError if the generation was dropped */
   async progressOf(generation: Generation): Promise<GenerationProgress> {
     const known = this.#tracking.get(documentsName(generation));
     if (known !== undefined) return known;
@@ -184,7 +179,7 @@ export class ReadModelGenerations {
     this.#inherited = await this.#notes.checkpoints();
   }
 
-  /** Takes a record over. The first call takes all over together, because a takeover needs every one. */
+  /** The first call takes all over together, because a takeover needs every one. */
   async #takeOverRecord(name: string): Promise<ReadModelRecord<number> | null> {
     const all = await this.#allTakenOver();
     const record = all.get(name);
@@ -258,7 +253,7 @@ export class ReadModelGenerations {
     this.#replaced.set(documentsName(generation), { generation, dropAt: clock.now() + this.#keepReplacedMs });
   }
 
-  /** Drops a replaced generation whose time is over; one at a time, so that positions do not wait long. */
+  /** One at a time, so that positions do not wait long. */
   async #dropReplaced(): Promise<void> {
     const now = clock.now();
     const due = [...this.#replaced].find(([, { dropAt }]) => dropAt <= now);

@@ -1,7 +1,6 @@
 import type { Long } from 'mongodb';
 import type { CollectionGenerations, Generation } from '#read-store/read-store.ts';
 
-/** The collection of the read models' records. */
 export const readModelsName = 'readModelGenerations';
 
 /**
@@ -12,44 +11,39 @@ export const readModelsName = 'readModelGenerations';
 export interface ReadModelRecord<Position = Long> {
   /** The projection's name. */
   readonly _id: string;
-  /** The newest known fencing token. A writer with an older one is refused. */
+  /** The newest known one. A writer with an older one is refused. */
   readonly fence: Position;
-  /** The number of the newest generation that was begun. */
+  /** Of the newest generation that was begun. */
   readonly last: number;
-  /** The number of the generation that queries read. */
+  /** Queries read this generation. */
   readonly current: number | null;
   /** By `generationKey`. */
   readonly generations: Readonly<Record<string, GenerationRecord<Position>>>;
 }
 
-/** A generation in the record of its read model. */
 export interface GenerationRecord<Position = Long> {
   readonly version: number;
   /** JSON text. */
   readonly indexes: string;
   readonly begunAt: Position;
   readonly complete: boolean;
-  /**
-   * Whether another generation has replaced it. It gets no more events, and stays for a while, because queries of other
-   * nodes may still read it.
-   */
+  /** If true, it gets no more events, and stays for a while, because queries of other nodes may still read it. */
   readonly replaced: boolean;
 }
 
-/** The checkpoints of a read model's generations, by the generation's number. */
+/** By the generation's number. */
 export type GenerationCheckpoints = Readonly<Record<string, number>>;
 
-/** The path of a generation in its record, for filters and updates. */
 export function generationPath(number: number): string {
   return `generations.g${number}`;
 }
 
-/** Returns the generation that queries read, without its checkpoint. */
+/** Without its checkpoint. */
 export function currentGeneration(record: ReadModelRecord<number> | null): Generation | null {
   return collectionGenerations(record, {}).current;
 }
 
-/** Returns the generations of a read model: the current one, and the one that is being filled. */
+/** The current one, and the one that is being filled. */
 export function collectionGenerations(
   record: ReadModelRecord<number> | null,
   checkpoints: GenerationCheckpoints,
@@ -60,12 +54,11 @@ export function collectionGenerations(
   return { current: withoutMark(current), filling: withoutMark(filling) };
 }
 
-/** A generation, and whether another one has replaced it. */
 export interface StoredGeneration extends Generation {
   readonly replaced: boolean;
 }
 
-/** Returns all generations of a read model, in the order in which they were begun. */
+/** In the order in which they were begun. */
 export function generationsOf(
   record: ReadModelRecord<number> | null,
   checkpoints: GenerationCheckpoints,

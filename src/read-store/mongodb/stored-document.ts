@@ -11,7 +11,7 @@ import type {
 import { StoredDocument } from '#read-store/stored-document.ts';
 import { clock } from '#shared/clock.ts';
 
-/** A value of an index. An object or a list is stored as an empty object, which equals no value of a filter. */
+/** An object or a list is stored as an empty object, which equals no value of a filter. */
 type IndexedValue = string | number | boolean | null | Readonly<Record<string, never>>;
 
 /**
@@ -31,16 +31,12 @@ export interface LiveState<Position = Long> {
   // The first two members, in this order, decide which write wins.
   readonly position: Position;
   readonly order: Position;
-  /** The value of a field in the indexes. */
   readonly [indexed: `by_${string}`]: IndexedValue;
   /** JSON text, because it allows any depth and any name of a member. */
   readonly body: string;
 }
 
-/**
- * The state of a removed document. It is kept for a day, so that a late write of an older position does not bring the
- * document back.
- */
+/** Kept for a day, so that a late write of an older position does not restore the document. */
 export interface RemovedState<Position = Long> {
   readonly position: Position;
   /** Null sorts before every number. */
@@ -48,24 +44,21 @@ export interface RemovedState<Position = Long> {
   readonly removedAt: Date;
 }
 
-/** Returns the name of the collection of a generation's documents. */
 export function documentsName({ name, number }: Pick<Generation, 'name' | 'number'>): string {
   return `documents.${name}.${number}`;
 }
 
-/** Whether a collection holds the documents of a generation. */
 export function holdsDocuments(collection: string): boolean {
   return /^documents\..+\.\d+$/.test(collection);
 }
 
-/** Returns the indexes of a generation's collection. The index on all documents also finds removed ones. */
+/** The index on all documents also finds removed ones. */
 export function indexDescriptions(indexes: Indexes): IndexDescription[] {
   return [[], ...indexes].map((fields) => ({
     key: Object.fromEntries([...fields.map(fieldPath), 'state.order', '_id'].map((path) => [path, 1] as const)),
   }));
 }
 
-/** Returns the state that a write gives its document. */
 export function stateOf(
   write: DocumentWrite & { readonly kind: 'put' | 'delete' },
   fields: ReadonlyArray<string>,
@@ -81,25 +74,23 @@ export function stateOf(
   };
 }
 
-/** Returns the state of a document that the event at a position has removed. */
 export function removedAt(position: number): RemovedState {
   return { position: Long.fromNumber(position), order: null, removedAt: new Date(clock.time()) };
 }
 
-/** Returns the conditions of a `Where` for existing documents. @throws Error if no such index was declared */
+/** For existing documents. @throws Error if no such index was declared */
 export function whereConditions(indexes: Indexes, where: Where): Readonly<Record<string, unknown>> {
   const fields = declaredIndex(indexes, where);
   return Object.fromEntries(fields.map((field) => [fieldPath(field), where[field]] as const));
 }
 
-/** Returns a document in the form for folding. */
 export function foldedDocument({ state }: DocumentRecord<number>): FoldedDocument {
   if (state.order === null) return { order: 0, position: state.position, value: null, bytes: 0 };
   const { order, position, body } = state;
   return { order, position, value: JSON.parse(body), bytes: body.length };
 }
 
-/** Returns a document in the form for queries; null if it was removed. */
+/** Null if it was removed. */
 export function storedDocument<Value extends DocumentValue>({
   _id,
   state,

@@ -4,11 +4,11 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { DeferredTransaction } from './deferred-transaction.ts';
 import * as table from './document-table.ts';
 
-/** The most kilobytes of entries that are sorted in memory at a time. SQLite takes its page cache as the limit. */
+/** For the entries that are sorted in memory at a time. SQLite takes its page cache as the limit. */
 const maxSortKilobytes = 4096;
 
 /**
- * Creates the missing indexes of a filled generation, each in a transaction of its own.
+ * Each index in a transaction of its own.
  * @throws UnavailableError if there is no space, neither for the indexes nor for sorting
  */
 export function createIndexes(database: DatabaseSync, transaction: DeferredTransaction, generation: Generation): void {

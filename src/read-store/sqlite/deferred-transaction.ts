@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { guarded } from './read-store-file.ts';
 
-/** The transactions of the read store's only writer. One may stay open, so that the next work is part of it. */
+/** Of the read store's only writer. One may stay open, so that the next work is part of it. */
 export class DeferredTransaction {
   readonly #database: DatabaseSync;
   #begunAt = 0;
@@ -11,14 +11,14 @@ export class DeferredTransaction {
     this.#database = database;
   }
 
-  /** Whether earlier work is not stored yet. */
+  /** Earlier work is not stored yet. */
   get isOpen(): boolean {
     return this.#database.isTransaction;
   }
 
   /**
    * Does work in the open transaction, or in a new one.
-   * @param maxAgeMs the greatest age of the transaction at which it stays open for further work
+   * @param maxAgeMs up to this age the transaction stays open for further work
    * @throws Error if earlier work is lost too, and must be repeated from the stored checkpoints
    */
   run<Result>(work: () => Result, maxAgeMs = 0): Result {
@@ -31,7 +31,6 @@ export class DeferredTransaction {
     }
   }
 
-  /** Stores earlier work. */
   end(): void {
     guarded(() => {
       if (this.isOpen) this.#database.exec('COMMIT');

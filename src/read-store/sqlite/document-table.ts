@@ -1,19 +1,17 @@
 import { declaredIndex, indexedField, indexedFields } from '#read-store/indexable-fields.ts';
 import type { DocumentValue, Indexes, Where } from '#read-store/read-store.ts';
 
-/** A value of a column. A boolean is a blob of one byte, so that it equals no number and no text. */
+/** A boolean is a blob of one byte, so that it equals no number and no text. */
 export type ColumnValue = string | number | Uint8Array | null;
 
 const yes = new Uint8Array([1]);
 const no = new Uint8Array([0]);
 const unindexable = new Uint8Array([2]);
 
-/** Returns the name of the table of a generation's documents. */
 export function tableName(generation: number): string {
   return `documents${generation}`;
 }
 
-/** Returns the SQL that creates a generation's table. */
 export function createTable(generation: number, indexes: Indexes): string {
   // There is a column for each indexed field, in their order. A column without a type stores each value unchanged.
   // Rows are stored in the order of their creation, not of their ids.
@@ -22,19 +20,19 @@ export function createTable(generation: number, indexes: Indexes): string {
     id TEXT NOT NULL UNIQUE, ord INTEGER NOT NULL, position INTEGER NOT NULL, body TEXT NOT NULL${columns.join('')})`;
 }
 
-/** Returns the SQL that creates each missing index of a generation. */
+/** Only the missing indexes. */
 export function createIndexes(generation: number, indexes: Indexes): ReadonlyArray<string> {
   return [[], ...indexes].map((fields) => createIndex(generation, indexes, fields));
 }
 
-/** Returns the SQL that creates the index on some fields, if it does not exist. */
+/** Does nothing if the index exists. */
 export function createIndex(generation: number, indexes: Indexes, fields: ReadonlyArray<string>): string {
   const columns = columnsOf(indexes, fields);
   const name = [`${tableName(generation)}By`, ...columns].join('_');
   return `CREATE INDEX IF NOT EXISTS ${name} ON ${tableName(generation)} (${[...columns, 'ord', 'id'].join(', ')})`;
 }
 
-/** Returns the SQL that counts the different values of an index on some fields. */
+/** Different values of an index on some fields. */
 export function countValues(generation: number, indexes: Indexes, fields: ReadonlyArray<string>): string {
   const columns = columnsOf(indexes, fields);
   if (columns.length === 0) return 'SELECT 1 AS count';
@@ -42,8 +40,8 @@ export function countValues(generation: number, indexes: Indexes, fields: Readon
 }
 
 /**
- * Returns the SQL that writes a document, unless a later one is stored. Its parameters are the id, the order, the
- * position, the body and the indexed fields.
+ * Writes unless a later document is stored. The parameters are the id, the order, the position, the body and the
+ * indexed fields.
  */
 export function putDocument(generation: number, indexes: Indexes): string {
   const names = ['id', 'ord', 'position', 'body', ...columnsOf(indexes, indexedFields(indexes))];
@@ -53,9 +51,9 @@ export function putDocument(generation: number, indexes: Indexes): string {
 }
 
 /**
- * Returns the SQL that writes the position and the body of a document whose order and indexed fields are as they are
- * stored, unless a later one is stored. SQLite writes no entry of an index for it, while `putDocument` writes one in each
- * index. Its parameters are those of `putDocument`, by their numbers.
+ * Writes the position and the body of a document whose order and indexed fields are as they are stored, unless a later
+ * one is stored. SQLite writes no entry of an index for it, while `putDocument` writes one in each index. Its
+ * parameters are those of `putDocument`, by their numbers.
  */
 export function updateDocument(generation: number, indexes: Indexes): string {
   const indexed = ['ord', ...columnsOf(indexes, indexedFields(indexes))];
@@ -65,17 +63,15 @@ export function updateDocument(generation: number, indexes: Indexes): string {
     WHERE id = ?1 AND position <= ?3 AND ${isUnchanged.join(' AND ')}`;
 }
 
-/** Returns the SQL conditions of a `Where`, in the order of `whereValues`. */
+/** In the order of `whereValues`. */
 export function whereConditions(indexes: Indexes, where: Where): ReadonlyArray<string> {
   return columnsOf(indexes, declaredIndex(indexes, where)).map((name) => `${name} IS ?`);
 }
 
-/** Returns the parameters for `whereConditions`. */
 export function whereValues(indexes: Indexes, where: Where): ReadonlyArray<ColumnValue> {
   return declaredIndex(indexes, where).map((field) => columnValue(where[field]));
 }
 
-/** Returns a document's values for the columns of its indexed fields. */
 export function columnValues(fields: ReadonlyArray<string>, value: DocumentValue): ReadonlyArray<ColumnValue> {
   return fields.map((field) => columnValue(indexedField(value, field)));
 }

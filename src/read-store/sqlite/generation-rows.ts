@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { CollectionDefinition, CollectionGenerations, Generation } from '#read-store/read-store.ts';
 import { createTable, tableName } from './document-table.ts';
 
-/** The table of generations, and which of them queries read. Changes need a transaction. */
+/** Changes need a transaction. */
 export class GenerationRows {
   readonly #database: DatabaseSync;
 
@@ -10,7 +10,7 @@ export class GenerationRows {
     this.#database = database;
   }
 
-  /** Reads the generations of a collection, the oldest first. */
+  /** The oldest first. */
   of(collection: string): ReadonlyArray<Generation> {
     const rows = this.#database
       .prepare('SELECT * FROM generation WHERE collection = ? ORDER BY number')
@@ -26,7 +26,6 @@ export class GenerationRows {
     }));
   }
 
-  /** Reads the generation that queries read, and the one that is being filled next to it. */
   currentAndFilling(collection: string): CollectionGenerations {
     const row = this.#database.prepare('SELECT generation FROM collection WHERE name = ?').get(collection);
     const current = row === undefined ? null : Number(row.generation);
@@ -37,19 +36,17 @@ export class GenerationRows {
     };
   }
 
-  /** Reads the numbers of incomplete generations. */
   filling(): ReadonlySet<number> {
     const rows = this.#database.prepare('SELECT number FROM generation WHERE complete = 0').all();
     return new Set(rows.map(({ number }) => Number(number)));
   }
 
-  /** Reads the numbers of the generations of all other collections. */
   ofOthers(collections: ReadonlyArray<string>): ReadonlyArray<number> {
     const rows = this.#database.prepare('SELECT number, collection FROM generation').all();
     return rows.filter((row) => !collections.includes(String(row.collection))).map((row) => Number(row.number));
   }
 
-  /** Adds an empty generation with its table. Queries read it if the collection has no other. */
+  /** Queries read it if the collection has no other. */
   add({ name, version, indexes }: CollectionDefinition, begunAt: number): Generation {
     const { lastInsertRowid } = this.#database
       .prepare(
@@ -62,7 +59,6 @@ export class GenerationRows {
     return { name, version, indexes, number, begunAt, complete: false, checkpoint: 0 };
   }
 
-  /** Makes a generation the current one, which queries read. */
   publish({ name, number }: Generation): void {
     this.#database.prepare('UPDATE generation SET complete = 1 WHERE number = ?').run(number);
     this.#pointAt(name, number);
@@ -73,7 +69,6 @@ export class GenerationRows {
     this.#database.prepare('DELETE FROM generation WHERE number = ?').run(number);
   }
 
-  /** Removes the names of all other collections. */
   keepNames(collections: ReadonlyArray<string>): void {
     this.#database
       .prepare('DELETE FROM collection WHERE name NOT IN (SELECT value FROM json_each(?))')

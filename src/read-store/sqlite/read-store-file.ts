@@ -28,8 +28,8 @@ export class ReadStoreDamagedError extends Error {
 }
 
 /**
- * Opens the read store's file for its only writer, and creates it if it does not exist.
- * @param file its path; the folder must exist
+ * For the only writer. Creates the file if it does not exist.
+ * @param file its folder must exist
  * @throws ReadStoreDamagedError if it is corrupt, newer or no read store; UnavailableError if it cannot be opened now
  */
 export function openReadStoreFile(file: string): DatabaseSync {
@@ -50,7 +50,7 @@ export function openReadStoreFile(file: string): DatabaseSync {
   });
 }
 
-/** Renames a read store's file and the files that belong to it. @returns the new path */
+/** The file and those that belong to it. @returns the new path */
 export function setAside(file: string): string {
   const aside = `${file}.set-aside-${new Date().toISOString().replaceAll(':', '-')}`;
   for (const suffix of ['', '-wal', '-shm']) {
@@ -59,10 +59,7 @@ export function setAside(file: string): string {
   return aside;
 }
 
-/**
- * Runs work on the database, and translates SQLite's errors.
- * @throws ReadStoreDamagedError or UnavailableError in place of SQLite's errors of that meaning
- */
+/** @throws ReadStoreDamagedError or UnavailableError in place of SQLite's errors of that meaning */
 export function guarded<Result>(work: () => Result): Result {
   try {
     return work();

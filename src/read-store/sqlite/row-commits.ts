@@ -3,28 +3,26 @@ import { indexedFields } from '#read-store/indexable-fields.ts';
 import type { DocumentWrite, Generation, GenerationCommit, ReadStoreWriter, Where } from '#read-store/read-store.ts';
 import { type ColumnValue, columnValues } from './document-table.ts';
 
-/** Writes in the form of the table. They contain only texts and numbers, which are cheap to send to another thread. */
+/** Only texts and numbers, which are cheap to send to another thread. */
 export type RowWrite =
   /** The values of some rows in one list: of each row its id, order, position, body and indexed fields. */
   | { readonly kind: 'put'; readonly values: ReadonlyArray<ColumnValue> }
   | { readonly kind: 'delete'; readonly id: string; readonly position: number }
   | { readonly kind: 'delete-where'; readonly where: Where; readonly position: number };
 
-/** A commit of one generation in the form of rows. */
 export interface RowCommit {
   readonly generation: Generation;
   readonly writes: ReadonlyArray<RowWrite>;
   readonly checkpoint: number;
 }
 
-/** A stored document. */
 export interface DocumentRow {
   readonly order: number;
   readonly position: number;
   readonly body: string;
 }
 
-/** A writer of the file that takes commits as rows and returns documents as texts. */
+/** Takes commits as rows and returns documents as texts. */
 export interface RowStore extends Omit<ReadStoreWriter, 'commit' | 'read'> {
   /** @see ReadStoreWriter.read */
   read(
@@ -34,25 +32,24 @@ export interface RowStore extends Omit<ReadStoreWriter, 'commit' | 'read'> {
   ): Promise<ReadonlyMap<string, DocumentRow>>;
   /** @see ReadStoreWriter.commit */
   commit(commits: ReadonlyArray<RowCommit>, more?: boolean, read?: ReadOfLog): Promise<void>;
-  /** Does a part of the writes of the next commit. The commit must be the next call: it stores them with its own. */
+  /** For the next commit, which must be the next call: it stores this part with its own writes. */
   writePart(generation: Generation, write: RowWrite): Promise<void>;
-  /** The numbers of incomplete generations, which are being filled. */
+  /** Incomplete ones. */
   readonly filling: ReadonlySet<number>;
 }
 
 /** A write ends with the row that reaches this number of characters of JSON, so that another thread can take it in parts. */
 const maxWriteCharacters = 32 * 1024;
 
-/** The number of values of a row before its indexed fields. */
+/** Of a row, before its indexed fields. */
 const ownColumns = 4;
 const bodyColumn = 3;
 
-/** Returns the number of values of each row of a generation. */
 export function rowWidth({ indexes }: Generation): number {
   return ownColumns + indexedFields(indexes).length;
 }
 
-/** Returns the total length of the JSON texts of a commit. */
+/** Of its JSON texts. */
 export function charactersOf({ generation, writes }: RowCommit): number {
   const width = rowWidth(generation);
   let characters = 0;
@@ -63,13 +60,11 @@ export function charactersOf({ generation, writes }: RowCommit): number {
   return characters;
 }
 
-/** Returns the number of documents that a commit puts. */
 export function countPuts({ generation, writes }: RowCommit): number {
   const values = writes.reduce((sum, write) => sum + (write.kind === 'put' ? write.values.length : 0), 0);
   return values / rowWidth(generation);
 }
 
-/** Converts a commit to rows. */
 export function rowCommit({ generation, writes, checkpoint }: GenerationCommit): RowCommit {
   return { generation, checkpoint, writes: rowWrites(generation, writes) };
 }

@@ -14,19 +14,17 @@ import { countPuts, type DocumentRow, type RowStore, rowCommit } from './row-com
 import { SqliteRowStore } from './sqlite-row-store.ts';
 import { WriterThread } from './writer-thread.ts';
 
-/** The documents of a fill after which a thread writes. A smaller fill ends sooner without it. */
+/** In a fill; after them a thread writes. A smaller fill ends sooner without it. */
 const putsBeforeThread = 20_000;
 
 export interface SqliteReadStoreWriterOptions {
-  /** The number of documents of a fill after which another thread writes the file. */
   readonly putsBeforeThread?: number;
 }
 
 /**
- * Opens the read store's file as its only writer. While a large fill runs, a separate thread writes the file. A file
- * that is damaged, of another program or of a newer release is renamed and replaced by an empty one, and read models
- * are rebuilt from the log.
- * @param warn is called with a sentence for the log when that happens
+ * While a large fill runs, a separate thread writes the file. A file that is damaged, of another program or of a newer
+ * release is renamed and replaced by an empty one, and read models are rebuilt from the log.
+ * @param warn gets a sentence for the log when that happens
  * @throws UnavailableError
  */
 export function openSqliteReadStoreWriter(
@@ -53,7 +51,7 @@ class SqliteReadStoreWriter implements ReadStoreWriter {
   readonly #putsBeforeThread: number;
   #rows: RowStore;
   #isThread = false;
-  /** The number of documents that were put since the current fill began. */
+  /** Since the current fill began. */
   #puts = 0;
   /** Settles when the file has another writer. */
   #handover: Promise<void> = Promise.resolve();
@@ -128,7 +126,7 @@ class SqliteReadStoreWriter implements ReadStoreWriter {
     await this.#rows.close();
   }
 
-  /** Calls the current writer of the file. The file does not change its writer before the call is made. */
+  /** The file does not change its writer before the call is made. */
   async #use<Result>(call: (rows: RowStore) => Promise<Result>): Promise<Result> {
     let awaited: Promise<void> | null = null;
     while (awaited !== this.#handover) {
@@ -143,10 +141,7 @@ class SqliteReadStoreWriter implements ReadStoreWriter {
     await this.#handOver(() => this.#toThread());
   }
 
-  /**
-   * Changes the writer of the file. Other calls wait meanwhile. After a failure the file has no writer, and every call
-   * fails.
-   */
+  /** Other calls wait meanwhile. After a failure the file has no writer, and every call fails. */
   #handOver(change: () => Promise<void>): Promise<void> {
     this.#handover = this.#handover.then(change);
     return this.#handover;

@@ -17,15 +17,14 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import * as table from './document-table.ts';
 import { guarded, ReadStoreDamagedError } from './read-store-file.ts';
 
-/** How often the reader checks whether the open file is still the current one. The writer may have replaced it. */
+/** The writer may have replaced the open file. */
 const fileCheckIntervalMs = 1000;
 
-/** The most prepared statements for lists. The declared indexes bound their number too. */
+/** Prepared statements for lists. The declared indexes bound their number too. */
 const maxListStatements = 200;
 
 /**
- * Opens the reading side of the embedded read store. It opens the file at the first call, and again when the writer
- * has begun a new file.
+ * Opens the file at the first call, and again when the writer has begun a new file.
  * @param file the path that its writer has
  */
 export function openSqliteReadStore(file: string, options: SqliteReadStoreOptions = {}): ReadStore {
@@ -42,7 +41,7 @@ export interface SqliteReadStoreOptions {
   readonly onCommit?: (listener: () => void) => void;
 }
 
-/** The generation that queries read, as long as the store's pointer names it. */
+/** Valid as long as the store's pointer names it. */
 interface CurrentGeneration {
   readonly collection: number;
   readonly generation: number;
@@ -58,7 +57,7 @@ interface OpenFile {
   readonly current: Map<string, CurrentGeneration>;
 }
 
-/** A document next to the generation that the pointer names; `ord` is null if there is no such document. */
+/** `ord` is null if there is no such document. */
 interface FoundRow {
   readonly generation: number;
   readonly ord: number | null;
@@ -165,10 +164,7 @@ class SqliteReadStore implements ReadStore {
     return { documents, next: null };
   }
 
-  /**
-   * Finds the generation that the store's pointer names now.
-   * @throws UnavailableError if the collection has no generation
-   */
+  /** The store's pointer names it now. @throws UnavailableError if the collection has no generation */
   #findCurrent(open: OpenFile, collection: string): CurrentGeneration {
     const row = open.pointer.get(collection);
     if (row === undefined) throw new UnavailableError(`The read model ${collection} is not there yet.`);
@@ -266,7 +262,7 @@ function isMissingTable(error: unknown): boolean {
   return error instanceof Error && error.message.includes('no such table');
 }
 
-/** A document of any type. The caller knows the type. */
+/** The caller knows the type. */
 type KeptDocument = Pick<StoredDocument, 'id' | 'text'>;
 
 /**
@@ -276,7 +272,7 @@ type KeptDocument = Pick<StoredDocument, 'id' | 'text'>;
 export class DocumentCache {
   readonly #documents: LRUCache<string, KeptDocument>;
 
-  /** @param maxCharacters the most characters of JSON in the cache; the least recently used documents are evicted */
+  /** @param maxCharacters of JSON in the cache; the least recently used documents are evicted */
   constructor(maxCharacters = 16 * 1024 * 1024) {
     this.#documents = new LRUCache({ maxSize: maxCharacters, sizeCalculation: ({ text }) => text.length });
   }
@@ -285,12 +281,12 @@ export class DocumentCache {
     return this.#documents.get(keyOf(collection, id)) as StoredDocument<Value> | undefined;
   }
 
-  /** Keeps a document, unless it is larger than the cache. */
+  /** Unless the document is larger than the cache. */
   keep(collection: string, document: KeptDocument): void {
     this.#documents.set(keyOf(collection, document.id), document);
   }
 
-  /** Forgets everything: the read models have moved. */
+  /** The read models have moved. */
   clear(): void {
     if (this.#documents.size > 0) this.#documents.clear();
   }

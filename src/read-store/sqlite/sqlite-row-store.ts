@@ -15,10 +15,7 @@ import { GenerationRows } from './generation-rows.ts';
 import { guarded } from './read-store-file.ts';
 import { type DocumentRow, type RowCommit, type RowStore, type RowWrite, rowWidth } from './row-commits.ts';
 
-/**
- * The most documents that one statement of a removal deletes. It bounds the list of rows that SQLite makes for the
- * statement.
- */
+/** Maximum documents that one statement of a removal deletes, to bound the list of rows that SQLite makes for it. */
 const removalChunk = 10_000;
 
 /**
@@ -44,9 +41,9 @@ const rowsOfValue = 10;
 
 interface GenerationStatements {
   readonly width: number;
-  /** The number of documents that this process has put. */
+  /** By this process. */
   puts: number;
-  /** Whether the store has decided which indexes the fill creates early. */
+  /** The store has decided which indexes the fill creates early. */
   isIndexed: boolean;
   readonly get: StatementSync;
   readonly update: StatementSync;
@@ -54,7 +51,7 @@ interface GenerationStatements {
   readonly delete: StatementSync;
 }
 
-/** Writes the read store's file on the calling thread. */
+/** On the calling thread. */
 export class SqliteRowStore implements RowStore {
   readonly #database: DatabaseSync;
   readonly #transaction: DeferredTransaction;
@@ -62,9 +59,9 @@ export class SqliteRowStore implements RowStore {
   readonly #saveCheckpoint: StatementSync;
   readonly #putNote: StatementSync;
   readonly #statements = new Map<number, GenerationStatements>();
-  /** The numbers of incomplete generations. */
+  /** Incomplete ones. */
   #filling: ReadonlySet<number> = new Set();
-  /** The time of the last commit to a complete generation. */
+  /** Of the last commit to a complete generation. */
   #servedAt = Number.NEGATIVE_INFINITY;
 
   constructor(database: DatabaseSync) {

@@ -13,7 +13,7 @@ import { type ThreadHeap, threadError } from '#shared/memory/thread-heap.ts';
 import { ReadStoreDamagedError } from './read-store-file.ts';
 import { charactersOf, type RowCommit, type RowStore } from './row-commits.ts';
 
-/** The most characters of JSON in calls to the thread that no caller waits for. A single call may have more. */
+/** Of JSON, in calls to the thread that no caller waits for. A single call may have more. */
 const maxPostponedCharacters = 4 * 1024 * 1024;
 /** A commit comes in parts of a few megabytes. The thread's garbage is the messages that it receives. */
 const heap: ThreadHeap = {
@@ -63,11 +63,7 @@ export class WriterThread implements RowStore {
     });
   }
 
-  /**
-   * Starts the thread on a file that no other writer has open.
-   * @param filling the generations that are being filled
-   * @throws Error if the thread cannot open the file
-   */
+  /** No other writer may have the file open. @throws Error if the thread cannot open the file */
   static async start(file: string, filling: ReadonlySet<number>): Promise<WriterThread> {
     const thread = new WriterThread(file, filling);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -144,7 +140,7 @@ export class WriterThread implements RowStore {
     return this.#postpone('saveStatus', [statuses], 0);
   }
 
-  /** Stores all postponed commits, and ends the thread. */
+  /** Stores all postponed commits. */
   async close(): Promise<void> {
     const failed = this.#failure;
     if (failed === null) await this.#call('close', []).finally(() => this.#exited);
@@ -161,7 +157,7 @@ export class WriterThread implements RowStore {
     return this.#postpone('commit', [[{ generation, writes: [], checkpoint }], more, read], charactersOf(commit));
   }
 
-  /** Sends a call that no caller waits for. It waits only while too much is on its way to the thread. */
+  /** No caller waits for it. It waits only while too much is on its way to the thread. */
   async #postpone(call: WriterCall, parameters: ReadonlyArray<unknown>, characters: number): Promise<void> {
     const done = this.#call<void>(call, parameters, true).catch((error: unknown) => {
       this.#failure ??= new Error('The read store has lost commits that were put off.', { cause: error });
@@ -206,7 +202,7 @@ export class WriterThread implements RowStore {
     pending?.resolve(message.result);
   }
 
-  /** Gives the thread time for its next answer, if it owes one. */
+  /** For its next answer, if it owes one. */
   #watchSilence(): void {
     clock.clearTimeout(this.#silence);
     this.#silence = null;
@@ -237,27 +233,23 @@ function errorOf({ kind, message }: WriterFailure): Error {
   }
 }
 
-/** The calls that the writer thread accepts. */
 export type WriterCall = Exclude<keyof RowStore, 'filling'>;
 
-/** A message to the writer thread. The thread executes them in order. */
+/** The thread executes messages in order. */
 export interface ToWriter {
   readonly request: number;
   readonly call: WriterCall;
   readonly parameters: ReadonlyArray<unknown>;
-  /** Whether no caller waits for it. If such a call fails, all later calls are refused. */
+  /** No caller waits for it. If such a call fails, all later calls are refused. */
   readonly postponed: boolean;
 }
 
-/** Why a call failed. */
 export interface WriterFailure {
   readonly kind: 'unavailable' | 'damaged' | 'other';
   readonly message: string;
 }
 
-/** A message from the writer thread. */
 export type FromWriter =
-  /** The file is open. */
   | { readonly kind: 'opened' }
   | {
       readonly kind: 'done';

@@ -1,7 +1,7 @@
 import type { UnavailableCause } from '#shared/availability/availability.ts';
 import { PermanentlyUnavailableError, UnavailableError } from '#shared/errors/unavailable-error.ts';
 
-/** A gRPC call's failure from the stubs. */
+/** Of gRPC, from the stubs. */
 export interface CallFailure {
   /** The status (https://grpc.io/docs/guides/status-codes/); undefined when there was no call. */
   readonly code: number | undefined;
@@ -10,24 +10,20 @@ export interface CallFailure {
   readonly detail: string;
 }
 
-/** No answer came in time. */
 export class TimedOutError extends Error {
   override readonly name = 'TimedOutError';
-  /** The gRPC status of a deadline exceeded, which it is treated as. */
   readonly code = 4;
 
-  /** @param waitedMs the length of the wait */
   constructor(waitedMs: number) {
     super(`No answer within ${waitedMs} ms`);
   }
 }
 
-/** The stream of a call was deleted for good (tombstoned): nothing can be read from it, or appended to it. */
+/** The stream of a call was deleted permanently (tombstoned): nothing can be read from it, or appended to it. */
 export class StreamClosedError extends Error {
   override readonly name = 'StreamClosedError';
 }
 
-/** Returns the error of calls after the event store was closed. */
 export function closedError(): UnavailableError {
   return new UnavailableError('The event store is closed.');
 }
@@ -48,7 +44,6 @@ const internal = 13;
 const unavailable = 14;
 const unauthenticated = 16;
 
-/** Reads the failure from the error of a call. */
 export function callFailure(error: unknown): CallFailure {
   if (!(error instanceof Error)) return { code: undefined, exception: undefined, detail: String(error) };
   const code = 'code' in error && typeof error.code === 'number' ? error.code : undefined;
@@ -56,7 +51,6 @@ export function callFailure(error: unknown): CallFailure {
   return { code, exception: trailerOf(error, 'exception'), detail };
 }
 
-/** A trailer of a failed call; undefined if it is missing. */
 export function trailerOf(error: unknown, name: string): string | undefined {
   if (!(error instanceof Error) || !('metadata' in error) || !isTrailers(error.metadata)) return undefined;
   return error.metadata.getMap()[name]?.toString();
@@ -97,14 +91,14 @@ export function isNotLeader({ exception }: CallFailure): boolean {
   return exception === 'not-leader';
 }
 
-/** Returns where a node that is not the leader says that it is, as `host:port`; null if it does not say it. */
+/** As `host:port`; null if the node does not name the leader. */
 export function leaderIn(error: unknown): string | null {
   const host = trailerOf(error, 'leader-endpoint-host');
   const port = trailerOf(error, 'leader-endpoint-port');
   return host === undefined || port === undefined ? null : `${host}:${port}`;
 }
 
-/** The stream was closed for good (tombstoned), or deleted while the call was for an existing stream. */
+/** The stream was closed permanently (tombstoned), or deleted while the call was for an existing stream. */
 export function isDeleted({ exception }: CallFailure): boolean {
   return exception === 'stream-deleted';
 }
@@ -123,7 +117,7 @@ function isTrailers(value: unknown): value is Trailers {
   return typeof value === 'object' && value !== null && 'getMap' in value;
 }
 
-/** Whether the server itself has answered, and answers this user. */
+/** The server itself has answered, and answers this user. */
 export function isOfServer(failure: CallFailure): boolean {
   const { code, exception, detail } = failure;
   if (isLoginRefusal(failure) || isAccessRefusal(failure)) return false;
@@ -132,7 +126,7 @@ export function isOfServer(failure: CallFailure): boolean {
   return ![undefined, cancelled, deadlineExceeded, internal, unavailable].includes(code) && code !== aborted;
 }
 
-/** Reads the reason of a failed call from the failure and its causes. */
+/** From the failure and its causes. */
 export function causeOf(error: unknown): UnavailableCause {
   const text = textOf(error);
   const known = knownCauses.find(({ pattern }) => pattern.test(text));
@@ -162,7 +156,7 @@ function detailOf(failure: CallFailure): string {
 
 const silence = 'it does not answer in time';
 
-/** The cause of an outage whose server is reached and says nothing. */
+/** The server is reached and says nothing. */
 export const silentServer: UnavailableCause = { detail: silence, isPermanent: false };
 
 /** Nothing has answered the call, and the connection was refused or is broken. */
@@ -180,7 +174,7 @@ function isTooBusy(detail: string): boolean {
   return /Server Is Too Busy/i.test(detail);
 }
 
-/** The text of an error and of what caused it. */
+/** Of the error and of what caused it. */
 function textOf(error: unknown): string {
   const texts: string[] = [];
   let current: unknown = error;
@@ -227,7 +221,7 @@ const knownCauses: ReadonlyArray<{ readonly pattern: RegExp; readonly cause: Una
 ];
 
 /**
- * Returns the error that callers get for a failed call: its cause, without addresses and secrets.
+ * With the cause, without addresses and secrets.
  * @param what the middle of "The event store … : it does not answer in time."
  * @param failure a call's failure or its cause; an UnavailableError is returned unchanged
  */
@@ -236,7 +230,7 @@ export function unavailableError(what: string, failure: unknown): UnavailableErr
   return errorOf(what, isCause(failure) ? failure : causeOf(failure), false);
 }
 
-/** Returns the error that callers get during an outage. The line of the outage names its cause already. */
+/** For callers during an outage. The line of the outage names its cause already. */
 export function outageError(what: string, cause: UnavailableCause): UnavailableError {
   return errorOf(what, cause, true);
 }

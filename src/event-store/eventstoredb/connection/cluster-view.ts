@@ -11,7 +11,7 @@ import type { ServerSettings } from './server-settings.ts';
 
 export interface AskedCluster {
   readonly settings: ServerSettings;
-  /** A read that only the leader answers. */
+  /** Only the leader answers it. */
   readonly question: ReadReq;
 }
 
@@ -36,7 +36,7 @@ export async function explainByCluster(
   return isUnanswered(callFailure(failure)) ? silentServer : null;
 }
 
-/** Whether the service reaches the leader: under its address in the URL, or under one that it advertises. */
+/** The service reaches the leader under its address in the URL, or under one that it advertises. */
 async function isAnyReached(
   views: ReadonlyArray<NodeView>,
   advertised: ReadonlyArray<string>,
@@ -67,10 +67,9 @@ function unreachableLeader(address: string): UnavailableCause {
   };
 }
 
-/** What a node of the URL knows. */
 interface NodeView {
   readonly members: ReadonlyArray<MemberInfo>;
-  /** Whether it knows that it is not the leader. */
+  /** It knows that it is not the leader. */
   readonly isFollower: boolean;
 }
 
@@ -90,7 +89,7 @@ async function follows(seed: string, { settings, question }: AskedCluster, answe
   return failure !== null && isOfFollower(callFailure(failure));
 }
 
-/** Returns the members that a node knows; null if it does not answer. A node without a leader answers too. */
+/** As the node knows them; null if it does not answer. A node without a leader answers too. */
 function membersBy(
   address: string,
   { credentials, channelOptions }: ServerSettings,
@@ -118,7 +117,7 @@ function addressesOf(members: ReadonlyArray<MemberInfo>): ReadonlyArray<string> 
   return [...new Set(addresses)];
 }
 
-/** Whether something accepts a connection at `host:port`. */
+/** `host:port` */
 function accepts(address: string, withinMs: number): Promise<boolean> {
   const colon = address.lastIndexOf(':');
   return new Promise((resolve) => {

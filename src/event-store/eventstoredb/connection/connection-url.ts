@@ -49,7 +49,7 @@ export function connectionUrl(url: string): string {
 const notEncoded =
   'The user and the password in the event store URL must be percent-encoded: % is %25, @ is %40, : is %3A, ? is %3F.';
 
-/** Whether user and password are read as they are meant. */
+/** User and password are read as they are meant. */
 function isEncoded(credentials: string | null): boolean {
   const [user = '', password = '', ...more] = credentials?.split(':') ?? [];
   if (more.length > 0 || user.includes('@') || password.includes('@')) return false;
@@ -66,7 +66,7 @@ function partsOf(authority: string): { readonly credentials: string | null; read
   return { credentials: at < 0 ? null : authority.slice(0, at), hosts: authority.slice(at + 1) };
 }
 
-/** Returns the user and password in a URL of `connectionUrl`; null without them. */
+/** Null without user and password. */
 export function credentialsOf(url: string): { readonly user: string; readonly password: string } | null {
   const { credentials } = partsOf(authorityOf(url));
   if (credentials === null) return null;
@@ -74,7 +74,7 @@ export function credentialsOf(url: string): { readonly user: string; readonly pa
   return { user, password };
 }
 
-/** Returns the hosts of a URL of `connectionUrl`, as `host:port`. */
+/** As `host:port`. */
 export function seedsOf(url: string): ReadonlyArray<string> {
   const { hosts } = partsOf(authorityOf(url));
   return hosts.split(',').map((host) => (host.includes(':') ? host : `${host}:${defaultPort}`));

@@ -7,11 +7,10 @@ import type { ServerSettings } from './server-settings.ts';
 
 export interface ConnectionOptions {
   readonly settings: ServerSettings;
-  /** A small read that only the leader answers. */
+  /** Only the leader answers it. */
   readonly question: ReadReq;
-  /** Called whenever a node has answered. */
   readonly onAnswer: () => void;
-  /** Called whenever a call ended without an answer. */
+  /** A call ended without an answer. */
   readonly onFailure: () => void;
 }
 
@@ -37,7 +36,7 @@ export class Connection {
   #isFirst = true;
   #finding: Promise<NodeLink> | null = null;
   #link: NodeLink | null = null;
-  /** The replaced links that may have open calls, with the time of their replacement on the clock of `performance.now()`. */
+  /** They may have open calls. With the time of their replacement on the clock of `performance.now()`. */
   readonly #replaced = new Map<NodeLink, number>();
 
   constructor(options: ConnectionOptions) {
@@ -51,24 +50,18 @@ export class Connection {
     this.#search = new LeaderSearch({ settings, question, linkTo });
   }
 
-  /**
-   * Appends once.
-   * @throws the call's failure, or TimedOutError: either way it may have been stored
-   */
+  /** @throws the call's failure, or TimedOutError: either way it may have been stored */
   append(requests: ReadonlyArray<AppendReq>, deadlineMs: number): Promise<AppendResp> {
     return this.#call(deadlineMs, (link, deadline) => link.append(requests, deadline));
   }
 
-  /**
-   * Deletes a stream, once.
-   * @throws the call's failure, or TimedOutError: either way it may be deleted
-   */
+  /** @throws the call's failure, or TimedOutError: either way it may be deleted */
   delete(request: DeleteReq, deadlineMs: number): Promise<void> {
     return this.#call(deadlineMs, (link, deadline) => link.delete(request, deadline));
   }
 
   /**
-   * Begins a read, which fails at its deadline. Destroy it when it is not needed any more.
+   * Destroy the read when it is not needed any more.
    * @param deadlineMs the time until its last answer; null for a subscription
    * @param startMs the time until the call is sent
    * @throws TimedOutError, or the failure of the search for the leader
@@ -79,10 +72,7 @@ export class Connection {
     return link.read(request, deadline);
   }
 
-  /**
-   * Asks the leader whether it answers. If the link is silent, the leader may be found elsewhere.
-   * @throws the call's failure
-   */
+  /** If the link is silent, the leader may be found elsewhere. @throws the call's failure */
   async probe(deadlineMs: number): Promise<void> {
     const deadline = new Date(Date.now() + deadlineMs);
     if (this.#isSilent(this.#link)) this.#find().catch(() => {});
@@ -93,7 +83,7 @@ export class Connection {
   }
 
   /**
-   * Calls a listener when further calls go over a new link: to another node, or to the same one after a failure.
+   * Called when further calls go over a new link: to another node, or to the same one after a failure.
    * @returns a function that removes the listener
    */
   onMove(listener: () => void): () => void {
@@ -101,7 +91,6 @@ export class Connection {
     return () => this.#moveListeners.delete(listener);
   }
 
-  /** Ends every call and leaves nothing open. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#search.close();
@@ -174,7 +163,7 @@ export class Connection {
   }
 }
 
-/** Cancels a call and ignores further answers. */
+/** Ignores further answers. */
 export function endCall(call: ReadCall): void {
   call.on('error', () => {});
   call.cancel();

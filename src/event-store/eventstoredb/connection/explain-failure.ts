@@ -4,11 +4,11 @@ import { callFailure, causeOf, isAccessRefusal, isLoginRefusal } from './call-fa
 import { type AskedCluster, explainByCluster } from './cluster-view.ts';
 import type { ServerSettings } from './server-settings.ts';
 
-/** How long a server has for its part of an explanation. */
+/** For a server's part of an explanation. */
 const answerMs = 500;
 
 /**
- * Finds out why a call failed. The failure alone does not show whether the cluster has a leader; the gossip of its nodes does.
+ * The failure alone does not show whether the cluster has a leader; the gossip of its nodes does.
  * @param missingRight what the user may not do if the server denies access
  */
 export async function explainFailure(
@@ -42,7 +42,7 @@ const speaksTls: UnavailableCause = {
 };
 
 /**
- * Whether the URL has `tls=false` and a server requires TLS. Such a server closes a plain connection, which looks like a
+ * The URL has `tls=false`, and a server requires TLS. Such a server closes a plain connection, which looks like a
  * server that is down.
  */
 async function requiresTls({ isSecure, seeds }: ServerSettings): Promise<boolean> {

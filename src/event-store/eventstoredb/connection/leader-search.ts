@@ -13,7 +13,6 @@ import {
 import type { NodeLink } from './node-link.ts';
 import type { ServerSettings } from './server-settings.ts';
 
-/** How long a question waits for its answer. */
 const questionMs = 5_000;
 
 /** After this many silent questions in a row a node gets a new link: the connection of the old one may be dead. */
@@ -28,10 +27,10 @@ interface Candidate {
   silentQuestions: number;
 }
 
-/** A running search, or one that has found a link which nobody has taken yet. */
+/** Running, or with a found link that nobody has taken yet. */
 interface Round {
   readonly found: Promise<NodeLink>;
-  /** Why each node did not answer as the leader, by address. */
+  /** By address: why the node did not answer as the leader. */
   readonly failures: ReadonlyMap<string, unknown>;
   readonly over: AbortController;
 }
@@ -39,7 +38,7 @@ interface Round {
 export interface LeaderSearchOptions {
   readonly settings: ServerSettings;
   readonly linkTo: (address: string) => NodeLink;
-  /** A read that only the leader answers. */
+  /** Only the leader answers it. */
   readonly question: ReadReq;
 }
 
@@ -60,8 +59,8 @@ export class LeaderSearch {
   }
 
   /**
-   * Returns the link that the leader has answered on. After the time limit the search continues for the next caller,
-   * because a slow leader may need longer for its answer, and one may be elected.
+   * After the time limit the search continues for the next caller, because a slow leader may need longer for its
+   * answer, and one may be elected.
    * @throws why no node has answered as the leader so far
    */
   async find(): Promise<NodeLink> {
@@ -74,7 +73,7 @@ export class LeaderSearch {
     return link;
   }
 
-  /** Ends a search whose result nobody needs. */
+  /** Nobody needs its result. */
   stop(): void {
     this.#round?.over.abort();
     this.#round = null;
@@ -86,7 +85,7 @@ export class LeaderSearch {
     this.stop();
   }
 
-  /** Asks all nodes until one answers, or until it is clear that none will. */
+  /** Ends when one node answers, or when it is clear that none will. */
   #begin(): Round {
     const { seeds, isCluster, discoveryIntervalMs } = this.#options.settings;
     const over = new AbortController();
@@ -168,7 +167,7 @@ export class LeaderSearch {
   }
 }
 
-/** Returns the pause between two questions to the same node. */
+/** Between two questions to the same node. */
 export function pauseMs(searchedForMs: number, discoveryIntervalMs: number): number {
   return searchedForMs < hastyMs ? discoveryIntervalMs : Math.max(discoveryIntervalMs, slowPauseMs);
 }

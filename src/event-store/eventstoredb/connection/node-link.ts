@@ -4,22 +4,21 @@ import { type ServiceError, type StatusObject, status } from '@grpc/grpc-js';
 import { callFailure, isOfServer, isSilence, isUnusable } from './call-failure.ts';
 import type { ServerSettings } from './server-settings.ts';
 
-/** A running read: an object-mode stream of answers. */
+/** An object-mode stream of answers. */
 export type ReadCall = ReturnType<StreamsClient['read']>;
 
 interface Cancellable {
   cancel(): void;
 }
 
-/** Hears of the calls of a link. */
 export interface LinkListener {
-  /** The node has answered, even if it refused. */
+  /** Also for a refusal. */
   readonly answered: (link: NodeLink) => void;
   /** A call ended without an answer. */
   readonly failed: (link: NodeLink, error: unknown) => void;
 }
 
-/** The calls to one node over one connection, which is made at the first call. */
+/** One connection, which is made at the first call. */
 export class NodeLink {
   /** `host:port` */
   readonly address: string;
@@ -81,7 +80,7 @@ export class NodeLink {
     return call;
   }
 
-  /** Waits for the first answer to a read. @returns why there is none; null if there is one */
+  /** Waits for the first answer only. @returns why there is none; null if there is one */
   ask(request: ReadReq, deadline: Date): Promise<Error | null> {
     const { promise, resolve } = Promise.withResolvers<Error | null>();
     const call = this.read(request, deadline);
@@ -90,12 +89,12 @@ export class NodeLink {
     return promise.finally(() => call.cancel());
   }
 
-  /** Refuses new calls. Open calls continue. */
+  /** Open calls continue. */
   close(): void {
     this.#stubs.close();
   }
 
-  /** Ends every call and subscription: each fails as cancelled. */
+  /** Each call and subscription fails as cancelled. */
   cut(): void {
     for (const call of [...this.#calls, ...this.#subscriptions]) call.cancel();
   }

@@ -21,20 +21,16 @@ import { type Connection, endCall } from './connection.ts';
 import type { ReadCall } from './node-link.ts';
 
 export interface ReadsOptions {
-  /** The time limit of one attempt. */
   readonly attemptMs: number;
-  /** The time limit of a read with all its attempts. */
+  /** Of a read with all its attempts. */
   readonly deadlineMs: number;
-  /** Whether reads are retried while the server is known to be unavailable. */
+  /** Retries while the server is known to be unavailable. */
   readonly retriesWhenUnavailable: boolean;
-  /** Finds out why the server refuses a read. */
   readonly explain: (refusal: unknown) => Promise<UnavailableCause>;
 }
 
-/** The answers of one call. */
 export interface ReadAnswers {
   readonly answers: ReadonlyArray<ReadResp>;
-  /** False if the call ended early, so that there may be more. */
   readonly isWhole: boolean;
 }
 
@@ -45,7 +41,7 @@ export class InvalidPositionError extends UnavailableError {
   }
 }
 
-/** Reads that end. */
+/** For reads that end. */
 export class Reads {
   readonly #connection: Connection;
   readonly #availability: Availability;
@@ -59,9 +55,8 @@ export class Reads {
   }
 
   /**
-   * Returns all answers of a read. It is retried until its deadline, because reading twice does no harm.
+   * The read is retried until its deadline, because reading twice does no harm.
    * @param maxBytes the bytes of events after which it does not wait for more; it returns at least two events
-   * @param attemptMs the time limit of one attempt
    * @throws UnavailableError; StreamClosedError; InvalidPositionError
    */
   async answers(
@@ -87,8 +82,8 @@ export class Reads {
   }
 
   /**
-   * Returns the answers of one call, which runs while the server is available, because it may have to skip many events
-   * of other applications. If the call fails, earlier answers are kept.
+   * Of one call, which runs while the server is available, because it may have to skip many events of other
+   * applications. If the call fails, earlier answers are kept.
    * @param maxBytes as for `answers`
    * @throws UnavailableError if there are no answers; InvalidPositionError
    */
@@ -103,7 +98,7 @@ export class Reads {
     }
   }
 
-  /** Refuses further reads; running ones end with the connection. */
+  /** Running reads end with the connection. */
   close(): void {
     this.#closed.abort();
   }
@@ -120,7 +115,7 @@ export class Reads {
     if (this.#closed.signal.aborted) throw closedError();
     const { cause } = this.#availability;
     if (cause === null || this.#options.retriesWhenUnavailable) return;
-    // A caller that retries at once must not block the answer of a probe.
+    // A caller that retries immediately must not block the answer of a probe.
     await nextTurn();
     throw outageError('cannot be read', cause);
   }
@@ -137,24 +132,20 @@ export class Reads {
   }
 }
 
-/** Whether a retry does not help. */
+/** A retry does not help. */
 function isFinal(error: unknown): boolean {
   if (error instanceof UnavailableError) return true;
   return isRefusal(callFailure(error));
 }
 
-/** The time limits of reads. */
 export interface ReadLimits {
   readonly maxBytes: number;
   readonly deadlineMs: number;
-  /** Whether to return the answers before a failure instead of the failure. */
+  /** Returns the answers before a failure instead of the failure. */
   readonly keepsPart: boolean;
 }
 
-/**
- * Makes one call.
- * @throws its failure, or TimedOutError
- */
+/** @throws the call's failure, or TimedOutError */
 export async function readOnce(connection: Connection, request: ReadReq, limits: ReadLimits): Promise<ReadAnswers> {
   const { deadlineMs } = limits;
   const end = Date.now() + deadlineMs;
@@ -168,7 +159,6 @@ export async function readOnce(connection: Connection, request: ReadReq, limits:
   ).finally(() => endCall(call));
 }
 
-/** Collects the answers of a call. */
 class AnswersOfCall {
   readonly finished: Promise<ReadAnswers>;
 

@@ -3,38 +3,36 @@ import { type ChannelCredentials, type ChannelOptions, credentials, Metadata } f
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { connectionUrl, credentialsOf, seedsOf } from './connection-url.ts';
 
-/** What every call to a server needs. */
 export interface ServerSettings {
-  /** The addresses in the URL, as `host:port`. */
+  /** From the URL, as `host:port`. */
   readonly seeds: ReadonlyArray<string>;
-  /** Whether there are several nodes, one of which is the leader. */
+  /** One of several nodes is the leader. */
   readonly isCluster: boolean;
   readonly hasUser: boolean;
-  /** Whether connections are encrypted. */
   readonly isSecure: boolean;
   readonly credentials: ChannelCredentials;
   readonly channelOptions: ChannelOptions;
-  /** The headers of every call. */
+  /** Of every call. */
   readonly metadata: Metadata;
-  /** The pause between two probes of the same node in a search for the leader. */
+  /** Between two probes of the same node in a search for the leader. */
   readonly discoveryIntervalMs: number;
-  /** How long a search for the leader lasts. */
+  /** Of a search for the leader. */
   readonly gossipTimeoutMs: number;
 }
 
 /** A server stores events of up to 16 MiB that come from elsewhere, for example from its own projections. */
 const maxMessageBytes = 17 * 1024 * 1024;
 
-/** The pause before a refused connection is tried again. */
+/** Before a refused connection is tried again. */
 const reconnectMs = 200;
 
-/** The shortest pause between two questions to a node: a search must not fill a core. */
+/** Between two questions to a node: a search must not fill a core. */
 const minDiscoveryMs = 20;
 
-/** The longest time of a timer. A longer one ends immediately. */
+/** Of a timer. A longer one ends immediately. */
 const maxTimerMs = 2 ** 31 - 1;
 
-/** @param url see `connectionUrl`; @throws StartupError */
+/** @param url see `connectionUrl` @throws StartupError */
 export function serverSettings(url: string): ServerSettings {
   const checked = connectionUrl(url);
   const options = new Map(
@@ -90,7 +88,7 @@ function flat(name: string): string {
   return name.toLowerCase().replace(/[_-]/g, '');
 }
 
-/** The value in a URL, or as it is where it is not percent-encoded. */
+/** As it is where the value is not percent-encoded. */
 function decoded(value: string): string {
   try {
     return decodeURIComponent(value);

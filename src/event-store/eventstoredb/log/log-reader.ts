@@ -20,10 +20,10 @@ import { clock } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { ForeignStretch } from './wake-ups.ts';
 
-/** Maximum events in one answer to a search for the end. */
+/** In one answer to a search for the end. */
 const searchedEvents = 2_000;
 
-/** The bytes of events in a page; the last event may exceed them. */
+/** The last event may exceed them. */
 const pageBytes = 4 * 1024 * 1024;
 
 /**
@@ -34,7 +34,7 @@ const shortestPageMs = 15_000;
 const shortestSearchMs = 3_000;
 const longestPageMs = 600_000;
 
-/** How long callers share a read: longer than one takes that keeps its own limits. */
+/** Callers share a read this long: longer than one takes that keeps its own limits. */
 const sharedMs = longestPageMs + 60_000;
 
 /**
@@ -43,7 +43,7 @@ const sharedMs = longestPageMs + 60_000;
  */
 const longestGatherMs = 10;
 
-/** The pauses between reads while announced events are missing. */
+/** Between reads while announced events are missing. */
 const missingLimits = { firstMs: 20, maxMs: 500 };
 
 /** If announced events are missing for longer, the log may not have them. */
@@ -58,41 +58,38 @@ export interface LogReaderOptions {
   readonly reads: Reads;
   readonly names: StreamNames;
   readonly upcast: Upcast;
-  /** Where this reader announces what it finds, and its doubts. */
+  /** This reader announces there what it finds, and its doubts. */
   readonly changes: ChangeListener;
 }
 
-/** Reads the log in pages that the server filters, for the tail of this thread. */
+/** In pages that the server filters, for the tail of this thread. */
 export class LogReader {
   readonly #options: LogReaderOptions;
-  /** The running reads, by the position after which the page begins. Followers that are behind together share them. */
+  /** By the position after which the page begins. Followers that are behind together share them. */
   readonly #underWay = new Map<number, SharedRead<LogPage>>();
   readonly #closed = new AbortController();
-  /** The newest known part of the log without events of ours. */
+  /** The newest known part. */
   #foreign = noStretch;
   #doubts = 0;
   #askedAt = 0;
-  /** Whether the last event was searched from the end of the log. From then on it is read forwards. */
+  /** From the end of the log. From then on the last event is read forwards. */
   #hasSearched = false;
-  /** The running search. Callers share it, because it may take longer than a caller waits. */
+  /** Callers share it, because it may take longer than a caller waits. */
   #searching: SharedRead<void> | null = null;
-  /** The current timeout of this search. */
+  /** The current timeout. */
   #searchMs = shortestSearchMs;
-  /** The wait for events that are announced, and that the answering node does not show yet. */
+  /** Announced events that the answering node does not show yet. */
   #missing: MissingEvents | null = null;
-  /** The current timeout of a page. */
+  /** The current timeout. */
   #pageMs = shortestPageMs;
-  /** The time until which the next read waits, on this process's clock. */
+  /** On this process's clock. */
   #gatherUntil = 0;
 
   constructor(options: LogReaderOptions) {
     this.#options = options;
   }
 
-  /**
-   * Reads the page after a position. Callers at the same time share a read.
-   * @throws UnavailableError
-   */
+  /** Callers at the same time share a read. @throws UnavailableError */
   readPage({ after, maxEvents }: LogPageRequest): Promise<LogPage> {
     const running = this.#underWay.get(after);
     if (running?.isYoung) return running.answer;
@@ -105,15 +102,12 @@ export class LogReader {
     return reading.answer;
   }
 
-  /**
-   * Reads the page after a position for one caller. No earlier answer has a part in it.
-   * @throws UnavailableError
-   */
+  /** For one caller. No earlier answer has a part in it. @throws UnavailableError */
   async readFresh({ after, maxEvents }: LogPageRequest): Promise<LogPage> {
     return this.#pageOf(after, await this.#eventsAfter(after, after, maxEvents));
   }
 
-  /** Reports that the log may not have what was read from it. */
+  /** The log may not have what was read from it. */
   doubt(): void {
     this.#doubts += 1;
     // The next callers share no read that began before.
@@ -122,20 +116,15 @@ export class LogReader {
     this.#options.changes.notifyDoubt();
   }
 
-  /** Reports a part of the log without events of ours. */
   passForeign(stretch: ForeignStretch): void {
     this.#foreign = stretch;
   }
 
-  /** When the last search for the end has ended, on this process's clock. */
   get askedAt(): number {
     return this.#askedAt;
   }
 
-  /**
-   * The position of our last event; 0 without one.
-   * @throws UnavailableError
-   */
+  /** Of our last event; 0 without one. @throws UnavailableError */
   async lastPosition(): Promise<number> {
     try {
       return await this.#findEnd();
@@ -144,7 +133,6 @@ export class LogReader {
     }
   }
 
-  /** Ends every wait. */
   close(): void {
     this.#closed.abort();
   }
@@ -200,8 +188,8 @@ export class LogReader {
   }
 
   /**
-   * Searches our last event from the end of the log, once. Many events of other applications may be after it, and the reads
-   * that follow need not scan them.
+   * From the end of the log, once. Many events of other applications may be after it, and the reads that follow need
+   * not scan them.
    */
   async #searchEnd(): Promise<void> {
     const { reads, names, changes } = this.#options;
@@ -221,7 +209,7 @@ export class LogReader {
     throw error;
   }
 
-  /** Reads a page of our events after a position, in one call. */
+  /** In one call. */
   async #eventsAfter(after: number, start: number, maxEvents: number): Promise<EventsAfter> {
     const reading = this.#options.reads.page(this.#requestFrom(start, maxEvents), pageBytes, this.#pageMs);
     const { answers, isWhole } = await reading.catch((error: unknown) => {
@@ -279,14 +267,14 @@ export class LogReader {
     this.#pageMs = Math.min(this.#pageMs * 2, longestPageMs);
   }
 
-  /** The error of a page that ended before its first new event. */
+  /** The page ended before its first new event. */
   #slowPage(): UnavailableError {
     this.#giveMoreTime();
     return new UnavailableError('The event store did not answer a whole page of its log in time.');
   }
 }
 
-/** A running read, which later callers share. */
+/** Later callers share it. */
 class SharedRead<Answer> {
   readonly answer: Promise<Answer>;
   readonly #beganAt = clock.now();
@@ -295,16 +283,16 @@ class SharedRead<Answer> {
     this.answer = answer;
   }
 
-  /** Whether it may still be answered. */
+  /** It may still be answered. */
   get isYoung(): boolean {
     return clock.now() - this.#beganAt <= sharedMs;
   }
 }
 
-/** Our events after a position, from one answer. */
+/** From one answer. */
 interface EventsAfter {
   readonly messages: ReadonlyArray<EventMessage>;
-  /** Whether the node that answered shows no further events of ours. */
+  /** The node that answered shows no further events of ours. */
   readonly isEnd: boolean;
 }
 

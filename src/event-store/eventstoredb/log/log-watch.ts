@@ -5,17 +5,17 @@ import { type ForeignStretch, shortestPollMs, type WakeUpSubscription } from './
 
 /** How long the log is watched after the last wait, because most followers wait again soon. */
 const lingerMs = 1_000;
-/** How long it waits for the end of the log. A read without an answer must not end the watch. */
+/** The maximum wait for the end of the log. A read without an answer must not end the watch. */
 const maxAskMs = 15_000;
 
 export interface LogWatchOptions {
-  /** Reads the end of the log, and announces it. @throws UnavailableError */
+  /** The end is announced. @throws UnavailableError */
   readonly askForEnd: () => Promise<unknown>;
-  /** When the end was asked for last, by anybody, on this process's clock. */
+  /** When anybody read the end last, on this process's clock. */
   readonly askedAt: () => number;
-  /** Reports new events during waits. It may miss some. */
+  /** For new events during waits. It may miss some. */
   readonly wakeUps: Pick<WakeUpSubscription, 'pollMs' | 'start'>;
-  /** Called when a subscription has passed a part of the log without events of ours. */
+  /** A subscription has passed a part of the log without events of ours. */
   readonly onForeign: (stretch: ForeignStretch) => void;
 }
 

@@ -12,23 +12,21 @@ import type { Availability } from '#shared/availability/availability.ts';
  */
 export interface ForeignStretch {
   readonly after: number;
-  /** The position of an event of any application. */
+  /** Of an event of any application. */
   readonly before: number;
 }
 
-/** Receives wake-ups. */
 export interface WakeUpListener {
-  /** The position after which new events are wanted. */
+  /** New events after this position are wanted. */
   readonly end: () => number;
-  /** Called with the position of a stored event. */
   readonly onStored: (position: number) => void;
   readonly onForeign: (stretch: ForeignStretch) => void;
 }
 
-/** The pause before an ended subscription is opened again. Meanwhile the end of the log is asked for more often. */
+/** Before an ended subscription is opened again. Meanwhile the end of the log is read more often. */
 const reopenLimits = { firstMs: 100, maxMs: 5_000 };
 
-/** How often the end of the log is asked for next to a confirmed subscription, and without one. */
+/** Between two reads of the end of the log, next to a confirmed subscription, and without one. */
 const longestPollMs = 1_000;
 export const shortestPollMs = 200;
 
@@ -55,12 +53,12 @@ export class WakeUpSubscription {
     this.#startMs = startMs;
   }
 
-  /** How often the end of the log must be asked for at present. */
+  /** Of the end of the log, at present. */
   get pollMs(): number {
     return this.#isConfirmed ? longestPollMs : shortestPollMs;
   }
 
-  /** Starts to report. @returns a function that stops the reports */
+  /** @returns a function that stops the reports */
   start(listener: WakeUpListener): () => void {
     const stopped = new AbortController();
     void this.#keepOpen(listener, stopped.signal);
@@ -116,10 +114,10 @@ export class WakeUpSubscription {
   }
 }
 
-/** What one subscription has shown of the log, in order. */
+/** In order. */
 class SubscriptionAnswers {
   readonly #listener: WakeUpListener;
-  /** The position of the last event of ours. */
+  /** Of the last event of ours. */
   #last: number;
 
   /** @param after the position after which the subscription begins */

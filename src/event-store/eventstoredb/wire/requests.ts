@@ -14,10 +14,10 @@ type FilterOptions = InstanceType<typeof streams.ReadReq.Options.FilterOptions>;
 
 const empty = new shared.Empty();
 
-/** The answers of a client that knows the message with a stream's last revision. */
+/** Of a client that knows the message with a stream's last revision. */
 const withLastRevision = 1;
 
-/** Returns the messages of one append, in order. @param stream its name on the server */
+/** In order. @param stream its name on the server */
 export function appendRequests(
   stream: string,
   expectedRevision: number,
@@ -38,7 +38,7 @@ function appendEvent({ id, type, data, metadata }: EventToAppend): AppendRequest
   return new streams.AppendReq().setProposedMessage(message);
 }
 
-/** Returns a delete after which the stream can be appended to again. @param stream its name on the server */
+/** The stream can be appended to again. @param stream its name on the server */
 export function deleteRequest(stream: string, lastRevision: number): InstanceType<typeof streams.DeleteReq> {
   const options = new streams.DeleteReq.Options()
     .setStreamIdentifier(streamIdentifier(stream))
@@ -46,11 +46,7 @@ export function deleteRequest(stream: string, lastRevision: number): InstanceTyp
   return new streams.DeleteReq().setOptions(options);
 }
 
-/**
- * Requests a stream's events in order, from a revision on, and the revision of its last event.
- * @param stream its name on the server
- * @param count the most events
- */
+/** In order, from the revision on, and the revision of the stream's last event. @param stream its name on the server */
 export function streamRequest(stream: string, fromRevision: number, count: number): ReadRequest {
   const from = new streams.ReadReq.Options.StreamOptions()
     .setStreamIdentifier(streamIdentifier(stream))
@@ -65,7 +61,7 @@ export function streamRequest(stream: string, fromRevision: number, count: numbe
   );
 }
 
-/** Requests the limits that are set for a stream. @param stream its name on the server */
+/** For the limits of the stream. @param stream its name on the server */
 export function metadataRequest(stream: string): ReadRequest {
   const last = new streams.ReadReq.Options.StreamOptions()
     .setStreamIdentifier(streamIdentifier(`$$${stream}`))
@@ -75,7 +71,6 @@ export function metadataRequest(stream: string): ReadRequest {
   );
 }
 
-/** A stream that nobody writes. */
 const probedStream = 'probe';
 
 /**
@@ -85,38 +80,34 @@ export function probeRequest(names: StreamNames): ReadRequest {
   return streamRequest(names.onServer(probedStream), 0, 1);
 }
 
-/** Requests the last event of the log, of any application, with its body. */
+/** Of any application, with its body. */
 export function lastEventRequest(): ReadRequest {
   return readRequest(
     new streams.ReadReq.Options().setAll(allFromEnd()).setCount('1').setNoFilter(empty).setReadDirection(1),
   );
 }
 
-/** Requests the last event of the log that matches a filter. */
 export function lastOwnEventRequest(filter: FilterOptions): ReadRequest {
   return readRequest(
     new streams.ReadReq.Options().setAll(allFromEnd()).setCount('1').setFilter(filter).setReadDirection(1),
   );
 }
 
-/** Requests the log's events from a position on, including that position. @param count the most events */
+/** From a position on, including it. */
 export function logRequest(from: number, count: number, filter: FilterOptions): ReadRequest {
   return readRequest(
     new streams.ReadReq.Options().setAll(allFrom(from)).setCount(String(count)).setFilter(filter).setReadDirection(0),
   );
 }
 
-/** Requests the event at a position, of any application. The answer is a later one if there is none. */
+/** Of any application. The answer is a later event if there is none at the position. */
 export function eventAtRequest(position: number): ReadRequest {
   return readRequest(
     new streams.ReadReq.Options().setAll(allFrom(position)).setCount('1').setNoFilter(empty).setReadDirection(0),
   );
 }
 
-/**
- * Requests the log's events after a position, and then live ones.
- * @param after null for events that are stored from now on
- */
+/** @param after null for events that are stored from now on */
 export function subscriptionRequest(after: number | null, filter: FilterOptions): ReadRequest {
   return readRequest(
     new streams.ReadReq.Options()
@@ -147,35 +138,30 @@ function streamIdentifier(stream: string): InstanceType<typeof shared.StreamIden
   return new shared.StreamIdentifier().setStreamName(Buffer.from(stream));
 }
 
-/** An event on the wire. */
 export type EventMessage = ReadResp.ReadEvent.RecordedEvent;
 
-/** Returns the event of an answer; undefined if it has none. */
 export function eventOf(answer: ReadResp): EventMessage | undefined {
   return answer.getEvent()?.getEvent();
 }
 
-/** Returns the type of an event; empty if it has none. */
+/** Empty if the event has none. */
 export function typeOf(message: EventMessage): string {
   return message.getMetadataMap().get('type') ?? '';
 }
 
-/** Returns the bytes of its data and metadata. */
+/** Of its data and metadata. */
 export function bytesOf(message: EventMessage): number {
   return message.getData_asU8().length + message.getCustomMetadata_asU8().length;
 }
 
-/**
- * Returns the position of an event in the log.
- * @throws RangeError above 2^53, where numbers are not exact any more: a log of 8 PiB
- */
+/** @throws RangeError above 2^53, where numbers are not exact any more: a log of 8 PiB */
 export function positionOf(message: { getCommitPosition(): string }): number {
   const position = Number(message.getCommitPosition());
   if (Number.isSafeInteger(position)) return position;
   throw new RangeError(`The position ${message.getCommitPosition()} is too large for this release.`);
 }
 
-/** Returns the event as stored, with unparsed texts and without the prefix of its stream. @throws RangeError */
+/** With unparsed texts and without the prefix of its stream. @throws RangeError */
 export function storedEvent(message: EventMessage, names: StreamNames): RawEvent {
   return {
     position: positionOf(message),

@@ -2,22 +2,18 @@ import streams from '@eventstore/db-client/generated/streams_pb.js';
 
 type FilterOptions = InstanceType<typeof streams.ReadReq.Options.FilterOptions>;
 
-/** The naming of streams on a server. */
 export interface StreamNaming {
-  /** The beginning of every stream's name on the server, and only there. */
+  /** Every stream's name on the server begins with it, and only there. */
   readonly streamPrefix: string;
-  /**
-   * The kinds of our streams: the text between the prefix and the first hyphen. Other streams are not ours. Default:
-   * any kind.
-   */
+  /** The text between the prefix and the first hyphen. Other streams are not ours. Default: any kind. */
   readonly streamKinds?: ReadonlyArray<string>;
 }
 
-/** The names of our streams on a server that other applications use too. */
+/** Of our streams, on a server that other applications use too. */
 export class StreamNames {
   readonly #prefix: string;
   readonly #kinds: ReadonlySet<string> | null;
-  /** The filter for our events. It is made once, because each page needs it. */
+  /** Made once, because each page needs it. */
   readonly #ownEvents: FilterOptions;
 
   constructor({ streamPrefix, streamKinds }: StreamNaming) {
@@ -26,37 +22,34 @@ export class StreamNames {
     this.#ownEvents = this.#filterFor(this.#prefix);
   }
 
-  /** Returns a stream's name on the server. */
   onServer(stream: string): string {
     return `${this.#prefix}${stream}`;
   }
 
-  /** Returns the name of one of our streams, from its name on the server. */
   fromServer(name: string): string {
     return name.slice(this.#prefix.length);
   }
 
-  /** Whether a stream belongs to the log that followers read. */
+  /** It belongs to the log that followers read. */
   isFollowed(stream: string): boolean {
     return this.#kinds === null || this.#kinds.has(stream.slice(0, Math.max(0, stream.indexOf('-'))));
   }
 
-  /** Describes our streams on the server, for an operator. */
+  /** For an operator. */
   get description(): string {
     return this.#prefix === '' ? 'the streams of this service' : `streams whose names begin with \`${this.#prefix}\``;
   }
 
-  /** Returns a filter for our events, without those of other applications and of the server. */
+  /** Without events of other applications and of the server. */
   ownEvents(): FilterOptions {
     return this.#ownEvents;
   }
 
-  /** Returns a filter for the events of our streams with a prefix. */
   eventsOf(prefix: string): FilterOptions {
     return filterOptions().setStreamIdentifier(prefixFilter([this.onServer(prefix)]));
   }
 
-  /** Returns a filter for events that would be ours without the prefix; null if that cannot be known. */
+  /** For events that would be ours without the prefix; null if that cannot be known. */
   unprefixedEvents(): FilterOptions | null {
     return this.#kinds === null || this.#prefix === '' ? null : this.#filterFor('');
   }
@@ -81,5 +74,5 @@ function prefixFilter(prefixes: string[]) {
   return new streams.ReadReq.Options.FilterOptions.Expression().setPrefixList(prefixes);
 }
 
-/** We do not use checkpoints, so there are few, in steps that a server can scan at once. */
+/** We do not use checkpoints, so there are few, in steps that a server can scan quickly. */
 const eventsBetweenCheckpoints = 500;

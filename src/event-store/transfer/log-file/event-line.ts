@@ -22,7 +22,7 @@ const beginning = new RegExp(
 );
 const betweenTexts = ',"metadata":';
 
-/** Reads a line that `eventLine` has written. @returns null for any other line */
+/** @returns null for any line but one of `eventLine` */
 export function eventOfLine(line: string): StoredEvent | null {
   const [head, stream, revision, id, type] = beginning.exec(line) ?? [];
   if (head === undefined) return null;
@@ -41,17 +41,17 @@ function embedded(text: string, parsed: object | null): string {
   return parsed !== null && isOnOneLine(text) ? text : JSON.stringify(text);
 }
 
-/** Whether a JSON text begins and ends with its object, on one line. */
+/** The JSON text begins and ends with its object, on one line. */
 function isOnOneLine(text: string): boolean {
   return text.startsWith('{') && text.endsWith('}') && text.isWellFormed() && !/[\r\n]/.test(text);
 }
 
-/** Returns the stored text of a value in a line; null for a value that no export writes. */
+/** Null for a value that no export writes. */
 function textOf(json: string): string | null {
   return json.startsWith('{') ? (isOnOneLine(json) && parsed(json) !== undefined ? json : null) : stringOf(json);
 }
 
-/** Returns the text of a JSON string. It is a copy, so that a kept part does not hold the whole line in memory. */
+/** A copy, so that a kept part does not hold the whole line in memory. */
 function stringOf(json: string | undefined): string | null {
   const value = json === undefined ? undefined : parsed(json);
   return typeof value === 'string' ? value : null;
@@ -65,7 +65,7 @@ function parsed(json: string): unknown {
   }
 }
 
-/** Returns the index after the JSON object or string that begins here; -1 if there is none, or if it does not end. */
+/** Of the JSON object or string that begins here; -1 if there is none, or if it does not end. */
 function endOfText(line: string, start: number): number {
   if (line[start] === '"') return endOfString(line, start);
   if (line[start] !== '{') return -1;

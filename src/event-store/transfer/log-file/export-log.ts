@@ -6,13 +6,12 @@ import type { LogCheck } from './log-check.ts';
 import { firstLine, lastLine } from './log-file.ts';
 import type { Report } from './progress.ts';
 
-/** The destination of an export's lines. */
 export interface LineSink {
-  /** Whether it already has a first line, because an interrupted export is resumed. */
+  /** It already has a first line, because an interrupted export is resumed. */
   readonly begun: boolean;
-  /** Returns the next line that exists already; null if the rest must be written. */
+  /** The next line that exists already; null if the rest must be written. */
   held(): Promise<Buffer | null>;
-  /** Writes whole lines after the existing ones. */
+  /** After the existing ones. */
   write(lines: string): Promise<void>;
 }
 
@@ -27,7 +26,7 @@ export interface ExportOptions {
 }
 
 /**
- * Writes a log, up to its current end, line by line, and verifies every chain.
+ * Up to the log's current end, line by line. Verifies every chain.
  * @throws LogError for a broken chain, or if the sink has lines of another log; InterruptedError; UnavailableError
  */
 export async function exportLog({ log, from, sink, check, report, signal }: ExportOptions): Promise<void> {
@@ -61,14 +60,10 @@ function otherLog(events: number): LogError {
 }
 
 export interface VerifyOptions extends Pick<ExportOptions, 'log' | 'check' | 'report' | 'signal'> {
-  /** Called with each verified event. */
   readonly onVerified?: (event: RawEvent) => Promise<void> | undefined;
 }
 
-/**
- * Verifies every chain of a log, up to its current end.
- * @throws LogError for a broken chain; InterruptedError; UnavailableError
- */
+/** Up to the log's current end. @throws LogError for a broken chain; InterruptedError; UnavailableError */
 export async function verifyLog({ log, check, report, signal, onVerified }: VerifyOptions): Promise<void> {
   const end = await log.lastPosition();
   for await (const page of pagesOf(log, end)) {

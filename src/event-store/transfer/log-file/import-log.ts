@@ -6,15 +6,14 @@ import type { LogCheck, LogSummary } from './log-check.ts';
 import { type FileEvent, readLogFile } from './log-file.ts';
 import type { Report } from './progress.ts';
 
-/** The events that are stored together, in one transaction if the target has transactions. */
+/** Stored together, in one transaction if the target has transactions. */
 const batchEvents = 2_000;
 const batchCharacters = 2 * 1024 * 1024;
 
-/** The source of an exported log. */
 export interface LogFileSource {
-  /** The name of the file in messages. */
+  /** For messages. */
   readonly name: string;
-  /** Opens the file at its beginning. */
+  /** At its beginning. */
   readonly open: () => AsyncIterable<Uint8Array>;
 }
 
@@ -27,31 +26,26 @@ interface LogFileReadOptions {
 
 export interface ImportOptions extends LogFileReadOptions {
   readonly target: LogTarget;
-  /** The number of events; null if it is not known. */
+  /** Null if it is not known. */
   readonly events: number | null;
 }
 
-/** The result of an import. */
 export interface ImportResult {
-  /** The events that the target had already. */
+  /** The target had them already. */
   readonly held: number;
   readonly stored: number;
 }
 
-/**
- * Reads a whole log file and verifies it: lines, chains, contents of events, count and hash.
- * @throws LogError, InterruptedError
- */
+/** Lines, chains, contents of events, count and hash. @throws LogError, InterruptedError */
 export async function checkLogFile({ source, check, report, signal }: LogFileReadOptions): Promise<LogSummary> {
   for await (const _events of passing({ source, check, signal })) report(check.events, null);
   return check.summary();
 }
 
 /**
- * Imports a log file's events into a target, in the file's order, and verifies each one first. The target must be
- * empty,
- * or hold exactly the file's first events, which stay unchanged. So an interrupted import is resumed by running it
- * again, and a longer export of the same log adds the new events.
+ * In the file's order. Verifies each event first. The target must be empty, or hold exactly the file's first events,
+ * which stay unchanged. So an interrupted import is resumed by running it again, and a longer export of the same log
+ * adds the new events.
  * @throws LogError when the file is invalid or the target holds other events; InterruptedError; UnavailableError
  */
 export async function importLog(options: ImportOptions): Promise<ImportResult> {
@@ -88,7 +82,7 @@ export async function importLog(options: ImportOptions): Promise<ImportResult> {
   return { held: check.events - stored, stored };
 }
 
-/** Gives the file's events, each verified. At the end of the file it verifies their count and hash. */
+/** Each is verified. At the end of the file its count and hash are. */
 async function* passing({
   source,
   check,
@@ -128,7 +122,7 @@ function compare(said: LogSummary, found: LogSummary, name: string): void {
     throw new LogError(`${name} was changed since it was written (its hash differs): export it again.`);
 }
 
-/** The existing events of the target, which are compared with the file's, one by one. */
+/** Compared with the file's events, one by one. */
 class HeldEvents {
   readonly #events: AsyncGenerator<RawEvent, void, void>;
   #ended = false;
@@ -169,10 +163,7 @@ function isSame(one: StoredEvent, other: StoredEvent): boolean {
   );
 }
 
-/**
- * Counts the revisions of streams. A stream without a chain may have lost its oldest events. The remaining ones count
- * from 0 again.
- */
+/** A stream without a chain may have lost its oldest events. The remaining ones count from 0 again. */
 class Revisions {
   readonly #next = new Map<string, number>();
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import type { LineSink } from './export-log.ts';
 
-/** Writes an export to a stream. It holds nothing, and waits for a slow reader. */
+/** Holds nothing, and waits for a slow reader. */
 export function streamSink(stream: Writable): LineSink {
   return {
     begun: false,

@@ -1,10 +1,10 @@
-/** The longest line: much longer than any event that a store accepts. */
+/** Much longer than any event that a store accepts. */
 const maxLineBytes = 128 * 1024 * 1024;
 
 const newline = 0x0a;
 
 /**
- * Splits bytes into lines at "\n" only, many at a time. Each line includes its end; the last one may not have one.
+ * At "\n" only, many at a time. Each line includes its end; the last one may not have one.
  * @throws RangeError for a line of more than 128 MiB
  */
 export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ReadonlyArray<Buffer>, void, void> {
@@ -29,7 +29,7 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
   if (rest.length > 0) yield [Buffer.concat(rest)];
 }
 
-/** Whether a line has its end, and was not cut off. */
+/** It was not cut off. */
 export function isWhole(line: Buffer): boolean {
   return line.at(-1) === newline;
 }

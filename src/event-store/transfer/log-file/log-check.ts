@@ -5,14 +5,13 @@ import { ChainVerifier } from '#event-store/hash-chain.ts';
 import { type ParsedTexts, parseTexts } from '#event-store/recorded-event.ts';
 import { describeBroken, describeUndecodable, LogError } from '#event-store/transfer/log-failure.ts';
 
-/** The summary in the last line of a log file, of all lines between it and the first. */
+/** In the last line of a log file, of all lines between it and the first. */
 export interface LogSummary {
   readonly events: number;
   /** SHA-256, in hex, over the lines of all events, each with its "\n": equal for equal logs on any engine. */
   readonly sha256: string;
 }
 
-/** Verifies and decodes the events of a log one by one, and summarizes the log. */
 export class LogCheck {
   readonly #chains = new ChainVerifier();
   readonly #lines = createHash('sha256');
@@ -21,7 +20,7 @@ export class LogCheck {
   #events = 0;
 
   /**
-   * @param onBroken is called with each fault, and the check continues; null to stop at the first
+   * @param onBroken gets each fault, and the check continues; null to stop at the first
    * @param faultOf decodes an event and returns what is wrong with it; by default events are not decoded
    */
   constructor(
@@ -40,17 +39,12 @@ export class LogCheck {
     return this.#chains.streams;
   }
 
-  /** The streams so far, each with its last event. */
+  /** Of the streams so far. */
   get heads(): ReadonlyChainHeads {
     return this.#chains.heads;
   }
 
-  /**
-   * Checks the next event.
-   * @param line the event's line, with its end
-   * @param texts of the event
-   * @throws LogError if its stream's chain is broken, or if it does not decode
-   */
+  /** @param line with its end @throws LogError if its stream's chain is broken, or if it does not decode */
   add(event: StoredEvent, line: string | Buffer, texts: ParsedTexts = parseTexts(event)): void {
     const broken = this.#chains.verify(event, texts);
     if (broken !== null) this.#report(describeBroken(broken));
@@ -62,7 +56,7 @@ export class LogCheck {
     this.#events += 1;
   }
 
-  /** Returns the summary of the events so far. */
+  /** Of the events so far. */
   summary(): LogSummary {
     return { events: this.#events, sha256: this.#lines.copy().digest('hex') };
   }

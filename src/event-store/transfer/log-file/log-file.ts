@@ -9,20 +9,19 @@ import type { LogSummary } from './log-check.ts';
 // A log file is NDJSON: a first line with the format, a line for each event in the log's order, a last line with the
 // count and the hash. A file without its last line is incomplete.
 
-/** The form of the lines of a file. */
 const formVersion = 1;
 
 const FirstLine = t.type({
   switchyardLog: t.intersection([
     t.type({ version: t.number, exportedAt: t.string, from: t.string }),
-    /** The number of the format of the events. Release 0.4.0 and older ones do not write it. */
+    /** Of the events. Release 0.4.0 and older ones do not write it. */
     t.partial({ format: t.number }),
   ]),
 });
 
 const LastLine = t.type({ end: t.type({ events: t.number, sha256: t.string }) });
 
-/** Returns the first line, with its end. @param from the kind of the log's store */
+/** With its end. @param from the kind of the log's store */
 export function firstLine(from: string, exportedAt: Date): string {
   const header: t.TypeOf<typeof FirstLine> = {
     switchyardLog: { version: formVersion, format: storedFormat, exportedAt: exportedAt.toISOString(), from },
@@ -30,34 +29,31 @@ export function firstLine(from: string, exportedAt: Date): string {
   return `${JSON.stringify(header)}\n`;
 }
 
-/** Returns the last line, with its end. */
+/** With its end. */
 export function lastLine({ events, sha256 }: LogSummary): string {
   const footer: t.TypeOf<typeof LastLine> = { end: { events, sha256 } };
   return `${JSON.stringify(footer)}\n`;
 }
 
-/** Whether a line may be the first of a log file. */
 export function isFirstLine(line: Buffer): boolean {
   return FirstLine.is(parsed(line));
 }
 
-/** Whether a line is the last of a log file. */
 export function isLastLine(line: Buffer): boolean {
   return line.subarray(0, 7).toString() === '{"end":' && LastLine.is(parsed(line));
 }
 
-/** An event of a log file. */
 export interface FileEvent {
   readonly event: StoredEvent;
-  /** The line with its end. */
+  /** With its end. */
   readonly line: Buffer;
-  /** The line's number in the file, from 1. */
+  /** In the file, from 1. */
   readonly number: number;
 }
 
 /**
  * Reads a log file: its events, many at a time, then the summary in its last line, which the caller must compare.
- * @param name the name of the file in messages
+ * @param name for messages
  * @throws LogError with the line's number, if it is not a log file, has a newer format, or was cut off
  */
 export async function* readLogFile(

@@ -6,21 +6,20 @@ import type { LineSink } from './export-log.ts';
 import { isWhole, linesOf } from './lines.ts';
 import { isFirstLine, isLastLine } from './log-file.ts';
 
-/** The file of an export, named `{file}.part` until it is complete. Only its owner may read it. */
+/** Named `{file}.part` until it is complete. Only its owner may read it. */
 export class PartFile implements LineSink {
   readonly #file: string;
   readonly #handle: FileHandle;
   readonly #lines: AsyncGenerator<Buffer, void, void>;
   #begun = false;
   #toTheEnd = false;
-  /** The bytes of the lines that are part of the export. */
+  /** Of the lines that are part of the export. */
   #wholeBytes = 0;
 
   /**
-   * Opens the file.
-   * @param resume whether to continue an interrupted export, if there is one
+   * @param resume continues an interrupted export, if there is one
    * @throws LogError if the file exists, if a part of it exists and `resume` is false, or if that is not a part of an
-   *   export
+   * export
    */
   static async open(file: string, resume: boolean): Promise<PartFile> {
     const part = partOf(file);
@@ -65,7 +64,7 @@ export class PartFile implements LineSink {
     await this.#handle.appendFile(lines);
   }
 
-  /** Syncs the file to the disk, and gives it its final name. */
+  /** Synced to the disk, under its final name. */
   async finish(): Promise<void> {
     await this.#handle.sync();
     await this.#handle.close();
@@ -74,13 +73,13 @@ export class PartFile implements LineSink {
     await folder.sync().finally(() => folder.close());
   }
 
-  /** Closes and removes the part, which cannot be continued. */
+  /** The part cannot be continued. */
   async discard(): Promise<void> {
     await this.close();
     await rm(partOf(this.#file));
   }
 
-  /** Closes the part without completing it. */
+  /** Leaves the part incomplete. */
   async close(): Promise<void> {
     await this.#lines.return();
     await this.#handle.close();

@@ -1,11 +1,10 @@
 /**
- * Receives the progress.
- * @param done the number of finished events, or other items
+ * @param done finished events, or other items
  * @param fraction of the whole, from 0 to 1; null if the total is unknown
  */
 export type Report = (done: number, fraction: number | null) => void;
 
-/** The output of the progress: standard error, or a substitute in a test. */
+/** Standard error, or a substitute in a test. */
 export interface ProgressOutput {
   readonly isTTY?: boolean;
   write(text: string): unknown;
@@ -14,7 +13,7 @@ export interface ProgressOutput {
 const terminalIntervalMs = 200;
 const lineIntervalMs = 5_000;
 
-/** Shows progress: on a terminal in one changing line, otherwise in a line every five seconds. */
+/** On a terminal in one changing line, otherwise in a line every five seconds. */
 export class Progress {
   readonly #verb: string;
   readonly #things: string;
@@ -50,7 +49,7 @@ export class Progress {
     this.#output.write(this.#output.isTTY ? `\r\x1b[2K${line}` : `${line}\n`);
   };
 
-  /** Ends the changing line, so that other text can follow. */
+  /** So that other text can follow. */
   end(): void {
     if (this.#shown && this.#output.isTTY) this.#output.write('\r\x1b[2K');
   }
