@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EventStoreDbDoubleProcess } from '#test/support/eventstoredb/double-process.ts';
-import { FerretDb } from '#test/support/service/ferretdb.ts';
 import { CountingMongoDbProxy } from '#test/support/service/mongodb-commands.ts';
+import { startOwnMongoDb } from '#test/support/service/mongodb-server.ts';
 import { type Checkout, here } from './beside/checkout.ts';
 import type { MeasureVersion } from './beside/compare.ts';
 import { processorMs } from './gateway-processes/processor-time.ts';
@@ -83,10 +83,9 @@ async function embeddedCoreShare(checkout: Checkout, { settleMs, measureMs }: Ti
 }
 
 async function standbyCommands(checkout: Checkout, { settleMs, measureMs }: Times): Promise<StandbyCommands> {
-  const ferret = new FerretDb();
-  await ferret.start();
+  const mongoDb = await startOwnMongoDb();
   const double = await EventStoreDbDoubleProcess.start();
-  const proxy = new CountingMongoDbProxy(ferret.port);
+  const proxy = new CountingMongoDbProxy(mongoDb.port);
   await proxy.listen();
   const nodes: Server[] = [];
   const begin = async (folder: string, readStoreUrl: string) => {
@@ -95,7 +94,7 @@ async function standbyCommands(checkout: Checkout, { settleMs, measureMs }: Time
   };
   try {
     return await onNewFolder(async (folder) => {
-      const url = ferret.newUrl();
+      const url = mongoDb.newUrl();
       await begin(join(folder, 'holder'), url);
       await begin(join(folder, 'standby'), proxy.through(url));
       await sleep(settleMs);
@@ -115,7 +114,7 @@ async function standbyCommands(checkout: Checkout, { settleMs, measureMs }: Time
     await Promise.all(nodes.map((node) => node.stop()));
     await proxy.close();
     await double.end();
-    await ferret.dispose();
+    await mongoDb.dispose();
   }
 }
 

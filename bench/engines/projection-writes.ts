@@ -3,7 +3,7 @@ import { format, interleaved, type Result } from '#bench/measure.ts';
 import { openMongoDbReadStoreWriter } from '#read-store/mongodb/mongodb-read-store-writer.ts';
 import type { DocumentWrite, ReadStoreWriter } from '#read-store/read-store.ts';
 import { openMongoDbRecordStore } from '#records/mongodb/mongodb-record-store.ts';
-import { FerretDb } from '#test/support/service/ferretdb.ts';
+import { startOwnMongoDb } from '#test/support/service/mongodb-server.ts';
 
 const rounds = 5;
 const made = 5000;
@@ -27,9 +27,8 @@ interface BareDocument {
  * @throws Error if FerretDB does not start
  */
 export async function projectionWrites(): Promise<ReadonlyArray<Result>> {
-  const ferret = new FerretDb();
-  await ferret.start();
-  const url = ferret.newUrl();
+  const mongoDb = await startOwnMongoDb();
+  const url = mongoDb.newUrl();
   const client = new MongoClient(url);
   const records = openMongoDbRecordStore({ url });
   const writer = openMongoDbReadStoreWriter({ url, records });
@@ -55,7 +54,7 @@ export async function projectionWrites(): Promise<ReadonlyArray<Result>> {
     await writer.close();
     await records.close();
     await client.close();
-    await ferret.dispose();
+    await mongoDb.dispose();
   }
 }
 

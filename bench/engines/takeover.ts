@@ -1,7 +1,7 @@
 import { median, type Result } from '#bench/measure.ts';
 import type { Client } from '#test/support/service/client.ts';
 import { SharedEngines } from '#test/support/service/engines.ts';
-import { FerretDb } from '#test/support/service/ferretdb.ts';
+import { startOwnMongoDb } from '#test/support/service/mongodb-server.ts';
 import { Nodes, projectingNode } from '#test/support/service/nodes.ts';
 import { poll } from '#test/support/service/service-process.ts';
 
@@ -15,9 +15,8 @@ const timeoutMs = 30_000;
  * @throws Error if FerretDB does not start, or no node takes over
  */
 export async function takeover(eventStoreUrl: string): Promise<ReadonlyArray<Result>> {
-  const ferret = new FerretDb();
-  await ferret.start();
-  const engines = new SharedEngines(ferret, eventStoreUrl);
+  const mongoDb = await startOwnMongoDb();
+  const engines = new SharedEngines(mongoDb, eventStoreUrl);
   const nodes = new Nodes(engines);
   try {
     await engines.start();
@@ -44,7 +43,7 @@ export async function takeover(eventStoreUrl: string): Promise<ReadonlyArray<Res
   } finally {
     await nodes.end();
     await engines.stop();
-    await ferret.dispose();
+    await mongoDb.dispose();
   }
 }
 

@@ -10,7 +10,7 @@ import { SqliteWriter } from '#sqlite/sqlite-writer.ts';
 import { compileCache } from '#test/support/run/compile-cache.ts';
 import { long } from '#test/support/run/long.ts';
 import { patientTimeoutMs } from '#test/support/run/patient-timeout.ts';
-import { describeOnMongoDb } from '#test/support/service/ferretdb.ts';
+import { describeOnMongoDb } from '#test/support/service/mongodb-server.ts';
 import { ServiceProcess, type TemporaryFolder, temporaryFolder } from '#test/support/service/service-process.ts';
 
 const tool = join(import.meta.dirname, '../../src/cli/subject-keys.ts');

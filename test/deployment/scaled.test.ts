@@ -5,7 +5,7 @@ import { long } from '#test/support/run/long.ts';
 import { describeBehindProxy, startProxy } from '#test/support/service/caddy.ts';
 import { Client, type Reply } from '#test/support/service/client.ts';
 import { environmentOf, nodes } from '#test/support/service/compose-files.ts';
-import { describeOnMongoDb } from '#test/support/service/ferretdb.ts';
+import { describeOnMongoDb } from '#test/support/service/mongodb-server.ts';
 import { adminKey, poll, ServiceProcess, temporaryFolder } from '#test/support/service/service-process.ts';
 
 const timeoutMs = 120_000;

@@ -9,7 +9,7 @@ import { gatewayQueries } from '#queries/gateway-table.ts';
 import { queries } from '#queries/table.ts';
 import { EventStoreDbDoubleProcess } from '#test/support/eventstoredb/double-process.ts';
 import { long } from '#test/support/run/long.ts';
-import { describeOnFerretDb } from '#test/support/service/ferretdb.ts';
+import { describeOnOwnMongoDb } from '#test/support/service/mongodb-server.ts';
 import { Nodes } from '#test/support/service/nodes.ts';
 import { type ServiceProcess, type TemporaryFolder, temporaryFolder } from '#test/support/service/service-process.ts';
 
@@ -33,7 +33,7 @@ describe('the tables of the gateway', () => {
   });
 });
 
-describeOnFerretDb(`a node with only the role gateway ${long}`, (ferret) => {
+describeOnOwnMongoDb(`a node with only the role gateway ${long}`, (mongoDb) => {
   let double: EventStoreDbDoubleProcess;
   let nodes: Nodes;
   let node: ServiceProcess;
@@ -42,7 +42,7 @@ describeOnFerretDb(`a node with only the role gateway ${long}`, (ferret) => {
   before(async () => {
     folder = temporaryFolder();
     double = await EventStoreDbDoubleProcess.start();
-    const stores = { EVENT_STORE_URL: double.url, READ_STORE_URL: ferret.newUrl() };
+    const stores = { EVENT_STORE_URL: double.url, READ_STORE_URL: mongoDb.newUrl() };
     nodes = new Nodes({ environment: () => stores, quick: false });
     await nodes.start();
     node = await nodes.start('gateway', {

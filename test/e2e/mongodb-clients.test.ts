@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EventStoreDbDoubleProcess } from '#test/support/eventstoredb/double-process.ts';
 import { long } from '#test/support/run/long.ts';
-import { describeOnFerretDb } from '#test/support/service/ferretdb.ts';
+import { describeOnOwnMongoDb } from '#test/support/service/mongodb-server.ts';
 import { Nodes } from '#test/support/service/nodes.ts';
 import { poll, type ServiceProcess } from '#test/support/service/service-process.ts';
 import { TcpProxy } from '#test/support/service/tcp-proxy.ts';
@@ -13,7 +13,7 @@ const readsAtOnce = 100;
 const slowAnswerMs = 250;
 const burstMs = 10_000;
 
-describeOnFerretDb(`the clients of MongoDB in a node ${long}`, (ferret) => {
+describeOnOwnMongoDb(`the clients of MongoDB in a node ${long}`, (mongoDb) => {
   let double: EventStoreDbDoubleProcess;
   let proxy: TcpProxy;
   let nodes: Nodes;
@@ -21,9 +21,9 @@ describeOnFerretDb(`the clients of MongoDB in a node ${long}`, (ferret) => {
 
   before(async () => {
     double = await EventStoreDbDoubleProcess.start();
-    proxy = new TcpProxy(ferret.port);
+    proxy = new TcpProxy(mongoDb.port);
     await proxy.listen();
-    const stores = { EVENT_STORE_URL: double.url, READ_STORE_URL: proxy.through(ferret.newUrl()) };
+    const stores = { EVENT_STORE_URL: double.url, READ_STORE_URL: proxy.through(mongoDb.newUrl()) };
     nodes = new Nodes({ environment: () => stores, quick: false });
     node = await nodes.start();
   });

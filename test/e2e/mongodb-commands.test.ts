@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EventStoreDbDoubleProcess } from '#test/support/eventstoredb/double-process.ts';
-import { describeOnFerretDb } from '#test/support/service/ferretdb.ts';
 import { type CommandCount, CountingMongoDbProxy } from '#test/support/service/mongodb-commands.ts';
+import { describeOnOwnMongoDb } from '#test/support/service/mongodb-server.ts';
 import { Nodes } from '#test/support/service/nodes.ts';
 import type { ServiceEnvironment, ServiceProcess } from '#test/support/service/service-process.ts';
 import { expectStatus } from './support/expect.ts';
@@ -41,7 +41,7 @@ const isOfDriver = ({ collection }: CommandCount) => collection === '';
 const isProgress = ({ command, collection }: CommandCount) => command === 'update' && !/^documents/.test(collection);
 const keyOf = ({ command, collection }: CommandCount) => `${command} ${collection}`;
 
-describeOnFerretDb('commands of a node to MongoDB', (ferret) => {
+describeOnOwnMongoDb('commands of a node to MongoDB', (mongoDb) => {
   const nodes = new Nodes({ environment: () => ({}), quick: false });
   const opened = new AsyncDisposableStack();
   let proxy: CountingMongoDbProxy;
@@ -54,10 +54,10 @@ describeOnFerretDb('commands of a node to MongoDB', (ferret) => {
     opened.defer(() => nodes.end());
     const double = await EventStoreDbDoubleProcess.start();
     opened.defer(() => double.end());
-    proxy = new CountingMongoDbProxy(ferret.port);
+    proxy = new CountingMongoDbProxy(mongoDb.port);
     await proxy.listen();
     opened.defer(() => proxy.close());
-    stores = { EVENT_STORE_URL: double.url, READ_STORE_URL: proxy.through(ferret.newUrl()) };
+    stores = { EVENT_STORE_URL: double.url, READ_STORE_URL: proxy.through(mongoDb.newUrl()) };
     node = await nodes.start(undefined, stores);
     flowsPath = `/v1/projects/${await newProject(node.client)}/flows`;
     await newFlow();

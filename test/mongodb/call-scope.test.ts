@@ -3,21 +3,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MongoDbConnection } from '#mongodb/mongodb-connection.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { eventually } from '#test/support/run/eventually.ts';
-import { describeOnFerretDb } from '#test/support/service/ferretdb.ts';
+import { describeOnOwnMongoDb } from '#test/support/service/mongodb-server.ts';
 import { TcpProxy } from '#test/support/service/tcp-proxy.ts';
 
 const answerMs = 150;
 
-describeOnFerretDb('CallScope', (ferret) => {
+describeOnOwnMongoDb('CallScope', (mongoDb) => {
   let proxy: TcpProxy;
   let connection: MongoDbConnection;
   let limitMs: number;
 
   beforeEach(async () => {
-    proxy = new TcpProxy(ferret.port);
+    proxy = new TcpProxy(mongoDb.port);
     await proxy.listen();
     limitMs = answerMs;
-    connection = new MongoDbConnection({ url: proxy.through(ferret.newUrl()), timeoutMs: () => limitMs });
+    connection = new MongoDbConnection({ url: proxy.through(mongoDb.newUrl()), timeoutMs: () => limitMs });
   });
   afterEach(async () => {
     await connection.close();
@@ -45,12 +45,12 @@ describeOnFerretDb('CallScope', (ferret) => {
 
   it('leaves the monitor of the server alone that began during a call', async () => {
     let made = 0;
-    const counting = new TcpProxy(ferret.port, () => {
+    const counting = new TcpProxy(mongoDb.port, () => {
       made += 1;
       return () => undefined;
     });
     await counting.listen();
-    const monitored = new MongoDbConnection({ url: `${counting.through(ferret.newUrl())}?heartbeatFrequencyMS=500` });
+    const monitored = new MongoDbConnection({ url: `${counting.through(mongoDb.newUrl())}&heartbeatFrequencyMS=500` });
     const ping = () => monitored.call((database) => database.command({ ping: 1 }));
     try {
       await ping();

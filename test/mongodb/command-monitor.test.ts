@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import type { EndedCommand } from '#mongodb/command-monitor.ts';
 import { MongoDbConnection } from '#mongodb/mongodb-connection.ts';
-import { describeOnFerretDb } from '#test/support/service/ferretdb.ts';
+import { describeOnOwnMongoDb } from '#test/support/service/mongodb-server.ts';
 
-describeOnFerretDb('monitorCommands', (ferret) => {
+describeOnOwnMongoDb('monitorCommands', (mongoDb) => {
   let ended: EndedCommand[];
   let connection: MongoDbConnection;
 
   beforeEach(() => {
     ended = [];
-    connection = new MongoDbConnection({ url: ferret.newUrl(), onCommand: (command) => ended.push(command) });
+    connection = new MongoDbConnection({ url: mongoDb.newUrl(), onCommand: (command) => ended.push(command) });
   });
   afterEach(() => connection.close());
 

@@ -5,12 +5,12 @@ import { MongoDbConnection } from '#mongodb/mongodb-connection.ts';
 import { withTimeout } from '#shared/async/timed-waits.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { eventually } from '#test/support/run/eventually.ts';
-import { describeOnFerretDb } from '#test/support/service/ferretdb.ts';
+import { describeOnOwnMongoDb } from '#test/support/service/mongodb-server.ts';
 import { TcpProxy } from '#test/support/service/tcp-proxy.ts';
 
 const limitMs = 300;
 
-describeOnFerretDb('A client of MongoDB', (ferret) => {
+describeOnOwnMongoDb('A client of MongoDB', (mongoDb) => {
   let proxy: TcpProxy;
   let lines: string[];
   /** How many lines each of them represents in addition, if any. */
@@ -20,12 +20,12 @@ describeOnFerretDb('A client of MongoDB', (ferret) => {
   let connection: MongoDbConnection;
 
   beforeEach(async () => {
-    proxy = new TcpProxy(ferret.port);
+    proxy = new TcpProxy(mongoDb.port);
     await proxy.listen();
     lines = [];
     repeated = [];
     limitOfCalls = limitMs;
-    const url = proxy.through(ferret.newUrl());
+    const url = proxy.through(mongoDb.newUrl());
     const line = (fields: Readonly<Record<string, unknown>>, message: string) => {
       lines.push(message);
       repeated.push(fields.repeated);
@@ -35,7 +35,7 @@ describeOnFerretDb('A client of MongoDB', (ferret) => {
     await ping();
   });
   afterEach(async () => {
-    ferret.thaw();
+    mongoDb.thaw();
     for (const opened of [connection, availability, proxy]) await opened.close();
   });
 
@@ -106,13 +106,13 @@ describeOnFerretDb('A client of MongoDB', (ferret) => {
   });
 
   it('is kept while the server answers nobody', async () => {
-    ferret.freeze();
+    mongoDb.freeze();
     const until = performance.now() + 8 * limitMs;
     while (performance.now() < until) {
       assert.equal(await pings(), false);
       await sleep(limitMs / 10);
     }
-    ferret.thaw();
+    mongoDb.thaw();
     await eventually(pings, 'an answer');
     assert.equal(replacements(), 0);
   });

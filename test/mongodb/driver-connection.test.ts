@@ -8,7 +8,7 @@ import { MongoDbConnection } from '#mongodb/mongodb-connection.ts';
 import { withTimeout } from '#shared/async/timed-waits.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { eventually } from '#test/support/run/eventually.ts';
-import { describeOnFerretDb } from '#test/support/service/ferretdb.ts';
+import { describeOnOwnMongoDb } from '#test/support/service/mongodb-server.ts';
 import { TcpProxy } from '#test/support/service/tcp-proxy.ts';
 
 /** The part of the driver's connection that sends commands. */
@@ -76,12 +76,12 @@ describe('DriverConnection', () => {
   });
 });
 
-describeOnFerretDb('MongoDbConnection to a server that stops reading', (ferret) => {
+describeOnOwnMongoDb('MongoDbConnection to a server that stops reading', (mongoDb) => {
   let proxy: TcpProxy;
   const opened: MongoDbConnection[] = [];
 
   beforeEach(async () => {
-    proxy = new TcpProxy(ferret.port);
+    proxy = new TcpProxy(mongoDb.port);
     await proxy.listen();
   });
   afterEach(async () => {
@@ -90,7 +90,7 @@ describeOnFerretDb('MongoDbConnection to a server that stops reading', (ferret) 
   });
 
   const open = (timeoutMs: number, maxPoolSize: number) => {
-    const connection = new MongoDbConnection({ url: proxy.through(ferret.newUrl()), timeoutMs, maxPoolSize });
+    const connection = new MongoDbConnection({ url: proxy.through(mongoDb.newUrl()), timeoutMs, maxPoolSize });
     opened.push(connection);
     return connection;
   };

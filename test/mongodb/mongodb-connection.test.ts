@@ -5,8 +5,8 @@ import { MongoDbAvailability } from '#mongodb/mongodb-availability.ts';
 import { MongoDbConnection } from '#mongodb/mongodb-connection.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { eventually } from '#test/support/run/eventually.ts';
-import { describeOnFerretDb } from '#test/support/service/ferretdb.ts';
 import { commandReader } from '#test/support/service/mongodb-messages.ts';
+import { describeOnOwnMongoDb } from '#test/support/service/mongodb-server.ts';
 import { TcpProxy } from '#test/support/service/tcp-proxy.ts';
 
 /** A port on which no server listens. */
@@ -95,29 +95,29 @@ describe('MongoDbConnection', () => {
     );
   });
 
-  describeOnFerretDb('MongoDbConnection to a server that dies', (ferret) => {
+  describeOnOwnMongoDb('MongoDbConnection to a server that dies', (mongoDb) => {
     it('throws an UnavailableError when the server dies during a bulk write', async () => {
-      const connection = new MongoDbConnection({ url: ferret.newUrl(), timeoutMs: 20_000 });
+      const connection = new MongoDbConnection({ url: mongoDb.newUrl(), timeoutMs: 20_000 });
       opened.push(connection);
       const write = () =>
         connection.call((database) => database.collection('things').bulkWrite([{ insertOne: { document: {} } }]));
       await write();
-      ferret.freeze();
+      mongoDb.freeze();
       const written = assert.rejects(write(), UnavailableError);
-      await ferret.kill();
+      await mongoDb.kill();
       await written;
     });
   });
 });
 
-describeOnFerretDb('MongoDbConnection to a running server', (ferret) => {
+describeOnOwnMongoDb('MongoDbConnection to a running server', (mongoDb) => {
   let proxy: TcpProxy;
   let connection: MongoDbConnection;
 
   beforeEach(async () => {
-    proxy = new TcpProxy(ferret.port);
+    proxy = new TcpProxy(mongoDb.port);
     await proxy.listen();
-    connection = new MongoDbConnection({ url: proxy.through(ferret.newUrl()), timeoutMs });
+    connection = new MongoDbConnection({ url: proxy.through(mongoDb.newUrl()), timeoutMs });
   });
   afterEach(async () => {
     await connection.close();
@@ -159,7 +159,7 @@ describeOnFerretDb('MongoDbConnection to a running server', (ferret) => {
   it('sends its calls over at most as many connections as its bound', async () => {
     const used = new Set<number>();
     let number = 0;
-    const counting = new TcpProxy(ferret.port, () => {
+    const counting = new TcpProxy(mongoDb.port, () => {
       number += 1;
       const own = number;
       return commandReader(({ command }) => {
@@ -167,7 +167,7 @@ describeOnFerretDb('MongoDbConnection to a running server', (ferret) => {
       });
     });
     await counting.listen();
-    const bounded = new MongoDbConnection({ url: counting.through(ferret.newUrl()), maxPoolSize: 3 });
+    const bounded = new MongoDbConnection({ url: counting.through(mongoDb.newUrl()), maxPoolSize: 3 });
     try {
       const read = () => bounded.call((database) => reading(database.collection('things')));
       await Promise.all(Array.from({ length: 100 }, read));
@@ -180,7 +180,7 @@ describeOnFerretDb('MongoDbConnection to a running server', (ferret) => {
 
   it('throws an UnavailableError while the server is frozen, and works again afterwards', async () => {
     await eventually(() => answers());
-    ferret.freeze();
+    mongoDb.freeze();
     try {
       const underWay: Promise<boolean>[] = [];
       for (const end = performance.now() + 5 * timeoutMs; performance.now() < end; ) {
@@ -189,13 +189,13 @@ describeOnFerretDb('MongoDbConnection to a running server', (ferret) => {
       }
       assert.ok((await Promise.all(underWay)).every((isAnswered) => !isAnswered));
     } finally {
-      ferret.thaw();
+      mongoDb.thaw();
     }
     await eventually(() => answers());
   });
 });
 
-describeOnFerretDb('MongoDbAvailability of several connections', (ferret) => {
+describeOnOwnMongoDb('MongoDbAvailability of several connections', (mongoDb) => {
   const opened = new Set<{ close(): Promise<void> }>();
   let lines: { readonly level: string; readonly cause?: unknown; readonly message: string }[];
   let connections: ReadonlyArray<MongoDbConnection>;
@@ -203,7 +203,7 @@ describeOnFerretDb('MongoDbAvailability of several connections', (ferret) => {
 
   beforeEach(async () => {
     lines = [];
-    const url = ferret.newUrl();
+    const url = mongoDb.newUrl();
     const write = (level: string) => (fields: object, message: string) => lines.push({ level, message, ...fields });
     const log = { info: write('info'), warn: write('warn'), error: write('error') };
     const availability = new MongoDbAvailability({ url, urlName: 'READ_STORE_URL', log });
@@ -214,18 +214,18 @@ describeOnFerretDb('MongoDbAvailability of several connections', (ferret) => {
     await Promise.all(connections.map(ask));
   });
   afterEach(async () => {
-    ferret.thaw();
+    mongoDb.thaw();
     for (const one of opened) await one.close();
     opened.clear();
   });
 
   const outages: ReadonlyArray<readonly [string, RegExp, () => Promise<void>, () => Promise<void>]> = [
-    ['killed', /nothing answers at the host and port in READ_STORE_URL: /, () => ferret.kill(), () => ferret.start()],
+    ['killed', /nothing answers at the host and port in READ_STORE_URL: /, () => mongoDb.kill(), () => mongoDb.start()],
     [
       'frozen',
       /it does not answer in time: check that the server of READ_STORE_URL runs/,
-      async () => ferret.freeze(),
-      async () => ferret.thaw(),
+      async () => mongoDb.freeze(),
+      async () => mongoDb.thaw(),
     ],
   ];
 
@@ -248,22 +248,22 @@ describeOnFerretDb('MongoDbAvailability of several connections', (ferret) => {
     });
 });
 
-describeOnFerretDb('MongoDbConnection to a server that is away', (ferret) => {
+describeOnOwnMongoDb('MongoDbConnection to a server that is away', (mongoDb) => {
   let connection: MongoDbConnection;
   const ask = () => connection.call((database) => database.command({ ping: 1 }));
 
   beforeEach(async () => {
-    connection = new MongoDbConnection({ url: ferret.newUrl() });
+    connection = new MongoDbConnection({ url: mongoDb.newUrl() });
     await ask();
   });
   afterEach(async () => {
-    ferret.thaw();
+    mongoDb.thaw();
     await connection.close();
   });
 
   const outages: ReadonlyArray<readonly [string, () => Promise<void>, () => Promise<void>]> = [
-    ['killed', () => ferret.kill(), () => ferret.start()],
-    ['frozen', async () => ferret.freeze(), async () => ferret.thaw()],
+    ['killed', () => mongoDb.kill(), () => mongoDb.start()],
+    ['frozen', async () => mongoDb.freeze(), async () => mongoDb.thaw()],
   ];
 
   for (const [name, leave, come] of outages)
@@ -293,11 +293,11 @@ describeOnFerretDb('MongoDbConnection to a server that is away', (ferret) => {
     });
 });
 
-describeOnFerretDb('MongoDbAvailability at rest', (ferret) => {
+describeOnOwnMongoDb('MongoDbAvailability at rest', (mongoDb) => {
   it('closes the connections of its probes after a while', async () => {
-    const proxy = new TcpProxy(ferret.port);
+    const proxy = new TcpProxy(mongoDb.port);
     await proxy.listen();
-    const availability = new MongoDbAvailability({ url: proxy.through(ferret.newUrl()), keepProberMs: 300 });
+    const availability = new MongoDbAvailability({ url: proxy.through(mongoDb.newUrl()), keepProberMs: 300 });
     try {
       availability.state.suspect();
       await eventually(async () => proxy.connections > 0, 'a connection of a probe');
@@ -311,14 +311,14 @@ describeOnFerretDb('MongoDbAvailability at rest', (ferret) => {
   });
 });
 
-describeOnFerretDb('MongoDbConnection to a server that is slow', (ferret) => {
+describeOnOwnMongoDb('MongoDbConnection to a server that is slow', (mongoDb) => {
   let proxy: TcpProxy;
   let connection: MongoDbConnection;
 
   beforeEach(async () => {
-    proxy = new TcpProxy(ferret.port);
+    proxy = new TcpProxy(mongoDb.port);
     await proxy.listen();
-    connection = new MongoDbConnection({ url: proxy.through(ferret.newUrl()) });
+    connection = new MongoDbConnection({ url: proxy.through(mongoDb.newUrl()) });
   });
   afterEach(async () => {
     await connection.close();

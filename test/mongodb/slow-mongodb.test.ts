@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MongoDbAvailability } from '#mongodb/mongodb-availability.ts';
 import { MongoDbConnection } from '#mongodb/mongodb-connection.ts';
 import { eventually } from '#test/support/run/eventually.ts';
-import { describeOnFerretDb, type FerretDb } from '#test/support/service/ferretdb.ts';
+import type { MongoDbProcess } from '#test/support/service/mongodb-process.ts';
+import { describeOnOwnMongoDb } from '#test/support/service/mongodb-server.ts';
 import { TcpProxy } from '#test/support/service/tcp-proxy.ts';
 
 /** The delays of each answer of a slow server. */
@@ -35,10 +36,10 @@ class SlowMongoDb {
     this.#availability = new MongoDbAvailability({ url: this.#url, log: { info: line, warn: line, error: line } });
   }
 
-  static async behind(ferret: FerretDb): Promise<SlowMongoDb> {
-    const proxy = new TcpProxy(ferret.port);
+  static async behind(server: MongoDbProcess): Promise<SlowMongoDb> {
+    const proxy = new TcpProxy(server.port);
     await proxy.listen();
-    return new SlowMongoDb(proxy, ferret.newUrl());
+    return new SlowMongoDb(proxy, server.newUrl());
   }
 
   connect(timeoutMs: number): MongoDbConnection {
@@ -52,13 +53,13 @@ class SlowMongoDb {
   }
 }
 
-describeOnFerretDb('A slow MongoDB', (ferret) => {
+describeOnOwnMongoDb('A slow MongoDB', (server) => {
   let mongoDb: SlowMongoDb;
   beforeEach(async () => {
-    mongoDb = await SlowMongoDb.behind(ferret);
+    mongoDb = await SlowMongoDb.behind(server);
   });
   afterEach(async () => {
-    ferret.thaw();
+    server.thaw();
     await mongoDb.close();
   });
 
@@ -93,10 +94,10 @@ describeOnFerretDb('A slow MongoDB', (ferret) => {
           await sleep(100);
         }
       });
-      ferret.freeze();
+      server.freeze();
       await eventually(async () => mongoDb.lines.length > 0, 'an outage');
       mongoDb.proxy.delay(delayMs);
-      ferret.thaw();
+      server.thaw();
       await sleep(5 * delayMs);
       mongoDb.proxy.delay(0);
       ending.abort();

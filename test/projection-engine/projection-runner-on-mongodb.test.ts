@@ -5,8 +5,8 @@ import { FencedError } from '#shared/errors/fenced-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { InMemoryEventStore } from '#test/support/fakes/in-memory-event-store.ts';
 import { eventually } from '#test/support/run/eventually.ts';
-import { describeOnFerretDb } from '#test/support/service/ferretdb.ts';
 import { openCheckpointingWriter, openMongoDbReadStore } from '#test/support/service/mongodb-read-store.ts';
+import { describeOnOwnMongoDb } from '#test/support/service/mongodb-server.ts';
 import { TcpProxy } from '#test/support/service/tcp-proxy.ts';
 import {
   caughtUp,
@@ -24,13 +24,13 @@ const shortTimeoutMs = 500;
 /** The length of a round whose connection is cut off. */
 const roundMs = 150;
 
-describeOnFerretDb('ProjectionRunner on MongoDB', (ferret) => {
+describeOnOwnMongoDb('ProjectionRunner on MongoDB', (mongoDb) => {
   let url: string;
   let events: InMemoryEventStore;
   let opened: AsyncDisposableStack;
 
   beforeEach(() => {
-    url = ferret.newUrl();
+    url = mongoDb.newUrl();
     events = new InMemoryEventStore();
     opened = new AsyncDisposableStack();
   });
@@ -80,7 +80,7 @@ describeOnFerretDb('ProjectionRunner on MongoDB', (ferret) => {
     for (let round = 0; round < 24; round += 1) {
       events.append(...history(10, round * 10));
       if (round % 4 === 2) events.append(rebuildRequest);
-      const proxy = new TcpProxy(ferret.port);
+      const proxy = new TcpProxy(mongoDb.port);
       await proxy.listen();
       // The handshake takes two requests of each connection, so the cuts fall on every call from the first to the last.
       proxy.cutAfter(3 + round * 2);
@@ -101,10 +101,10 @@ describeOnFerretDb('ProjectionRunner on MongoDB', (ferret) => {
     const runner = await run({ limitMs: shortTimeoutMs });
     await caughtUp(runner, events);
     const reader = openReader(shortTimeoutMs);
-    await ferret.stop();
+    await mongoDb.stop();
     events.append(...history(50, 50));
     await assert.rejects(reader.get('flows', 'f1'), UnavailableError);
-    await ferret.start();
+    await mongoDb.start();
     await caughtUp(runner, events);
     await assertEqualsRebuildFromZero();
   });
@@ -113,8 +113,8 @@ describeOnFerretDb('ProjectionRunner on MongoDB', (ferret) => {
     const runner = await run({ limitMs: shortTimeoutMs });
     for (let round = 0; round < 3; round += 1) {
       events.append(...history(40, round * 40));
-      await ferret.kill();
-      await ferret.start();
+      await mongoDb.kill();
+      await mongoDb.start();
     }
     await caughtUp(runner, events);
     await assertEqualsRebuildFromZero();
@@ -125,7 +125,7 @@ describeOnFerretDb('ProjectionRunner on MongoDB', (ferret) => {
     const runner = await run({ limitMs: shortTimeoutMs });
     await caughtUp(runner, events);
     const reader = openReader(shortTimeoutMs);
-    ferret.freeze();
+    mongoDb.freeze();
     try {
       events.append(...history(30, 30));
       const list = () => reader.list('flows', {}, { limit: 10, maxBytes: 1e6 });
@@ -142,14 +142,14 @@ describeOnFerretDb('ProjectionRunner on MongoDB', (ferret) => {
       await assert.rejects(list(), UnavailableError);
       assert.ok(performance.now() - asked < shortTimeoutMs + 10_000, 'it waited for longer than its limit');
     } finally {
-      ferret.thaw();
+      mongoDb.thaw();
     }
     await caughtUp(runner, events);
     await assertEqualsRebuildFromZero();
   });
 
   it('catches up on a MongoDB server that answers late', async () => {
-    const proxy = new TcpProxy(ferret.port);
+    const proxy = new TcpProxy(mongoDb.port);
     await proxy.listen();
     opened.defer(() => proxy.close());
     proxy.delay(40);

@@ -8,7 +8,7 @@ import { SqliteWriter } from '#sqlite/sqlite-writer.ts';
 import { recordStoreContract } from '#test/contract/record-store.ts';
 import { InMemoryRecordStore } from '#test/support/fakes/in-memory-record-store.ts';
 import { patientTimeoutMs } from '#test/support/run/patient-timeout.ts';
-import { describeOnMongoDb } from '#test/support/service/ferretdb.ts';
+import { describeOnMongoDb } from '#test/support/service/mongodb-server.ts';
 import { temporaryFolder } from '#test/support/service/service-process.ts';
 
 const openPlace = async () => {

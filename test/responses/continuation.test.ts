@@ -11,7 +11,7 @@ import { SqliteWriter } from '#sqlite/sqlite-writer.ts';
 import { InMemorySubjectKeys } from '#test/support/fakes/in-memory-subject-keys.ts';
 import { itInRounds } from '#test/support/run/long.ts';
 import { patientTimeoutMs } from '#test/support/run/patient-timeout.ts';
-import { describeOnMongoDb } from '#test/support/service/ferretdb.ts';
+import { describeOnMongoDb } from '#test/support/service/mongodb-server.ts';
 import { temporaryFolder } from '#test/support/service/service-process.ts';
 
 const noLimit = { maxBytes: Number.MAX_SAFE_INTEGER, reserve: () => true };

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ResponseRetention } from '#responses/response-retention.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 import { itInRounds } from '#test/support/run/long.ts';
-import { describeOnMongoDb } from '#test/support/service/ferretdb.ts';
+import { describeOnMongoDb } from '#test/support/service/mongodb-server.ts';
 import { temporaryFolder } from '#test/support/service/service-process.ts';
 import { WatchedProcess } from '#test/support/service/watched-process.ts';
 import { ConversationModel, type ConversationStep } from './support/conversation-model.ts';

@@ -12,7 +12,7 @@ import { SqliteWriter } from '#sqlite/sqlite-writer.ts';
 import { InMemoryResponseStore } from '#test/support/fakes/in-memory-response-store.ts';
 import { InMemorySubjectKeys } from '#test/support/fakes/in-memory-subject-keys.ts';
 import { patientTimeoutMs } from '#test/support/run/patient-timeout.ts';
-import { describeOnMongoDb } from '#test/support/service/ferretdb.ts';
+import { describeOnMongoDb } from '#test/support/service/mongodb-server.ts';
 import { temporaryFolder } from '#test/support/service/service-process.ts';
 import { ConversationModel, perform, stepOf } from './support/conversation-model.ts';
 

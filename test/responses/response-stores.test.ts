@@ -8,7 +8,7 @@ import { SqliteWriter } from '#sqlite/sqlite-writer.ts';
 import { responseStoreContract, storedResponse } from '#test/contract/response-store.ts';
 import { InMemoryResponseStore } from '#test/support/fakes/in-memory-response-store.ts';
 import { patientTimeoutMs } from '#test/support/run/patient-timeout.ts';
-import { describeOnMongoDb } from '#test/support/service/ferretdb.ts';
+import { describeOnMongoDb } from '#test/support/service/mongodb-server.ts';
 import { temporaryFolder } from '#test/support/service/service-process.ts';
 
 responseStoreContract('SQLite', async () => {

@@ -5,8 +5,8 @@ import type { Figure } from '#bench/beside/compare.ts';
 import { EngineService, newPrefix } from '#bench/engines/service/engine-service.ts';
 import { FlowRequests } from '#bench/engines/service/flow-requests.ts';
 import { format, print, printTable, type Result } from '#bench/measure.ts';
-import { FerretDb } from '#test/support/service/ferretdb.ts';
 import { type CommandCount, CountingMongoDbProxy } from '#test/support/service/mongodb-commands.ts';
+import { startOwnMongoDb } from '#test/support/service/mongodb-server.ts';
 
 /** How long the nodes rest and are measured, in ms, and how many requests are counted of each kind. */
 interface Run {
@@ -69,13 +69,12 @@ export async function commandCountFigures(
 
 async function measure(url: string, run: Run, checkout: Checkout): Promise<ReadonlyArray<BoundedCount>> {
   await using opened = new AsyncDisposableStack();
-  const ferret = new FerretDb();
-  opened.defer(() => ferret.dispose());
-  await ferret.start();
-  const proxy = new CountingMongoDbProxy(ferret.port);
+  const mongoDb = await startOwnMongoDb();
+  opened.defer(() => mongoDb.dispose());
+  const proxy = new CountingMongoDbProxy(mongoDb.port);
   opened.defer(() => proxy.close());
   await proxy.listen();
-  const readStoreUrl = proxy.through(ferret.newUrl());
+  const readStoreUrl = proxy.through(mongoDb.newUrl());
   const prefix = newPrefix();
   const startNode = async () => {
     const environment = { READ_STORE_URL: readStoreUrl, LOG_LEVEL: 'error' };

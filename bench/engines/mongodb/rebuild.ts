@@ -4,7 +4,7 @@ import type { Figure } from '#bench/beside/compare.ts';
 import { fillLog } from '#bench/engines/fill-log.ts';
 import { EngineService, newPrefix } from '#bench/engines/service/engine-service.ts';
 import { format, median, print } from '#bench/measure.ts';
-import { startMongoDb } from '#test/support/service/ferretdb.ts';
+import { startMongoDb } from '#test/support/service/mongodb-server.ts';
 
 const wholeEvents = 200_000;
 const quickEvents = 5_000;

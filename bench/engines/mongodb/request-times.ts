@@ -3,7 +3,7 @@ import type { Figure } from '#bench/beside/compare.ts';
 import { EngineService, newPrefix } from '#bench/engines/service/engine-service.ts';
 import { FlowRequests } from '#bench/engines/service/flow-requests.ts';
 import { format, median, print, printTable } from '#bench/measure.ts';
-import { startMongoDb } from '#test/support/service/ferretdb.ts';
+import { startMongoDb } from '#test/support/service/mongodb-server.ts';
 import { BareDriver } from './bare-driver.ts';
 
 /** The duration of each part: long for figures to publish, short to check that the benchmark works. */

@@ -3,7 +3,7 @@ import type { Figure } from '#bench/beside/compare.ts';
 import { EngineService, newPrefix } from '#bench/engines/service/engine-service.ts';
 import { FlowRequests } from '#bench/engines/service/flow-requests.ts';
 import { format, median, print, type Result } from '#bench/measure.ts';
-import { startMongoDb } from '#test/support/service/ferretdb.ts';
+import { startMongoDb } from '#test/support/service/mongodb-server.ts';
 
 const writers = 32;
 const flows = 64;

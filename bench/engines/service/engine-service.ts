@@ -11,7 +11,7 @@ import { adminKey, call, type Server, sendLoad, startService } from '#bench/http
 import { type CallKind, noCalls } from '#test/support/eventstoredb/calls/call-kind.ts';
 import { poll } from '#test/support/run/poll.ts';
 import { Client } from '#test/support/service/client.ts';
-import { startMongoDb } from '#test/support/service/ferretdb.ts';
+import { startMongoDb } from '#test/support/service/mongodb-server.ts';
 import { FlowRequests, type Flows, newVersion } from './flow-requests.ts';
 
 const counter = pathToFileURL(join(import.meta.dirname, 'count-calls.ts')).href;

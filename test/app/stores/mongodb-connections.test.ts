@@ -5,8 +5,8 @@ import { openMongoDbLeaseStore } from '#leases/lease-store.mongodb.ts';
 import { MongoDbConnection } from '#mongodb/mongodb-connection.ts';
 import { openMongoDbRecordStore } from '#records/mongodb/mongodb-record-store.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
-import { describeOnFerretDb } from '#test/support/service/ferretdb.ts';
 import { commandReader, type MongoDbCommand } from '#test/support/service/mongodb-messages.ts';
+import { describeOnOwnMongoDb } from '#test/support/service/mongodb-server.ts';
 import { TcpProxy } from '#test/support/service/tcp-proxy.ts';
 
 const variable = 'READ_STORE_URL';
@@ -15,7 +15,7 @@ const options = { log: quiet, maxPoolSize: 20, onCommand: () => undefined };
 const slowCalls = 40;
 const rounds = 10;
 
-describeOnFerretDb('MongoDbConnections', (ferret) => {
+describeOnOwnMongoDb('MongoDbConnections', (mongoDb) => {
   let connections: MongoDbConnections;
 
   beforeEach(() => {
@@ -24,11 +24,11 @@ describeOnFerretDb('MongoDbConnections', (ferret) => {
   afterEach(() => connections.close());
 
   it('shares one connection among all callers with the same address and purpose', async () => {
-    const url = ferret.newUrl();
+    const url = mongoDb.newUrl();
     const leases = await connections.to(url, variable, 'leases');
     assert.equal(await connections.to(url, variable, 'leases'), leases);
     assert.notEqual(await connections.to(url, variable, 'queries'), leases);
-    assert.notEqual(await connections.to(ferret.newUrl(), variable, 'leases'), leases);
+    assert.notEqual(await connections.to(mongoDb.newUrl(), variable, 'leases'), leases);
   });
 
   it('names the variable of a malformed address', async () => {
@@ -39,7 +39,7 @@ describeOnFerretDb('MongoDbConnections', (ferret) => {
   });
 
   it('closes a connection only for the store that is closed, until it is closed itself', async () => {
-    const connection = await connections.to(ferret.newUrl(), variable, 'queries');
+    const connection = await connections.to(mongoDb.newUrl(), variable, 'queries');
     const [first, second] = [openMongoDbRecordStore({ connection }), openMongoDbRecordStore({ connection })];
     await first.close();
     await assert.rejects(first.get('format', 'database'), /is closed/);
@@ -52,13 +52,13 @@ describeOnFerretDb('MongoDbConnections', (ferret) => {
     const isSlow = ({ command, collection }: MongoDbCommand) =>
       (command === 'find' && collection === 'documents') ||
       (command === 'insert' && collection === 'blobContents.chunks');
-    const proxy = new TcpProxy(ferret.port, (mute) =>
+    const proxy = new TcpProxy(mongoDb.port, (mute) =>
       commandReader((sent) => {
         if (isSlow(sent)) mute();
       }),
     );
     await proxy.listen();
-    const url = proxy.through(ferret.newUrl());
+    const url = proxy.through(mongoDb.newUrl());
     const leases = openMongoDbLeaseStore({ connection: await connections.to(url, variable, 'leases') });
     const queries = await connections.to(url, variable, 'queries');
     const blobs = openGridFsBlobStore({ connection: await connections.to(url, variable, 'blobs') });

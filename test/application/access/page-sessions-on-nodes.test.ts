@@ -7,7 +7,7 @@ import { openSqliteRecordStore } from '#records/sqlite/sqlite-record-store.ts';
 import { SqliteWriter } from '#sqlite/sqlite-writer.ts';
 import { callerOf } from '#test/support/events/tenants.ts';
 import { patientTimeoutMs } from '#test/support/run/patient-timeout.ts';
-import { describeOnMongoDb } from '#test/support/service/ferretdb.ts';
+import { describeOnMongoDb } from '#test/support/service/mongodb-server.ts';
 import { temporaryFolder } from '#test/support/service/service-process.ts';
 
 const keys = { resolve: async () => callerOf('admin'), resolveSecret: async () => callerOf('admin') };

@@ -8,7 +8,7 @@ import { blobStoreContract } from '#test/contract/blob-store.ts';
 import { blobSweepContract } from '#test/contract/blob-sweep.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 import { patientTimeoutMs } from '#test/support/run/patient-timeout.ts';
-import { describeOnFerretDb, describeOnMongoDb } from '#test/support/service/ferretdb.ts';
+import { describeOnMongoDb, describeOnOwnMongoDb } from '#test/support/service/mongodb-server.ts';
 import { TcpProxy } from '#test/support/service/tcp-proxy.ts';
 
 describeOnMongoDb('openGridFsBlobStore', (server) => {
@@ -73,10 +73,10 @@ describeOnMongoDb('openGridFsBlobStore', (server) => {
   });
 });
 
-describeOnFerretDb('openGridFsBlobStore on a slow server', (ferret) => {
+describeOnOwnMongoDb('openGridFsBlobStore on a slow server', (mongoDb) => {
   it('stores a blob without waiting for the remains of other uploads to be removed', async () => {
-    const url = ferret.newUrl();
-    const proxy = new TcpProxy(ferret.port);
+    const url = mongoDb.newUrl();
+    const proxy = new TcpProxy(mongoDb.port);
     await proxy.listen();
     const client = new MongoClient(url);
     const store = openGridFsBlobStore({ url: proxy.through(url), timeoutMs: patientTimeoutMs });
@@ -97,17 +97,17 @@ describeOnFerretDb('openGridFsBlobStore on a slow server', (ferret) => {
   });
 });
 
-describeOnFerretDb('openGridFsBlobStore on a failing server', (ferret) => {
+describeOnOwnMongoDb('openGridFsBlobStore on a failing server', (mongoDb) => {
   it('throws an UnavailableError within its limit while the server is frozen, and works again afterwards', async () => {
-    const store = openGridFsBlobStore({ url: ferret.newUrl(), timeoutMs: 500 });
+    const store = openGridFsBlobStore({ url: mongoDb.newUrl(), timeoutMs: 500 });
     try {
       await store.put('file', oneChunk(), 100);
-      ferret.freeze();
+      mongoDb.freeze();
       try {
         await assert.rejects(store.put('other', oneChunk(), 100), UnavailableError);
         await assert.rejects(store.get('file'), UnavailableError);
       } finally {
-        ferret.thaw();
+        mongoDb.thaw();
       }
       // Calls are refused until the store has been probed again.
       await eventually(async () => (await store.put('other', oneChunk(), 100).catch(() => 0)) === 7);

@@ -12,7 +12,7 @@ import { disturb, heal, mishaps } from '#test/support/eventstoredb/cluster-misha
 import { eventually } from '#test/support/run/eventually.ts';
 import { long } from '#test/support/run/long.ts';
 import { Random } from '#test/support/run/random.ts';
-import { describeOnFerretDb } from '#test/support/service/ferretdb.ts';
+import { describeOnOwnMongoDb } from '#test/support/service/mongodb-server.ts';
 import { Nodes } from '#test/support/service/nodes.ts';
 import { adminKey, type ServiceProcess } from '#test/support/service/service-process.ts';
 import { WebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
@@ -67,7 +67,7 @@ class FeedReader {
   }
 }
 
-describeOnFerretDb('two nodes of the service on a cluster of EventStoreDB', (ferret) => {
+describeOnOwnMongoDb('two nodes of the service on a cluster of EventStoreDB', (mongoDb) => {
   it(`say the same, and keep every acknowledged command, whatever happens to the cluster ${long}`, async function () {
     this.timeout(900_000);
     const opened = new AsyncDisposableStack();
@@ -77,7 +77,7 @@ describeOnFerretDb('two nodes of the service on a cluster of EventStoreDB', (fer
       const receiver = new WebhookReceiver();
       await receiver.start();
       opened.defer(() => receiver.close());
-      const urls = { eventStoreUrl: cluster.url, readStoreUrl: ferret.newUrl() };
+      const urls = { eventStoreUrl: cluster.url, readStoreUrl: mongoDb.newUrl() };
       const nodes = new Nodes({ environment: () => ({}), quick: false });
       opened.defer(() => nodes.end());
       const environment = {

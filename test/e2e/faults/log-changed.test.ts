@@ -6,7 +6,7 @@ import { expectProblem, expectStatus } from '#test/e2e/support/expect.ts';
 import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 import { long } from '#test/support/run/long.ts';
-import { describeOnMongoDb } from '#test/support/service/ferretdb.ts';
+import { describeOnMongoDb } from '#test/support/service/mongodb-server.ts';
 import { Nodes } from '#test/support/service/nodes.ts';
 import {
   type ServiceProcess,

@@ -11,7 +11,7 @@ import { allEnded } from '#test/support/run/all-ended.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 import { itInManyRounds, itInRounds, long } from '#test/support/run/long.ts';
 import { randomFaults } from '#test/support/service/faulty-mongodb-proxy.ts';
-import { describeOnFerretDb } from '#test/support/service/ferretdb.ts';
+import { describeOnOwnMongoDb } from '#test/support/service/mongodb-server.ts';
 
 /** The share of MongoDB's commands that meet a fault. */
 const faultShare = 0.04;
@@ -35,14 +35,14 @@ interface Progress {
   readonly isOver: boolean;
 }
 
-describeOnFerretDb('nodes whose MongoDB changes its primary', (ferret) => {
+describeOnOwnMongoDb('nodes whose MongoDB changes its primary', (mongoDb) => {
   let stores: NodesOnFaultyMongoDb;
   let clients: ReadonlyArray<SettlingClient>;
   let random: () => number;
   let seed: number;
 
   const start = async (nodes: number) => {
-    stores = await NodesOnFaultyMongoDb.start(ferret, nodes);
+    stores = await NodesOnFaultyMongoDb.start(mongoDb, nodes);
     clients = stores.nodes.map(({ client }) => new SettlingClient(client));
     seed = Number(process.env.MONGODB_FAULTS_SEED ?? Math.floor(Math.random() * 2 ** 32));
     random = seededRandom(seed);

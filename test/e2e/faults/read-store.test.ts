@@ -5,7 +5,7 @@ import { expectQuickAnswers } from '#test/e2e/support/quick-answers.ts';
 import { answeredInTime } from '#test/e2e/support/settling-load.ts';
 import { long } from '#test/support/run/long.ts';
 
-describeFaults('nodes whose read store fails', (stores, ferret) => {
+describeFaults('nodes whose read store fails', (stores, mongoDb) => {
   let projectPath: string;
   before(async () => {
     projectPath = (await stores().newProject()).path;
@@ -31,27 +31,27 @@ describeFaults('nodes whose read store fails', (stores, ferret) => {
   }
 
   it(`recovers after the read store was killed and restarted ${long}`, async () => {
-    await ferret.kill();
+    await mongoDb.kill();
     await expectReadsRefused();
     await expectRefusedAtOnce();
-    await ferret.start();
+    await mongoDb.start();
     await stores().expectRecovery();
   });
 
   describe(`further faults ${long}`, () => {
     it('recovers after the read store was stopped and restarted', async () => {
-      await ferret.stop();
-      await ferret.start();
+      await mongoDb.stop();
+      await mongoDb.start();
       await stores().expectRecovery();
     });
 
     it('recovers after the read store was frozen', async () => {
-      ferret.freeze();
+      mongoDb.freeze();
       try {
         await expectReadsRefused();
         await expectRefusedAtOnce();
       } finally {
-        ferret.thaw();
+        mongoDb.thaw();
       }
       await stores().expectRecovery();
     });
@@ -72,16 +72,16 @@ describeFaults('nodes whose read store fails', (stores, ferret) => {
     it('recovers after the read store answered too late', () => stores().delayAnswers('documents', expectReadsRefused));
 
     it('accepts commands while the read store is full, and refuses reads of what it lacks', async () => {
-      await ferret.stop();
-      await ferret.startFull();
+      await mongoDb.stop();
+      await mongoDb.startFull();
       await stores().expectMore(5);
       const { path, position } = await stores().newProject();
       const atLeast = { 'switchyard-min-position': position };
       const read = await answeredInTime(() => stores().client.get(path, atLeast), 'reading');
       expectProblem(read, 503, 'read-model-behind');
       expectStatus(await stores().client.get(projectPath), 200);
-      await ferret.stop();
-      await ferret.start();
+      await mongoDb.stop();
+      await mongoDb.start();
       await stores().expectRecovery();
       expectStatus(await stores().client.get(path, atLeast), 200);
     });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { EventStoreDbDoubleProcess } from '#test/support/eventstoredb/double-process.ts';
 import type { Client } from '#test/support/service/client.ts';
 import type { SharedStores } from '#test/support/service/engines.ts';
-import type { FerretDb } from '#test/support/service/ferretdb.ts';
+import type { MongoDbProcess } from '#test/support/service/mongodb-process.ts';
 import { Nodes, projectingNode } from '#test/support/service/nodes.ts';
 import { type ServiceProcess, temporaryFolder } from '#test/support/service/service-process.ts';
 import { TcpProxy } from '#test/support/service/tcp-proxy.ts';
@@ -26,7 +26,7 @@ export interface FaultyNode {
  */
 export class FaultyNodes {
   readonly double: EventStoreDbDoubleProcess;
-  readonly ferret: FerretDb;
+  readonly mongoDb: MongoDbProcess;
   readonly receiver = new WebhookReceiver();
   readonly provider: LineProvider;
   readonly #readStoreUrl: string;
@@ -37,14 +37,14 @@ export class FaultyNodes {
 
   private constructor(
     double: EventStoreDbDoubleProcess,
-    ferret: FerretDb,
+    mongoDb: MongoDbProcess,
     provider: LineProvider,
     opened: AsyncDisposableStack,
   ) {
     this.double = double;
-    this.ferret = ferret;
+    this.mongoDb = mongoDb;
     this.provider = provider;
-    this.#readStoreUrl = ferret.newUrl();
+    this.#readStoreUrl = mongoDb.newUrl();
     this.#opened = opened;
     const folder = temporaryFolder();
     opened.defer(() => folder.remove());
@@ -53,14 +53,14 @@ export class FaultyNodes {
   }
 
   /** Starts the stores and the nodes, and waits until they are ready. The FerretDB runs already. */
-  static async start(ferret: FerretDb, count: number): Promise<FaultyNodes> {
+  static async start(mongoDb: MongoDbProcess, count: number): Promise<FaultyNodes> {
     const opened = new AsyncDisposableStack();
     try {
       const double = await EventStoreDbDoubleProcess.start();
       opened.defer(() => double.end());
       const provider = await LineProvider.start();
       opened.defer(() => provider.stop());
-      const started = new FaultyNodes(double, ferret, provider, opened);
+      const started = new FaultyNodes(double, mongoDb, provider, opened);
       await started.receiver.start();
       opened.defer(() => started.receiver.close());
       opened.defer(() => started.#nodes.end());
@@ -121,7 +121,7 @@ export class FaultyNodes {
   }
 
   async #begin(): Promise<FaultyNode> {
-    const [events, documents] = await Promise.all([this.#proxyOf(this.double.port), this.#proxyOf(this.ferret.port)]);
+    const [events, documents] = await Promise.all([this.#proxyOf(this.double.port), this.#proxyOf(this.mongoDb.port)]);
     const service = this.#nodes.begin(undefined, {
       EVENT_STORE_URL: events.through(this.double.url),
       READ_STORE_URL: documents.through(this.#readStoreUrl),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { long } from '#test/support/run/long.ts';
-import { describeOnFerretDb } from '#test/support/service/ferretdb.ts';
+import { describeOnOwnMongoDb } from '#test/support/service/mongodb-server.ts';
 import { FaultyNodes } from './faulty-nodes.ts';
 
 /** The limit of a stop, and the time of a busy machine. */
@@ -10,13 +10,13 @@ const maxStopMs = 5_000 + 2_000;
 const hangMs = 300;
 const lastLine = /"msg":"stopped(, but what is named has not ended and is left)?"/g;
 
-describeOnFerretDb('a stop', (ferret) => {
+describeOnOwnMongoDb('a stop', (mongoDb) => {
   it(`ends within its 5 s, with one line, while a frozen MongoDB lets work hang ${long}`, async function () {
     this.timeout(180_000);
-    const nodes = await FaultyNodes.start(ferret, 1);
+    const nodes = await FaultyNodes.start(mongoDb, 1);
     try {
       const [{ service } = assert.fail()] = nodes.live;
-      ferret.freeze();
+      mongoDb.freeze();
       await sleep(hangMs);
       const { code, milliseconds } = await service.stop();
       assert.equal(code, 0, service.stderr);
@@ -24,7 +24,7 @@ describeOnFerretDb('a stop', (ferret) => {
       const lines = service.stdout.match(lastLine) ?? [];
       assert.equal(lines.length, 1, service.stdout);
     } finally {
-      ferret.thaw();
+      mongoDb.thaw();
       await nodes.end();
     }
   });

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { newProject } from '#test/e2e/support/tenants.ts';
 import { long } from '#test/support/run/long.ts';
 import type { Client } from '#test/support/service/client.ts';
-import { describeOnFerretDb } from '#test/support/service/ferretdb.ts';
+import { describeOnOwnMongoDb } from '#test/support/service/mongodb-server.ts';
 import { poll } from '#test/support/service/service-process.ts';
 import { AnyNode } from './any-node.ts';
 import { describeNodes } from './describe-nodes.ts';
@@ -23,10 +23,10 @@ const delaysMs = [0, 10, 20, 40, 60, 80, 100];
 const takeovers = 4;
 const takeoverMs = 30_000;
 
-describeOnFerretDb('a new secret', (ferret) => {
+describeOnOwnMongoDb('a new secret', (mongoDb) => {
   it(`works on every node immediately while the projections change nodes ${long}`, async function () {
     this.timeout(300_000);
-    const nodes = await FaultyNodes.start(ferret, 2);
+    const nodes = await FaultyNodes.start(mongoDb, 2);
     const statuses = new Map<number, number>();
     let hasEnded = false;
     let changing: Promise<unknown> = Promise.resolve();

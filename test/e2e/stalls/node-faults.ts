@@ -7,10 +7,10 @@ export type NodeFault = (nodes: FaultyNodes, random: Random) => Promise<void>;
 
 /** A store comes back after 3 s, and is late for some seconds. */
 export async function endSlowly(nodes: FaultyNodes, lateMs: number, lateForMs: number): Promise<void> {
-  nodes.ferret.freeze();
+  nodes.mongoDb.freeze();
   await sleep(3_000);
   await withLateDocuments(nodes.live, lateMs, async () => {
-    nodes.ferret.thaw();
+    nodes.mongoDb.thaw();
     await sleep(lateForMs);
   });
 }
@@ -44,10 +44,10 @@ const pause = (random: Random) => sleep(between(random, 1_000, 3_000));
 
 /** What happens to nodes and their stores, for some seconds each. */
 export const nodeFaults: Readonly<Record<string, NodeFault>> = {
-  'MongoDB is frozen': async ({ ferret }, random) => {
-    ferret.freeze();
+  'MongoDB is frozen': async ({ mongoDb }, random) => {
+    mongoDb.freeze();
     await pause(random);
-    ferret.thaw();
+    mongoDb.thaw();
   },
   'MongoDB is frozen, and then late': (nodes, random) => endSlowly(nodes, between(random, 1_000, 1_400), 4_000),
   'MongoDB is late for all': (nodes, random) =>
@@ -55,10 +55,10 @@ export const nodeFaults: Readonly<Record<string, NodeFault>> = {
   'MongoDB is late for the holder': async (nodes, random) =>
     withLateDocuments([await nodes.holder()], between(random, 500, 4_000), () => sleep(between(random, 2_000, 4_000))),
   'the holder reaches no MongoDB': async (nodes, random) => withoutDocuments(await nodes.holder(), () => pause(random)),
-  'MongoDB is killed': async ({ ferret }, random) => {
-    await ferret.kill();
+  'MongoDB is killed': async ({ mongoDb }, random) => {
+    await mongoDb.kill();
     await pause(random);
-    await ferret.start();
+    await mongoDb.start();
   },
   'connections to MongoDB are cut': (nodes, random) => repeatOn(nodes, random, ({ documents }) => documents.cut()),
   'connections to MongoDB are mute': (nodes, random) =>

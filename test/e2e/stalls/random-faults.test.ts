@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { expectConsistent, expectVerified } from '#test/e2e/support/consistent-stores.ts';
 import { long } from '#test/support/run/long.ts';
-import { describeOnFerretDb, FerretDb } from '#test/support/service/ferretdb.ts';
+import type { MongoDbProcess } from '#test/support/service/mongodb-process.ts';
+import { describeOnOwnMongoDb, startOwnMongoDb } from '#test/support/service/mongodb-server.ts';
 import { Random } from '#test/worlds/random.ts';
 import { expectReactions } from './expect-reactions.ts';
 import { FaultyNodes } from './faulty-nodes.ts';
@@ -34,8 +35,8 @@ class Rounds {
     this.#reactions = reactions;
   }
 
-  static async begin(pair: number, ferret: FerretDb): Promise<Rounds> {
-    const nodes = await FaultyNodes.start(ferret, 2);
+  static async begin(pair: number, mongoDb: MongoDbProcess): Promise<Rounds> {
+    const nodes = await FaultyNodes.start(mongoDb, 2);
     return new Rounds(`pair ${pair}`, new Random(seed + pair), nodes, await Reactions.begin(nodes, linesOfBatch));
   }
 
@@ -77,18 +78,19 @@ class Rounds {
   }
 }
 
-describeOnFerretDb('nodes of the service under random faults', (ferret) => {
+describeOnOwnMongoDb('nodes of the service under random faults', (mongoDb) => {
   it(`react within 30 s after each fault, lose nothing, and repeat few lines of batches ${long}`, async function () {
     this.timeout(60_000 + rounds * 60_000);
     const opened = new AsyncDisposableStack();
     try {
-      const others = Array.from({ length: pairs - 1 }, () => new FerretDb());
-      for (const other of others) {
-        await other.start();
+      const servers = [mongoDb];
+      while (servers.length < pairs) {
+        const other = await startOwnMongoDb({ syncOnCommit: true });
         opened.defer(() => other.dispose());
+        servers.push(other);
       }
       const running = await Promise.all(
-        [ferret, ...others].map(async (each, pair) => {
+        servers.map(async (each, pair) => {
           const begun = await Rounds.begin(pair, each);
           opened.defer(() => begun.end());
           return begun;

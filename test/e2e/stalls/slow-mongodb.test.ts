@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { long } from '#test/support/run/long.ts';
-import { describeOnFerretDb } from '#test/support/service/ferretdb.ts';
+import { describeOnOwnMongoDb } from '#test/support/service/mongodb-server.ts';
 import { expectReactions } from './expect-reactions.ts';
 import { FaultyNodes } from './faulty-nodes.ts';
 import { endSlowly, withLateDocuments } from './node-faults.ts';
@@ -16,19 +16,19 @@ const heldMs = 10_000 * margin;
 const firstMs = 20_000 * margin;
 const afterFaultMs = 30_000 * margin;
 
-describeOnFerretDb('nodes of the service on a slow MongoDB', (ferret) => {
+describeOnOwnMongoDb('nodes of the service on a slow MongoDB', (mongoDb) => {
   let nodes: FaultyNodes;
   let reactions: Reactions;
 
   beforeEach(async function () {
     this.timeout(testMs);
-    nodes = await FaultyNodes.start(ferret, 2);
+    nodes = await FaultyNodes.start(mongoDb, 2);
     reactions = await Reactions.begin(nodes, linesOfBatch);
   });
 
   afterEach(async function () {
     this.timeout(testMs);
-    ferret.thaw();
+    mongoDb.thaw();
     await nodes.end();
   });
 

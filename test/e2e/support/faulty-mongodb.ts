@@ -1,7 +1,7 @@
 import { EventStoreDbDoubleProcess } from '#test/support/eventstoredb/double-process.ts';
 import type { SharedStores } from '#test/support/service/engines.ts';
 import { FaultyMongoDbProxy } from '#test/support/service/faulty-mongodb-proxy.ts';
-import type { FerretDb } from '#test/support/service/ferretdb.ts';
+import type { MongoDbProcess } from '#test/support/service/mongodb-process.ts';
 import { Nodes } from '#test/support/service/nodes.ts';
 import type { ServiceProcess } from '#test/support/service/service-process.ts';
 
@@ -35,15 +35,15 @@ export class NodesOnFaultyMongoDb {
   }
 
   /** Starts the double, the proxy and the nodes, without faults. The FerretDB runs already. */
-  static async start(ferret: FerretDb, count = 1): Promise<NodesOnFaultyMongoDb> {
+  static async start(mongoDb: MongoDbProcess, count = 1): Promise<NodesOnFaultyMongoDb> {
     const opened = new AsyncDisposableStack();
     try {
       const double = await EventStoreDbDoubleProcess.start();
       opened.defer(() => double.end());
-      const proxy = new FaultyMongoDbProxy(ferret.port);
+      const proxy = new FaultyMongoDbProxy(mongoDb.port);
       await proxy.listen();
       opened.defer(() => proxy.close());
-      const urls = { eventStoreUrl: double.url, readStoreUrl: ferret.newUrl() };
+      const urls = { eventStoreUrl: double.url, readStoreUrl: mongoDb.newUrl() };
       const environment = { EVENT_STORE_URL: urls.eventStoreUrl, READ_STORE_URL: proxy.through(urls.readStoreUrl) };
       const nodes = new Nodes({ environment: () => environment, quick: false });
       opened.defer(() => nodes.end());

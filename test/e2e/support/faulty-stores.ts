@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { EventStoreDbDoubleProcess } from '#test/support/eventstoredb/double-process.ts';
 import type { Reply } from '#test/support/service/client.ts';
 import type { SharedStores } from '#test/support/service/engines.ts';
-import { describeOnFerretDb, type FerretDb } from '#test/support/service/ferretdb.ts';
+import type { MongoDbProcess } from '#test/support/service/mongodb-process.ts';
+import { describeOnOwnMongoDb } from '#test/support/service/mongodb-server.ts';
 import { Nodes } from '#test/support/service/nodes.ts';
 import { poll, type ServiceProcess } from '#test/support/service/service-process.ts';
 import { TcpProxy } from '#test/support/service/tcp-proxy.ts';
@@ -29,8 +30,11 @@ export interface ProxiedNode {
  * stored are verified.
  * @param define receives a function that returns the stores; call it in hooks and tests only
  */
-export function describeFaults(suite: string, define: (stores: () => FaultyStores, ferret: FerretDb) => void): void {
-  describeOnFerretDb(suite, (ferret) => {
+export function describeFaults(
+  suite: string,
+  define: (stores: () => FaultyStores, mongoDb: MongoDbProcess) => void,
+): void {
+  describeOnOwnMongoDb(suite, (mongoDb) => {
     let started: FaultyStores | null = null;
     const stores = () => {
       if (started === null) throw new Error('the stores are not started');
@@ -38,7 +42,7 @@ export function describeFaults(suite: string, define: (stores: () => FaultyStore
     };
     before(async function () {
       this.timeout(startTimeoutMs);
-      started = await FaultyStores.start(ferret);
+      started = await FaultyStores.start(mongoDb);
     });
     after(async function () {
       this.timeout(recoveryTimeoutMs);
@@ -52,7 +56,7 @@ export function describeFaults(suite: string, define: (stores: () => FaultyStore
     });
     beforeEach(() => stores().begin());
     afterEach(() => started?.stopLoad());
-    define(stores, ferret);
+    define(stores, mongoDb);
   });
 }
 
@@ -84,12 +88,12 @@ export class FaultyStores {
   }
 
   /** Starts the double, the proxies and the nodes. The FerretDB runs already. */
-  static async start(ferret: FerretDb): Promise<FaultyStores> {
+  static async start(mongoDb: MongoDbProcess): Promise<FaultyStores> {
     const opened = new AsyncDisposableStack();
     try {
       const double = await EventStoreDbDoubleProcess.start();
       opened.defer(() => double.end());
-      const readStoreUrl = ferret.newUrl();
+      const readStoreUrl = mongoDb.newUrl();
       const nodes = new Nodes({ environment: () => ({}), quick: false });
       opened.defer(() => nodes.end());
       const proxyOf = async (port: number) => {
@@ -99,7 +103,7 @@ export class FaultyStores {
         return proxy;
       };
       const begin = async (roles: string): Promise<ProxiedNode> => {
-        const [events, documents] = await Promise.all([proxyOf(double.port), proxyOf(ferret.port)]);
+        const [events, documents] = await Promise.all([proxyOf(double.port), proxyOf(mongoDb.port)]);
         const service = nodes.begin(roles, {
           EVENT_STORE_URL: events.through(double.url),
           READ_STORE_URL: documents.through(readStoreUrl),

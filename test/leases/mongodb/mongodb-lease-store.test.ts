@@ -5,7 +5,7 @@ import type { LeaseStore } from '#leases/lease-store.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { leaseStoreContract } from '#test/contract/lease-store.ts';
 import { eventually } from '#test/support/run/eventually.ts';
-import { describeOnMongoDb } from '#test/support/service/ferretdb.ts';
+import { describeOnMongoDb } from '#test/support/service/mongodb-server.ts';
 
 /** Long enough for a busy machine: no test here is about the limit. */
 const timeoutMs = 20_000;

@@ -11,8 +11,8 @@ import { InMemoryEventStore } from '#test/support/fakes/in-memory-event-store.ts
 import { InMemoryLeaseStore } from '#test/support/fakes/in-memory-lease-store.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 import { long } from '#test/support/run/long.ts';
-import { describeOnMongoDb } from '#test/support/service/ferretdb.ts';
 import { openMongoDbReadStore, openMongoDbReadStoreWriter } from '#test/support/service/mongodb-read-store.ts';
+import { describeOnMongoDb } from '#test/support/service/mongodb-server.ts';
 import { documentsFromZero, documentsOf, flowsAndVersions, history } from './flows-and-versions.ts';
 
 /** Long, because these tests check results and not times. */

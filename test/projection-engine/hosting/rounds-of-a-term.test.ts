@@ -11,7 +11,7 @@ import { clock } from '#shared/clock.ts';
 import { InMemoryEventStore } from '#test/support/fakes/in-memory-event-store.ts';
 import { InMemoryLeaseStore } from '#test/support/fakes/in-memory-lease-store.ts';
 import { eventually } from '#test/support/run/eventually.ts';
-import { describeOnFerretDb } from '#test/support/service/ferretdb.ts';
+import { describeOnOwnMongoDb } from '#test/support/service/mongodb-server.ts';
 import { TcpProxy } from '#test/support/service/tcp-proxy.ts';
 import { flowsAndVersions, history } from './flows-and-versions.ts';
 
@@ -26,15 +26,15 @@ interface Command {
   readonly endedAt: number;
 }
 
-describeOnFerretDb('a term of the projections on a slow MongoDB', (ferret) => {
+describeOnOwnMongoDb('a term of the projections on a slow MongoDB', (mongoDb) => {
   it('publishes its first commit after few commands that wait for one another', async () => {
     await using opened = new AsyncDisposableStack();
     const events = new InMemoryEventStore();
     const leases = new InMemoryLeaseStore();
-    const proxy = new TcpProxy(ferret.port);
+    const proxy = new TcpProxy(mongoDb.port);
     await proxy.listen();
     opened.defer(() => proxy.close());
-    const url = proxy.through(ferret.newUrl());
+    const url = proxy.through(mongoDb.newUrl());
     const commands: Command[] = [];
     const onCommand = ({ command, milliseconds }: EndedCommand) =>
       commands.push({ name: command, begunAt: clock.now() - milliseconds, endedAt: clock.now() });

@@ -6,12 +6,12 @@ import type { DocumentWrite, Generation, ReadStore, ReadStoreWriter } from '#rea
 import { FencedError } from '#shared/errors/fenced-error.ts';
 import { type OpenReadStore, readStoreContract } from '#test/contract/read-store.ts';
 import { eventually } from '#test/support/run/eventually.ts';
-import { describeOnFerretDb, describeOnMongoDb } from '#test/support/service/ferretdb.ts';
 import {
   openCheckpointingWriter,
   openMongoDbReadStore,
   openMongoDbReadStoreWriter,
 } from '#test/support/service/mongodb-read-store.ts';
+import { describeOnMongoDb, describeOnOwnMongoDb } from '#test/support/service/mongodb-server.ts';
 import { ProxyListener } from '#test/support/service/proxy-listener.ts';
 
 /** Long, because these tests check results and not times. */
@@ -332,10 +332,10 @@ describeOnMongoDb('read store on MongoDB', (server) => {
   });
 });
 
-describeOnFerretDb('a page of a read store on MongoDB', (ferret) => {
+describeOnOwnMongoDb('a page of a read store on MongoDB', (mongoDb) => {
   it('is hardly more than it holds when the server sends it again, and leaves no cursor open', async () => {
     let sent = 0;
-    const proxy = new ProxyListener(ferret.port, ({ client, server }) => {
+    const proxy = new ProxyListener(mongoDb.port, ({ client, server }) => {
       server.on('data', ({ length }: Buffer) => {
         sent += length;
       });
@@ -343,11 +343,11 @@ describeOnFerretDb('a page of a read store on MongoDB', (ferret) => {
       server.pipe(client);
     });
     await proxy.listen();
-    const url = ferret.newUrl();
+    const url = mongoDb.newUrl();
     const store = openAt(url);
     const commands: string[] = [];
     const onCommand = ({ command }: { readonly command: string }) => commands.push(command);
-    const reader = openMongoDbReadStore({ url: proxy.through(url), timeoutMs, onCommand });
+    const reader = openMongoDbReadStore({ url: `${proxy.through(url)}?directConnection=true`, timeoutMs, onCommand });
     try {
       const generation = await store.writer.begin(items, 0);
       const writes = Array.from({ length: 100 }, (_, index) =>

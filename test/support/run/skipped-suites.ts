@@ -1,4 +1,4 @@
-const skipped = new Map<string, string>();
+const lines = new Set<string>();
 
 /**
  * Records that a suite cannot run on this machine. The run prints it at its end; with `CI=true` the run fails.
@@ -25,12 +25,12 @@ export function skipSuite(suite: string, how: string): void {
  * @param how what to do to run it
  */
 export function skipOptionalSuite(suite: string, how: string): void {
-  if (skipped.size === 0) process.once('exit', printSkipped);
-  skipped.set(suite, how);
+  printAtEnd(`skipped: ${suite} (${how})`);
 }
 
-/** Runs on exit, after Mocha has reported all tests. */
-function printSkipped(): void {
-  const lines = [...skipped].map(([suite, how]) => `  skipped: ${suite} (${how})\n`);
-  process.stdout.write(`${lines.join('')}\n`);
+/** Prints a line when the run ends, after Mocha has reported all tests, and only once for each process of the run. */
+export function printAtEnd(line: string): void {
+  if (lines.size === 0)
+    process.once('exit', () => process.stdout.write([...lines].map((each) => `  ${each}\n`).join('')));
+  lines.add(line);
 }

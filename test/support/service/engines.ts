@@ -1,6 +1,7 @@
 import { EventStoreDbDoubleProcess } from '#test/support/eventstoredb/double-process.ts';
 import { long } from '#test/support/run/long.ts';
-import { describeOnMongoDb, type MongoDbServer } from './ferretdb.ts';
+import type { MongoDbServer } from './mongodb-process.ts';
+import { describeOnMongoDb } from './mongodb-server.ts';
 import type { ServiceEnvironment } from './service-process.ts';
 
 /** The stores of a suite's services. */

@@ -2,22 +2,22 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Collection, MongoClient, type MongoServerError } from 'mongodb';
 import { FaultyMongoDbProxy, type MongoDbFault } from './faulty-mongodb-proxy.ts';
-import { describeOnFerretDb } from './ferretdb.ts';
+import { describeOnOwnMongoDb } from './mongodb-server.ts';
 
 interface Note {
   readonly _id: string;
 }
 
-describeOnFerretDb('FaultyMongoDbProxy', (ferret) => {
+describeOnOwnMongoDb('FaultyMongoDbProxy', (mongoDb) => {
   let proxy: FaultyMongoDbProxy;
   let client: MongoClient;
   let notes: Collection<Note>;
   let direct: MongoClient;
 
   before(async () => {
-    proxy = new FaultyMongoDbProxy(ferret.port);
+    proxy = new FaultyMongoDbProxy(mongoDb.port);
     await proxy.listen();
-    const url = ferret.newUrl();
+    const url = mongoDb.newUrl();
     client = new MongoClient(proxy.through(url), {
       retryWrites: false,
       retryReads: false,

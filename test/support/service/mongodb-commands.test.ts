@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { MongoClient } from 'mongodb';
-import { describeOnFerretDb } from './ferretdb.ts';
 import { CountingMongoDbProxy } from './mongodb-commands.ts';
+import { describeOnOwnMongoDb } from './mongodb-server.ts';
 
-describeOnFerretDb('CountingMongoDbProxy', (ferret) => {
+describeOnOwnMongoDb('CountingMongoDbProxy', (mongoDb) => {
   it('counts commands by name and collection, long ones in many parts and later pages of a cursor too', async () => {
-    const proxy = new CountingMongoDbProxy(ferret.port);
+    const proxy = new CountingMongoDbProxy(mongoDb.port);
     await proxy.listen();
-    const client = new MongoClient(proxy.through(ferret.newUrl()));
+    const client = new MongoClient(proxy.through(mongoDb.newUrl()));
     try {
       const [leases, notes] = [client.db().collection('leases'), client.db().collection('notes')];
       await notes.insertMany([{ text: 'x'.repeat(1_000_000) }, { text: 'short' }]);

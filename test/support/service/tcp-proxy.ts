@@ -34,9 +34,13 @@ export class TcpProxy {
     return [...this.#listener.connections].length;
   }
 
-  /** Returns an address with the server's port replaced by this proxy's. */
+  /**
+   * Returns an address with the server's port replaced by this proxy's. A client of MongoDB stays with it, although the server
+   * names the members of its replica set.
+   */
   through(url: string): string {
-    return this.#listener.through(url);
+    const proxied = this.#listener.through(url);
+    return url.startsWith('mongodb:') ? `${proxied}?directConnection=true` : proxied;
   }
 
   /** Cuts all connections at the request after so many, and refuses new ones. */

@@ -6,7 +6,7 @@ import { MongoDbConnection } from '#mongodb/mongodb-connection.ts';
 import { SqliteWriter } from '#sqlite/sqlite-writer.ts';
 import { callLogContract } from '#test/contract/call-log.ts';
 import { patientTimeoutMs } from '#test/support/run/patient-timeout.ts';
-import { describeOnMongoDb } from '#test/support/service/ferretdb.ts';
+import { describeOnMongoDb } from '#test/support/service/mongodb-server.ts';
 import { temporaryFolder } from '#test/support/service/service-process.ts';
 import { loggedCall, recordedCall } from '#test/usage/call-log/logged-calls.ts';
 import { openMongoDbCallLog } from '#usage/call-log/call-log.mongodb.ts';

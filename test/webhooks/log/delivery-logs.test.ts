@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { SqliteWriter } from '#sqlite/sqlite-writer.ts';
 import { deliveryLogContract } from '#test/contract/delivery-log.ts';
 import { patientTimeoutMs } from '#test/support/run/patient-timeout.ts';
-import { describeOnMongoDb } from '#test/support/service/ferretdb.ts';
+import { describeOnMongoDb } from '#test/support/service/mongodb-server.ts';
 import { temporaryFolder } from '#test/support/service/service-process.ts';
 import { openMongoDbDeliveryLog } from '#webhooks/delivery-log.mongodb.ts';
 import { openSqliteDeliveryLog } from '#webhooks/delivery-log.sqlite.ts';
