@@ -50,7 +50,9 @@ describeOnOwnMongoDb('CallScope', (mongoDb) => {
       return () => undefined;
     });
     await counting.listen();
-    const monitored = new MongoDbConnection({ url: `${counting.through(mongoDb.newUrl())}&heartbeatFrequencyMS=500` });
+    // Without a second connection for the monitor's own measurements, which opens later.
+    const options = 'heartbeatFrequencyMS=500&serverMonitoringMode=poll';
+    const monitored = new MongoDbConnection({ url: `${counting.through(mongoDb.newUrl())}&${options}` });
     const ping = () => monitored.call((database) => database.command({ ping: 1 }));
     try {
       await ping();

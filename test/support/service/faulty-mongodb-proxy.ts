@@ -49,7 +49,7 @@ export function randomFaults(random: () => number, share: number): ChooseFault {
 }
 
 /**
- * A proxy before a FerretDB that shows it as the only member of a replica set, which may step down for a time, and that
+ * A proxy before a server that shows it as the only member of a replica set, which may step down for a time, and that
  * adds faults to the commands that a test chooses. None meets the question what kind of server it is.
  */
 export class FaultyMongoDbProxy {
@@ -167,6 +167,8 @@ export class FaultyMongoDbProxy {
       setName,
       hosts: [address],
       me: address,
+      // With a version a driver asks for changes only, and those of this proxy have none.
+      topologyVersion: null,
       ...(isPrimary && { primary: address }),
     });
   }
