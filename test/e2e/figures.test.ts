@@ -8,7 +8,7 @@ import { describeOnEngines, SharedEngines } from '#test/support/service/engines.
 import { openMongoDbReadStore } from '#test/support/service/mongodb-read-store.ts';
 import { expectProblem, expectStatus } from './support/expect.ts';
 import { rebuildProjection } from './support/rebuild-projection.ts';
-import { runningService } from './support/running-service.ts';
+import { composedService } from './support/running-service.ts';
 import { everyDocument, readDocuments } from './support/stores.ts';
 import { newHolder, newOrganization, newProject } from './support/tenants.ts';
 
@@ -48,7 +48,7 @@ const figures = [
 const dashboards = ['activity', 'flows', 'instances', 'gateway'];
 
 describeOnEngines('figures of tenants', (engines) => {
-  const running = runningService(engines);
+  const running = composedService(engines);
   let admin: Client;
   let home: ActiveProject;
   let customer: ActiveProject;

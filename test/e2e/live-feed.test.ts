@@ -5,7 +5,7 @@ import type { Client } from '#test/support/service/client.ts';
 import { describeOnEngines } from '#test/support/service/engines.ts';
 import { adminKey, startService, temporaryFolder } from '#test/support/service/service-process.ts';
 import { expectProblem, expectStatus } from './support/expect.ts';
-import { runningService } from './support/running-service.ts';
+import { composedService } from './support/running-service.ts';
 import { newKey, newOrganization, newProject } from './support/tenants.ts';
 
 type Named = { readonly id: string };
@@ -65,7 +65,7 @@ class OpenFeed {
 }
 
 describeOnEngines('live feed', (engines) => {
-  const running = runningService(engines);
+  const running = composedService(engines);
   const feeds: OpenFeed[] = [];
 
   afterEach(() => {

@@ -3,7 +3,7 @@ import { payload } from '#test/support/inputs/template-payload.ts';
 import type { Client, Reply } from '#test/support/service/client.ts';
 import { describeOnEngines } from '#test/support/service/engines.ts';
 import { expectProblem, expectStatus, unknownId } from './support/expect.ts';
-import { runningService } from './support/running-service.ts';
+import { serviceOfProject } from './support/running-service.ts';
 import { type KeyType, newHolder, newOrganization, newProject } from './support/tenants.ts';
 
 type Named = { readonly id: string };
@@ -66,7 +66,7 @@ const rows: ReadonlyArray<{
 ];
 
 describeOnEngines('tenancy of templates', (engines) => {
-  const running = runningService(engines);
+  const running = serviceOfProject(engines);
   let admin: Client;
   const home = { partner: '', sibling: '', otherPartner: '', company: '' };
 

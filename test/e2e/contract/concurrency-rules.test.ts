@@ -3,7 +3,7 @@ import type { AgentProfileRecord } from '#domain/agent-profile/record.ts';
 import type { FlowRecord, FlowVersionRecord } from '#domain/flow/record.ts';
 import type { PhoneNumberRecord } from '#domain/phone-number/record.ts';
 import { expectProblem, expectStatus } from '#test/e2e/support/expect.ts';
-import { runningService } from '#test/e2e/support/running-service.ts';
+import { serviceOfProject } from '#test/e2e/support/running-service.ts';
 import { newProject } from '#test/e2e/support/tenants.ts';
 import type { Client, Reply } from '#test/support/service/client.ts';
 import { describeOnEngines } from '#test/support/service/engines.ts';
@@ -17,7 +17,7 @@ const effectsMs = 2_000;
 const maxAttempts = 5;
 
 describeOnEngines('rules across resources under concurrent requests', (engines) => {
-  const running = runningService(engines);
+  const running = serviceOfProject(engines);
   let client: Client;
   let projectId: string;
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { expectStatus } from '#test/e2e/support/expect.ts';
 import { createResources, freshNumber, profileContents } from '#test/e2e/support/operations.ts';
-import { runningService } from '#test/e2e/support/running-service.ts';
+import { serviceOfProject } from '#test/e2e/support/running-service.ts';
 import { newKey, newProject } from '#test/e2e/support/tenants.ts';
 import type { Client } from '#test/support/service/client.ts';
 import { describeOnEngines } from '#test/support/service/engines.ts';
@@ -9,7 +9,7 @@ import { describeOnEngines } from '#test/support/service/engines.ts';
 type Named = { readonly id: string };
 
 describeOnEngines('headers of reads and of creations over HTTP', (engines) => {
-  const running = runningService(engines);
+  const running = serviceOfProject(engines);
   let client: Client;
   let projectId: string;
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { characters, cuidPattern, expectProblem, expectStatus, unknownId } from '#test/e2e/support/expect.ts';
-import { runningService } from '#test/e2e/support/running-service.ts';
+import { serviceOfProject } from '#test/e2e/support/running-service.ts';
 import { type KeyType, newHolder, newOrganization, newProject } from '#test/e2e/support/tenants.ts';
 import type { Client } from '#test/support/service/client.ts';
 import { describeOnEngines } from '#test/support/service/engines.ts';
@@ -18,7 +18,7 @@ const path = '/v1/partner/customers';
 const sound = { name: 'Harbour Dental', clientEmail: 'office@harbour-dental.example' };
 
 describeOnEngines('partner customers over HTTP', (engines) => {
-  const running = runningService(engines);
+  const running = serviceOfProject(engines);
   let admin: Client;
 
   before(() => {

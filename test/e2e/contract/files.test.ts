@@ -5,8 +5,9 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { MongoClient } from 'mongodb';
 import OpenAI, { APIError, NotFoundError, toFile } from 'openai';
-import { runningService } from '#test/e2e/support/running-service.ts';
+import { composedService, runningService } from '#test/e2e/support/running-service.ts';
 import { newKey, newProject } from '#test/e2e/support/tenants.ts';
+import { uploadText } from '#test/e2e/support/upload.ts';
 import { long } from '#test/support/run/long.ts';
 import { describeOnEngines } from '#test/support/service/engines.ts';
 import { poll } from '#test/support/service/service-process.ts';
@@ -14,7 +15,7 @@ import { poll } from '#test/support/service/service-process.ts';
 const mebibyte = 1024 * 1024;
 
 describeOnEngines('files, by the official openai client', (engines) => {
-  const running = runningService(engines, {
+  const running = composedService(engines, {
     MAX_FILE_BYTES: String(3 * mebibyte),
     FILES_QUOTA_BYTES: String(5 * mebibyte),
   });
@@ -211,12 +212,15 @@ describeOnEngines('files, by the official openai client', (engines) => {
     }
     assert.deepEqual(await listed(), []);
   });
+});
 
-  it(`survive a restart of the service ${long}`, async () => {
-    const { id } = await upload('kept');
-    await running.restarted();
-    client = new OpenAI({ apiKey: key, baseURL: `${running.url}/v1`, maxRetries: 0 });
-    assert.equal(await (await client.files.content(id)).text(), 'kept');
+describeOnEngines(`files after kill -9 ${long}`, (engines) => {
+  const running = runningService(engines);
+
+  it('have their contents', async () => {
+    const { id } = await uploadText(running.client, 'kept');
+    const restarted = await running.restarted();
+    assert.equal((await restarted.get(`/v1/files/${id}/content`)).text, 'kept');
   });
 });
 

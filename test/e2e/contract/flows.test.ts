@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import type { FlowRecord, FlowVersionRecord } from '#domain/flow/record.ts';
 import { characters, expectProblem, expectRecord, expectStatus, unknownId } from '#test/e2e/support/expect.ts';
-import { runningService } from '#test/e2e/support/running-service.ts';
+import { serviceOfProject } from '#test/e2e/support/running-service.ts';
 import type { Client } from '#test/support/service/client.ts';
 import { describeContract } from '#test/support/service/engines.ts';
 
 type Versions = { versions: FlowVersionRecord[]; nextCursor?: string };
 
 describeContract('flows and their versions over HTTP', (engines) => {
-  const running = runningService(engines);
+  const running = serviceOfProject(engines);
   let client: Client;
   let projectId: string;
   let flowsPath: string;

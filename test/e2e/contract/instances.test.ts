@@ -3,7 +3,7 @@ import type { FlowRecord, FlowVersionRecord } from '#domain/flow/record.ts';
 import type { InstanceDetails, InstanceRecord } from '#domain/instance/record.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { characters, expectProblem, expectRecord, expectStatus, unknownId } from '#test/e2e/support/expect.ts';
-import { runningService } from '#test/e2e/support/running-service.ts';
+import { serviceOfProject } from '#test/e2e/support/running-service.ts';
 import { type KeyType, newHolder, newKey, newOrganization, newProject } from '#test/e2e/support/tenants.ts';
 import { uploadText } from '#test/e2e/support/upload.ts';
 import { field, payload, payloadFlow } from '#test/support/inputs/template-payload.ts';
@@ -68,7 +68,7 @@ const third = {
 };
 
 describeOnEngines('instances over HTTP', (engines) => {
-  const running = runningService(engines);
+  const running = serviceOfProject(engines);
   let admin: Client;
   /** A client with a partner's key. */
   let partner: Client;

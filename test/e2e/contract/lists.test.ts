@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { expectProblem, expectStatus, unknownId } from '#test/e2e/support/expect.ts';
 import { freshNumber, profileContents } from '#test/e2e/support/operations.ts';
-import { runningService } from '#test/e2e/support/running-service.ts';
+import { serviceOfProject } from '#test/e2e/support/running-service.ts';
 import { newKey, newProject } from '#test/e2e/support/tenants.ts';
 import type { Client, Reply } from '#test/support/service/client.ts';
 import { describeOnEngines } from '#test/support/service/engines.ts';
@@ -11,7 +11,7 @@ type Named = { readonly id: string; readonly name: string };
 type Page = Readonly<Record<string, unknown>> & { readonly nextCursor?: string };
 
 describeOnEngines('filters and order of lists over HTTP', (engines) => {
-  const running = runningService(engines);
+  const running = serviceOfProject(engines);
   let client: Client;
   let projectId: string;
 

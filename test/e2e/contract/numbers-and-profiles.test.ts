@@ -3,7 +3,7 @@ import type { AgentProfileRecord } from '#domain/agent-profile/record.ts';
 import type { FlowRecord } from '#domain/flow/record.ts';
 import type { PhoneNumberRecord } from '#domain/phone-number/record.ts';
 import { characters, expectProblem, expectRecord, expectStatus, unknownId } from '#test/e2e/support/expect.ts';
-import { runningService } from '#test/e2e/support/running-service.ts';
+import { serviceOfProject } from '#test/e2e/support/running-service.ts';
 import { newProject } from '#test/e2e/support/tenants.ts';
 import type { Client } from '#test/support/service/client.ts';
 import { describeOnEngines } from '#test/support/service/engines.ts';
@@ -18,7 +18,7 @@ const contents = {
 };
 
 describeOnEngines('phone numbers and agent profiles over HTTP', (engines) => {
-  const running = runningService(engines);
+  const running = serviceOfProject(engines);
   let client: Client;
 
   before(() => {

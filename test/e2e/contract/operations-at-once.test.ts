@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { DocumentedOperations } from '#test/e2e/support/documented-operations.ts';
-import { runningService } from '#test/e2e/support/running-service.ts';
+import { composedService } from '#test/e2e/support/running-service.ts';
 import { newProject } from '#test/e2e/support/tenants.ts';
 import { refusedWrites, writableEnvironment, writeInputs } from '#test/e2e/support/write-inputs.ts';
 import { allEnded } from '#test/support/run/all-ended.ts';
@@ -41,7 +41,7 @@ describeOnEngines('every operation with each read right after it, over HTTP', (e
     DIGEST_SIGNING_KEY: signingKey,
     ...writableEnvironment,
   };
-  const running = runningService(engines, environment);
+  const running = composedService(engines, environment);
 
   /** Calls each write of the specification in a project of the caller, and reads after each. */
   const callEach = async (checks: Checks): Promise<void> => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ProcessStatus } from '#application/queries/process-status.ts';
 import { characters, expectProblem, expectRecord, expectStatus, unknownId } from '#test/e2e/support/expect.ts';
-import { runningService } from '#test/e2e/support/running-service.ts';
+import { serviceOfProject } from '#test/e2e/support/running-service.ts';
 import type { Client } from '#test/support/service/client.ts';
 import { describeOnEngines } from '#test/support/service/engines.ts';
 import { poll } from '#test/support/service/service-process.ts';
@@ -10,7 +10,7 @@ type Named = { readonly id: string; readonly organizationId: string };
 type Projection = { name: string; state: string; position: number; rebuild: object | null; failure: object | null };
 
 describeOnEngines('liveness, projects, organizations and operations over HTTP', (engines) => {
-  const running = runningService(engines);
+  const running = serviceOfProject(engines);
   let client: Client;
 
   before(() => {
@@ -27,9 +27,8 @@ describeOnEngines('liveness, projects, organizations and operations over HTTP', 
     const me = expectStatus(await client.get('/v1/me'), 200);
     assert.deepEqual(Object.keys(me).sort(), ['apiKeyId', 'keyType', 'organizationId', 'projectId']);
     assert.equal(me.keyType, 'admin');
-    const { projects } = expectStatus(await client.get<{ projects: Named[] }>('/v1/projects'), 200);
-    assert.equal(projects[0]?.id, me.projectId);
-    assert.equal(projects[0]?.organizationId, me.organizationId);
+    const project = expectStatus(await client.get(`/v1/projects/${me.projectId}`), 200);
+    assert.equal(project.organizationId, me.organizationId);
   });
 
   it('creates a project in the key’s own organization or a named one, renames and returns it', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { characters, cuidPattern, expectRecord, expectStatus, unknownId } from '#test/e2e/support/expect.ts';
-import { runningService } from '#test/e2e/support/running-service.ts';
+import { serviceOfProject } from '#test/e2e/support/running-service.ts';
 import { newHolder, newProject } from '#test/e2e/support/tenants.ts';
 import { uploadText } from '#test/e2e/support/upload.ts';
 import type { Client, Reply } from '#test/support/service/client.ts';
@@ -32,7 +32,7 @@ function expectGatewayError(reply: Reply<unknown>, status: number, code: string,
 }
 
 describeOnEngines('stores over HTTP', (engines) => {
-  const running = runningService(engines);
+  const running = serviceOfProject(engines);
   let admin: Client;
   /** Uses the key of a new project, so that a test sees only its own stores. */
   let client: Client;

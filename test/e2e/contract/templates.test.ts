@@ -2,19 +2,22 @@ import assert from 'node:assert/strict';
 import type { TemplateRecord, TemplateVersionRecord } from '#domain/template/record.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { characters, expectProblem, expectRecord, expectStatus, unknownId } from '#test/e2e/support/expect.ts';
-import { runningService } from '#test/e2e/support/running-service.ts';
+import { runningService, serviceOfProject } from '#test/e2e/support/running-service.ts';
 import { bodyFaults, validBodies } from '#test/support/inputs/payload-faults.ts';
 import { field, payload, payloadFlow } from '#test/support/inputs/template-payload.ts';
 import { long } from '#test/support/run/long.ts';
 import type { Client } from '#test/support/service/client.ts';
 import { describeOnEngines } from '#test/support/service/engines.ts';
 
+type Named = { readonly id: string };
 type Versions = { versions: TemplateVersionRecord[]; nextCursor?: string };
 
 const json = { 'content-type': 'application/json' };
+const pathOf = ({ id }: Named) => `/v1/templates/${id}`;
+const versionPath = ({ id }: Named) => `/v1/template-versions/${id}`;
 
 describeOnEngines('templates and their versions over HTTP', (engines) => {
-  const running = runningService(engines);
+  const running = serviceOfProject(engines);
   let client: Client;
   let organizationId: string;
 
@@ -25,8 +28,6 @@ describeOnEngines('templates and their versions over HTTP', (engines) => {
 
   const created = async (body: object = {}) =>
     expectStatus(await client.post<TemplateRecord>('/v1/templates', { name: 'Template', ...body }), 201);
-  const pathOf = ({ id }: { readonly id: string }) => `/v1/templates/${id}`;
-  const versionPath = ({ id }: { readonly id: string }) => `/v1/template-versions/${id}`;
   const addVersion = (template: TemplateRecord, body: object = { payload: payload() }) =>
     client.post<TemplateVersionRecord>(`${pathOf(template)}/versions`, body);
   const withVersion = async () => {
@@ -300,42 +301,48 @@ describeOnEngines('templates and their versions over HTTP', (engines) => {
         expectStatus(await client.get(path, position), 200);
       }
     });
+  });
+});
 
-    it(`answers every repeated write with the first answer, even after kill -9 ${long}`, async function () {
-      this.timeout(180_000);
-      const { template, version } = await withVersion();
-      const writes = [
-        ['POST', '/v1/templates', { name: 'Once' }],
-        ['PATCH', pathOf(template), { name: 'Once' }],
-        ['PATCH', pathOf(template), { name: 'Once' }],
-        ['POST', `${pathOf(template)}/versions`, { payload: payload(), tag: 'once' }],
-        ['POST', `${versionPath(version)}/publish`, undefined],
-        ['POST', `${versionPath(version)}/publish`, undefined],
-        ['POST', `${pathOf(template)}/archive`, undefined],
-        ['POST', `${pathOf(template)}/archive`, undefined],
-      ] as const;
-      const send = ([method, path, body]: (typeof writes)[number], index: number) => {
-        const headers = { 'idempotency-key': `template-write-${index}`, ...(body && json) };
-        return client.send({ method, path, headers, ...(body && { body: JSON.stringify(body) }) });
-      };
-      const all = async () => {
-        const replies = [];
-        for (const [index, write] of writes.entries()) replies.push(await send(write, index));
-        return replies.map(({ status, body, headers }) => ({ status, body, etag: headers.etag }));
-      };
-      const first = await all();
-      for (const [index, { status }] of first.entries()) assert.ok(status < 300, `${writes[index]}: ${status}`);
-      assert.deepEqual(await all(), first);
-      client = await running.restarted();
-      assert.deepEqual(await all(), first);
-      const { versions } = expectStatus(await client.get<Versions>(`${pathOf(template)}/versions`), 200);
-      assert.deepEqual(
-        versions.map((each) => each.version),
-        [1, 2],
-      );
-      const headers = { 'idempotency-key': 'template-write-0' };
-      const reused = await client.post('/v1/templates', { name: 'Other' }, headers);
-      expectProblem(reused, 422, 'idempotency-key-reused');
-    });
+describeOnEngines(`repeated writes of templates after kill -9 ${long}`, (engines) => {
+  const running = runningService(engines);
+
+  it('are answered with the first answer', async () => {
+    let { client } = running;
+    const create = async (path: string, body: object) => expectStatus(await client.post<Named>(path, body), 201);
+    const template = pathOf(await create('/v1/templates', { name: 'Template' }));
+    const version = versionPath(await create(`${template}/versions`, { payload: payload() }));
+    const writes = [
+      ['POST', '/v1/templates', { name: 'Once' }],
+      ['PATCH', template, { name: 'Once' }],
+      ['PATCH', template, { name: 'Once' }],
+      ['POST', `${template}/versions`, { payload: payload(), tag: 'once' }],
+      ['POST', `${version}/publish`, undefined],
+      ['POST', `${version}/publish`, undefined],
+      ['POST', `${template}/archive`, undefined],
+      ['POST', `${template}/archive`, undefined],
+    ] as const;
+    const send = ([method, path, body]: (typeof writes)[number], index: number) => {
+      const headers = { 'idempotency-key': `template-write-${index}`, ...(body && json) };
+      return client.send({ method, path, headers, ...(body && { body: JSON.stringify(body) }) });
+    };
+    const all = async () => {
+      const replies = [];
+      for (const [index, write] of writes.entries()) replies.push(await send(write, index));
+      return replies.map(({ status, body, headers }) => ({ status, body, etag: headers.etag }));
+    };
+    const first = await all();
+    for (const [index, { status }] of first.entries()) assert.ok(status < 300, `${writes[index]}: ${status}`);
+    assert.deepEqual(await all(), first);
+    client = await running.restarted();
+    assert.deepEqual(await all(), first);
+    const { versions } = expectStatus(await client.get<Versions>(`${template}/versions`), 200);
+    assert.deepEqual(
+      versions.map((each) => each.version),
+      [1, 2],
+    );
+    const headers = { 'idempotency-key': 'template-write-0' };
+    const reused = await client.post('/v1/templates', { name: 'Other' }, headers);
+    expectProblem(reused, 422, 'idempotency-key-reused');
   });
 });

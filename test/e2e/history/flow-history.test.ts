@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import patches, { type Operation } from 'fast-json-patch';
 import { expectProblem, expectStatus, unknownId } from '#test/e2e/support/expect.ts';
-import { runningService } from '#test/e2e/support/running-service.ts';
+import { serviceOfProject } from '#test/e2e/support/running-service.ts';
 import { newHolder, newKey, newOrganization, newProject } from '#test/e2e/support/tenants.ts';
 import type { Client, Reply } from '#test/support/service/client.ts';
 import { describeOnEngines } from '#test/support/service/engines.ts';
@@ -42,7 +42,7 @@ const evening = { nodes: { greet: { say: 'Good evening' }, hangup: { after: 'gre
 const maxWaitMs = 60_000;
 
 describeOnEngines('history of a flow over HTTP', (engines) => {
-  const running = runningService(engines);
+  const running = serviceOfProject(engines);
   const seen: Seen[] = [];
   let admin: Client;
   let holder: Client;

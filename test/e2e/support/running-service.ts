@@ -1,60 +1,99 @@
+import assert from 'node:assert/strict';
 import type { Client } from '#test/support/service/client.ts';
-import type { Engines } from '#test/support/service/engines.ts';
+import { type Engines, embeddedStores } from '#test/support/service/engines.ts';
+import { composeService } from '#test/support/service/service-in-process.ts';
 import {
   type ServiceEnvironment,
-  type ServiceProcess,
   startService,
+  type TemporaryFolder,
   temporaryFolder,
 } from '#test/support/service/service-process.ts';
+import { freshProject, patientReads } from '#test/support/service/shared-service.ts';
 
-/** The service of a suite. */
-export interface RunningService {
-  /** A client with the admin key. Read it in hooks and tests only. */
+/** A service that a suite calls. Read its members in hooks and tests only. */
+export interface CalledService {
+  /** A client with an admin key. */
   readonly client: Client;
-  /** Where the service listens. Read it in hooks and tests only. */
+  /** Where the service listens. */
   readonly url: string;
+}
+
+/** A service of one suite alone. */
+export interface OwnService extends CalledService {
   /** Its `DATA_DIR`. */
   readonly dataDir: string;
+}
+
+/** A service in a process of its own. */
+export interface RunningService extends OwnService {
   /** Kills the service and starts it again on its data. @returns a client of the new process */
   readonly restarted: () => Promise<Client>;
 }
 
 /**
- * How long answers wait for the read models at most. It is long, because these tests do not check how soon a write shows
- * on a busy machine.
+ * A service for a suite that needs only a project of its own: on embedded stores the one that such suites share. Call it
+ * in the callback of `describe`.
  */
-const readYourWritesTimeoutMs = 60_000;
+export function serviceOfProject(engines: Engines): CalledService {
+  if (engines !== embeddedStores) return runningService(engines);
+  return duringSuite(freshProject, async () => undefined);
+}
 
-/** Starts a service on these stores before a suite, and ends it after it. Call it in the callback of `describe`. */
+/**
+ * A service for a suite that needs stores or variables of its own, and neither kills nor looks at a process: on embedded
+ * stores it runs in the process of the tests. Call it in the callback of `describe`.
+ */
+export function composedService(engines: Engines, further: ServiceEnvironment = {}): OwnService {
+  if (engines !== embeddedStores) return runningService(engines, further);
+  const environment = { ...patientReads, ...further };
+  return duringSuite(
+    (dataDir) => composeService({ dataDir: dataDir(), environment }),
+    (service) => service.stop(),
+  );
+}
+
+/** A service in a process of its own. Call it in the callback of `describe`. */
 export function runningService({ environment }: Engines, further: ServiceEnvironment = {}): RunningService {
-  const folder = temporaryFolder();
-  let service: ServiceProcess | undefined;
-  const started = async () => {
-    const variables = { READ_YOUR_WRITES_TIMEOUT_MS: String(readYourWritesTimeoutMs), ...environment(), ...further };
-    service = await startService({ dataDir: folder.path, environment: variables });
-    return service.client;
+  return duringSuite(
+    (dataDir) => startService({ dataDir: dataDir(), environment: { ...patientReads, ...environment(), ...further } }),
+    (service) => service.kill(),
+  );
+}
+
+/** Hooks that start a service before the tests of a suite, and end it after them. */
+function duringSuite<Service extends CalledService>(
+  start: (dataDir: () => string) => Promise<Service>,
+  end: (service: Service) => Promise<void>,
+): RunningService {
+  let folder: TemporaryFolder | undefined;
+  let service: Service | undefined;
+  const started = () => service ?? assert.fail('The service is not started yet.');
+  const dataDir = () => {
+    folder ??= temporaryFolder();
+    return folder.path;
   };
   before(async function () {
     this.timeout(180_000);
-    await started();
+    service = await start(dataDir);
   });
   after(async () => {
-    await service?.kill();
-    folder.remove();
+    if (service !== undefined) await end(service);
+    folder?.remove();
   });
   return {
     get client() {
-      if (service === undefined) throw new Error('The service is not started yet.');
-      return service.client;
+      return started().client;
     },
     get url() {
-      if (service === undefined) throw new Error('The service is not started yet.');
-      return service.url;
+      return started().url;
     },
-    dataDir: folder.path,
+    get dataDir() {
+      return dataDir();
+    },
     restarted: async () => {
-      await service?.kill();
-      return started();
+      await end(started());
+      service = await start(dataDir);
+      return service.client;
     },
   };
 }

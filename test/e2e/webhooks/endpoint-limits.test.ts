@@ -4,7 +4,7 @@ import { describeOnEngines } from '#test/support/service/engines.ts';
 import { type ServiceProcess, startService, temporaryFolder } from '#test/support/service/service-process.ts';
 import { WebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
 import { expectProblem, expectStatus } from '../support/expect.ts';
-import { runningService } from '../support/running-service.ts';
+import { composedService } from '../support/running-service.ts';
 import { newHolder, newKey, newOrganization, newProject } from '../support/tenants.ts';
 import { allReceived, newEndpoint, newFlow } from './webhook-tenant.ts';
 
@@ -19,7 +19,7 @@ const endpointsOf = async (client: Client) =>
 describeOnEngines('the limit of webhook endpoints, with the default of 100 for a project', (engines) => {
   // FerretDB reads a whole collection for each write, and no creation waits longer than ten seconds.
   const [limit, atOnce] = engines.quick ? [100, 300] : [10, 30];
-  const running = runningService(engines, {
+  const running = composedService(engines, {
     ...environment,
     MAX_WEBHOOK_ENDPOINTS_PER_PROJECT: engines.quick ? undefined : String(limit),
   });

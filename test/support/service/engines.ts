@@ -13,7 +13,7 @@ export interface Engines {
 }
 
 /** Stores embedded in the service's own folder. */
-const embedded: Engines = { environment: () => ({}), quick: true };
+export const embeddedStores: Engines = { environment: () => ({}), quick: true };
 
 /** The timeout of a test that calls a service in another process, on a busy machine. */
 const serviceTestMs = 180_000;
@@ -41,7 +41,7 @@ const onShared = (suite: string) => `${suite}, on EventStoreDB and MongoDB`;
 function describeOnEmbeddedStores(suite: string, define: (engines: Engines) => void): void {
   describe(suite, function () {
     this.timeout(serviceTestMs);
-    define(embedded);
+    define(embeddedStores);
   });
 }
 

@@ -33,6 +33,11 @@ export interface ServiceOptions {
   readonly main?: string;
 }
 
+/** The variables of a service: those of tests, and what replaces them. */
+export function variablesOf(dataDir: string, environment: ServiceEnvironment = {}): ServiceEnvironment {
+  return { DATA_DIR: dataDir, PORT: '0', BOOTSTRAP_API_KEY: adminKey, LOG_LEVEL: 'error', ...environment };
+}
+
 /** A folder of one test. */
 export interface TemporaryFolder {
   readonly path: string;
@@ -58,7 +63,7 @@ export class ServiceProcess {
   /** Starts it with the flags of `npm start`; `listening` waits for it. */
   constructor({ dataDir, environment = {}, maxHeapMb, main = ownMain }: ServiceOptions) {
     this.dataDir = dataDir;
-    const variables = { DATA_DIR: dataDir, PORT: '0', BOOTSTRAP_API_KEY: adminKey, LOG_LEVEL: 'error', ...environment };
+    const variables = variablesOf(dataDir, environment);
     // The last one of a kind counts.
     const flags = [...startFlags(main), ...(maxHeapMb === undefined ? [] : [`--max-old-space-size=${maxHeapMb}`])];
     this.#process = new WatchedProcess({ file: main, flags, environment: variables });
@@ -141,6 +146,11 @@ export class ServiceProcess {
   /** Resumes the suspended process. */
   thaw(): void {
     this.#process.send('SIGCONT');
+  }
+
+  /** Lets the test process end while the service runs. */
+  unref(): void {
+    this.#process.unref();
   }
 
   async #watch(): Promise<ServiceExit> {

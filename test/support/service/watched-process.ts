@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import type { Socket } from 'node:net';
 import { compileCache } from '#test/support/run/compile-cache.ts';
 import { endWithRun } from '#test/support/run/end-with-run.ts';
 import { freezeProcess } from '#test/support/run/freeze-process.ts';
@@ -77,6 +78,12 @@ export class WatchedProcess {
   /** Stops it and returns once it has stopped; `SIGCONT` continues it. */
   freeze(): void {
     freezeProcess(this.#child);
+  }
+
+  /** Lets this process end while the program runs. */
+  unref(): void {
+    this.#child.unref();
+    for (const output of [this.#child.stdout, this.#child.stderr]) (output as Socket | null)?.unref();
   }
 
   send(signal: NodeJS.Signals): void {
