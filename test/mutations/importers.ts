@@ -1,0 +1,99 @@
+import { posix } from 'node:path';
+import ts from 'typescript';
+import type { Source } from './choose.ts';
+
+/** A test file that loads a file, over as many imports as its distance says. */
+export interface Importer {
+  readonly path: string;
+  readonly bytes: number;
+  readonly distance: number;
+}
+
+/** Tests that start processes or read the whole repository. They are tried last, because they cost most. */
+const costly = /^test\/(e2e|clients|cli|deployment|dashboard\/browser|docs|soak|worlds)\//;
+/** Files that code names without a static import: imported later, or for threads and processes. A folder is its files. */
+const namedFiles = /(?<!from )'((?:#|\.{1,2}\/)[^']+\.m?[jt]s|(?:\.\.\/)+src\/[^'.]+)'/g;
+const titles = /\bit\('([^']+)'/g;
+
+/** Which test files load which files. */
+export class ImportGraph {
+  readonly #sources: ReadonlyMap<string, Source>;
+  readonly #importers = new Map<string, string[]>();
+
+  /** @param aliases `imports` of package.json */
+  constructor(sources: ReadonlyArray<Source>, aliases: Readonly<Record<string, string>>) {
+    this.#sources = new Map(sources.map((source) => [source.path, source]));
+    const folders = Map.groupBy(this.#sources.keys(), posix.dirname);
+    for (const source of sources)
+      for (const specifier of specifiersOf(source)) {
+        const path = resolved(specifier, source.path, aliases);
+        for (const imported of folders.get(path) ?? [path])
+          this.#importers.set(imported, [...(this.#importers.get(imported) ?? []), source.path]);
+      }
+  }
+
+  /** The test files that load a file, those first that are most likely to test it. */
+  testsOf(file: string): ReadonlyArray<string> {
+    const cost = (path: string) => (costly.test(path) ? 1 : 0);
+    const nearness = ({ path, distance }: Importer) => distance - sharedFolders(file, path);
+    const mirror = mirrorOf(file);
+    return this.#importersOf(file)
+      .sort(
+        (one, other) =>
+          Number(other.path === mirror) - Number(one.path === mirror) ||
+          cost(one.path) - cost(other.path) ||
+          nearness(one) - nearness(other) ||
+          one.bytes - other.bytes,
+      )
+      .map(({ path }) => path);
+  }
+
+  /** The titles of tests in a test file. */
+  titlesIn(test: string): ReadonlyArray<string> {
+    const text = this.#sources.get(test)?.text ?? '';
+    return [...text.matchAll(titles)].map(([, title]) => title ?? '');
+  }
+
+  #importersOf(file: string): Importer[] {
+    const distances = new Map([[file, 0]]);
+    for (const [path, distance] of distances)
+      for (const importer of this.#importers.get(path) ?? [])
+        if (!distances.has(importer)) distances.set(importer, distance + 1);
+    return [...distances]
+      .filter(([path]) => path.endsWith('.test.ts'))
+      .map(([path, distance]) => ({ path, distance, bytes: this.#sources.get(path)?.text.length ?? 0 }));
+  }
+}
+
+/** The test file with the path of a source file. */
+function mirrorOf(file: string): string {
+  return `test/${file.replace(/^src\//, '').replace(/\.m?ts$/, '')}.test.ts`;
+}
+
+/** The folders that the paths of a file and of its test begin with. */
+function sharedFolders(file: string, test: string): number {
+  const folders = posix.dirname(mirrorOf(file)).split('/').slice(1);
+  const others = posix.dirname(test).split('/').slice(1);
+  const different = folders.findIndex((folder, index) => folder !== others[index]);
+  return different === -1 ? folders.length : different;
+}
+
+function specifiersOf({ path, text }: Source): ReadonlyArray<string> {
+  const { statements } = ts.createSourceFile(path, text, ts.ScriptTarget.Latest);
+  const imported = statements.flatMap((statement) => {
+    if (ts.isImportDeclaration(statement))
+      return statement.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword ? [] : [statement.moduleSpecifier];
+    return ts.isExportDeclaration(statement) && !statement.isTypeOnly ? [statement.moduleSpecifier] : [];
+  });
+  const literals = imported.filter((specifier) => specifier !== undefined && ts.isStringLiteral(specifier));
+  return [...literals.map((literal) => literal.text), ...[...text.matchAll(namedFiles)].map(([, name]) => name ?? '')];
+}
+
+function resolved(specifier: string, from: string, aliases: Readonly<Record<string, string>>): string {
+  if (specifier.startsWith('.')) return posix.join(posix.dirname(from), specifier);
+  for (const [alias, target] of Object.entries(aliases)) {
+    const prefix = alias.slice(0, -1);
+    if (specifier.startsWith(prefix)) return posix.join(target.slice(0, -1), specifier.slice(prefix.length));
+  }
+  return specifier;
+}
