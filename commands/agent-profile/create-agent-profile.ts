@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { command } from '#application/commands/command.ts';
 import { post } from '#application/operations/operation.ts';
-import { agentProfileRecord, agentProfiles, checkRequestedFlows } from '#domain/agent-profile/agent-profile.ts';
+import { agentProfileRecord, checkRequestedFlows, projectAgentProfiles } from '#domain/agent-profile/agent-profile.ts';
 import { AgentProfileRecord, agentProfileContents, exampleContents } from '#domain/agent-profile/record.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { project } from '#domain/project/project.ts';
@@ -23,7 +23,7 @@ export const createAgentProfile = command({
   input: t.type({ projectId: cuid, ...agentProfileContents }),
   output: AgentProfileRecord,
   failures: ['project-not-found', 'flow-not-found'],
-  entity: agentProfiles,
+  entity: projectAgentProfiles,
   loadRelated: ({ flowIds }, { load }) => loadRequestedFlows(flowIds, load),
   creates: {
     id: ({ projectId }, { suffix }) => childId(projectId, suffix),

@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { command } from '#application/commands/command.ts';
 import { remove } from '#application/operations/operation.ts';
-import { agentProfileRecord, agentProfiles } from '#domain/agent-profile/agent-profile.ts';
+import { agentProfileRecord, projectAgentProfiles } from '#domain/agent-profile/agent-profile.ts';
 import { AgentProfileRecord } from '#domain/agent-profile/record.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { newEvent } from '#domain/shared/event.ts';
@@ -17,11 +17,11 @@ export const deleteAgentProfile = command({
     example: { output: AgentProfileRecord.example },
   },
   http: remove('/v1/agent-profiles/:agentProfileId'),
-  access: { scope: 'agent-profiles:write', subject: { entity: agentProfiles, parameter: 'agentProfileId' } },
+  access: { scope: 'agent-profiles:write', subject: { entity: projectAgentProfiles, parameter: 'agentProfileId' } },
   input: t.type({ agentProfileId: cuid }),
   output: AgentProfileRecord,
   failures: ['agent-profile-not-found', 'default-agent-profile-required'],
-  entity: agentProfiles,
+  entity: projectAgentProfiles,
   decide: ({ agentProfileId: id }, state) => {
     if (state.defaultId === id && state.liveCount > 1) {
       return E.left(

@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { command } from '#application/commands/command.ts';
 import { put } from '#application/operations/operation.ts';
-import { agentProfileRecord, agentProfiles, checkRequestedFlows } from '#domain/agent-profile/agent-profile.ts';
+import { agentProfileRecord, checkRequestedFlows, projectAgentProfiles } from '#domain/agent-profile/agent-profile.ts';
 import { AgentProfileRecord, agentProfileContents, exampleContents } from '#domain/agent-profile/record.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { parentId } from '#domain/shared/entity.ts';
@@ -19,11 +19,11 @@ export const replaceAgentProfile = command({
     example: { input: exampleContents, output: AgentProfileRecord.example },
   },
   http: put('/v1/agent-profiles/:agentProfileId'),
-  access: { scope: 'agent-profiles:write', subject: { entity: agentProfiles, parameter: 'agentProfileId' } },
+  access: { scope: 'agent-profiles:write', subject: { entity: projectAgentProfiles, parameter: 'agentProfileId' } },
   input: t.type({ agentProfileId: cuid, ...agentProfileContents }),
   output: AgentProfileRecord,
   failures: ['agent-profile-not-found', 'flow-not-found', 'default-agent-profile-required'],
-  entity: agentProfiles,
+  entity: projectAgentProfiles,
   loadRelated: ({ flowIds }, { load }) => loadRequestedFlows(flowIds, load),
   decide: (input, { defaultId: previousId }, { related: flows }) => {
     const { agentProfileId: id, name, isDefault, supportedInputLanguages, reasoningMode, outputVoiceId } = input;

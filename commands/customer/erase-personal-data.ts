@@ -6,7 +6,7 @@ import { cuid } from '#domain/codecs/id.ts';
 import { customer, customerOf, customerRecord } from '#domain/organization/organization.ts';
 import { CustomerRecord } from '#domain/organization/record.ts';
 import { newEvent } from '#domain/shared/event.ts';
-import { openText } from '#domain/shared/personal-data.ts';
+import { unsealedText } from '#domain/shared/personal-data.ts';
 
 const erasedAt = '2026-03-02T16:05:00.000Z';
 
@@ -39,5 +39,5 @@ export const erasePersonalData = command({
     await erase(id);
     return null;
   },
-  answer: ({ state }) => customerRecord(customerOf(state), (_, text) => openText(text)),
+  answer: ({ state }) => customerRecord(customerOf(state), (_, text) => unsealedText(text)),
 });

@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { command } from '#application/commands/command.ts';
 import { post } from '#application/operations/operation.ts';
-import { agentProfiles, checkAssignable } from '#domain/agent-profile/agent-profile.ts';
+import { checkAssignable, projectAgentProfiles } from '#domain/agent-profile/agent-profile.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { FlowType } from '#domain/flow/events.ts';
 import { flow, flowRecord } from '#domain/flow/flow.ts';
@@ -45,7 +45,7 @@ export const createFlow = command({
   failures: ['project-not-found', 'agent-profile-not-found'],
   entity: flow,
   loadRelated: async ({ agentProfileId }, { load }) =>
-    agentProfileId ? (await load(agentProfiles, agentProfileId)).state : null,
+    agentProfileId ? (await load(projectAgentProfiles, agentProfileId)).state : null,
   creates: { id: (_, newIds) => newIds.id, isIdUsed: (state) => state !== null },
   decide: (input, _, { related: profiles, newIds: { id, suffix } }) => {
     const { projectId, name, flowSchema, description = null, type = 'simple', agentProfileId = null } = input;

@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { command } from '#application/commands/command.ts';
 import { patch } from '#application/operations/operation.ts';
-import { agentProfiles, checkAssignable } from '#domain/agent-profile/agent-profile.ts';
+import { checkAssignable, projectAgentProfiles } from '#domain/agent-profile/agent-profile.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { flow, flowRecord, knownFlow } from '#domain/flow/flow.ts';
 import { FlowRecord } from '#domain/flow/record.ts';
@@ -33,7 +33,7 @@ export const updateFlow = command({
   failures: ['flow-not-found', 'agent-profile-not-found'],
   entity: flow,
   loadRelated: async ({ agentProfileId }, { load }) =>
-    agentProfileId ? (await load(agentProfiles, agentProfileId)).state : null,
+    agentProfileId ? (await load(projectAgentProfiles, agentProfileId)).state : null,
   decide: ({ flowId: id, name, description, agentProfileId }, state, { related: profiles }) => {
     const before = knownFlow(state).record;
     const refusal = agentProfileId ? checkAssignable(profiles, agentProfileId, before.projectId) : null;

@@ -1,4 +1,4 @@
-import { customers } from './content/customers.ts';
+import { demoCustomers } from './content/customers.ts';
 import { deliveryTracker } from './content/delivery-tracker.ts';
 import { dentalReception } from './content/dental-reception.ts';
 import { DemoError } from './demo-error.ts';
@@ -27,7 +27,7 @@ export interface Filled {
 
 type Step = readonly [daysAgo: number, time: string, act: (partner: DemoPartner) => Promise<string>];
 
-const { lindenhof, harbourStreet, okafor, kestrel, avonValley } = customers;
+const { lindenhof, harbourStreet, okafor, kestrel, avonValley } = demoCustomers;
 
 /** What the partner does in a month. The last upgrade fails and is undone. */
 const month: ReadonlyArray<Step> = [

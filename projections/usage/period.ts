@@ -70,7 +70,7 @@ const rings: Readonly<Record<PeriodLength, Ring | null>> = {
 };
 
 /** Returns how long documents of periods are kept at least, in ms; null without a limit. */
-export function keptMs(length: PeriodLength): number | null {
+export function minKeptMs(length: PeriodLength): number | null {
   const ring = rings[length];
   return ring === null ? null : ring.slotMs * (ring.emptied - 1);
 }

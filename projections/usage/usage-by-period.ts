@@ -2,8 +2,8 @@ import type { ApiKeyEvents } from '#domain/api-key/events.ts';
 import type { UsageEvents } from '#domain/usage/events.ts';
 import { addUsage, noUsage, type UsageSums } from '#domain/usage/usage-total.ts';
 import { ignored, type Projection, projection, type RecordedEventOf } from '#projection-engine/projection.ts';
-import { chunkOf, emptiedSlot, keptMs, type PeriodLength, periodOf, slotOf } from './period.ts';
-import { type NullableTenant, ownerOf, seriesOf, tenantOf, type UsageGroup, withOwner } from './usage-group.ts';
+import { chunkOf, emptiedSlot, minKeptMs, type PeriodLength, periodOf, slotOf } from './period.ts';
+import { type NullableTenant, ownerGroup, seriesOf, tenantOf, type UsageGroup, withOwner } from './usage-group.ts';
 import { documentId, sharesOfClosed, sharesOfRecorded, type UsageShare } from './usage-shares.ts';
 
 /** The usage of a group in one period. */
@@ -69,7 +69,7 @@ function usageBy(length: PeriodLength): UsageProjection {
       ApiKeyCreated: (_, { data, metadata }) =>
         ownerDocument(data.id, tenantOf({ ...data, partnerId: metadata.partnerId })),
       UsageRecorded:
-        keptMs(length) === null
+        minKeptMs(length) === null
           ? add
           : { removeWhere: ({ data }) => ({ slot: emptiedSlot(length, data.until) }), handle: add },
       UsageDayClosed: passesOver
@@ -119,7 +119,7 @@ function ownersOf(shares: Iterable<UsageShare>): ReadonlySet<string> {
 }
 
 function ownerDocument(keyId: string, owner: NullableTenant): UsageDocument {
-  return { ...ownerOf(keyId, owner), period: '', chunk: '', slot: null, sums: noUsage };
+  return { ...ownerGroup(keyId, owner), period: '', chunk: '', slot: null, sums: noUsage };
 }
 
 /** Returns the group of a share with its owner; null if it is an owner's sum and the owner has none, or is unknown. */

@@ -54,7 +54,7 @@ export function rowOf({ keyId, model, target, operation, ...entry }: UsageEntry)
 }
 
 /** Returns the group of the document with a key's owner. */
-export function ownerOf(keyId: string, tenant: NullableTenant): UsageGroup {
+export function ownerGroup(keyId: string, tenant: NullableTenant): UsageGroup {
   return group('owner', [keyId], { ...tenant, keyId });
 }
 

@@ -5,7 +5,7 @@ import type { StreamHistory } from '#application/history/stream-history.ts';
 import { get } from '#application/operations/operation.ts';
 import { type CollectionReader, maxPageBytes, maxPageItems } from '#application/operations/paging.ts';
 import { query } from '#application/queries/query.ts';
-import { agentProfiles as entity } from '#domain/agent-profile/agent-profile.ts';
+import { projectAgentProfiles as entity } from '#domain/agent-profile/agent-profile.ts';
 import { agentProfileHistory } from '#domain/agent-profile/history.ts';
 import { AgentProfileRecord } from '#domain/agent-profile/record.ts';
 import { cuid } from '#domain/codecs/id.ts';

@@ -8,7 +8,7 @@ import { Interval } from './gateway-answer.ts';
 const maxDays = 90;
 
 /** The filters of every panel: one organization or project that the key has access to; otherwise 404. */
-export const narrowing = {
+export const tenantFilters = {
   organizationId: cuid,
   projectId: cuid,
 };
@@ -22,7 +22,7 @@ const name = textThat('name', (value) => (value.length > 500 ? 'must be at most 
 
 /** The input of `/v1/dashboard/gateway`. Defaults: the last 24 hours, and an interval that fits the length. */
 export const gatewayInput = {
-  ...narrowing,
+  ...tenantFilters,
   from: instant,
   until: instant,
   interval: Interval,

@@ -10,7 +10,7 @@ import {
   type UsageSums,
 } from '#domain/usage/usage-total.ts';
 import type { UsageDocument } from '#projections/usage/usage-by-period.ts';
-import { costOf, figuresOf } from '#queries/usage/usage-answer.ts';
+import { figuresOf, roundedCost } from '#queries/usage/usage-answer.ts';
 import type { GatewayAnswer, GatewayFigures, GatewaySeries } from './gateway-answer.ts';
 
 /** The most models and targets of an answer. */
@@ -33,7 +33,7 @@ export function breakdownOf(
   const parts = Array.from(named, ([name, ofName]): Part => {
     const [model = '', target = ''] = name.split('\n');
     const sums = sumsByPeriod(ofName, periods);
-    return { model, target, calls: sums.map(({ calls }) => calls), totals: gatewayFiguresOf(totalOf(sums)) };
+    return { model, target, calls: sums.map(({ calls }) => calls), totals: gatewayFiguresOf(sumUsage(sums)) };
   });
   return parts.sort((one, other) => other.totals.calls - one.totals.calls).slice(0, maxNames);
 }
@@ -59,7 +59,7 @@ export function sumsByPeriod(
 }
 
 /** Adds the sums of all periods up. */
-export function totalOf(sums: ReadonlyArray<UsageSums>): UsageSums {
+export function sumUsage(sums: ReadonlyArray<UsageSums>): UsageSums {
   return sums.reduce((total, one) => (one === noUsage ? total : addUsage(total, one)), noUsage);
 }
 
@@ -96,5 +96,5 @@ export function seriesOfSums(sums: ReadonlyArray<UsageSums>): GatewaySeries {
 
 /** Returns the curves that the page also draws for the time before. */
 export function curvesOf(sums: ReadonlyArray<UsageSums>): Pick<GatewaySeries, 'calls' | 'errors' | 'cost'> {
-  return { calls: sums.map(({ calls }) => calls), errors: sums.map(errorsOf), cost: sums.map(costOf) };
+  return { calls: sums.map(({ calls }) => calls), errors: sums.map(errorsOf), cost: sums.map(roundedCost) };
 }

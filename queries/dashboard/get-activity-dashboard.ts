@@ -11,7 +11,7 @@ import { scopeOf } from '#projections/figures/figures-scope.ts';
 import { figuresOwner, narrowingReads } from '#queries/shared/figures-owner.ts';
 import { nullable } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
-import { dayRange, narrowing } from './dashboard-input.ts';
+import { dayRange, tenantFilters } from './dashboard-input.ts';
 import { type DayRange, lastDays, sumOf } from './days.ts';
 import { readActivity } from './read-activity.ts';
 
@@ -74,7 +74,7 @@ const hoursShown = 48;
 const maxActors = 20;
 const hourMs = 60 * 60 * 1_000;
 
-const Input = t.partial({ ...dayRange, ...narrowing });
+const Input = t.partial({ ...dayRange, ...tenantFilters });
 
 const reads = { ...narrowingReads, activity };
 

@@ -16,7 +16,7 @@ import type { StoredDocument } from '#read-store/stored-document.ts';
 import { nullable } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
 import { encodeJson } from '#shared/json/json.ts';
-import { dayRange, narrowing } from './dashboard-input.ts';
+import { dayRange, tenantFilters } from './dashboard-input.ts';
 import { type DayRange, lastDays, sumOf } from './days.ts';
 import { readActivity } from './read-activity.ts';
 
@@ -78,7 +78,7 @@ const defaultDays = 30;
 /** The default of `limit`. */
 const defaultLimit = 50;
 
-const Input = t.partial({ ...dayRange, ...narrowing, ...listInput });
+const Input = t.partial({ ...dayRange, ...tenantFilters, ...listInput });
 
 const reads = { ...narrowingReads, activity, flows: flowFigures, versions: flowVersions };
 

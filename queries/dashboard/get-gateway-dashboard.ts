@@ -20,7 +20,7 @@ import {
   gatewayFiguresOf,
   seriesOfSums,
   sumsByPeriod,
-  totalOf,
+  sumUsage,
 } from './gateway-figures.ts';
 import { type GatewayRange, gatewayRange } from './gateway-range.ts';
 
@@ -99,12 +99,12 @@ async function answerOf(
     until: series.until,
     interval: series.length,
     times: periodsOf(series),
-    totals: gatewayFiguresOf(totalOf(sums)),
+    totals: gatewayFiguresOf(sumUsage(sums)),
     series: seriesOfSums(sums),
     previous:
       previous === null || sumsBefore === null
         ? null
-        : { from: previous.from, totals: gatewayFiguresOf(totalOf(sumsBefore)), series: curvesOf(sumsBefore) },
+        : { from: previous.from, totals: gatewayFiguresOf(sumUsage(sumsBefore)), series: curvesOf(sumsBefore) },
     operations: operationsOf(sums),
     breakdown: { interval: breakdown.length, times: periodsOf(breakdown) },
     ...(await breakdowns(wanted, read, isOperator)),

@@ -20,7 +20,7 @@ import { type TemplateDocument, templates } from '#projections/templates.ts';
 import { type FiguresOwner, figuresOwner, narrowingReads, ownedBy } from '#queries/shared/figures-owner.ts';
 import { enumeration, nullable } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
-import { dayRange, narrowing } from './dashboard-input.ts';
+import { dayRange, tenantFilters } from './dashboard-input.ts';
 import { type DayRange, lastDays, sumOf } from './days.ts';
 
 const counts = t.readonlyArray(t.number);
@@ -87,7 +87,7 @@ const defaultDays = 7;
 const maxVersions = 200;
 const maxShown = 50;
 
-const Input = t.partial({ ...dayRange, ...narrowing });
+const Input = t.partial({ ...dayRange, ...tenantFilters });
 
 const reads = { ...narrowingReads, figures: instanceFigures, templates, versions: templateVersions };
 

@@ -54,7 +54,7 @@ const ofTargets = (withModels: boolean) => (withModels ? 'all/model/target' : 'a
 export type UsageRowGroup = Pick<UsageRow, Grouping>;
 
 /** Returns the group of a document's row. */
-export function groupOf(groupBy: ReadonlyArray<Grouping>, document: UsageDocument): UsageRowGroup {
+export function rowGroupOf(groupBy: ReadonlyArray<Grouping>, document: UsageDocument): UsageRowGroup {
   const { period, keyId, projectId, model, target, endpoint } = document;
   const members: Readonly<Record<Grouping, string | null>> = {
     hour: period,

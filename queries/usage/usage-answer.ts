@@ -77,7 +77,7 @@ export function figuresOf(sums: UsageSums): UsageFigures {
     errors: errorsOf(sums),
     ...{ inputTokens, outputTokens, characters },
     audioSeconds: rounded(audioSeconds, 6),
-    cost: costOf(sums),
+    cost: roundedCost(sums),
     p50Ms: quantileOf(total, 0.5),
     p95Ms: quantileOf(total, 0.95),
     p99Ms: quantileOf(total, 0.99),
@@ -86,7 +86,7 @@ export function figuresOf(sums: UsageSums): UsageFigures {
 }
 
 /** The cost rounded to a billionth, because smaller digits depend on the order of the addition. */
-export function costOf({ cost }: UsageSums): number | null {
+export function roundedCost({ cost }: UsageSums): number | null {
   return cost === null ? null : rounded(cost, 9);
 }
 

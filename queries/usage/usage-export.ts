@@ -4,7 +4,7 @@ import type { TextStream } from '#exchange/client.ts';
 import { turn, workOfTurn } from '#exchange/turns.ts';
 import type { UsageDocument } from '#projections/usage/usage-by-period.ts';
 import { currentWorkOwner } from '#shared/async/fair-queue.ts';
-import { type Grouping, groupOf, type UsageRowGroup } from './group-by.ts';
+import { type Grouping, rowGroupOf, type UsageRowGroup } from './group-by.ts';
 import { figuresOf, type UsageRow, usageFigures } from './usage-answer.ts';
 
 /** Sums documents up to rows. The rows are in the order of time, then by calls (most first), then by name. */
@@ -22,7 +22,7 @@ export class UsageRows {
   }
 
   add(document: UsageDocument): void {
-    addByName(this.#rows, JSON.stringify(groupOf(this.#groupBy, document)), document.sums);
+    addByName(this.#rows, JSON.stringify(rowGroupOf(this.#groupBy, document)), document.sums);
   }
 
   /**

@@ -1,4 +1,4 @@
-import { chunkOf, keptMs, type PeriodLength, periodMs, periodOf } from '#projections/usage/period.ts';
+import { chunkOf, minKeptMs, type PeriodLength, periodMs, periodOf } from '#projections/usage/period.ts';
 
 /** A range of whole periods of one length. */
 export interface UsageRange {
@@ -42,7 +42,7 @@ export function chunksOf(range: UsageRange): ReadonlyArray<UsageRange> {
 
 /** Returns the time since which all documents of a length are kept; null if they are kept forever. */
 export function keptSince(length: PeriodLength, now: string): string | null {
-  const kept = keptMs(length);
+  const kept = minKeptMs(length);
   return kept === null ? null : shifted(now, -kept);
 }
 

@@ -17,7 +17,7 @@ import { commaSeparated } from '#shared/codecs/list.ts';
 import { text, textLike } from '#shared/codecs/text.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { type LogLevel, logLevels } from '#shared/logging/pino-logger.ts';
-import { type Environment, readText, readVariable, readWholeNumber } from './environment.ts';
+import { type Environment, readVariable, readVariableText, readWholeNumber } from './environment.ts';
 import {
   type BlobStoreConfig,
   type EventStoreConfig,
@@ -139,13 +139,13 @@ export interface Limits {
  * @throws StartupError naming the variable, what is wrong with it and an example; never its value where it is secret
  */
 export function readConfig(environment: Environment): Config {
-  const dataDir = resolve(readText(environment, 'DATA_DIR') ?? './data');
+  const dataDir = resolve(readVariableText(environment, 'DATA_DIR') ?? './data');
   const eventStore = readEventStore(environment, dataDir);
   const readStore = readReadStore(environment, dataDir);
   const port = readWholeNumber(environment, 'PORT', 8080, 0, 65_535);
   const metricsPort = readWholeNumber(environment, 'METRICS_PORT', null, 0, 65_535, 9_100);
   return {
-    host: readText(environment, 'HOST') ?? '127.0.0.1',
+    host: readVariableText(environment, 'HOST') ?? '127.0.0.1',
     port,
     metricsPort: metricsPort === port && port !== 0 ? null : metricsPort,
     roles: rolesOf(environment, eventStore.kind !== 'sqlite' && readStore.kind !== 'sqlite'),
@@ -153,13 +153,13 @@ export function readConfig(environment: Environment): Config {
     dataDir,
     eventStore,
     readStore,
-    spoolDir: resolve(readText(environment, 'SPOOL_DIR') ?? tmpdir()),
+    spoolDir: resolve(readVariableText(environment, 'SPOOL_DIR') ?? tmpdir()),
     blobStore: readBlobStore(environment, dataDir, readStore),
     bootstrapApiKey: bootstrapApiKeyOf(environment),
-    gatewayConfig: readText(environment, 'GATEWAY_CONFIG') ?? null,
+    gatewayConfig: readVariableText(environment, 'GATEWAY_CONFIG') ?? null,
     digestKeys: readDigestKeys(environment),
     ownDigestKeyFile: ownDigestKeyFileOf(environment, eventStore, dataDir),
-    digestDir: resolve(readText(environment, 'DIGEST_DIR') ?? join(dataDir, 'digests')),
+    digestDir: resolve(readVariableText(environment, 'DIGEST_DIR') ?? join(dataDir, 'digests')),
     verifyAtMinutes: verifyAtMinutesOf(environment),
     publicUrl: publicUrlOf(environment),
     mcpAllowedOrigins: mcpAllowedOriginsOf(environment),
@@ -282,7 +282,7 @@ const noDigests = 'off';
 
 /** Only one process has an embedded log, so the key can be next to it. */
 function ownDigestKeyFileOf(environment: Environment, eventStore: EventStoreConfig, dataDir: string): string | null {
-  const isNamed = readText(environment, 'DIGEST_SIGNING_KEY') !== undefined;
+  const isNamed = readVariableText(environment, 'DIGEST_SIGNING_KEY') !== undefined;
   return isNamed || eventStore.kind !== 'sqlite' ? null : join(dataDir, dataFiles.digestKey);
 }
 
@@ -297,7 +297,10 @@ function verifyAtMinutesOf(environment: Environment): number {
 
 /** Reads the keys of digests. @throws StartupError, whose message shows no part of a key */
 export function readDigestKeys(environment: Environment): DigestKeys {
-  const [own, old] = [readText(environment, 'DIGEST_SIGNING_KEY'), readText(environment, 'DIGEST_OLD_PUBLIC_KEYS')];
+  const [own, old] = [
+    readVariableText(environment, 'DIGEST_SIGNING_KEY'),
+    readVariableText(environment, 'DIGEST_OLD_PUBLIC_KEYS'),
+  ];
   const signing = own === undefined || own === noDigests ? null : readSigningKey(own, 'DIGEST_SIGNING_KEY');
   const earlier = old === undefined ? [] : readPublicKeys(old, 'DIGEST_OLD_PUBLIC_KEYS');
   return { signing, trusted: signing === null ? earlier : [publicHalf(signing), ...earlier] };

@@ -11,7 +11,7 @@ import {
   type LockFiles,
   type LockOwner,
   type OwnedLock,
-  ownerOf,
+  readLockOwner,
   takeOwnedLock,
 } from './files/owned-lock.ts';
 
@@ -47,14 +47,14 @@ export function runningOwner(path: string): LockOwner | null {
   const files = lockFilesOf(path);
   if (statSync(files.lock, { throwIfNoEntry: false }) === undefined) return null;
   if (!usable(path, () => isLocked(files))) return null;
-  const owner = ownerOf(files);
+  const owner = readLockOwner(files);
   if (owner === null) throw new StartupError(`${path} is in use by another process; try again when it has started.`);
   return owner;
 }
 
 /** Reads the recorded owner of a folder, whether or not it still runs; null without one. It does not touch the lock. */
 export function announcedOwner(path: string): LockOwner | null {
-  return ownerOf(lockFilesOf(path));
+  return readLockOwner(lockFilesOf(path));
 }
 
 function lockFilesOf(path: string): LockFiles {

@@ -25,7 +25,7 @@ export interface Variable<Value> {
  */
 export function readVariable<Value>(environment: Environment, variable: Variable<Value>): Value | undefined {
   const { name, codec, hint, isSecret = false } = variable;
-  const text = readText(environment, name);
+  const text = readVariableText(environment, name);
   if (text === undefined) return undefined;
   const decoded = codec.decode(text);
   if (E.isRight(decoded)) return decoded.right;
@@ -36,7 +36,7 @@ export function readVariable<Value>(environment: Environment, variable: Variable
 }
 
 /** Returns the text of a variable; undefined if it is unset or empty. */
-export function readText(environment: Environment, name: string): string | undefined {
+export function readVariableText(environment: Environment, name: string): string | undefined {
   const text = environment[name]?.trim();
   return text === '' ? undefined : text;
 }

@@ -11,7 +11,7 @@ import { readEventsArguments } from './events/events-arguments.ts';
 import { exportEvents } from './events/export-events.ts';
 import { importEvents } from './events/import-events.ts';
 import { printMessage } from './events/report.ts';
-import { skipEvent } from './events/skip-event.ts';
+import { skipEventAt } from './events/skip-event.ts';
 import { archiveUsage, unarchiveTo } from './events/usage-archives.ts';
 import { verifyEvents, verifyUsageArchives } from './events/verify-events.ts';
 
@@ -48,7 +48,7 @@ async function run(words: string[]): Promise<number> {
     case 'verify':
       return verifyEvents(asked, signal);
     case 'skip-event':
-      return skipEvent(asked.position, asked.reason);
+      return skipEventAt(asked.position, asked.reason);
     case 'archive':
       return archiveUsage(asked.before);
     case 'archives':

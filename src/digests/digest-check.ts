@@ -4,7 +4,7 @@ import type { ReadonlyChainHeads } from '#event-store/chain-heads.ts';
 import { type ChainHead, isChained } from '#event-store/hash-chain.ts';
 import { LogError } from '#event-store/transfer/log-failure.ts';
 import type { RawEvent } from '#event-store/transfer/raw-log.ts';
-import { emptySequence, isSignedBy, leafOf, referenceTo, sequenceAfter, sortedStreams } from './digest.ts';
+import { digestReference, emptySequence, isSignedBy, leafOf, sequenceAfter, sortedStreams } from './digest.ts';
 import type { DigestFolder } from './digest-folder.ts';
 import { keyIdOf } from './digest-keys.ts';
 import { readHeads } from './heads-file.ts';
@@ -99,7 +99,7 @@ export class DigestCheck {
     const { previous } = digest;
     if (before === undefined) {
       if (previous !== null) note(`the digests begin with ${nameOf(digest)}: those before it are not in the folder`);
-    } else if (previous?.hash !== referenceTo(before).hash)
+    } else if (previous?.hash !== digestReference(before).hash)
       fault(`${nameOf(digest)} does not follow ${nameOf(before)}: a digest between them is missing, or was replaced`);
     if (before !== undefined && digest.chain !== before.chain)
       note(`${nameOf(digest)} began a new chain on ${digest.time}: by then the log had been restored, or moved`);

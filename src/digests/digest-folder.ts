@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Digest, DigestPlace } from '#domain/history/digest.ts';
-import { comparePlaces, DigestRefusedError, digestOf, textOf } from './digest.ts';
+import { comparePlaces, DigestRefusedError, digestOf, digestText } from './digest.ts';
 import { type DigestFiles, DigestFilesInFolder } from './digest-files.ts';
 import { hashOfHeads, isNoHeadsFile } from './heads-file.ts';
 
@@ -50,7 +50,7 @@ export class DigestFolder {
   async add(digest: Digest, openHeads: () => Promise<Readable>): Promise<void> {
     await this.#removeOtherHeads(digest);
     if (!this.hasHeads(digest)) await this.#files.add(headsName(digest), await openHeads());
-    if (await this.#files.add(digestName(digest), textOf(digest))) return;
+    if (await this.#files.add(digestName(digest), digestText(digest))) return;
     if ((await this.read(digest))?.signature === digest.signature) return;
     throw new DigestRefusedError(
       `${this.path} has another digest ${digest.number} of chain ${digest.chain} than the blob store. Run events verify --digests.`,

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { text as textFrom } from 'node:stream/consumers';
 import type { BlobStore } from '#blob-store/blob-store.ts';
 import type { Digest, DigestPlace } from '#domain/history/digest.ts';
-import { digestOf, textOf } from './digest.ts';
+import { digestOf, digestText } from './digest.ts';
 import type { HeadsFile } from './heads-file.ts';
 
 export class DigestStore {
@@ -56,7 +56,7 @@ export class DigestStore {
    */
   async put(digest: Digest): Promise<boolean> {
     async function* content() {
-      yield Buffer.from(textOf(digest));
+      yield Buffer.from(digestText(digest));
     }
     await this.#blobs.put(digestId(digest), content(), Number.MAX_SAFE_INTEGER, { keep: 'existing' });
     return (await this.read(digest)).signature === digest.signature;

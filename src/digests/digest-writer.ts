@@ -4,7 +4,7 @@ import type { RawLog } from '#event-store/transfer/raw-log.ts';
 import type { Term } from '#leases/term.ts';
 import { clock } from '#shared/clock.ts';
 import { currentHeads } from './current-heads.ts';
-import { comparePlaces, DigestRefusedError, leafOf, referenceTo, signDigest } from './digest.ts';
+import { comparePlaces, DigestRefusedError, digestReference, leafOf, signDigest } from './digest.ts';
 import type { DigestFolder } from './digest-folder.ts';
 import type { DigestStore } from './digest-store.ts';
 import { headsFile } from './heads-file.ts';
@@ -142,7 +142,7 @@ export class DigestWriter {
     if (headsOf === 'changed') await readToEnd(all);
     const root = tree.root().toString('hex');
     const statement = { ...place, ...read, time: new Date(clock.time()).toISOString(), streams: tree.size, root };
-    const reference = previous === null ? null : referenceTo(previous);
+    const reference = previous === null ? null : digestReference(previous);
     const digest = signDigest({ ...statement, headsOf, headsHash: file.hash(), previous: reference }, key);
     signal.throwIfAborted();
     const isStored = await store.put(digest);

@@ -23,24 +23,24 @@ export function isSignedBy({ signature, ...statement }: Digest, key: KeyObject):
 }
 
 /** Canonical JSON, as it is stored. */
-export function textOf(digest: Digest): string {
+export function digestText(digest: Digest): string {
   return canonicalJson(digest);
 }
 
-/** @returns null for any text but one of `textOf` */
+/** @returns null for any text but one of `digestText` */
 export function digestOf(text: string): Digest | null {
   try {
     const digest: unknown = JSON.parse(text);
-    return Digest.is(digest) && textOf(digest) === text ? digest : null;
+    return Digest.is(digest) && digestText(digest) === text ? digest : null;
   } catch {
     return null;
   }
 }
 
 /** The next digest names this one by it. */
-export function referenceTo(digest: Digest): NonNullable<Digest['previous']> {
+export function digestReference(digest: Digest): NonNullable<Digest['previous']> {
   const { chain, number } = digest;
-  return { chain, number, hash: hash('sha256', textOf(digest)) };
+  return { chain, number, hash: hash('sha256', digestText(digest)) };
 }
 
 export function comparePlaces(one: DigestPlace, other: DigestPlace): number {

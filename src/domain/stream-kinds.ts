@@ -1,5 +1,5 @@
 import { keyCutoff } from '#domain/api-key/api-key.ts';
-import { agentProfiles } from './agent-profile/agent-profile.ts';
+import { projectAgentProfiles } from './agent-profile/agent-profile.ts';
 import { apiKey } from './api-key/api-key.ts';
 import { batch } from './batch/batch.ts';
 import { file } from './file/file.ts';
@@ -24,7 +24,7 @@ export const usageDayStreamKind = 'usageDay';
 /** The part of this service's stream names before the first hyphen. */
 export const streamKinds: ReadonlyArray<string> = [
   ...[
-    agentProfiles,
+    projectAgentProfiles,
     apiKey,
     batch,
     eventControl,

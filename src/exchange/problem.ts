@@ -16,7 +16,7 @@ export const problemsPath = '/docs/problems';
 export type Plane = 'control' | 'gateway';
 
 /** The answer to a failure. */
-export interface ErrorResponse {
+export interface ProblemResponse {
   readonly status: number;
   readonly contentType: string;
   readonly body: JsonObject;
@@ -38,7 +38,7 @@ export interface RefusedRequest {
 }
 
 /** Makes the answer of a failure in the form of its plane: problem details (RFC 9457), or an error of a provider's form. */
-export function createErrorResponse(refusal: Failure, refused: RefusedRequest): ErrorResponse {
+export function createErrorResponse(refusal: Failure, refused: RefusedRequest): ProblemResponse {
   const failure = refused.hasBody ? refusal : ofQueryParameters(refusal);
   const onGateway = refused.plane === 'gateway';
   const { errorForm = openAiErrors, requestId } = refused;

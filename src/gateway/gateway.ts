@@ -15,7 +15,7 @@ import { Catalogue } from './config/catalogue.ts';
 import type { GatewayConfiguration } from './config/configuration.ts';
 import { CircuitChanges } from './health/circuit-changes.ts';
 import { TargetHealth } from './health/target-health.ts';
-import { type ListedTarget, listTargets, targetWindowSeconds } from './health/target-list.ts';
+import { type ListedTarget, listRouteTargets, targetWindowSeconds } from './health/target-list.ts';
 import type { Provider } from './providers/provider.ts';
 import { openProvider, type ProviderConfiguration } from './providers/provider-kinds.ts';
 import type { ConnectionFault } from './transport/connection.ts';
@@ -140,7 +140,7 @@ export class Gateway {
 
   /** The health of each target of the current configuration, on this node. */
   targets(): ReadonlyArray<ListedTarget> {
-    return listTargets(this.#current.catalogue.routes(), {
+    return listRouteTargets(this.#current.catalogue.routes(), {
       circuit: (target) => this.#breaker.state(target),
       record: (target) => this.#health.record(target),
     });

@@ -4,7 +4,7 @@ import { MongoNetworkError } from 'mongodb';
 import { clock } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { CallScope } from './call-scope.ts';
-import { isOfServer } from './mongodb-failure.ts';
+import { isMongoDbAnswer } from './mongodb-failure.ts';
 
 /** An answer of the server, even a refusal. */
 export interface ServerAnswer {
@@ -78,7 +78,7 @@ export function connectionTypeFor(onAnswer: OnAnswer): typeof DriverConnection {
         answered();
         return answer;
       } catch (error) {
-        if (isOfServer(error)) answered();
+        if (isMongoDbAnswer(error)) answered();
         throw error;
       }
     }

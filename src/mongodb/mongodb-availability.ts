@@ -6,7 +6,7 @@ import { ThrottledLog } from '#shared/logging/throttled-log.ts';
 import type { OnCommand } from './command-monitor.ts';
 import type { ServerAnswer } from './driver-connection.ts';
 import { clientFor, closeClient, ping } from './mongodb-client.ts';
-import { causeOf, isOfServer } from './mongodb-failure.ts';
+import { isMongoDbAnswer, probeCauseOf } from './mongodb-failure.ts';
 
 const defaultProbeTimeoutMs = 500;
 /** How long a client for probes is kept after a probe. */
@@ -76,8 +76,8 @@ export class MongoDbAvailability {
       repair: async (tookMs) => {
         await Promise.all([...this.#holders].map((holder) => holder.ensureUsable(tookMs)));
       },
-      explain: async (failure) => causeOf(failure, urlName),
-      isAnswer: isOfServer,
+      explain: async (failure) => probeCauseOf(failure, urlName),
+      isAnswer: isMongoDbAnswer,
       timedOut: (waitedMs) => new MongoOperationTimeoutError(`No answer within ${waitedMs} ms`),
       ...(outageLog !== undefined && { log: outageLog }),
     });

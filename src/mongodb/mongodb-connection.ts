@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import { closedError, type MongoDbClientOptions, ReconnectingClient } from './reconnecting-client.ts';
+import { type MongoDbClientOptions, mongoDbClosedError, ReconnectingClient } from './reconnecting-client.ts';
 
 /** Either with a client of its own, or over a connection that its owner closes later. */
 export type MongoDbConnectionOptions = MongoDbClientOptions | { readonly connection: MongoDbConnection };
@@ -22,7 +22,7 @@ export class MongoDbConnection {
    * @throws UnavailableError in place of a temporary failure; other errors unchanged
    */
   async call<Result>(work: (database: Db) => Promise<Result>): Promise<Result> {
-    if (this.#closed) throw closedError();
+    if (this.#closed) throw mongoDbClosedError();
     const { promise: ended, reject: end } = Promise.withResolvers<never>();
     this.#running.add(end);
     try {
@@ -46,7 +46,7 @@ export class MongoDbConnection {
   /** Ends running calls and closes every connection within 2 s. A shared pool is left to its owner. */
   async close(): Promise<void> {
     this.#closed = true;
-    for (const end of this.#running) end(closedError());
+    for (const end of this.#running) end(mongoDbClosedError());
     if (this.#isOwner) await this.#client.close();
   }
 }

@@ -51,7 +51,7 @@ export function awayError({ detail }: UnavailableCause): UnavailableError {
 }
 
 /** The driver's texts may contain addresses, so none is passed on. @param urlName the operator's name of the address */
-export function causeOf(failure: unknown, urlName: string): UnavailableCause {
+export function probeCauseOf(failure: unknown, urlName: string): UnavailableCause {
   const text = textOf(failure);
   const detail = knownCauses.find(({ pattern }) => pattern.test(text))?.detail ?? defaultDetail;
   return { detail: detail(urlName), isPermanent: false };
@@ -121,8 +121,8 @@ export function isOfClosedClient(error: unknown): boolean {
 }
 
 /** Also a refusal. */
-export function isOfServer(error: unknown): boolean {
-  if (error instanceof MongoBulkWriteError && metBy(error) instanceof Error) return isOfServer(metBy(error));
+export function isMongoDbAnswer(error: unknown): boolean {
+  if (error instanceof MongoBulkWriteError && metBy(error) instanceof Error) return isMongoDbAnswer(metBy(error));
   return error instanceof MongoServerError;
 }
 

@@ -9,7 +9,7 @@ import { CallScope } from './call-scope.ts';
 import type { ServerAnswer } from './driver-connection.ts';
 import { MongoDbAvailability } from './mongodb-availability.ts';
 import { type ClientOptions, clientFor, closeClient, databaseOf, ping } from './mongodb-client.ts';
-import { awayError, isElection, isOfClosedClient, isOfServer, namedFailure } from './mongodb-failure.ts';
+import { awayError, isElection, isMongoDbAnswer, isOfClosedClient, namedFailure } from './mongodb-failure.ts';
 
 const defaultTimeoutMs = 5000;
 /** The time limit of a probe is the longer of this minimum and this share of the time limit of a call. */
@@ -78,7 +78,7 @@ export class ReconnectingClient {
    * @throws UnavailableError in place of a temporary failure; other errors unchanged
    */
   async call<Result>(work: (database: Db) => Promise<Result>): Promise<Result> {
-    if (this.#closed) throw closedError();
+    if (this.#closed) throw mongoDbClosedError();
     const { state } = this.#availability;
     if (state.cause !== null) throw awayError(state.cause);
     const scope = new CallScope(this.#limitMs());
@@ -105,11 +105,11 @@ export class ReconnectingClient {
     } catch (error) {
       // The client was closed during the call, or replaced by another.
       const isOver = this.#closed || used !== this.#used;
-      if (isOver && error instanceof MongoError) throw closedError();
+      if (isOver && error instanceof MongoError) throw mongoDbClosedError();
       const namedError = namedFailure(error, this.#availability.urlName);
       if (isOfClosedClient(error)) used.watch.closed();
       if (isElection(error)) this.#availability.elections.refused();
-      if (isOfServer(error)) this.#availability.state.answered();
+      if (isMongoDbAnswer(error)) this.#availability.state.answered();
       else if (!isOver && namedError instanceof UnavailableError) this.#availability.state.suspect();
       throw namedError;
     }
@@ -160,7 +160,7 @@ export class ReconnectingClient {
   async #replaceUnlessAnswered(tookMs: number): Promise<boolean> {
     const used = this.#used;
     const askedAt = clock.now();
-    const reached = ping(used.client).then(() => true, isOfServer);
+    const reached = ping(used.client).then(() => true, isMongoDbAnswer);
     const isReached = await withTimeout(Math.max(leastRecoveryMs, tookMs * silenceFactor), reached, false);
     if (isReached || used.watch.hasAnsweredSince(askedAt)) return false;
     return used === this.#used && this.#replaceClient();
@@ -191,7 +191,7 @@ export class ReconnectingClient {
   }
 }
 
-export function closedError(): UnavailableError {
+export function mongoDbClosedError(): UnavailableError {
   return new UnavailableError('The connection to MongoDB is closed.');
 }
 

@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js';
-import { agentProfiles } from '#domain/agent-profile/agent-profile.ts';
+import { projectAgentProfiles } from '#domain/agent-profile/agent-profile.ts';
 import type { AgentProfileEvents } from '#domain/agent-profile/events.ts';
 import type { FlowEvents } from '#domain/flow/events.ts';
 import { type FlowState, flow } from '#domain/flow/flow.ts';
@@ -91,9 +91,9 @@ async function takeAwayAll(agentProfileId: string, revision: number, tools: Proc
 
 async function takeAwayDeleted({ id: flowId, agentProfileId }: Assigned, tools: ProcessTools): Promise<void> {
   if (agentProfileId === null) return;
-  const { state } = await tools.load(agentProfiles, agentProfileId);
+  const { state } = await tools.load(projectAgentProfiles, agentProfileId);
   // Requests from before the deletion may follow. This removal does not count as one of them.
-  if (!agentProfiles.isLive(state, agentProfileId)) await takeAway(flowId, agentProfileId, null, tools);
+  if (!projectAgentProfiles.isLive(state, agentProfileId)) await takeAway(flowId, agentProfileId, null, tools);
 }
 
 function takeAway(flowId: string, agentProfileId: string, revision: number | null, tools: ProcessTools): Promise<void> {

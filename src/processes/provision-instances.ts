@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js';
-import { agentProfiles } from '#domain/agent-profile/agent-profile.ts';
+import { projectAgentProfiles } from '#domain/agent-profile/agent-profile.ts';
 import { flow } from '#domain/flow/flow.ts';
 import type { InstanceEvents, Target } from '#domain/instance/events.ts';
 import { valueOfField } from '#domain/instance/field-values.ts';
@@ -153,7 +153,7 @@ class Provisioning {
       case 'agent-profile': {
         const profile = resources?.agentProfile ?? null;
         const wanted = profile?.id === id ? profile : null;
-        return change(agentProfiles, (now) => decideAgentProfileStep({ step, projectId, wanted }, now));
+        return change(projectAgentProfiles, (now) => decideAgentProfileStep({ step, projectId, wanted }, now));
       }
       case 'store': {
         const wanted = resources?.stores.find((each) => each.id === id) ?? null;

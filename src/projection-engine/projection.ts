@@ -114,7 +114,7 @@ export function keysOf(projection: AnyProjection, event: RecordedEvent): Readonl
   return keys;
 }
 
-export interface Reaction {
+export interface EventHandling {
   /** Undefined if documents are only removed. */
   readonly handle: Handler<DocumentValue, RecordedEvent> | undefined;
   /** Undefined if the event removes nothing by an index. */
@@ -123,17 +123,17 @@ export interface Reaction {
   readonly creates: boolean;
 }
 
-const noReaction: Reaction = { handle: undefined, removeWhere: undefined, creates: false };
+const noReaction: EventHandling = { handle: undefined, removeWhere: undefined, creates: false };
 
 /** For each event type that the projection does not ignore. */
-export function reactionsOf(projection: AnyProjection): ReadonlyMap<string, Reaction> {
-  const reactions = new Map<string, Reaction>();
+export function reactionsOf(projection: AnyProjection): ReadonlyMap<string, EventHandling> {
+  const reactions = new Map<string, EventHandling>();
   for (const [type, declared] of Object.entries(projection.on))
     if (declared !== ignored) reactions.set(type, reactionOf(declared));
   return reactions;
 }
 
-function reactionOf(declared: Exclude<AnyProjection['on'][string], typeof ignored | undefined>): Reaction {
+function reactionOf(declared: Exclude<AnyProjection['on'][string], typeof ignored | undefined>): EventHandling {
   if (typeof declared === 'function') return { ...noReaction, handle: declared };
   if ('removeWhere' in declared) return { ...noReaction, handle: declared.handle, removeWhere: declared.removeWhere };
   const { create } = declared;

@@ -24,7 +24,7 @@ const maxBytesOfPiece = 1024 * 1024;
 const dayMs = 24 * 60 * 60 * 1_000;
 
 /** How much of what is stored one call may read. */
-export interface ReadLimits {
+export interface TurnReadLimits {
   readonly maxBytes: number;
   /** Takes memory for it. @returns false if there is none */
   readonly reserve: (bytes: number) => boolean;
@@ -110,7 +110,7 @@ export class TurnReader {
   async conversation(
     projectId: string,
     id: string,
-    limits: ReadLimits,
+    limits: TurnReadLimits,
   ): Promise<ReadonlyArray<KeptTurn> | NotRead | null> {
     const last = await this.findOutline(projectId, id);
     if (last === null) return null;
@@ -134,7 +134,7 @@ export class TurnReader {
   async turnsOfItems(
     projectId: string,
     { items, ids }: { readonly items: ReadonlyArray<string>; readonly ids: ReadonlyArray<string> },
-    limits: ReadLimits,
+    limits: TurnReadLimits,
   ): Promise<ReadonlyArray<KeptTurn> | NotRead> {
     const found = [
       ...(await inPieces(items, (piece) => this.#store.ofItems(projectId, piece, []))),
@@ -163,7 +163,7 @@ export class TurnReader {
   async neededTurns(
     projectId: string,
     ids: ReadonlyArray<string>,
-    limits: ReadLimits,
+    limits: TurnReadLimits,
   ): Promise<ReadonlyArray<KeptTurn> | NotRead> {
     const outlines = await inPieces(ids, (piece) => this.#store.outlines(projectId, piece));
     return this.#readTurns(projectId, outlines, limits);
@@ -234,7 +234,7 @@ export class TurnReader {
   async #readTurns(
     projectId: string,
     outlines: ReadonlyArray<ResponseOutline>,
-    limits: ReadLimits,
+    limits: TurnReadLimits,
   ): Promise<ReadonlyArray<KeptTurn> | NotRead> {
     return whyNotRead(outlines, limits) ?? this.#turnsOf(projectId, outlines);
   }
@@ -322,7 +322,7 @@ function textBytesIn(outlines: ReadonlyArray<ResponseOutline>): number {
   return outlines.reduce((sum, { bytes }) => sum + Math.max(0, Math.floor((bytes * 3) / 4) - sealingBytes), 0);
 }
 
-function whyNotRead(outlines: ReadonlyArray<ResponseOutline>, { maxBytes, reserve }: ReadLimits): NotRead | null {
+function whyNotRead(outlines: ReadonlyArray<ResponseOutline>, { maxBytes, reserve }: TurnReadLimits): NotRead | null {
   if (textBytesIn(outlines) > maxBytes) return 'too-long';
   return reserve(bytesOf(outlines)) ? null : 'no-room';
 }

@@ -51,7 +51,7 @@ export class UrlGuard {
    * @throws AddressRefusedError; HostNotFoundError; another Error if the lookup fails
    */
   async addressesOf(host: string): Promise<ReadonlyArray<HostAddress>> {
-    const addresses = isIP(host) === 0 ? await this.#options.resolve(host) : [addressOf(host)];
+    const addresses = isIP(host) === 0 ? await this.#options.resolve(host) : [hostAddressOf(host)];
     if (addresses.length === 0) throw new HostNotFoundError(`${host} has no address`);
     if (this.#options.allowsPrivateNetworks) return addresses;
     if (addresses.every(({ address }) => isPublicAddress(address))) return addresses;
@@ -145,7 +145,7 @@ export function createDnsResolver(servers: NameServers = new Resolver({ timeout:
   return async (hostname) => {
     const results = await Promise.allSettled([servers.resolve4(hostname), servers.resolve6(hostname)]);
     const found = results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
-    if (found.length > 0) return found.map(addressOf);
+    if (found.length > 0) return found.map(hostAddressOf);
     const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
     throw failures.find((error) => !isAbsence(error)) ?? new HostNotFoundError(`${hostname} has no address`);
   };
@@ -159,13 +159,13 @@ export function createSystemResolver(resolve = createDnsResolver()): ResolveHost
     } catch (error) {
       const found = await lookup(hostname, { all: true }).catch(() => []);
       if (found.length === 0) throw error;
-      return found.map(({ address }) => addressOf(address));
+      return found.map(({ address }) => hostAddressOf(address));
     }
   };
 }
 
 /** @param address an IPv4 or IPv6 address */
-export function addressOf(address: string): HostAddress {
+export function hostAddressOf(address: string): HostAddress {
   return { address, family: isIP(address) === 6 ? 6 : 4 };
 }
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { openFolderBlobStore } from '#blob-store/blob-store.folder.ts';
 import type { BlobStore } from '#blob-store/blob-store.ts';
-import { DigestRefusedError, digestOf, leafOf, textOf } from '#digests/digest.ts';
+import { DigestRefusedError, digestOf, digestText, leafOf } from '#digests/digest.ts';
 import { DigestCheck } from '#digests/digest-check.ts';
 import { DigestFolder } from '#digests/digest-folder.ts';
 import { createSigningKey, publicHalf } from '#digests/digest-keys.ts';
@@ -284,7 +284,7 @@ describe('signed digests', () => {
     it('finds a digest that was changed', async () => {
       const digest = digestOf(readFileSync(join(outside.path, second), 'utf8'));
       assert.ok(digest);
-      writeFileSync(join(outside.path, second), textOf({ ...digest, events: digest.events + 1 }));
+      writeFileSync(join(outside.path, second), digestText({ ...digest, events: digest.events + 1 }));
       assert.match((await check(log.events)).faults.join('\n'), /digest 2 of chain 1 is not signed/);
     });
 

@@ -5,7 +5,7 @@ import type * as t from 'io-ts';
 import type { AnyCommand } from '#application/commands/command.ts';
 import { writeSnapshot } from '#application/streams/stream-snapshots.ts';
 import { emptyStream, foldStream, requestAnswered } from '#application/streams/stream-state.ts';
-import { agentProfiles } from '#domain/agent-profile/agent-profile.ts';
+import { projectAgentProfiles } from '#domain/agent-profile/agent-profile.ts';
 import { agentProfileEvents } from '#domain/agent-profile/events.ts';
 import { apiKey, keyCutoff, keyCutoffEvents } from '#domain/api-key/api-key.ts';
 import { apiKeyEvents } from '#domain/api-key/events.ts';
@@ -47,7 +47,7 @@ const entities: ReadonlyArray<{
   { entity: flow, events: flowEvents, begun: ['FlowCreated', 'FlowVersionCreated'] },
   { entity: phoneNumber, events: phoneNumberEvents, begun: ['PhoneNumberCreated'] },
   { entity: phoneNumberClaim, events: phoneNumberClaimEvents, begun: [] },
-  { entity: agentProfiles, events: agentProfileEvents, begun: ['AgentProfileCreated'] },
+  { entity: projectAgentProfiles, events: agentProfileEvents, begun: ['AgentProfileCreated'] },
   { entity: organization, events: organizationEvents, begun: ['CustomerCreated'] },
   { entity: project, events: projectEvents, begun: ['ProjectCreated'] },
   { entity: apiKey, events: apiKeyEvents, begun: ['ApiKeyCreated'] },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { inspect } from 'node:util';
-import { agentProfiles } from '#domain/agent-profile/agent-profile.ts';
+import { projectAgentProfiles } from '#domain/agent-profile/agent-profile.ts';
 import { flow } from '#domain/flow/flow.ts';
 import { phoneNumber } from '#domain/phone-number/phone-number.ts';
 import { project } from '#domain/project/project.ts';
@@ -40,7 +40,7 @@ const cases: ReadonlyArray<readonly [string, Parameters<typeof foldEvents>[0], R
   ],
   [
     'agent profiles',
-    agentProfiles as never,
+    projectAgentProfiles as never,
     [
       profileCreated({ ...contents, flowIds: [text] }),
       profileReplaced({ ...contents, flowIds: [text] }),

@@ -6,7 +6,7 @@ import { StreamWriter } from '#application/streams/stream-writer.ts';
 import { updateFlow } from '#commands/flow/update-flow.ts';
 import { activateFlowVersion } from '#commands/flow-version/activate-flow-version.ts';
 import { createFlowVersion } from '#commands/flow-version/create-flow-version.ts';
-import { agentProfiles } from '#domain/agent-profile/agent-profile.ts';
+import { projectAgentProfiles } from '#domain/agent-profile/agent-profile.ts';
 import { flow } from '#domain/flow/flow.ts';
 import type { Entity } from '#domain/shared/entity.ts';
 import { template } from '#domain/template/template.ts';
@@ -49,7 +49,7 @@ describe('commands on long streams', () => {
     ],
     [
       'a project with many agent profiles',
-      agentProfiles as never,
+      projectAgentProfiles as never,
       numbers.map((number) => profileCreated({ id: profileOf(number) })),
       [profileCreated({ id: profileOf(5_000) }), profileDeleted(profileOf(5_000))],
     ],

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { agentProfiles } from '#domain/agent-profile/agent-profile.ts';
+import { projectAgentProfiles } from '#domain/agent-profile/agent-profile.ts';
 import { flow } from '#domain/flow/flow.ts';
 import { phoneNumber } from '#domain/phone-number/phone-number.ts';
 import { streamName } from '#domain/shared/entity.ts';
@@ -61,7 +61,10 @@ async function requestFlows(seed: number): Promise<void> {
     const request = { id: profile, flowIds: requested.filter(() => random.isTrue(0.4)) };
     const isCreated = store.log.some(({ type, data }) => type === 'AgentProfileCreated' && data.id === profile);
     if (random.isTrue(0.15)) world.nextTerm();
-    else await world.append(agentProfiles, profile, [isCreated ? profileReplaced(request) : profileCreated(request)]);
+    else
+      await world.append(projectAgentProfiles, profile, [
+        isCreated ? profileReplaced(request) : profileCreated(request),
+      ]);
     await time.pass(random.below(60));
   }
   await world.settle();

@@ -14,7 +14,7 @@ import { createPhoneNumber } from '#commands/phone-number/create-phone-number.ts
 import { deletePhoneNumber } from '#commands/phone-number/delete-phone-number.ts';
 import { setPhoneNumberFlow } from '#commands/phone-number/set-phone-number-flow.ts';
 import { updatePhoneNumber } from '#commands/phone-number/update-phone-number.ts';
-import { agentProfileRecord, agentProfiles } from '#domain/agent-profile/agent-profile.ts';
+import { agentProfileRecord, projectAgentProfiles } from '#domain/agent-profile/agent-profile.ts';
 import { flow, flowRecord, flowVersionRecord } from '#domain/flow/flow.ts';
 import { phoneNumber, phoneNumberRecord } from '#domain/phone-number/phone-number.ts';
 import { parentId } from '#domain/shared/entity.ts';
@@ -140,12 +140,12 @@ async function answered({ service: { writer, store }, made }: RandomCommands) {
     numbers[id] = { record: await phoneNumberRecord(state, dataIn(`phoneNumber-${id}`)), revision: resourceRevision };
   }
   for (const id of made.profile) {
-    const { state } = await writer.load(agentProfiles, id);
-    if (!agentProfiles.isLive(state, id)) continue;
+    const { state } = await writer.load(projectAgentProfiles, id);
+    if (!projectAgentProfiles.isLive(state, id)) continue;
     // The flows' own events determine the relation.
     const flowIds = Object.values(flows).flatMap(({ record }) => (record.agentProfileId === id ? [record.id] : []));
     const record = { ...(await agentProfileRecord(state, id, dataIn(`agentProfiles-${parentId(id)}`))), flowIds };
-    profiles[id] = { record, revision: agentProfiles.revisionOf?.(state, id) ?? -1 };
+    profiles[id] = { record, revision: projectAgentProfiles.revisionOf?.(state, id) ?? -1 };
   }
   return { flows, versions, numbers, profiles };
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
-import { AsOf } from '#application/history/as-of.ts';
+import { PastMoment } from '#application/history/as-of.ts';
 import type { AnyQuery } from '#application/queries/query.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { getAgentProfile } from '#queries/agent-profile/get-agent-profile.ts';
@@ -82,7 +82,7 @@ describe('a resource as of a moment', () => {
     assert.equal(await nameAt('2126-01-01'), 'Nights');
     assert.equal((await log.ask(getFlow, { flowId: ids.flow, asOf: before })).refusal, 'flow-not-found');
     assert.equal((await log.ask(getFlow, { flowId: ids.flow, asOf: '2026-02-30' })).refusal, 'invalid-input');
-    const today = AsOf.decode(new Date().toISOString().slice(0, 10));
+    const today = PastMoment.decode(new Date().toISOString().slice(0, 10));
     assert.ok(E.isRight(today) && 'time' in today.right && today.right.time <= new Date().toISOString());
   });
 

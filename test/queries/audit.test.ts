@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { setImmediate as nextTurn, setTimeout } from 'node:timers/promises';
 import { StreamHistory } from '#application/history/stream-history.ts';
 import { maxPageBytes } from '#application/operations/paging.ts';
-import { agentProfiles } from '#domain/agent-profile/agent-profile.ts';
+import { projectAgentProfiles } from '#domain/agent-profile/agent-profile.ts';
 import type { Caller } from '#domain/shared/access.ts';
 import { streamName } from '#domain/shared/entity.ts';
 import { newEvent } from '#domain/shared/event.ts';
@@ -101,7 +101,7 @@ describe('list_audit_entries', () => {
     const log = givenLog({
       [`template-${ids.template}`]: [templateCreated(), templateVersionCreated(1)],
       [`project-${ids.project}`]: [projectCreated()],
-      [streamName(agentProfiles, ids.profile)]: [profileCreated()],
+      [streamName(projectAgentProfiles, ids.profile)]: [profileCreated()],
     });
     const types = async (resource: string) =>
       entriesOf((await log.ask(listAuditEntries, { resource })).body).map(({ type }) => type);

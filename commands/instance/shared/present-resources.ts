@@ -1,5 +1,5 @@
 import type { RelatedStateLoader } from '#application/commands/command.ts';
-import { agentProfiles, holdsContents } from '#domain/agent-profile/agent-profile.ts';
+import { holdsContents, projectAgentProfiles } from '#domain/agent-profile/agent-profile.ts';
 import { flow } from '#domain/flow/flow.ts';
 import type { SeenAgentProfile, SeenFlow, SeenResources } from '#domain/instance/drift.ts';
 import type { InstanceState } from '#domain/instance/instance.ts';
@@ -40,7 +40,7 @@ export async function loadPresentResources(
 }
 
 async function presentProfile(id: string, load: RelatedStateLoader['load']): Promise<SeenAgentProfile | null> {
-  const profile = (await load(agentProfiles, id)).state.profiles.get(id);
+  const profile = (await load(projectAgentProfiles, id)).state.profiles.get(id);
   if (profile === undefined || profile.deleted) return null;
   return { holds: (contents) => holdsContents(profile, contents) };
 }

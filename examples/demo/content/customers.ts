@@ -97,7 +97,7 @@ const avonValley: DemoCustomer = {
 };
 
 /** The partner's customers, each of which shows another feature. */
-export const customers = { lindenhof, harbourStreet, okafor, kestrel, avonValley };
+export const demoCustomers = { lindenhof, harbourStreet, okafor, kestrel, avonValley };
 
 /** The greeting that Harbour Street Dental has changed by hand. */
 export const greetingByHand = {

@@ -70,7 +70,7 @@ export function isLocked(files: LockFiles): boolean {
 }
 
 /** Reads the recorded owner of a lock, whether or not it still runs; null without one. It does not touch the lock. */
-export function ownerOf(files: LockFiles): LockOwner | null {
+export function readLockOwner(files: LockFiles): LockOwner | null {
   try {
     const owner: unknown = JSON.parse(readFileSync(files.owner, 'utf8'));
     return isOwner(owner) ? owner : null;
@@ -81,7 +81,7 @@ export function ownerOf(files: LockFiles): LockOwner | null {
 
 /** Names the owner of a lock for an error's text. */
 export function describeOwner(files: LockFiles): string {
-  const owner = ownerOf(files);
+  const owner = readLockOwner(files);
   return owner === null ? 'another process' : `process ${owner.pid}, running since ${owner.startedAt}`;
 }
 

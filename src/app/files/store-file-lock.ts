@@ -1,7 +1,7 @@
 import { lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { StartupError } from '#shared/errors/startup-error.ts';
-import { describeOwner, type LockFiles, type OwnedLock, ownerOf, takeOwnedLock } from './owned-lock.ts';
+import { describeOwner, type LockFiles, type OwnedLock, readLockOwner, takeOwnedLock } from './owned-lock.ts';
 
 /**
  * Locks a store's SQLite file for this process. The file may be in any folder, and symbolic links are followed.
@@ -20,7 +20,7 @@ export function lockStoreFile(file: string, variable: string): Pick<OwnedLock, '
 }
 
 function holderOf(files: LockFiles): string {
-  return ownerOf(files)?.pid === process.pid
+  return readLockOwner(files)?.pid === process.pid
     ? `process ${process.pid}, this one, as another store`
     : describeOwner(files);
 }

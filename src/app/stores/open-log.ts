@@ -36,7 +36,7 @@ export async function openLog(store: EventStoreConfig): Promise<OpenedLog<RawLog
     const log = openLogFile(store.path);
     return { log, kind: store.kind, close: () => log.close() };
   }
-  const log = await openPatiently(store);
+  const log = await openServerLog(store);
   return { log, kind: store.kind, close: () => log.close() };
 }
 
@@ -54,7 +54,7 @@ export function openLogFile(path: string, upcast: Upcast = asStored): SqliteEven
  * Opens a log on a server. Loads the client only here, because a tool on an embedded log does not need it.
  * @throws StartupError, also if a newer or an older release has written the log
  */
-export async function openPatiently(
+export async function openServerLog(
   { url, streamPrefix }: EventStoreConfig & { kind: 'eventstoredb' },
   upcast: Upcast = asStored,
 ): Promise<EventStoreDbEventStore> {

@@ -42,7 +42,7 @@ function notAfterNow(time: string): string {
 }
 
 /** The input `asOf`: a time, a day, which means its end in UTC, or a revision, which is an ETag without its quotes. */
-export const AsOf = withJsonSchema(textAs('as of', asOfFault, momentOf), {
+export const PastMoment = withJsonSchema(textAs('as of', asOfFault, momentOf), {
   type: 'string',
   description:
     'A time (RFC 3339), a day (`2026-01-05`: its end in UTC, or now), or a revision: the answer is as it was then',
@@ -57,7 +57,7 @@ function momentOf(value: string): Moment | null {
 }
 
 /** The member of an input that requests a past state. */
-export const asOfInput = { asOf: AsOf };
+export const asOfInput = { asOf: PastMoment };
 
 /** The query parameter of a read of the past. */
 export interface AsOfInput {

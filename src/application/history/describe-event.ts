@@ -9,7 +9,7 @@ import type { FindKeyName } from './key-names.ts';
 import type { HistoryStep } from './stream-history.ts';
 
 /** The reads for descriptions of one stream's events. */
-export interface StreamReader {
+export interface DescriptionReads {
   readonly data: EventDataReader;
   readonly open: RecordReader['open'];
   readonly findKeyName: FindKeyName;
@@ -23,7 +23,7 @@ export interface StreamReader {
 export async function describeEvent(
   history: AnyEntityHistory,
   { event, before, after }: HistoryStep<unknown>,
-  { data: eventData, open, findKeyName }: StreamReader,
+  { data: eventData, open, findKeyName }: DescriptionReads,
   resource?: ResourceName,
 ): Promise<DescribedEvent | null> {
   const listed = listedEvent(history, event.type);

@@ -10,7 +10,7 @@ import { currentWorkOwner } from '#shared/async/fair-queue.ts';
 import { withJsonSchema } from '#shared/codecs/json-schema.ts';
 import { text } from '#shared/codecs/text.ts';
 import { type EncodedJson, encodeJson } from '#shared/json/json.ts';
-import { describeEvent, type StreamReader } from './describe-event.ts';
+import { type DescriptionReads, describeEvent } from './describe-event.ts';
 import { ListedEventType } from './listed-event-type.ts';
 import type { HistoryStep, StreamHistory } from './stream-history.ts';
 
@@ -52,7 +52,7 @@ export interface ResourceHistory {
   readonly id: string;
   /** In a stream of several resources, the one whose events are listed; null for all events of the stream. */
   readonly resource: ResourceName | null;
-  readonly reader: StreamReader;
+  readonly reader: DescriptionReads;
   /** The most bytes of a page. */
   readonly maxPageBytes: number;
 }

@@ -132,7 +132,7 @@ function parsed(words: string[]) {
  * @param store the value of `--store`
  * @throws StartupError
  */
-export function addressOf(store: string | undefined): EventStoreConfig {
+export function readLogAddress(store: string | undefined): EventStoreConfig {
   const { DATA_DIR, EVENT_STORE_URL, EVENT_STORE_STREAM_PREFIX } = process.env;
   try {
     return readConfig({ DATA_DIR, EVENT_STORE_URL: store ?? EVENT_STORE_URL, EVENT_STORE_STREAM_PREFIX }).eventStore;

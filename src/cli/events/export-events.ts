@@ -4,12 +4,12 @@ import { streamSink } from '#event-store/transfer/log-file/line-stream.ts';
 import { LogCheck } from '#event-store/transfer/log-file/log-check.ts';
 import { PartFile } from '#event-store/transfer/log-file/part-file.ts';
 import { Progress } from '#event-store/transfer/log-file/progress.ts';
-import { addressOf, type EventsArguments } from './events-arguments.ts';
-import { brokenLinks, printMessage, totalOf, withAdvice } from './report.ts';
+import { type EventsArguments, readLogAddress } from './events-arguments.ts';
+import { brokenLinks, describeLog, printMessage, withAdvice } from './report.ts';
 
 /** Writes the log to a file. @returns the exit code */
 export async function exportEvents({ file, flags, store }: EventsArguments, signal: AbortSignal): Promise<number> {
-  const { log, kind, close } = await openLog(addressOf(store));
+  const { log, kind, close } = await openLog(readLogAddress(store));
   const progress = new Progress('exported', process.stderr);
   const broken = flags.unverified ? brokenLinks() : null;
   const check = new LogCheck(broken?.found ?? null);
@@ -21,7 +21,7 @@ export async function exportEvents({ file, flags, store }: EventsArguments, sign
     progress.end();
     await close();
   }
-  printMessage(`exported ${totalOf(check)}`);
+  printMessage(`exported ${describeLog(check)}`);
   return broken?.report() ?? 0;
 }
 

@@ -9,8 +9,8 @@ import {
 } from '#event-store/transfer/log-file/import-log.ts';
 import { LogCheck } from '#event-store/transfer/log-file/log-check.ts';
 import { Progress } from '#event-store/transfer/log-file/progress.ts';
-import { addressOf, type EventsArguments } from './events-arguments.ts';
-import { printMessage, printUnknownTypes, totalOf, withAdvice } from './report.ts';
+import { type EventsArguments, readLogAddress } from './events-arguments.ts';
+import { describeLog, printMessage, printUnknownTypes, withAdvice } from './report.ts';
 import { StoredEventDecoder } from './stored-event-decoder.ts';
 
 /**
@@ -19,7 +19,7 @@ import { StoredEventDecoder } from './stored-event-decoder.ts';
  */
 export async function importEvents({ file, store }: EventsArguments, signal: AbortSignal): Promise<number> {
   const events = file === '-' ? null : await checkedFile(file, signal);
-  const { log: target, close } = await openTarget(addressOf(store));
+  const { log: target, close } = await openTarget(readLogAddress(store));
   const progress = new Progress('imported', process.stderr);
   const decoder = new StoredEventDecoder();
   const check = new LogCheck(null, (event, texts) => decoder.faultOf(event, texts));
@@ -35,7 +35,7 @@ export async function importEvents({ file, store }: EventsArguments, signal: Abo
   }
   const held = imported.held === 0 ? '' : `, ${imported.held} of which were there already`;
   printUnknownTypes(decoder);
-  printMessage(`imported ${totalOf(check)}${held}`);
+  printMessage(`imported ${describeLog(check)}${held}`);
   return 0;
 }
 

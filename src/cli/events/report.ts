@@ -39,7 +39,7 @@ export function brokenLinks(): BrokenLinks {
 }
 
 /** Describes a whole log in words. */
-export function totalOf(check: LogCheck): string {
+export function describeLog(check: LogCheck): string {
   const { events, sha256 } = check.summary();
   return `${events} events in ${check.streams} streams, SHA-256 ${sha256}`;
 }

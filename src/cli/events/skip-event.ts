@@ -18,7 +18,7 @@ const pollIntervalMs = 200;
  * @returns the exit code
  * @throws StartupError if the service refuses
  */
-export async function skipEvent(position: string, reason: string): Promise<number> {
+export async function skipEventAt(position: string, reason: string): Promise<number> {
   if (!/^[1-9]\d*$/.test(position)) throw new StartupError(`${JSON.stringify(position)} is not a position of the log.`);
   const service = await openLocalService();
   try {

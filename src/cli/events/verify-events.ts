@@ -4,8 +4,8 @@ import { LogCheck } from '#event-store/transfer/log-file/log-check.ts';
 import { Progress } from '#event-store/transfer/log-file/progress.ts';
 import type { RawEvent } from '#event-store/transfer/raw-log.ts';
 import { openDigestCheck } from './digests.ts';
-import { addressOf, type EventsArguments } from './events-arguments.ts';
-import { brokenLinks, printMessage, printUnknownTypes, totalOf } from './report.ts';
+import { type EventsArguments, readLogAddress } from './events-arguments.ts';
+import { brokenLinks, describeLog, printMessage, printUnknownTypes } from './report.ts';
 import { StoredEventDecoder } from './stored-event-decoder.ts';
 import { verifyArchives } from './usage-archives.ts';
 
@@ -20,7 +20,7 @@ export async function verifyEvents(
   const broken = brokenLinks();
   const digests =
     folder === undefined ? null : await openDigestCheck(folder, key, { fault: broken.found, note: printMessage });
-  const { log, close } = await openLog(addressOf(store));
+  const { log, close } = await openLog(readLogAddress(store));
   const progress = new Progress('verified', process.stderr);
   const decoder = new StoredEventDecoder();
   const check = new LogCheck(broken.found, (event, texts) => decoder.faultOf(event, texts));
@@ -34,7 +34,7 @@ export async function verifyEvents(
     await close();
   }
   printUnknownTypes(decoder);
-  process.stdout.write(`verified ${totalOf(check)}\n`);
+  process.stdout.write(`verified ${describeLog(check)}\n`);
   if (held !== null) process.stdout.write(`held against ${held}\n`);
   return broken.report();
 }
@@ -45,6 +45,6 @@ export async function verifyEvents(
  */
 export async function verifyUsageArchives({ store }: EventsArguments, signal: AbortSignal): Promise<number> {
   const broken = brokenLinks();
-  await verifyArchives(addressOf(store), broken.found, signal);
+  await verifyArchives(readLogAddress(store), broken.found, signal);
   return broken.report();
 }

@@ -4,7 +4,7 @@ import { lockStoreFile } from '#app/files/store-file-lock.ts';
 import { recordLogFormat } from '#app/log-format.ts';
 import { waitForStore } from '#app/startup/wait-for-stores.ts';
 import type { EventStoreConfig } from '#app/store-config.ts';
-import { closing, type OpenedLog, openLogFile, openPatiently, toolLog } from '#app/stores/open-log.ts';
+import { closing, type OpenedLog, openLogFile, openServerLog, toolLog } from '#app/stores/open-log.ts';
 import type { EventStore } from '#event-store/event-store.ts';
 import type { LogPages } from '#event-store/log-pages.ts';
 import { asStored, type Upcast } from '#event-store/recorded-event.ts';
@@ -30,7 +30,7 @@ export async function openStreams(store: EventStoreConfig, upcast: Upcast = asSt
     const reader = openLogFile(store.path, upcast);
     return { streams: reader, close: () => reader.close() };
   }
-  const opened = await openPatiently(store, upcast);
+  const opened = await openServerLog(store, upcast);
   return { streams: opened, close: () => opened.close() };
 }
 
@@ -41,7 +41,7 @@ export async function openStreams(store: EventStoreConfig, upcast: Upcast = asSt
  */
 export async function openTarget(store: EventStoreConfig): Promise<OpenedLog<LogTarget>> {
   if (store.kind !== 'sqlite') {
-    const opened = await openPatiently(store);
+    const opened = await openServerLog(store);
     const recording = waitForStore('EVENT_STORE_URL', toolLog, () => recordLogFormat(opened));
     await recording.catch(closing(opened));
     return { log: new AppendLogTarget(opened), kind: store.kind, close: () => opened.close() };

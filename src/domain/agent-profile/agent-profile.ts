@@ -2,7 +2,13 @@ import { Map as PersistentMap } from 'immutable';
 import type { FlowState } from '#domain/flow/flow.ts';
 import { type Entity, parentId } from '#domain/shared/entity.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
-import { type DataAt, readText, referenceTo, refersTo, type TextReference } from '#domain/shared/text-reference.ts';
+import {
+  type DataAt,
+  readReferencedText,
+  referenceTo,
+  refersTo,
+  type TextReference,
+} from '#domain/shared/text-reference.ts';
 import type { AgentProfileEvents } from './events.ts';
 import type { AgentProfileRecord } from './record.ts';
 
@@ -39,7 +45,7 @@ export interface AgentProfilesState {
 const bytesOfProfile = 512;
 
 /** A project's agent profiles: one stream, so that at most one is the default. */
-export const agentProfiles: Entity<AgentProfilesState, AgentProfileEvents> = {
+export const projectAgentProfiles: Entity<AgentProfilesState, AgentProfileEvents> = {
   category: 'agentProfiles',
   stateVersion: 1,
   initial: { profiles: PersistentMap(), defaultId: null, liveCount: 0 },
@@ -86,7 +92,7 @@ function changed(state: AgentProfilesState, id: string, change: Partial<AgentPro
 }
 
 function withProfile(state: AgentProfilesState, id: string, profile: AgentProfileState): AgentProfilesState {
-  const wasLive = agentProfiles.isLive(state, id);
+  const wasLive = projectAgentProfiles.isLive(state, id);
   const { deleted, isDefault } = profile;
   const otherDefaultId = state.defaultId === id ? null : state.defaultId;
   return {
@@ -131,7 +137,7 @@ export async function agentProfileRecord(
   const { contents, flowIdsRevision, isDefault, createdAt, updatedAt } = knownAgentProfile(state, id);
   const held = (await dataAt(contents.revision)) as unknown as AgentProfileContents;
   const { name, supportedInputLanguages, reasoningMode, outputVoiceId } = held;
-  const flowIds = await readText<ReadonlyArray<string>>({ revision: flowIdsRevision }, 'flowIds', dataAt);
+  const flowIds = await readReferencedText<ReadonlyArray<string>>({ revision: flowIdsRevision }, 'flowIds', dataAt);
   return {
     id,
     projectId: parentId(id),
@@ -151,7 +157,7 @@ export async function agentProfileRecord(
  * @param profiles the profiles of the project that the id names
  */
 export function checkAssignable(profiles: AgentProfilesState | null, id: string, projectId: string): Failure | null {
-  const isThere = profiles !== null && agentProfiles.isLive(profiles, id);
+  const isThere = profiles !== null && projectAgentProfiles.isLive(profiles, id);
   if (isThere && parentId(id) === projectId) return null;
   return failure('agent-profile-not-found', `There is no agent profile ${id} in this project.`);
 }

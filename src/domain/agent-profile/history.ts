@@ -1,6 +1,6 @@
 import { entityHistory, quote } from '#domain/history/listed-event.ts';
 import type { ResourceName } from '#domain/history/record.ts';
-import { type AgentProfilesState, agentProfileRecord, agentProfiles } from './agent-profile.ts';
+import { type AgentProfilesState, agentProfileRecord, projectAgentProfiles } from './agent-profile.ts';
 import type { AgentProfileEvents } from './events.ts';
 
 const named = (id: string): ResourceName => ({ kind: 'agent-profile', id });
@@ -8,7 +8,7 @@ const itself = ({ id }: { readonly id: string }): ResourceName => named(id);
 
 /** The history entries of a project's agent profiles. */
 export const agentProfileHistory = entityHistory<AgentProfilesState, AgentProfileEvents>({
-  entity: agentProfiles,
+  entity: projectAgentProfiles,
   events: {
     AgentProfileCreated: { resource: itself, summary: ({ name }) => `The agent profile ${quote(name)} was created.` },
     AgentProfileReplaced: { resource: itself, summary: ({ name }) => `The agent profile ${quote(name)} was replaced.` },
@@ -24,5 +24,5 @@ export const agentProfileHistory = entityHistory<AgentProfilesState, AgentProfil
     AgentProfileDeleted: { resource: itself, summary: () => 'The agent profile was deleted.' },
   },
   record: async (state, { id }, { dataAt }) =>
-    agentProfiles.isLive(state, id) ? agentProfileRecord(state, id, dataAt) : null,
+    projectAgentProfiles.isLive(state, id) ? agentProfileRecord(state, id, dataAt) : null,
 });

@@ -1,6 +1,6 @@
 import { Map as PersistentMap } from 'immutable';
 import { type Entity, parentId, type Recorded, type RecordedEventOf } from '#domain/shared/entity.ts';
-import { type DataAt, readText, referenceTo, type TextReference } from '#domain/shared/text-reference.ts';
+import { type DataAt, readReferencedText, referenceTo, type TextReference } from '#domain/shared/text-reference.ts';
 import type { FlowEvents } from './events.ts';
 import type { FlowRecord, FlowVersionRecord } from './record.ts';
 
@@ -146,8 +146,8 @@ export function liveVersions(state: FlowState): ReadonlyArray<FlowVersionState> 
  */
 export async function flowRecord(state: FlowState, dataAt: DataAt): Promise<FlowRecord> {
   const { id, projectId, type, tier, agentProfileId, createdAt, updatedAt, ...texts } = knownFlow(state).record;
-  const name = await readText<string>(texts.name, 'name', dataAt);
-  const description = await readText(texts.description, 'description', dataAt);
+  const name = await readReferencedText<string>(texts.name, 'name', dataAt);
+  const description = await readReferencedText(texts.description, 'description', dataAt);
   return { id, projectId, name, type, description, tier, agentProfileId, createdAt, updatedAt };
 }
 
@@ -162,7 +162,7 @@ export async function flowVersionRecord(state: FlowState, id: string, dataAt: Da
   const isActive = state.activeVersionId === id;
   const made = (await dataAt(version.schemaRevision)) as unknown as FlowEvents['FlowVersionCreated'];
   const { flowSchema, restoredFrom } = made;
-  const tag = await readText<string>(version.tag, 'tag', dataAt);
+  const tag = await readReferencedText<string>(version.tag, 'tag', dataAt);
   const record = {
     id,
     flowId: parentId(id),

@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js';
-import { type AgentProfilesState, agentProfiles, holdsContents } from '#domain/agent-profile/agent-profile.ts';
+import { type AgentProfilesState, holdsContents, projectAgentProfiles } from '#domain/agent-profile/agent-profile.ts';
 import type { AgentProfileEvents } from '#domain/agent-profile/events.ts';
 import type { FlowEvents } from '#domain/flow/events.ts';
 import type { FlowState } from '#domain/flow/flow.ts';
@@ -170,7 +170,7 @@ export function decideAgentProfileStep(
 ): Decided<AgentProfileEvents> {
   const { id, action, contested } = step;
   const now = state.profiles.get(id);
-  const live = agentProfiles.isLive(state, id);
+  const live = projectAgentProfiles.isLive(state, id);
   switch (action) {
     case 'create':
       if (wanted === null) throw new Error('no agent profile is wanted');

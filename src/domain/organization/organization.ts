@@ -1,6 +1,6 @@
 import * as t from 'io-ts';
 import type { Entity } from '#domain/shared/entity.ts';
-import { erasedText, openText, type PersonalText, SealedText } from '#domain/shared/personal-data.ts';
+import { erasedText, type PersonalText, SealedText, unsealedText } from '#domain/shared/personal-data.ts';
 import type { CustomerRecord, OrganizationRecord, SealedCustomer, SealedOrganization } from './record.ts';
 
 /**
@@ -55,7 +55,7 @@ function asOrganization(customer: SealedCustomer): OrganizationState {
 export function organizationRecord(state: OrganizationState): OrganizationRecord {
   if (state === null) throw new Error('an answer about an organization needs one');
   const { customer: _, name, ...record } = state;
-  return { ...record, name: openText(name) };
+  return { ...record, name: unsealedText(name) };
 }
 
 /** A customer from its state. */

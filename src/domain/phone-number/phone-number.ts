@@ -1,7 +1,7 @@
 import type { FlowState } from '#domain/flow/flow.ts';
 import type { Entity } from '#domain/shared/entity.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
-import { type DataAt, readText, referenceTo, type TextReference } from '#domain/shared/text-reference.ts';
+import { type DataAt, readReferencedText, referenceTo, type TextReference } from '#domain/shared/text-reference.ts';
 import type { PhoneNumberClaimEvents, PhoneNumberEvents } from './events.ts';
 import type { PhoneNumberRecord } from './record.ts';
 
@@ -29,7 +29,7 @@ export async function phoneNumberRecord(state: PhoneNumberState, dataAt: DataAt)
   const { name: reference, numberRevision, ...facts } = knownPhoneNumber(state).record;
   const { id, projectId, type, status, flowId, createdAt, updatedAt } = facts;
   const { number, externalPhoneFields } = (await dataAt(numberRevision)) as unknown as Created;
-  const name = await readText<string>(reference, 'name', dataAt);
+  const name = await readReferencedText<string>(reference, 'name', dataAt);
   return { id, projectId, type, name, number, status, flowId, externalPhoneFields, createdAt, updatedAt };
 }
 

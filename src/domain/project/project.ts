@@ -1,6 +1,6 @@
 import * as t from 'io-ts';
 import type { Entity } from '#domain/shared/entity.ts';
-import { type DataAt, readText, referenceTo, type TextReference } from '#domain/shared/text-reference.ts';
+import { type DataAt, readReferencedText, referenceTo, type TextReference } from '#domain/shared/text-reference.ts';
 import type { ProjectRecord } from './record.ts';
 
 /** The events of a project's stream. */
@@ -46,5 +46,11 @@ export const project: Entity<ProjectState, ProjectEvents> = {
 export async function projectRecord(state: ProjectState, dataAt: DataAt): Promise<ProjectRecord> {
   if (state === null) throw new Error('an answer about a project needs one');
   const { id, organizationId, createdAt, updatedAt } = state;
-  return { id, organizationId, name: await readText<string>(state.name, 'name', dataAt), createdAt, updatedAt };
+  return {
+    id,
+    organizationId,
+    name: await readReferencedText<string>(state.name, 'name', dataAt),
+    createdAt,
+    updatedAt,
+  };
 }

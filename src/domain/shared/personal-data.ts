@@ -18,7 +18,7 @@ export const erasedText = 'erased';
  * Returns a text that needs no key, because it is not personal or is erased.
  * @throws Error for a sealed text
  */
-export function openText(text: PersonalText): string {
+export function unsealedText(text: PersonalText): string {
   if (typeof text !== 'string') throw new Error('a sealed text needs its key');
   return text;
 }

@@ -27,7 +27,7 @@ export function refersTo({ digest }: TextReference, contents: Json): boolean {
  * Reads the contents of a reference.
  * @param member the member of the event's data
  */
-export async function readText<Text extends Json = string | null>(
+export async function readReferencedText<Text extends Json = string | null>(
   { revision }: Pick<TextReference, 'revision'>,
   member: string,
   dataAt: DataAt,

@@ -1,7 +1,7 @@
 import { Map as PersistentMap } from 'immutable';
 import { type Entity, parentId, type Recorded, type RecordedEventOf } from '#domain/shared/entity.ts';
 import { failure } from '#domain/shared/failure.ts';
-import { type DataAt, readText, referenceTo, type TextReference } from '#domain/shared/text-reference.ts';
+import { type DataAt, readReferencedText, referenceTo, type TextReference } from '#domain/shared/text-reference.ts';
 import type { TemplateEvents } from './events.ts';
 import type { TemplateRecord, TemplateVersionRecord } from './record.ts';
 
@@ -120,8 +120,8 @@ export const archived = failure(
  */
 export async function templateRecord(state: TemplateState, dataAt: DataAt): Promise<TemplateRecord> {
   const { id, headlessIntegratorId, status, createdAt, updatedAt, ...texts } = knownTemplate(state).record;
-  const name = await readText<string>(texts.name, 'name', dataAt);
-  const description = await readText(texts.description, 'description', dataAt);
+  const name = await readReferencedText<string>(texts.name, 'name', dataAt);
+  const description = await readReferencedText(texts.description, 'description', dataAt);
   return { id, headlessIntegratorId, name, description, status, createdAt, updatedAt };
 }
 

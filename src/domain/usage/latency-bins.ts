@@ -88,7 +88,7 @@ export function addBins(some: LatencyBins, others: LatencyBins, sign: 1 | -1 = 1
 }
 
 /** The number of latencies. */
-export function countOf(bins: LatencyBins): number {
+export function countLatencies(bins: LatencyBins): number {
   let count = 0;
   for (let index = 1; index < bins.length; index += 1) count += bins[index] ?? 0;
   return count;
@@ -99,7 +99,7 @@ export function countOf(bins: LatencyBins): number {
  * @param part from 0 to 1
  */
 export function quantileOf(bins: LatencyBins, part: number): number | null {
-  const rank = Math.max(0, Math.ceil(part * countOf(bins)) - 1);
+  const rank = Math.max(0, Math.ceil(part * countLatencies(bins)) - 1);
   let seen = 0;
   for (let index = 1; index < bins.length; index += 1) {
     seen += bins[index] ?? 0;

@@ -12,7 +12,7 @@ import {
   trailerOf,
   unavailableError,
 } from '#event-store/eventstoredb/connection/call-failure.ts';
-import type { Connection } from '#event-store/eventstoredb/connection/connection.ts';
+import type { LeaderConnection } from '#event-store/eventstoredb/connection/connection.ts';
 import type { Reads } from '#event-store/eventstoredb/connection/reads.ts';
 import { appendRequests, eventOf, positionOf, streamRequest } from '#event-store/eventstoredb/wire/requests.ts';
 import type { StreamNames } from '#event-store/eventstoredb/wire/stream-names.ts';
@@ -43,7 +43,7 @@ export interface AppendLimits {
 }
 
 export interface AppendsOptions {
-  readonly connection: Connection;
+  readonly connection: LeaderConnection;
   readonly availability: Availability;
   readonly reads: Reads;
   readonly writeAccess: WriteAccess;

@@ -14,7 +14,7 @@ import {
   maxPartCharacters,
   type StreamPart,
 } from '#event-store/event-store.ts';
-import { isOfServer, isRefusal } from '#event-store/eventstoredb/connection/call-failure.ts';
+import { isRefusal, isServerAnswer } from '#event-store/eventstoredb/connection/call-failure.ts';
 import { bytesOf, eventOf, positionOf, storedEvent } from '#event-store/eventstoredb/wire/requests.ts';
 import { FedPages } from '#event-store/log-feed.ts';
 import type { LogChanges, LogPage, LogPageRequest, LogPages } from '#event-store/log-pages.ts';
@@ -31,7 +31,7 @@ import { PermanentlyUnavailableError, UnavailableError } from '#shared/errors/un
 import type { DebugLogger } from '#shared/logging/logger.ts';
 import { Appends } from './appends.ts';
 import { callFailure, isSilence, TimedOutError } from './connection/call-failure.ts';
-import { Connection } from './connection/connection.ts';
+import { LeaderConnection } from './connection/connection.ts';
 import { explainFailure } from './connection/explain-failure.ts';
 import { InvalidPositionError, Reads } from './connection/reads.ts';
 import { serverSettings } from './connection/server-settings.ts';
@@ -99,7 +99,7 @@ export function openEventStoreDbEventStore(options: EventStoreDbOptions): EventS
 
 /** With reads of events as stored. */
 export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemoval, Pick<RawLog, 'readRawLog'> {
-  readonly #connection: Connection;
+  readonly #connection: LeaderConnection;
   readonly #reads: Reads;
   readonly #streams: StreamReader;
   readonly #availability: Availability;
@@ -127,7 +127,7 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
     const settings = serverSettings(options.url);
     const cluster = { settings, question: probeRequest(names) };
     const explain = (failure: unknown) => explainFailure(cluster, failure);
-    const connection = new Connection({
+    const connection = new LeaderConnection({
       ...cluster,
       onAnswer: () => availability.answered(),
       onFailure: () => availability.suspect(),
@@ -136,7 +136,7 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
       server: 'EventStoreDB',
       probe: (timeoutMs) => connection.probe(timeoutMs),
       explain,
-      isAnswer: (failure) => isOfServer(callFailure(failure)),
+      isAnswer: (failure) => isServerAnswer(callFailure(failure)),
       isRefusal: (failure) => isRefusal(callFailure(failure)),
       isSilence: (failure) => isSilence(callFailure(failure)),
       silentAfterMs: answerWithinMs,

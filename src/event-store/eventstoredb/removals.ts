@@ -6,7 +6,7 @@ import type { Availability } from '#shared/availability/availability.ts';
 import { clock } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { callFailure, isConflict, isDeleted, isRefusal } from './connection/call-failure.ts';
-import type { Connection } from './connection/connection.ts';
+import type { LeaderConnection } from './connection/connection.ts';
 import type { Reads } from './connection/reads.ts';
 import { deleteRequest, logRequest, streamRequest } from './wire/requests.ts';
 import type { StreamNames } from './wire/stream-names.ts';
@@ -19,7 +19,7 @@ const pageBytes = 4 * 1024 * 1024;
 const pageMs = 600_000;
 
 export interface RemovalsOptions {
-  readonly connection: Connection;
+  readonly connection: LeaderConnection;
   readonly availability: Availability;
   readonly reads: Reads;
   readonly names: StreamNames;

@@ -4,7 +4,7 @@ import { clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { ThrottledLog } from '#shared/logging/throttled-log.ts';
 import { callFailure, isRefusal, unavailableError } from './connection/call-failure.ts';
-import type { Connection } from './connection/connection.ts';
+import type { LeaderConnection } from './connection/connection.ts';
 import { appendRequests } from './wire/requests.ts';
 import type { StreamNames } from './wire/stream-names.ts';
 
@@ -19,7 +19,7 @@ const triedStream = 'trial';
 const triedEvent = { id: '6e0cd5f8-52c6-4a09-8f47-1d1f2a6f3a55', type: 'Trial', data: '{}', metadata: '{}' };
 
 export interface WriteAccessOptions {
-  readonly connection: Pick<Connection, 'append'>;
+  readonly connection: Pick<LeaderConnection, 'append'>;
   readonly names: StreamNames;
   readonly explain: (refusal: unknown) => Promise<UnavailableCause>;
   readonly log: Logger;

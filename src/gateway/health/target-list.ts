@@ -20,7 +20,7 @@ export interface ListedTarget extends TargetRecord {
 }
 
 /** Lists every target of some routes once, in the order of the configuration. */
-export function listTargets(
+export function listRouteTargets(
   routes: ReadonlyArray<ModelRoute>,
   { circuit, record }: TargetSources,
 ): ReadonlyArray<ListedTarget> {

@@ -83,7 +83,7 @@ export function textOr(value: Json | undefined): string | null {
 }
 
 /** A number, or null. */
-export function numberOr(value: Json | undefined): number | null {
+export function numberOrNull(value: Json | undefined): number | null {
   return typeof value === 'number' ? value : null;
 }
 

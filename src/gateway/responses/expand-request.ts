@@ -10,7 +10,7 @@ import { applyEdits, asciiJson, type Edit, editsOf, growthOf, inPlace, type Spli
 import type { GatewayCall, GatewayLimits } from '#gateway/gateway-call.ts';
 import { inputEdits, type NamedContainer } from '#gateway/protocols/openai-responses/responses-body.ts';
 import {
-  isReference,
+  isItemReference,
   type ListedObject,
   type ResponsesRequest,
   readExpandedRequest,
@@ -21,7 +21,7 @@ import { inlineFiles } from '#gateway/text/inline-files.ts';
 import { responseIdNamedBy } from '#responses/response-ids.ts';
 import type { ResponseOutline } from '#responses/response-store.ts';
 import type { KeptTurn } from '#responses/turn.ts';
-import { maxTurns, type NotRead, type ReadLimits } from '#responses/turn-reader.ts';
+import { maxTurns, type NotRead, type TurnReadLimits } from '#responses/turn-reader.ts';
 import { currentWorkOwner } from '#shared/async/fair-queue.ts';
 import { findContainersBefore } from './containers-before.ts';
 import { containerName, reasoningName } from './item-names.ts';
@@ -88,7 +88,7 @@ function earlierIn({ bytes, members, items }: ResponsesRequest, whole: Responses
   return ({ pointer }) => {
     const index = Number(pointer.split('/')[2]) - before;
     const own = items[index];
-    return index < 0 || (own !== undefined && isReference(own));
+    return index < 0 || (own !== undefined && isItemReference(own));
   };
 }
 
@@ -114,7 +114,7 @@ class Expansion {
   async expand(): Promise<E.Either<Failure, ExpandedRequest>> {
     const request = this.#request;
     const { previousResponseId } = request;
-    const references = request.items.filter(isReference).map(({ id }) => id as string);
+    const references = request.items.filter(isItemReference).map(({ id }) => id as string);
     if (references.length > maxReferences) return E.left(tooManyReferences);
     const containers = await this.#containersNamed();
     if (E.isLeft(containers)) return containers;
@@ -244,7 +244,7 @@ class Expansion {
   }
 
   /** What is read counts as a part of the body. */
-  get #readLimits(): ReadLimits {
+  get #readLimits(): TurnReadLimits {
     return {
       maxBytes: this.#limits.maxJsonBytes,
       reserve: (bytes) => {
@@ -267,7 +267,7 @@ class Expansion {
   ): Promise<E.Either<Failure, ResponsesRequest>> {
     const request = this.#request;
     const { bytes, members, items } = request;
-    const edits: Splice[] = [...marks, ...items.filter(isReference).map((item) => referenceEdit(item, found))];
+    const edits: Splice[] = [...marks, ...items.filter(isItemReference).map((item) => referenceEdit(item, found))];
     const isInInput = before?.mustBeInInput === true;
     const isChanged = edits.length > 0 || isInInput;
     const refused = await this.#checkSize(edits, before, isChanged);
@@ -304,7 +304,7 @@ class Expansion {
 
 /** Whether an item names another one without which its request means something else. Reasoning may be left out. */
 function isRequired(item: ListedObject): boolean {
-  return isReference(item) && item.type !== 'reasoning';
+  return isItemReference(item) && item.type !== 'reasoning';
 }
 
 /** Puts an item in place of its id. */
@@ -315,7 +315,7 @@ function referenceEdit({ id, valueStart, end }: ListedObject, found: ReadonlyMap
 /** Reasoning that a client sends with the opaque part of a provider. */
 function reasoningIn(bytes: Buffer, item: ListedObject) {
   const { id, encryptedContent: place } = item;
-  if (id === null || place === null || isReference(item)) return [];
+  if (id === null || place === null || isItemReference(item)) return [];
   const value = scalarValue(bytes, place);
   if (typeof value !== 'string' || signatureIn(value) !== null) return [];
   return [{ id, place, value }];

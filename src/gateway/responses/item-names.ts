@@ -1,4 +1,4 @@
-import { isReference, type ResponsesRequest } from '#gateway/protocols/openai-responses/responses-request.ts';
+import { isItemReference, type ResponsesRequest } from '#gateway/protocols/openai-responses/responses-request.ts';
 import { signatureIn } from '#gateway/protocols/signature-text.ts';
 import { responseIdNamedBy } from '#responses/response-ids.ts';
 import { isObject, type JsonObject } from '#shared/json/json.ts';
@@ -21,7 +21,7 @@ export function reasoningName(id: string): string {
 
 /** The names that the items of a request's own input have from its client. */
 export function inputNames({ items }: Pick<ResponsesRequest, 'items'>): ReadonlyArray<string> {
-  return items.flatMap((item) => (item.id === null || isReference(item) || !isName(item.id) ? [] : [item.id]));
+  return items.flatMap((item) => (item.id === null || isItemReference(item) || !isName(item.id) ? [] : [item.id]));
 }
 
 /**

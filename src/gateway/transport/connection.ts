@@ -8,7 +8,7 @@ export type ConnectionFault = 'excess-bytes' | 'early-answer';
  * turn it is, and nothing else ties them together. So bytes between two calls, and an answer that does not wait for its
  * request, end the connection: what comes next could be the answer to another tenant.
  */
-export class Connection {
+export class ProviderConnection {
   readonly #onFault: (fault: ConnectionFault) => void;
   #socket: Socket | null = null;
   #isNew = false;

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { createRequire } from 'node:module';
 import type { Readable } from 'node:stream';
 import type { buildConnector, Client, Dispatcher, Pool } from 'undici';
-import { Connection, type ConnectionFault } from './connection.ts';
+import { type ConnectionFault, ProviderConnection } from './connection.ts';
 import { DecompressedStream } from './decompressed-stream.ts';
 import type { Transport, UpstreamCall, UpstreamListener, UpstreamRequest } from './transport.ts';
 
@@ -76,14 +76,20 @@ function openPool(origin: string, connectMs: number, onFault: (fault: Connection
     headersTimeout: 0,
     bodyTimeout: 0,
     connectTimeout: connectMs,
-    factory: (url, options) => openClient(undici.Client, url, options as ClientOptions, new Connection(onFault)),
+    factory: (url, options) =>
+      openClient(undici.Client, url, options as ClientOptions, new ProviderConnection(onFault)),
   });
 }
 
 type ClientOptions = Client.Options & { readonly connect: buildConnector.connector };
 
 /** Opens a client of one connection, and lets each call that it carries know the connection. */
-function openClient(UndiciClient: typeof Client, url: URL, options: ClientOptions, connection: Connection): Client {
+function openClient(
+  UndiciClient: typeof Client,
+  url: URL,
+  options: ClientOptions,
+  connection: ProviderConnection,
+): Client {
   const connect: buildConnector.connector = (to, callback) =>
     options.connect(to, (...opened) => {
       if (opened[0] === null) connection.open(opened[1]);
@@ -106,7 +112,7 @@ interface AnswerHead {
 
 class HttpCall implements UpstreamCall, Dispatcher.DispatchHandler {
   /** Null before one carries it. */
-  connection: Connection | null = null;
+  connection: ProviderConnection | null = null;
   readonly #pool: Pool;
   readonly #request: UpstreamRequest;
   readonly #listener: UpstreamListener;

@@ -66,14 +66,14 @@ export class Connections implements ConnectionPlaces {
   readonly #places: number;
   readonly #maxWithoutHead: number;
   readonly #bodyRate: BodyRate;
-  readonly #withoutHead = new Set<Connection>();
-  readonly #withHead = new Set<Connection>();
+  readonly #withoutHead = new Set<ClientConnection>();
+  readonly #withHead = new Set<ClientConnection>();
   readonly #refused = Object.fromEntries(refusalReasons.map((reason) => [reason, 0])) as Record<RefusalReason, number>;
   #taken = 0;
   #isTrimming = false;
   #slowBodyCheck: NodeJS.Timeout | null = null;
   /** The oldest first. */
-  #idle: Connection[] = [];
+  #idle: ClientConnection[] = [];
   /** Whether the search found more. */
   #isMoreIdle = false;
   #searchedAt = Number.NEGATIVE_INFINITY;
@@ -106,7 +106,7 @@ export class Connections implements ConnectionPlaces {
   add(socket: Socket): void {
     const hasPlace = this.#taken < this.#places;
     if (hasPlace) this.#taken += 1;
-    const connection = new Connection(socket, this, hasPlace);
+    const connection = new ClientConnection(socket, this, hasPlace);
     this.#withoutHead.add(connection);
     socket.once('close', () => this.#remove(connection));
     if (this.#isHalfTaken) this.#watchBodies();
@@ -133,7 +133,7 @@ export class Connections implements ConnectionPlaces {
   }
 
   /** Takes a place for a connection that has none. @returns false if there is none */
-  takePlace(connection: Connection, projectId: string): boolean {
+  takePlace(connection: ClientConnection, projectId: string): boolean {
     if (connection.hasPlace) return true;
     const isFree = this.#taken < this.#places || this.#freePlaceFor(projectId);
     if (!isFree) {
@@ -193,13 +193,13 @@ export class Connections implements ConnectionPlaces {
     }
   }
 
-  #remove(connection: Connection): void {
+  #remove(connection: ClientConnection): void {
     if (connection.last === null) this.#withoutHead.delete(connection);
     else this.#withHead.delete(connection);
     this.#leavePlace(connection);
   }
 
-  #leavePlace(connection: Connection): void {
+  #leavePlace(connection: ClientConnection): void {
     if (connection.hasPlace) this.#taken -= 1;
     connection.hasPlace = false;
   }
@@ -242,12 +242,12 @@ export class Connections implements ConnectionPlaces {
     for (const connection of oldestFirst(asking)) if (this.#excess > 0) this.#close(connection, 'no-place');
   }
 
-  #close(connection: Connection, reason: RefusalReason): void {
+  #close(connection: ClientConnection, reason: RefusalReason): void {
     this.#refused[reason] += 1;
     this.#drop(connection);
   }
 
-  #drop(connection: Connection): void {
+  #drop(connection: ClientConnection): void {
     this.#remove(connection);
     connection.socket.destroy();
   }
@@ -265,7 +265,7 @@ export class Connections implements ConnectionPlaces {
     return true;
   }
 
-  #oldestIdle(now: number): Connection | undefined {
+  #oldestIdle(now: number): ClientConnection | undefined {
     this.#idle = oldestFirst(this.#idle.filter(isIdleInPlace));
     const [oldest] = this.#idle;
     // One that was used again since the search is newer than all that the search left out.
@@ -317,7 +317,7 @@ export class Connections implements ConnectionPlaces {
   }
 }
 
-function isIdleInPlace({ hasPlace, isIdle }: Connection): boolean {
+function isIdleInPlace({ hasPlace, isIdle }: ClientConnection): boolean {
   return hasPlace && isIdle;
 }
 
@@ -326,28 +326,31 @@ function isWritten(answer: ServerResponse | null): boolean {
   return answer?.headersSent === true && answer.writableLength === 0;
 }
 
-function itemsOf(connections: ReadonlySet<Connection>, fits: (connection: Connection) => boolean): Connection[] {
+function itemsOf(
+  connections: ReadonlySet<ClientConnection>,
+  fits: (connection: ClientConnection) => boolean,
+): ClientConnection[] {
   return [...connections].filter(fits);
 }
 
-function oldestOf(connections: ReadonlySet<Connection>, count: number): ReadonlyArray<Connection> {
+function oldestOf(connections: ReadonlySet<ClientConnection>, count: number): ReadonlyArray<ClientConnection> {
   return count <= 0 ? [] : oldestFirst([...connections]).slice(0, count);
 }
 
-function oldestFirst(connections: Connection[]): Connection[] {
+function oldestFirst(connections: ClientConnection[]): ClientConnection[] {
   return connections.sort((one, other) => one.usedAt - other.usedAt);
 }
 
 /** What the connections of a server share. */
 export interface ConnectionPlaces {
   readonly bodies: ArrivingBodies;
-  readonly takePlace: (connection: Connection, projectId: string) => boolean;
+  readonly takePlace: (connection: ClientConnection, projectId: string) => boolean;
 }
 
-const known = new WeakMap<Socket, Connection>();
+const known = new WeakMap<Socket, ClientConnection>();
 
 /** A connection of a client. */
-export class Connection {
+export class ClientConnection {
   readonly socket: Socket;
   readonly all: ConnectionPlaces;
   /** Whether it may do more than ask for the state of the node. */
@@ -371,7 +374,7 @@ export class Connection {
 }
 
 /** The connection of a socket; undefined outside of a server with limits. */
-export function connectionOf(socket: Socket): Connection | undefined {
+export function connectionOf(socket: Socket): ClientConnection | undefined {
   return known.get(socket);
 }
 

@@ -55,7 +55,7 @@ const twoKeys = failure(
  * Returns what is wrong with the header of a request that has no key where it belongs, if a key is seen elsewhere. It is
  * recognized by its form alone: it is neither looked up nor repeated.
  */
-export function keyFaultOf(headers: IncomingHttpHeaders): Failure | null {
+export function misplacedKeyFault(headers: IncomingHttpHeaders): Failure | null {
   if (headers['x-api-key'] !== undefined && bearer.test(headers.authorization ?? '')) return twoKeys;
   if (looksLikeKey(headers.authorization))
     return failure('key-required', 'Authorization has a key without its scheme: write Authorization: Bearer <key>.');

@@ -24,7 +24,7 @@ import {
   RequestLog,
   requestContextOf,
 } from '#http/request/request-context.ts';
-import { keyFaultOf, presentedKeyOf } from '#http/request/request-headers.ts';
+import { misplacedKeyFault, presentedKeyOf } from '#http/request/request-headers.ts';
 import { HttpBody, OperationInputReader } from '#http/request/request-input.ts';
 import type { SessionCookie } from '#http/request/session-cookie.ts';
 import { writeDownload } from '#http/response/download-response.ts';
@@ -232,7 +232,7 @@ class HttpAdapter {
       {
         presentedKey,
         sessionToken: presentedKey === null ? (context.sessionCookie?.tokenOf(ctx.req) ?? null) : null,
-        keyFault: presentedKey === null ? keyFaultOf(ctx.req.headers) : null,
+        keyFault: presentedKey === null ? misplacedKeyFault(ctx.req.headers) : null,
         takePlace: isWithoutPlace(ctx.req)
           ? ({ projectId }) => (takePlace(ctx.req, projectId) ? null : connectionsFull)
           : null,

@@ -1,7 +1,7 @@
 import { type GetPromptResult, type Prompt, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { AskOperation } from '#mcp/request/ask-operation.ts';
 import type { McpExchange } from '#mcp/request/mcp-exchange.ts';
-import { type McpResource, readText, resourceType, uriOf } from '#mcp/resources/resource-catalogue.ts';
+import { type McpResource, readJsonText, resourceType, uriOf } from '#mcp/resources/resource-catalogue.ts';
 import type { Json } from '#shared/json/json.ts';
 
 /** An argument of a prompt. */
@@ -89,7 +89,7 @@ function readerOf(
     const resource = named(query);
     if (resource === undefined) throw new Error(`The prompt asks ${query}, which it does not need`);
     const uri = uriOf(resource, input);
-    return { uri, text: await readText(ask, exchange, resource.tool.route, input, uri) };
+    return { uri, text: await readJsonText(ask, exchange, resource.tool.route, input, uri) };
   };
   return {
     canAsk: (query) => named(query) !== undefined,

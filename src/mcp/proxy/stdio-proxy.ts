@@ -29,7 +29,7 @@ const requestTimeoutMs = 120_000;
  */
 export async function runStdioProxy(options: StdioProxyOptions): Promise<void> {
   const proxy = new StdioProxy(options);
-  for await (const line of readLines(options.input, maxLineBytes)) {
+  for await (const line of readUtf8Lines(options.input, maxLineBytes)) {
     if (line === null) options.onFault(`a line of more than ${maxLineBytes} bytes was left out`);
     else if (line.trim() !== '') await proxy.forward(line);
   }
@@ -178,7 +178,7 @@ function eventsIn(text: string): ReadonlyArray<string> {
 const newline = 0x0a;
 
 /** Reads the lines of a stream in UTF-8. It gives null for a line that is too long, and keeps nothing of it. */
-export async function* readLines(input: Readable, maxBytes: number): AsyncGenerator<string | null, void, void> {
+export async function* readUtf8Lines(input: Readable, maxBytes: number): AsyncGenerator<string | null, void, void> {
   let pieces: Buffer[] = [];
   let bytes = 0;
   const take = (piece: Buffer) => {

@@ -13,7 +13,7 @@ import { canonicalJson, type Json, type JsonObject } from '#shared/json/json.ts'
 import type { McpExchange } from './mcp-exchange.ts';
 
 /** The most bytes of a list's page. */
-export const maxPageBytes = 256 * 1024;
+export const maxMcpPageBytes = 256 * 1024;
 
 /** Invokes an operation as the caller of an exchange. */
 export type AskOperation = (
@@ -41,7 +41,7 @@ export function createAskOperation(invokeAs: InvokeAs): AskOperation {
       target: `${route.method} ${pathOf(route, parameters.right)}`,
       parameters: parameters.right,
       body: new MemoryBody(noBytes, readInput),
-      maxPageBytes,
+      maxPageBytes: maxMcpPageBytes,
     });
     if (E.isLeft(outcome)) return outcome;
     if (outcome.right === null) throw new ClientDisconnectedError('The client left before its call was answered.');

@@ -128,12 +128,12 @@ export async function readResource(
 ): Promise<ReadResourceResult> {
   const named = findResource(visible, uri);
   if (named === null) throw new ResourceNotFoundError(uri);
-  const text = await readText(ask, exchange, named.resource.tool.route, named.input, uri);
+  const text = await readJsonText(ask, exchange, named.resource.tool.route, named.input, uri);
   return { contents: [{ uri, mimeType: resourceType, text }] };
 }
 
 /** Runs a query, and returns its answer as JSON. @throws as `readResource` does */
-export async function readText(
+export async function readJsonText(
   ask: AskOperation,
   exchange: McpExchange,
   route: OperationRoute,

@@ -4,7 +4,7 @@ import type { InvokeAs } from '#application/operations/invoke.ts';
 import type { OperationRoute } from '#application/operations/registry.ts';
 import { getPrompt, listedPrompt, visiblePrompts } from '#mcp/prompts/prompt.ts';
 import { prompts } from '#mcp/prompts/prompts.ts';
-import { type AskOperation, createAskOperation, maxPageBytes } from '#mcp/request/ask-operation.ts';
+import { type AskOperation, createAskOperation, maxMcpPageBytes } from '#mcp/request/ask-operation.ts';
 import type { McpExchange } from '#mcp/request/mcp-exchange.ts';
 import { completeArgument } from '#mcp/resources/complete-argument.ts';
 import {
@@ -69,7 +69,7 @@ export class McpServers {
   #serveTools(server: Server, exchange: McpExchange): void {
     server.setRequestHandler('tools/list', ({ params }) => {
       const listed = visibleTools(this.#tools, exchange.request.caller, exchange.filter).map(({ tool }) => tool);
-      const { items, nextCursor } = pageOf(listed, params?.cursor, maxPageBytes);
+      const { items, nextCursor } = pageOf(listed, params?.cursor, maxMcpPageBytes);
       return { tools: [...items], ...(nextCursor === undefined ? {} : { nextCursor }) };
     });
     server.setRequestHandler('tools/call', async ({ params }) => {

@@ -7,13 +7,13 @@ export type EarlyOutcome = Exclude<BatchEvents['BatchEnded']['outcome'], 'comple
 
 /** How the batch must end now, whatever lines are open; null while they may be asked. */
 export function earlyOutcomeOf(state: NonNullable<BatchState>, caller: Caller | null, now: Date): EarlyOutcome | null {
-  if (keyFaultOf(caller) !== null) return 'failed';
+  if (batchKeyFault(caller) !== null) return 'failed';
   if (isCancelling(state)) return 'cancelled';
   return state.facts.expires_at * 1_000 <= now.getTime() ? 'expired' : null;
 }
 
 /** Why the key may not make the batch's calls; null while it may. */
-export function keyFaultOf(caller: Caller | null): BatchError | null {
+export function batchKeyFault(caller: Caller | null): BatchError | null {
   if (caller === null) return keyRevoked;
   return caller.scopes.has(lineScope) ? null : scopeMissing;
 }

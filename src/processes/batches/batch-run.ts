@@ -19,10 +19,10 @@ import { clock } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { AskLines } from './ask-lines.ts';
-import { earlyOutcomeOf, keyFaultOf, keyRevoked } from './batch-outcome.ts';
+import { batchKeyFault, earlyOutcomeOf, keyRevoked } from './batch-outcome.ts';
 import { BatchStore, type BatchStoreOptions } from './batch-store.ts';
 import { checkInput, maxInputLines } from './check-input.ts';
-import { type AskedLine, dropLines, keptMs, type LeftLines, type LeftRun } from './left-lines.ts';
+import { type AskedLine, dropLines, type LeftLines, type LeftRun, leftLinesKeptMs } from './left-lines.ts';
 import { LineAsker, roomMs } from './line-asker.ts';
 import { PartRecorder, type PartToRecord } from './part-recorder.ts';
 import { type LinesSource, type NumberedLine, readLines } from './read-lines.ts';
@@ -147,7 +147,7 @@ export class BatchRun {
     if (token === 0) return;
     const lines = this.#asking?.leave() ?? left?.lines ?? new Map<number, AskedLine>();
     // A run that has asked nothing prolongs nothing.
-    const keptUntil = this.#asking === null && left !== null ? left.keptUntil : clock.now() + keptMs;
+    const keptUntil = this.#asking === null && left !== null ? left.keptUntil : clock.now() + leftLinesKeptMs;
     if (areWanted) this.#options.left.leave(this.#id, { token, lines, keptUntil });
     else dropLines(lines);
   }
@@ -300,7 +300,7 @@ export class BatchRun {
   /** @param reads whether to read the key's stream */
   async #look(state: Known, reads: boolean): Promise<void> {
     this.#caller = await this.#store.holder(state.keyId, reads);
-    this.#keyFault = keyFaultOf(this.#caller);
+    this.#keyFault = batchKeyFault(this.#caller);
     if (state.token !== this.#token) this.#stop.stop('taken-over');
     else if (!this.#term.isHeld()) this.#stop.stop('term-lost');
     const outcome = earlyOutcomeOf(state, this.#caller, this.#options.now());

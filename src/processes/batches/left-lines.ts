@@ -23,7 +23,7 @@ export interface LeftRun {
 }
 
 /** How long lines are kept for the next term. An outage of a store may last that long. */
-export const keptMs = 60_000;
+export const leftLinesKeptMs = 60_000;
 
 /** How often it is checked whether the calls may still run. A run reads as often. */
 const checkMs = 2_000;

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { RecordedEvent } from '#event-store/event-store.ts';
-import { type AnyProjection, keysOf, type Reaction, reactionsOf } from '#projection-engine/projection.ts';
+import { type AnyProjection, type EventHandling, keysOf, reactionsOf } from '#projection-engine/projection.ts';
 import { findIndex } from '#read-store/indexable-fields.ts';
 import type { DocumentValue, DocumentWrite, FoldedDocument, Where } from '#read-store/read-store.ts';
 import { BufferedDocument, documentText, heapBytes, maxHeapBytes } from './buffered-document.ts';
@@ -31,7 +31,7 @@ interface Change {
  */
 export class DocumentBuffer {
   readonly #projection: AnyProjection;
-  readonly #reactions: ReadonlyMap<string, Reaction>;
+  readonly #reactions: ReadonlyMap<string, EventHandling>;
   #limits: DocumentBufferLimits;
   /** In order of last use, as of the last commit, the least recent first. */
   readonly #entries = new Map<string, BufferedDocument>();

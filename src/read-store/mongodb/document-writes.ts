@@ -5,7 +5,7 @@ import { indexedFields } from '#read-store/indexable-fields.ts';
 import type { DocumentWrite, Generation } from '#read-store/read-store.ts';
 import { allSettled } from '#shared/async/all-settled.ts';
 import { clock } from '#shared/clock.ts';
-import { type DocumentRecord, documentsName, removedAt, stateOf, whereConditions } from './stored-document.ts';
+import { type DocumentRecord, documentsName, removedAt, stateOf, whereFilter } from './stored-document.ts';
 
 /** So that each call ends well within its time limit. */
 const maxCallWrites = 1000;
@@ -22,7 +22,7 @@ type PutOrDelete = DocumentWrite & { readonly kind: 'put' | 'delete' };
  */
 export async function applyWrites(writes: ReadonlyArray<DocumentWrite>, applying: WriteContext): Promise<void> {
   for (const write of writes) {
-    if (write.kind === 'delete-where') whereConditions(applying.generation.indexes, write.where);
+    if (write.kind === 'delete-where') whereFilter(applying.generation.indexes, write.where);
   }
   const run: PutOrDelete[] = [];
   for (const write of writes) {
@@ -179,7 +179,7 @@ async function removeWhere(
   applying: WriteContext,
 ): Promise<void> {
   const filter: Filter<DocumentRecord> = {
-    ...whereConditions(applying.generation.indexes, where),
+    ...whereFilter(applying.generation.indexes, where),
     'state.order': { $gte: 0 },
     'state.position': { $lt: position },
   };

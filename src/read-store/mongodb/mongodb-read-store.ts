@@ -18,7 +18,7 @@ import type { RecordStore } from '#records/record-store.ts';
 import { clock } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { currentGeneration, type ReadModelRecord, readModelsName } from './read-model-record.ts';
-import { type DocumentRecord, documentsName, storedDocument, whereConditions } from './stored-document.ts';
+import { type DocumentRecord, documentsName, storedDocument, whereFilter } from './stored-document.ts';
 
 /**
  * For this time a reader relies on the announced generations. The writer keeps a replaced generation three times as
@@ -83,7 +83,7 @@ class MongoDbReadStore implements ReadStore {
     const list = `${collection} ${JSON.stringify(where)}`;
     const read = async (documents: Documents, { indexes }: Generation) => {
       const expected = this.#documentBytes.get(list) ?? usualBytes;
-      const { bytes, ...found } = await pageOf<Value>(documents, whereConditions(indexes, where), page, expected);
+      const { bytes, ...found } = await pageOf<Value>(documents, whereFilter(indexes, where), page, expected);
       if (found.documents.length > 0) this.#documentBytes.set(list, bytes / found.documents.length);
       return found;
     };
@@ -92,7 +92,7 @@ class MongoDbReadStore implements ReadStore {
 
   async count(collection: string, where: Where, limit: number): Promise<number> {
     const read = (documents: Documents, { indexes }: Generation) =>
-      documents.countDocuments({ ...whereConditions(indexes, where), ...afterPlace({}) }, { limit });
+      documents.countDocuments({ ...whereFilter(indexes, where), ...afterPlace({}) }, { limit });
     return this.#reading(collection, read, (count) => count === 0);
   }
 

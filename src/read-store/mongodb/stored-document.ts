@@ -79,7 +79,7 @@ export function removedAt(position: number): RemovedState {
 }
 
 /** For existing documents. @throws Error if no such index was declared */
-export function whereConditions(indexes: Indexes, where: Where): Readonly<Record<string, unknown>> {
+export function whereFilter(indexes: Indexes, where: Where): Readonly<Record<string, unknown>> {
   const fields = declaredIndex(indexes, where);
   return Object.fromEntries(fields.map((field) => [fieldPath(field), where[field]] as const));
 }

@@ -34,7 +34,7 @@ function createAll(
 ): void {
   database.exec(`PRAGMA temp_store = ${temporary}`);
   try {
-    for (const statement of table.createIndexes(number, indexes)) transaction.run(() => database.exec(statement));
+    for (const statement of table.indexStatements(number, indexes)) transaction.run(() => database.exec(statement));
   } finally {
     database.exec('PRAGMA temp_store = MEMORY');
   }

@@ -21,7 +21,7 @@ export function createTable(generation: number, indexes: Indexes): string {
 }
 
 /** Only the missing indexes. */
-export function createIndexes(generation: number, indexes: Indexes): ReadonlyArray<string> {
+export function indexStatements(generation: number, indexes: Indexes): ReadonlyArray<string> {
   return [[], ...indexes].map((fields) => createIndex(generation, indexes, fields));
 }
 
@@ -33,7 +33,7 @@ export function createIndex(generation: number, indexes: Indexes, fields: Readon
 }
 
 /** Different values of an index on some fields. */
-export function countValues(generation: number, indexes: Indexes, fields: ReadonlyArray<string>): string {
+export function countIndexedValues(generation: number, indexes: Indexes, fields: ReadonlyArray<string>): string {
   const columns = columnsOf(indexes, fields);
   if (columns.length === 0) return 'SELECT 1 AS count';
   return `SELECT count(*) AS count FROM (SELECT DISTINCT ${columns.join(', ')} FROM ${tableName(generation)})`;

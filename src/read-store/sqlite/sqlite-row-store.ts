@@ -227,7 +227,7 @@ export class SqliteRowStore implements RowStore {
     const { number, indexes } = generation;
     const name = table.tableName(number);
     for (const fields of [[], ...indexes]) {
-      const values = this.#database.prepare(table.countValues(number, indexes, fields)).get()?.count;
+      const values = this.#database.prepare(table.countIndexedValues(number, indexes, fields)).get()?.count;
       const rows = this.#database.prepare(`SELECT count(*) AS count FROM ${name}`).get()?.count;
       if (Number(values) * rowsOfValue > Number(rows)) continue;
       this.#database.exec(table.createIndex(number, indexes, fields));

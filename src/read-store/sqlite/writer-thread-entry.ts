@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { openReadStoreFile, ReadStoreDamagedError } from './read-store-file.ts';
 import { SqliteRowStore } from './sqlite-row-store.ts';
-import type { FromWriter, ToWriter, WriterFailure } from './writer-thread.ts';
+import type { WriterAnswer, WriterFailure, WriterRequest } from './writer-thread.ts';
 
 /** The thread that writes the read store's file while read models are filled. `writer-thread.ts` starts it. */
 const database = openReadStoreFile(String(workerData));
@@ -12,12 +12,12 @@ const store = new SqliteRowStore(database);
 let isLost = false;
 let turn = Promise.resolve();
 
-parentPort?.on('message', (message: ToWriter) => {
+parentPort?.on('message', (message: WriterRequest) => {
   turn = turn.then(() => execute(message));
 });
 post({ kind: 'opened' });
 
-async function execute(message: ToWriter): Promise<void> {
+async function execute(message: WriterRequest): Promise<void> {
   const { request, call } = message;
   try {
     const result = await callStore(message);
@@ -29,7 +29,7 @@ async function execute(message: ToWriter): Promise<void> {
   if (call === 'close') parentPort?.close();
 }
 
-function callStore({ call, parameters }: ToWriter): Promise<unknown> {
+function callStore({ call, parameters }: WriterRequest): Promise<unknown> {
   // Later commits may build on the failed one: their checkpoints would cover events whose documents are missing.
   if (isLost && call !== 'close') throw new Error('Commits before it that were put off have failed.');
   const method = store[call] as (...given: ReadonlyArray<unknown>) => Promise<unknown>;
@@ -42,6 +42,6 @@ function failureOf(error: unknown): WriterFailure {
   return { kind: error instanceof ReadStoreDamagedError ? 'damaged' : 'other', message };
 }
 
-function post(message: FromWriter): void {
+function post(message: WriterAnswer): void {
   parentPort?.postMessage(message);
 }

@@ -53,7 +53,7 @@ export class WriterThread implements RowStore {
       workerData: file,
       resourceLimits: heap,
     });
-    this.#worker.on('message', (message: FromWriter) => this.#receive(message));
+    this.#worker.on('message', (message: WriterAnswer) => this.#receive(message));
     this.#worker.on('error', (error) => this.#fail(threadError(error, heap)));
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#exited = promise;
@@ -184,12 +184,12 @@ export class WriterThread implements RowStore {
   /** @returns the number of the request, with which the thread answers */
   #send(call: WriterCall, parameters: ReadonlyArray<unknown>, postponed: boolean): number {
     this.#requests += 1;
-    const message: ToWriter = { request: this.#requests, call, parameters, postponed };
+    const message: WriterRequest = { request: this.#requests, call, parameters, postponed };
     this.#worker.postMessage(message);
     return message.request;
   }
 
-  #receive(message: FromWriter): void {
+  #receive(message: WriterAnswer): void {
     if (message.kind === 'opened') return;
     const pending = this.#calls.get(message.request);
     this.#calls.delete(message.request);
@@ -236,7 +236,7 @@ function errorOf({ kind, message }: WriterFailure): Error {
 export type WriterCall = Exclude<keyof RowStore, 'filling'>;
 
 /** The thread executes messages in order. */
-export interface ToWriter {
+export interface WriterRequest {
   readonly request: number;
   readonly call: WriterCall;
   readonly parameters: ReadonlyArray<unknown>;
@@ -249,7 +249,7 @@ export interface WriterFailure {
   readonly message: string;
 }
 
-export type FromWriter =
+export type WriterAnswer =
   | { readonly kind: 'opened' }
   | {
       readonly kind: 'done';

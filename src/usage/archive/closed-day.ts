@@ -1,7 +1,7 @@
 import { usageDayStreamKind } from '#domain/stream-kinds.ts';
 import type { ClosedUsageStream, HourlyUsageEntry, UsageEvents } from '#domain/usage/events.ts';
 import { type EventStore, noStream, type RecordedEvent } from '#event-store/event-store.ts';
-import { groupOf } from './hourly-totals.ts';
+import { entryGroupOf } from './hourly-totals.ts';
 
 type Closing = UsageEvents['UsageDayClosed'];
 
@@ -37,7 +37,7 @@ export class ClosedDay {
   callsLost = 0;
   /** By name. */
   readonly streams = new Map<string, ClosedUsageStream>();
-  /** By key, model and target (`groupOf`). */
+  /** By key, model and target (`entryGroupOf`). */
   readonly entries = new Map<string, ReadonlyArray<HourlyUsageEntry>>();
   #parts: Closing[] = [];
 
@@ -56,7 +56,7 @@ export class ClosedDay {
     this.callsLost = callsLost;
     for (const stream of streams) this.streams.set(stream.stream, stream);
     for (const { usage } of this.#parts)
-      for (const [group, entries] of Map.groupBy(usage, groupOf)) this.entries.set(group, entries);
+      for (const [group, entries] of Map.groupBy(usage, entryGroupOf)) this.entries.set(group, entries);
     this.#parts = [];
   }
 }

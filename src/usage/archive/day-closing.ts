@@ -8,7 +8,7 @@ import { chance } from '#shared/chance.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { usageMetadata } from '#usage/usage-recorder.ts';
 import { type ClosedDay, readClosedDay, usageDayStream } from './closed-day.ts';
-import { groupOf, HourlyTotals } from './hourly-totals.ts';
+import { entryGroupOf, HourlyTotals } from './hourly-totals.ts';
 import { storedEventsOf } from './metering-stream.ts';
 import { StreamCount } from './stream-count.ts';
 
@@ -192,7 +192,7 @@ function packed(
   for (const group of groups) {
     const bytes = bytesOf(group);
     const [first] = group;
-    if (bytes > maxBytes && first !== undefined) throw tooLarge(day, groupOf(first), bytes);
+    if (bytes > maxBytes && first !== undefined) throw tooLarge(day, entryGroupOf(first), bytes);
     if (part.length > 0 && partBytes + bytes > maxBytes) {
       parts.push(part);
       part = [];

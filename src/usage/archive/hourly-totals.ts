@@ -5,7 +5,7 @@ import { UsageTotal } from '#domain/usage/usage-total.ts';
 const maxKindsOfTries = 51;
 
 /** The key, model and target of an entry. A closing never divides entries with the same group among events. */
-export function groupOf({ keyId, model, target }: UsageEntry): string {
+export function entryGroupOf({ keyId, model, target }: UsageEntry): string {
   return JSON.stringify([keyId, model, target]);
 }
 
@@ -26,7 +26,7 @@ export class HourlyTotals {
   }
 
   add(entry: HourlyUsageEntry): void {
-    const group = groupOf(entry);
+    const group = entryGroupOf(entry);
     const sums = this.#groups.get(group) ?? new Map<string, HourlyTotal>();
     this.#groups.set(group, sums);
     const { hour, organizationId, projectId, partnerId, operation, outcome } = entry;

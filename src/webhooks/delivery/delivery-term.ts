@@ -19,8 +19,8 @@ import type { DeliveryRecords } from './delivery-records.ts';
 import {
   type DeliveredEndpoint,
   EndpointRegistry,
-  type EndpointView,
-  ownerOf,
+  type EndpointRevision,
+  endpointOwner,
   takesType,
   viewAfter,
 } from './endpoint-registry.ts';
@@ -32,7 +32,7 @@ import { type DeliveryFigures, deliveryFigures } from './webhook-metrics.ts';
 /** An endpoint and the state with which its delivery begins. */
 export interface EndpointAtStart {
   readonly id: string;
-  readonly facts: EndpointView;
+  readonly facts: EndpointRevision;
   readonly state: DeliveryState;
 }
 
@@ -283,7 +283,7 @@ export class DeliveryTerm {
       usedUrl = record.url;
       return { url: record.url, secrets };
     };
-    const target = { id, owner: ownerOf(endpoint.facts.record), current };
+    const target = { id, owner: endpointOwner(endpoint.facts.record), current };
     const tried = await this.#options.delivery.deliver(target, message, this.#abortingTries.signal);
     // A request of the receiver at the old URL does not apply to the receiver at the new one.
     return usedUrl === null || usedUrl === endpoint.facts.record.url ? tried : { ...tried, receiverRequest: null };

@@ -8,7 +8,7 @@ import type { DeliveryTry } from './message-delivery.ts';
 import type { EndpointQueue } from './queue/endpoint-queue.ts';
 
 /** The data of an endpoint at a revision of its stream. */
-export interface EndpointView {
+export interface EndpointRevision {
   readonly revision: number;
   readonly record: WebhookEndpointRecord;
   readonly secrets: ReadonlyArray<SealedSecret>;
@@ -17,7 +17,7 @@ export interface EndpointView {
 /** An endpoint with its queue. */
 export interface DeliveredEndpoint {
   readonly id: string;
-  facts: EndpointView;
+  facts: EndpointRevision;
   readonly queue: EndpointQueue<DeliveryTry>;
 }
 
@@ -60,7 +60,7 @@ export class EndpointRegistry {
 }
 
 /** The owner of an endpoint, whose turn it is among others: its project or, without one, its organization. */
-export function ownerOf({ projectId, organizationId }: WebhookEndpointRecord): string {
+export function endpointOwner({ projectId, organizationId }: WebhookEndpointRecord): string {
   return projectId ?? organizationId;
 }
 
@@ -70,9 +70,9 @@ function audienceKey({ audience, organizationId, projectId }: WebhookEndpointRec
 
 /** Returns the data of an endpoint after an event of its stream; null if the endpoint is deleted. */
 export function viewAfter(
-  facts: EndpointView | null,
+  facts: EndpointRevision | null,
   event: RecordedEventOf<WebhookEndpointEvents>,
-): EndpointView | null {
+): EndpointRevision | null {
   if (facts !== null && event.revision <= facts.revision) return facts;
   const before = facts && { record: facts.record, secrets: facts.secrets, tests: [], replays: 0, deleted: false };
   const after = webhookEndpoint.evolve(before, event);

@@ -10,7 +10,7 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { errorText } from '#shared/logging/logged-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import type { Message } from '#webhooks/state/delivery-state.ts';
-import { type DeliveredEndpoint, ownerOf, takesType } from './endpoint-registry.ts';
+import { type DeliveredEndpoint, endpointOwner, takesType } from './endpoint-registry.ts';
 
 export interface PastFeederOptions {
   readonly documents: Pick<ReadStore, 'list'>;
@@ -63,7 +63,7 @@ export class PastFeeder {
     // When a feed or a pause ends, the endpoint is wanted again if it has room.
     if (this.#wanting.has(endpoint) || this.#feeding.has(endpoint) || this.#pausing.has(endpoint)) return;
     this.#wanting.add(endpoint);
-    this.#turns.push(ownerOf(endpoint.facts.record), endpoint);
+    this.#turns.push(endpointOwner(endpoint.facts.record), endpoint);
     queueMicrotask(() => this.#feedNext());
   }
 

@@ -9,7 +9,7 @@ import {
 } from '#application/streams/stream-snapshots.ts';
 import { emptyStream, foldStream, requestAnswered } from '#application/streams/stream-state.ts';
 import { StreamWriter } from '#application/streams/stream-writer.ts';
-import { agentProfiles } from '#domain/agent-profile/agent-profile.ts';
+import { projectAgentProfiles } from '#domain/agent-profile/agent-profile.ts';
 import type { FlowEvents } from '#domain/flow/events.ts';
 import { flow } from '#domain/flow/flow.ts';
 import { organization } from '#domain/organization/organization.ts';
@@ -160,8 +160,8 @@ describe('snapshots of a stream', () => {
 
   const entities: ReadonlyArray<readonly [Entity<never, never>, Parameters<typeof recorded>[1]]> = [
     [flow as never, [...begunFlow(), ...versions(2, 700), versionActivated(9, 1)]],
-    [agentProfiles as never, [profileCreated(), defaultMoved(ids.profile, null)]],
-    [agentProfiles as never, []],
+    [projectAgentProfiles as never, [profileCreated(), defaultMoved(ids.profile, null)]],
+    [projectAgentProfiles as never, []],
     [flow as never, []],
   ];
   for (const [entity, events] of entities) {

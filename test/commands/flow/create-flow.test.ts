@@ -1,5 +1,5 @@
 import { createFlow } from '#commands/flow/create-flow.ts';
-import { agentProfiles } from '#domain/agent-profile/agent-profile.ts';
+import { projectAgentProfiles } from '#domain/agent-profile/agent-profile.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { profileCreated, profileDeleted } from '#test/support/events/agent-profile-events.ts';
 import { ids, newIds } from '#test/support/events/tenants.ts';
@@ -51,7 +51,7 @@ describe('create_flow', () => {
   });
 
   it('assigns an agent profile of the same project', () => {
-    const related = stateOf(agentProfiles, profileCreated());
+    const related = stateOf(projectAgentProfiles, profileCreated());
     givenHistory()
       .when(createFlow, { ...input, agentProfileId: ids.profile }, { related })
       .then(...created({ agentProfileId: ids.profile }));
@@ -59,9 +59,9 @@ describe('create_flow', () => {
 
   const siblings = profileCreated({ id: ids.siblingProfile, projectId: ids.sibling });
   const invalid = [
-    ['unknown', ids.profile, agentProfiles.initial],
-    ['deleted', ids.profile, stateOf(agentProfiles, profileCreated(), profileDeleted())],
-    ["another project's", ids.siblingProfile, stateOf(agentProfiles, siblings)],
+    ['unknown', ids.profile, projectAgentProfiles.initial],
+    ['deleted', ids.profile, stateOf(projectAgentProfiles, profileCreated(), profileDeleted())],
+    ["another project's", ids.siblingProfile, stateOf(projectAgentProfiles, siblings)],
   ] as const;
   for (const [what, agentProfileId, related] of invalid) {
     it(`refuses a flow with an agent profile that is ${what}`, () => {

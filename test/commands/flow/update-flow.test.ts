@@ -1,5 +1,5 @@
 import { updateFlow } from '#commands/flow/update-flow.ts';
-import { agentProfiles } from '#domain/agent-profile/agent-profile.ts';
+import { projectAgentProfiles } from '#domain/agent-profile/agent-profile.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { profileCreated, profileDeleted } from '#test/support/events/agent-profile-events.ts';
 import { begunFlow, profileAssigned } from '#test/support/events/flow-events.ts';
@@ -9,7 +9,7 @@ import { givenHistory } from '#test/support/harness/command-harness.ts';
 import { stateOf } from '#test/support/harness/recorded-events.ts';
 
 const id = ids.flow;
-const profiles = stateOf(agentProfiles, profileCreated(), profileCreated({ id: ids.otherProfile }));
+const profiles = stateOf(projectAgentProfiles, profileCreated(), profileCreated({ id: ids.otherProfile }));
 
 describe('update_flow', () => {
   it('renames a flow', () => {
@@ -71,9 +71,9 @@ describe('update_flow', () => {
 
   const siblings = profileCreated({ id: ids.siblingProfile, projectId: ids.sibling });
   const invalid = [
-    ['unknown', ids.profile, agentProfiles.initial],
-    ['deleted', ids.profile, stateOf(agentProfiles, profileCreated(), profileDeleted())],
-    ["another project's", ids.siblingProfile, stateOf(agentProfiles, siblings)],
+    ['unknown', ids.profile, projectAgentProfiles.initial],
+    ['deleted', ids.profile, stateOf(projectAgentProfiles, profileCreated(), profileDeleted())],
+    ["another project's", ids.siblingProfile, stateOf(projectAgentProfiles, siblings)],
   ] as const;
   for (const [what, agentProfileId, related] of invalid) {
     it(`refuses an update with an agent profile that is ${what}, and changes nothing else`, () => {

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import {
   addBins,
   binsOf,
-  countOf,
+  countLatencies,
   LatencySketch,
   noBins,
   noLatencies,
@@ -56,7 +56,10 @@ describe('addBins', () => {
   });
 
   it('counts every latency once', () => {
-    assert.deepEqual([countOf(noBins), countOf(three), countOf(addBins(three, [3, 9]))], [0, 3, 12]);
+    assert.deepEqual(
+      [countLatencies(noBins), countLatencies(three), countLatencies(addBins(three, [3, 9]))],
+      [0, 3, 12],
+    );
   });
 });
 
@@ -95,7 +98,7 @@ describe('binsOf', () => {
       [99, 2, 0, 0, 1],
     );
     assert.equal(
-      countOf(
+      countLatencies(
         binsOf(
           recorded([
             [1, 2],

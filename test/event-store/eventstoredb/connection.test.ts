@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
-import { Connection } from '#event-store/eventstoredb/connection/connection.ts';
+import { LeaderConnection } from '#event-store/eventstoredb/connection/connection.ts';
 import { serverSettings } from '#event-store/eventstoredb/connection/server-settings.ts';
 import { appendRequests, probeRequest } from '#event-store/eventstoredb/wire/requests.ts';
 import { StreamNames } from '#event-store/eventstoredb/wire/stream-names.ts';
@@ -20,12 +20,12 @@ describe('the connection to EventStoreDB', function () {
   this.timeout(10_000);
 
   let double: EventStoreDbDouble;
-  let connection: Connection;
+  let connection: LeaderConnection;
 
   beforeEach(async () => {
     double = await EventStoreDbDouble.start();
     const settings = serverSettings(`${double.url}&gossipTimeout=600`);
-    connection = new Connection({ settings, question, onAnswer: () => {}, onFailure: () => {} });
+    connection = new LeaderConnection({ settings, question, onAnswer: () => {}, onFailure: () => {} });
   });
 
   afterEach(async () => {

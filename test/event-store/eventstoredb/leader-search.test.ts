@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { causeOf } from '#event-store/eventstoredb/connection/call-failure.ts';
-import { Connection } from '#event-store/eventstoredb/connection/connection.ts';
+import { callCauseOf } from '#event-store/eventstoredb/connection/call-failure.ts';
+import { LeaderConnection } from '#event-store/eventstoredb/connection/connection.ts';
 import { LeaderSearch, pauseMs } from '#event-store/eventstoredb/connection/leader-search.ts';
 import { serverSettings } from '#event-store/eventstoredb/connection/server-settings.ts';
 import { probeRequest } from '#event-store/eventstoredb/wire/requests.ts';
@@ -31,10 +31,10 @@ describe('LeaderSearch', function () {
   }
 
   /** A connection whose search for the leader lasts longer than a test. */
-  function connectTo(doubles: ReadonlyArray<EventStoreDbDouble>, options: string): Connection {
+  function connectTo(doubles: ReadonlyArray<EventStoreDbDouble>, options: string): LeaderConnection {
     const seeds = doubles.map(({ port }) => `127.0.0.1:${port}`).join(',');
     const settings = serverSettings(`esdb://${seeds}?gossipTimeout=600&${options}`);
-    const connection = new Connection({ settings, question, onAnswer: () => {}, onFailure: () => {} });
+    const connection = new LeaderConnection({ settings, question, onAnswer: () => {}, onFailure: () => {} });
     opened.push(() => connection.close());
     return connection;
   }
@@ -42,7 +42,7 @@ describe('LeaderSearch', function () {
   it('ends, and connects no more, when no node has a certificate that is trusted', async () => {
     const doubles = [await startDouble(true), await startDouble(true)];
     const connection = connectTo(doubles, 'tls=true');
-    await assert.rejects(connection.probe(5_000), (error) => causeOf(error).isPermanent);
+    await assert.rejects(connection.probe(5_000), (error) => callCauseOf(error).isPermanent);
     // A closed link may end one more handshake.
     await sleep(600);
     const sentBytes = () => doubles.reduce((sum, double) => sum + double.bytesSent, 0);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
-import { Connection } from '#event-store/eventstoredb/connection/connection.ts';
+import { LeaderConnection } from '#event-store/eventstoredb/connection/connection.ts';
 import { serverSettings } from '#event-store/eventstoredb/connection/server-settings.ts';
 import { WakeUpSubscription } from '#event-store/eventstoredb/log/wake-ups.ts';
 import { probeRequest } from '#event-store/eventstoredb/wire/requests.ts';
@@ -23,7 +23,7 @@ describe('WakeUpSubscription', () => {
   it('leaves no listener behind for subscriptions that the server has dropped', async () => {
     const double = await EventStoreDbDouble.start();
     const names = new StreamNames({ streamPrefix: 'test.' });
-    const connection = new Connection({
+    const connection = new LeaderConnection({
       settings: serverSettings(double.url),
       question: probeRequest(names),
       onAnswer: () => {},

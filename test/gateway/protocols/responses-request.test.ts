@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
-import { isReference, readResponsesRequest } from '#gateway/protocols/openai-responses/responses-request.ts';
+import { isItemReference, readResponsesRequest } from '#gateway/protocols/openai-responses/responses-request.ts';
 
 async function referencesIn(...items: ReadonlyArray<string>) {
   const body = `{"model":"m","input":[${items.map((item) => `{"id":"x","type":"image_generation_call",${item}}`)}]}`;
   const read = await readResponsesRequest(Buffer.from(body), 1_000);
   assert.ok(E.isRight(read));
-  return read.right.items.map(isReference);
+  return read.right.items.map(isItemReference);
 }
 
 describe('an item of a request of Responses', () => {

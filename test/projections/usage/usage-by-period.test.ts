@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { hourOf, type UsageEntry, type UsageEvents } from '#domain/usage/events.ts';
 import { addUsage, noUsage, sumsOf, type UsageSums } from '#domain/usage/usage-total.ts';
-import { keptMs } from '#projections/usage/period.ts';
+import { minKeptMs } from '#projections/usage/period.ts';
 import {
   type UsageDocument,
   usageByDay,
@@ -262,7 +262,7 @@ describe('usageByPeriod', () => {
   });
 
   for (const [length, projection] of Object.entries(usageByPeriod)) {
-    const kept = keptMs(length as keyof typeof usageByPeriod);
+    const kept = minKeptMs(length as keyof typeof usageByPeriod);
     it(`keeps usage by ${length} ${kept === null ? 'for ever' : `for ${kept / 3_600_000} hours, and only a little longer`}`, () => {
       const start = Date.parse('2026-03-04T10:30:00.000Z');
       const keptHours = (kept ?? 400 * 24 * 3_600_000) / 3_600_000;

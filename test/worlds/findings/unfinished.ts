@@ -1,4 +1,4 @@
-import { agentProfiles } from '#domain/agent-profile/agent-profile.ts';
+import { projectAgentProfiles } from '#domain/agent-profile/agent-profile.ts';
 import { apiKey } from '#domain/api-key/api-key.ts';
 import { file } from '#domain/file/file.ts';
 import { flow } from '#domain/flow/flow.ts';
@@ -34,7 +34,7 @@ function* attachments(log: WorldLog): Iterable<string> {
   for (const id of log.idsOf('FlowCreated')) {
     const state = log.state(flow, id);
     const profileId = state === null || state.deleted ? null : state.record.agentProfileId;
-    if (profileId !== null && !agentProfiles.isLive(log.state(agentProfiles, profileId), profileId))
+    if (profileId !== null && !projectAgentProfiles.isLive(log.state(projectAgentProfiles, profileId), profileId))
       yield `the flow ${id} has a deleted agent profile`;
   }
 }

@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { convertDeployment, type Deployment, faultOfName } from './convert-deployment.ts';
-import { convertGroup, type Group, readCommonSettings } from './convert-models.ts';
+import { convertGroup, type DeploymentGroup, readCommonSettings } from './convert-models.ts';
 import { Credentials } from './credentials.ts';
 import { Fallbacks } from './fallbacks.ts';
 import { ImportReport, type Remark, Section, visible } from './import-report.ts';
@@ -28,7 +28,7 @@ export function convertConfiguration(value: JsonObject): ImportedConfiguration {
     .flatMap((each, index) => convertDeployment(each, `model_list[${index}]`, context) ?? []);
   credentials.nameUnused();
   notePrices(deployments, report);
-  const groups: ReadonlyMap<string, Group> = Map.groupBy(deployments, ({ group }) => group);
+  const groups: ReadonlyMap<string, DeploymentGroup> = Map.groupBy(deployments, ({ group }) => group);
   const models = convertModels(groups, whole, report);
   const providers = registry.configured(variablesIn(value), report);
   whole.takeSection('general_settings').nameOthers();
@@ -36,7 +36,7 @@ export function convertConfiguration(value: JsonObject): ImportedConfiguration {
   return { configuration: { providers, models }, remarks: report.remarks };
 }
 
-function convertModels(groups: ReadonlyMap<string, Group>, whole: Section, report: ImportReport): JsonObject {
+function convertModels(groups: ReadonlyMap<string, DeploymentGroup>, whole: Section, report: ImportReport): JsonObject {
   const [router, module] = [whole.takeSection('router_settings'), whole.takeSection('litellm_settings')];
   const common = readCommonSettings(router, module);
   const strategy = router.takeText('routing_strategy');
@@ -75,7 +75,7 @@ function convertModels(groups: ReadonlyMap<string, Group>, whole: Section, repor
 /** Returns each alias with the name of its model. */
 function aliasesIn(
   router: Section,
-  groups: ReadonlyMap<string, Group>,
+  groups: ReadonlyMap<string, DeploymentGroup>,
   report: ImportReport,
 ): ReadonlyArray<readonly [alias: string, name: string]> {
   const aliases = router.takeSection('model_group_alias');
@@ -93,7 +93,11 @@ function aliasesIn(
   });
 }
 
-function faultOfAlias(alias: string, name: Json | undefined, groups: ReadonlyMap<string, Group>): string | null {
+function faultOfAlias(
+  alias: string,
+  name: Json | undefined,
+  groups: ReadonlyMap<string, DeploymentGroup>,
+): string | null {
   if (typeof name !== 'string' || !groups.has(name)) return 'names no model of the converted configuration';
   return groups.has(alias) ? 'is the name of a model too' : faultOfName(alias);
 }

@@ -6,7 +6,7 @@ import { checkHeaderValue } from '#gateway/providers/provider-settings.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { convertPrice } from './convert-price.ts';
 import type { Credentials } from './credentials.ts';
-import { ImportReport, isReference, Section, visible } from './import-report.ts';
+import { ImportReport, isVariableReference, Section, visible } from './import-report.ts';
 import { type ProviderPrefix, providerPrefixes, providersWithoutKind } from './provider-prefixes.ts';
 import type { ImportedProvider, ProviderKey, ProviderRegistry } from './provider-registry.ts';
 
@@ -149,7 +149,8 @@ interface NamedModel {
 
 function readModel(params: Section): E.Either<string, NamedModel> {
   const [whole, custom] = [params.takeText('model'), params.takeText('custom_llm_provider')];
-  if (whole === undefined || isReference(whole)) return E.left('litellm_params.model is not a text, or a variable');
+  if (whole === undefined || isVariableReference(whole))
+    return E.left('litellm_params.model is not a text, or a variable');
   const parts = whole.split('/');
   const name = custom ?? (parts.length > 1 ? parts[0] : undefined);
   if (name === undefined)
@@ -181,7 +182,7 @@ function readBaseUrl(params: Section, prefix: ProviderPrefix): E.Either<string, 
   const written = apiBase ?? other;
   if (written === undefined || written === '')
     return prefix.baseUrl === undefined ? E.left('litellm_params.api_base is missing') : E.right(prefix.baseUrl);
-  if (typeof written !== 'string' || isReference(written))
+  if (typeof written !== 'string' || isVariableReference(written))
     return E.left(
       'litellm_params.api_base is a variable or not a text, and a base URL is written in the file: write it there',
     );
@@ -211,7 +212,7 @@ function readKey(params: Section, prefix: ProviderPrefix, hasOwnAddress: boolean
   if (typeof written !== 'string') return E.left('litellm_params.api_key is not a text');
   const [, variable] = /^os\.environ\/([A-Za-z_]\w*)$/.exec(written) ?? [];
   if (variable !== undefined) return E.right({ variable });
-  return isReference(written)
+  return isVariableReference(written)
     ? E.left('litellm_params.api_key names a variable in another form than os.environ/NAME')
     : E.right({ text: written });
 }
@@ -230,7 +231,7 @@ const publicHeaders = new Set([
 function readHeaders(params: Section): Readonly<Record<string, string>> {
   const headers: Record<string, string> = {};
   const organization = params.takeText('organization');
-  if (organization !== undefined && (isReference(organization) || checkHeaderValue(organization) !== null))
+  if (organization !== undefined && (isVariableReference(organization) || checkHeaderValue(organization) !== null))
     params.leaveOut(
       'organization',
       'is a variable or not a value of a header: write it as the header OpenAI-Organization',
@@ -247,7 +248,7 @@ function readHeaders(params: Section): Readonly<Record<string, string>> {
         );
       else if (
         typeof value !== 'string' ||
-        isReference(value) ||
+        isVariableReference(value) ||
         value.length > 2_000 ||
         checkHeaderValue(value) !== null
       )

@@ -30,10 +30,10 @@ function preferred(first: number | undefined, second: number | undefined, onBoth
 }
 
 /** Deployments with one `model_name`, in the order of the file. */
-export type Group = ReadonlyArray<Deployment>;
+export type DeploymentGroup = ReadonlyArray<Deployment>;
 
 /** Converts the deployments of one name to an entry of `models`, without fallbacks to other names. */
-export function convertGroup(group: Group, common: CommonSettings, report: ImportReport): JsonObject {
+export function convertGroup(group: DeploymentGroup, common: CommonSettings, report: ImportReport): JsonObject {
   const [first, ...later] = tiersOf(group);
   const retries = retriesOf(group, common, report);
   const timeoutMs = timeoutOf(group, common, report);
@@ -46,12 +46,12 @@ export function convertGroup(group: Group, common: CommonSettings, report: Impor
 }
 
 /** The targets of a model when another one falls back to it, in order. */
-export function targetsAsFallbacks(group: Group, report: ImportReport): ReadonlyArray<JsonObject> {
+export function targetsAsFallbacks(group: DeploymentGroup, report: ImportReport): ReadonlyArray<JsonObject> {
   return tiersOf(group).flatMap((tier) => targetsInOrder(tier, report));
 }
 
 /** Fallbacks are asked in order, so the one that LiteLLM draws most often is first. */
-function targetsInOrder(tier: Group, report: ImportReport): ReadonlyArray<JsonObject> {
+function targetsInOrder(tier: DeploymentGroup, report: ImportReport): ReadonlyArray<JsonObject> {
   for (const { place, weight } of tier)
     if (weight !== undefined)
       report.note(
@@ -62,7 +62,7 @@ function targetsInOrder(tier: Group, report: ImportReport): ReadonlyArray<JsonOb
 }
 
 /** Groups by `order`, the lowest first; deployments without one are asked last, unless none has one. */
-function tiersOf(group: Group): ReadonlyArray<Group> {
+function tiersOf(group: DeploymentGroup): ReadonlyArray<DeploymentGroup> {
   const orders = [...new Set(group.map(({ order }) => order))].toSorted(
     (one, other) => (one ?? Infinity) - (other ?? Infinity),
   );
@@ -70,12 +70,12 @@ function tiersOf(group: Group): ReadonlyArray<Group> {
 }
 
 /** As soon as one deployment has a weight, LiteLLM gives the others none. Without any it draws evenly. */
-function weighted(tier: Group): ReadonlyArray<JsonObject> {
+function weighted(tier: DeploymentGroup): ReadonlyArray<JsonObject> {
   const isWeighted = tier.some(({ weight = 0 }) => weight > 0);
   return tier.map(({ target, weight = 0 }) => (isWeighted ? { ...target, weight } : target));
 }
 
-function retriesOf(group: Group, common: CommonSettings, report: ImportReport): number | undefined {
+function retriesOf(group: DeploymentGroup, common: CommonSettings, report: ImportReport): number | undefined {
   const num = shared(group, 'num_retries', ({ retries }) => retries.num, report);
   const known = num ?? common.retries;
   if (known === undefined) return shared(group, 'max_retries', ({ retries }) => retries.max, report);
@@ -85,13 +85,13 @@ function retriesOf(group: Group, common: CommonSettings, report: ImportReport): 
   return known;
 }
 
-function timeoutOf(group: Group, common: CommonSettings, report: ImportReport): number | undefined {
+function timeoutOf(group: DeploymentGroup, common: CommonSettings, report: ImportReport): number | undefined {
   return shared(group, 'timeout', ({ timeoutMs }) => timeoutMs, report) ?? common.timeoutMs;
 }
 
 /** A value that is a model's here. It counts if all its deployments have the same. */
 function shared(
-  group: Group,
+  group: DeploymentGroup,
   name: string,
   read: (deployment: Deployment) => number | undefined,
   report: ImportReport,

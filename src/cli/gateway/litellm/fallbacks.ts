@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
-import { type Group, targetsAsFallbacks } from './convert-models.ts';
+import { type DeploymentGroup, targetsAsFallbacks } from './convert-models.ts';
 import { type ImportReport, placeIn, type Section, visible } from './import-report.ts';
 
 /** The names in lists of fallbacks, by the model that has them. */
@@ -34,7 +34,7 @@ export class Fallbacks {
   }
 
   /** Returns the targets of the models that a model falls back to, in order. */
-  of(model: string, groups: ReadonlyMap<string, Group>): ReadonlyArray<JsonObject> {
+  of(model: string, groups: ReadonlyMap<string, DeploymentGroup>): ReadonlyArray<JsonObject> {
     const own = this.#byModel.get(model);
     const list = own ?? this.#default;
     if (list === null) return [];
@@ -48,7 +48,7 @@ export class Fallbacks {
     });
   }
 
-  #targetsOf(name: Json, place: string, groups: ReadonlyMap<string, Group>): ReadonlyArray<JsonObject> {
+  #targetsOf(name: Json, place: string, groups: ReadonlyMap<string, DeploymentGroup>): ReadonlyArray<JsonObject> {
     if (typeof name !== 'string') {
       this.#report.leaveOut(place, 'is not a name of a model');
       return [];

@@ -87,7 +87,9 @@ export class Section {
     if (typeof number === 'number' && number >= min && number <= max) return number;
     this.leaveOut(
       name,
-      isReference(value) ? 'is a variable, and numbers are written here' : `is not a number from ${min} to ${max}`,
+      isVariableReference(value)
+        ? 'is a variable, and numbers are written here'
+        : `is not a number from ${min} to ${max}`,
     );
     return undefined;
   }
@@ -145,7 +147,7 @@ export function placeIn(place: string, name: string): string {
 }
 
 /** Whether a value names a variable of the environment, in any way that people write it. */
-export function isReference(value: Json): boolean {
+export function isVariableReference(value: Json): boolean {
   return typeof value === 'string' && /^\s*(?:os\.environ|os\.getenv|\$\{?\w|env:)/.test(value);
 }
 

@@ -1,6 +1,5 @@
 import { type Api, isAbort } from '#dashboard/page/api/api.ts';
 import { toApiError } from '#dashboard/page/api/api-error.ts';
-import { EventReader, type ServerSentEvent } from '#dashboard/page/api/event-reader.ts';
 import {
   firstLiveState,
   type LiveEvent,
@@ -9,6 +8,7 @@ import {
   staleAfterMs,
 } from '#dashboard/page/api/live-state.ts';
 import type { AuditEntry } from '#dashboard/page/api/records.ts';
+import { type ServerSentEvent, ServerSentEventReader } from '#dashboard/page/api/server-sent-event-reader.ts';
 
 /** The interval of reads without a feed. */
 export const pollIntervalMs = 5_000;
@@ -113,7 +113,7 @@ export class LiveFeed {
 
   async #readAll(answer: Response, closing: AbortController): Promise<void> {
     if (answer.body === null) return;
-    const reader = new EventReader();
+    const reader = new ServerSentEventReader();
     const silence = watchSilence(() => closing.abort());
     try {
       for await (const text of answer.body.pipeThrough(new TextDecoderStream()) as unknown as AsyncIterable<string>) {

@@ -16,7 +16,7 @@ export type { ProjectRecord as Project } from '#domain/project/record.ts';
 export type { TemplateRecord as Template, TemplateVersionRecord as TemplateVersion } from '#domain/template/record.ts';
 export type { RecordedCall } from '#domain/usage/recorded-call.ts';
 
-export type Actor = HistoryEvent['actor'];
+export type HistoryActor = HistoryEvent['actor'];
 export type PatchOperation = HistoryEvent['changes'][number];
 export type RecordedAttempt = RecordedCall['attempts'][number];
 export type TemplateField = TemplateVersionRecord['fieldsSchema'][number];
@@ -27,4 +27,4 @@ export type OperationStep = RunningOperation['steps'][number];
 export type Instance = InstanceRecord & Partial<Pick<InstanceDetails, 'drifted'>>;
 
 /** The answer of a dry run of an operation with this answer. */
-export type DryRun<Answer = unknown> = Omit<AnyDryRun, 'answer'> & { readonly answer: Answer };
+export type DryRunOf<Answer = unknown> = Omit<AnyDryRun, 'answer'> & { readonly answer: Answer };

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import type { Actor, ResourceName } from '#dashboard/page/api/records.ts';
+import type { HistoryActor, ResourceName } from '#dashboard/page/api/records.ts';
 import { type Children, html } from '#dashboard/page/html.ts';
 import { Time } from '#dashboard/page/parts/basics.ts';
 import { ActorName, ResourceLink } from '#dashboard/page/parts/who.ts';
@@ -10,7 +10,7 @@ export interface FeedItem {
   readonly time: string;
   readonly type: string;
   readonly summary: string;
-  readonly actor: Actor | null;
+  readonly actor: HistoryActor | null;
   /** The resource, if the sentence does not name it. */
   readonly resource?: ResourceName;
   readonly isNew?: boolean;

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { Actor, ResourceName } from '#dashboard/page/api/records.ts';
+import type { HistoryActor, ResourceName } from '#dashboard/page/api/records.ts';
 import { addressOfResource } from '#dashboard/page/app/routing/router.ts';
 import { useSession } from '#dashboard/page/app/session/session.ts';
 import { html } from '#dashboard/page/html.ts';
@@ -22,12 +22,12 @@ export function useNames() {
 const withoutKey: Readonly<Record<string, string>> = { system: 'Switchyard', 'local-operator': 'command line' };
 
 /** @returns the name of an actor without a key; null for a key */
-export function nameWithoutKey(actor: Pick<Actor, 'keyId' | 'keyType'> | null): string | null {
+export function nameWithoutKey(actor: Pick<HistoryActor, 'keyId' | 'keyType'> | null): string | null {
   return actor === null ? 'Switchyard' : (withoutKey[actor.keyId] ?? null);
 }
 
 /** An actor: the name of the key if it is known, otherwise the beginning of its id. */
-export function ActorName({ actor }: { actor: Actor | null }): VNode {
+export function ActorName({ actor }: { actor: HistoryActor | null }): VNode {
   const names = useNames();
   const other = nameWithoutKey(actor);
   if (actor === null || other !== null) return html`<span class="faint">${other}</span>`;

@@ -24,7 +24,7 @@ export class StreamClosedError extends Error {
   override readonly name = 'StreamClosedError';
 }
 
-export function closedError(): UnavailableError {
+export function eventStoreClosedError(): UnavailableError {
   return new UnavailableError('The event store is closed.');
 }
 
@@ -118,7 +118,7 @@ function isTrailers(value: unknown): value is Trailers {
 }
 
 /** The server itself has answered, and answers this user. */
-export function isOfServer(failure: CallFailure): boolean {
+export function isServerAnswer(failure: CallFailure): boolean {
   const { code, exception, detail } = failure;
   if (isLoginRefusal(failure) || isAccessRefusal(failure)) return false;
   if (isNotReady(detail) || exception === 'not-leader' || code === notFound) return false;
@@ -127,7 +127,7 @@ export function isOfServer(failure: CallFailure): boolean {
 }
 
 /** From the failure and its causes. */
-export function causeOf(error: unknown): UnavailableCause {
+export function callCauseOf(error: unknown): UnavailableCause {
   const text = textOf(error);
   const known = knownCauses.find(({ pattern }) => pattern.test(text));
   if (known !== undefined) return known.cause;
@@ -227,7 +227,7 @@ const knownCauses: ReadonlyArray<{ readonly pattern: RegExp; readonly cause: Una
  */
 export function unavailableError(what: string, failure: unknown): UnavailableError {
   if (failure instanceof UnavailableError) return failure;
-  return errorOf(what, isCause(failure) ? failure : causeOf(failure), false);
+  return errorOf(what, isCause(failure) ? failure : callCauseOf(failure), false);
 }
 
 /** For callers during an outage. The line of the outage names its cause already. */

@@ -1,6 +1,6 @@
 import type { AppendReq, AppendResp, DeleteReq, ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
 import { withTimeoutError } from '#shared/async/timed-waits.ts';
-import { callFailure, closedError, isUnusable, TimedOutError } from './call-failure.ts';
+import { callFailure, eventStoreClosedError, isUnusable, TimedOutError } from './call-failure.ts';
 import { LeaderSearch } from './leader-search.ts';
 import { NodeLink, type ReadCall } from './node-link.ts';
 import type { ServerSettings } from './server-settings.ts';
@@ -28,7 +28,7 @@ const lastAnswersMs = 500;
  * the leader is searched elsewhere. A replaced link keeps its calls, because a server that only paused answers them there.
  * If it stays silent while the leader answers elsewhere, they end, and their callers repeat them.
  */
-export class Connection {
+export class LeaderConnection {
   readonly #options: ConnectionOptions;
   readonly #search: LeaderSearch;
   readonly #moveListeners = new Set<() => void>();
@@ -120,14 +120,14 @@ export class Connection {
   }
 
   async #findLeader(): Promise<NodeLink> {
-    if (this.#isClosed) throw closedError();
+    if (this.#isClosed) throw eventStoreClosedError();
     const link = await this.#search.find().catch((error: unknown) => {
       this.#options.onFailure();
       throw error;
     });
     const isWanted = !this.#isClosed && (this.#link === null || this.#isSilent(this.#link));
     if (!isWanted) link.close();
-    if (this.#isClosed) throw closedError();
+    if (this.#isClosed) throw eventStoreClosedError();
     return isWanted ? this.#moveTo(link) : (this.#link ?? link);
   }
 

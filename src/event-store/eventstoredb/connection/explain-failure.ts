@@ -1,6 +1,6 @@
 import { connect } from 'node:tls';
 import type { UnavailableCause } from '#shared/availability/availability.ts';
-import { callFailure, causeOf, isAccessRefusal, isLoginRefusal } from './call-failure.ts';
+import { callCauseOf, callFailure, isAccessRefusal, isLoginRefusal } from './call-failure.ts';
 import { type AskedCluster, explainByCluster } from './cluster-view.ts';
 import type { ServerSettings } from './server-settings.ts';
 
@@ -20,7 +20,7 @@ export async function explainFailure(
   const isDenied = isAccessRefusal(refusal);
   if ((isLoginRefusal(refusal) || isDenied) && !cluster.settings.hasUser) return needsUser;
   if (isDenied) return { detail: `the user in EVENT_STORE_URL lacks rights: ${missingRight}`, isPermanent: true };
-  const cause = causeOf(failure);
+  const cause = callCauseOf(failure);
   if (cause.isPermanent) return cause;
   const [needsTls, ofCluster] = await Promise.all([
     requiresTls(cluster.settings),

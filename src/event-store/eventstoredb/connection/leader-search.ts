@@ -1,9 +1,9 @@
 import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
 import { delay, withTimeoutError } from '#shared/async/timed-waits.ts';
 import {
+  callCauseOf,
   callFailure,
-  causeOf,
-  closedError,
+  eventStoreClosedError,
   isNotLeader,
   isRefusal,
   isSilence,
@@ -112,7 +112,7 @@ export class LeaderSearch {
           reject(failure);
           return over.abort();
         }
-        if (failures.size === asked.size && [...failures.values()].every((cause) => causeOf(cause).isPermanent)) {
+        if (failures.size === asked.size && [...failures.values()].every((cause) => callCauseOf(cause).isPermanent)) {
           this.#round = null;
           reject(failure);
           over.abort();
@@ -122,7 +122,7 @@ export class LeaderSearch {
         await delay(pauseMs(performance.now() - began, discoveryIntervalMs), signal);
       }
     };
-    signal.addEventListener('abort', () => reject(closedError()), { once: true });
+    signal.addEventListener('abort', () => reject(eventStoreClosedError()), { once: true });
     for (const seed of seeds) void poll(seed);
     found.catch(() => {});
     return { found, failures, over };

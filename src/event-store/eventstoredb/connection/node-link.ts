@@ -1,7 +1,7 @@
 import { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import type { AppendReq, AppendResp, DeleteReq, ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
 import { type ServiceError, type StatusObject, status } from '@grpc/grpc-js';
-import { callFailure, isOfServer, isSilence, isUnusable } from './call-failure.ts';
+import { callFailure, isServerAnswer, isSilence, isUnusable } from './call-failure.ts';
 import type { ServerSettings } from './server-settings.ts';
 
 /** An object-mode stream of answers. */
@@ -131,7 +131,7 @@ export class NodeLink {
     const failure = callFailure(error);
     if (failure.code === status.CANCELLED) return;
     if (!isSilence(failure)) this.#heardAt = performance.now();
-    if (isOfServer(failure)) this.#listener.answered(this);
+    if (isServerAnswer(failure)) this.#listener.answered(this);
     else this.#listener.failed(this, error);
   }
 }

@@ -7,7 +7,7 @@ import type { Availability, UnavailableCause } from '#shared/availability/availa
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import {
   callFailure,
-  closedError,
+  eventStoreClosedError,
   isDeleted,
   isInvalidPosition,
   isLoginRefusal,
@@ -17,7 +17,7 @@ import {
   TimedOutError,
   unavailableError,
 } from './call-failure.ts';
-import { type Connection, endCall } from './connection.ts';
+import { endCall, type LeaderConnection } from './connection.ts';
 import type { ReadCall } from './node-link.ts';
 
 export interface ReadsOptions {
@@ -43,12 +43,12 @@ export class InvalidPositionError extends UnavailableError {
 
 /** For reads that end. */
 export class Reads {
-  readonly #connection: Connection;
+  readonly #connection: LeaderConnection;
   readonly #availability: Availability;
   readonly #options: ReadsOptions;
   readonly #closed = new AbortController();
 
-  constructor(connection: Connection, availability: Availability, options: ReadsOptions) {
+  constructor(connection: LeaderConnection, availability: Availability, options: ReadsOptions) {
     this.#connection = connection;
     this.#availability = availability;
     this.#options = options;
@@ -112,7 +112,7 @@ export class Reads {
   }
 
   async #ensureOpen(): Promise<void> {
-    if (this.#closed.signal.aborted) throw closedError();
+    if (this.#closed.signal.aborted) throw eventStoreClosedError();
     const { cause } = this.#availability;
     if (cause === null || this.#options.retriesWhenUnavailable) return;
     // A caller that retries immediately must not block the answer of a probe.
@@ -138,7 +138,7 @@ function isFinal(error: unknown): boolean {
   return isRefusal(callFailure(error));
 }
 
-export interface ReadLimits {
+export interface StreamReadLimits {
   readonly maxBytes: number;
   readonly deadlineMs: number;
   /** Returns the answers before a failure instead of the failure. */
@@ -146,7 +146,11 @@ export interface ReadLimits {
 }
 
 /** @throws the call's failure, or TimedOutError */
-export async function readOnce(connection: Connection, request: ReadReq, limits: ReadLimits): Promise<ReadAnswers> {
+export async function readOnce(
+  connection: LeaderConnection,
+  request: ReadReq,
+  limits: StreamReadLimits,
+): Promise<ReadAnswers> {
   const { deadlineMs } = limits;
   const end = Date.now() + deadlineMs;
   const call = await connection.read(request, deadlineMs, deadlineMs);
@@ -163,7 +167,7 @@ class AnswersOfCall {
   readonly finished: Promise<ReadAnswers>;
 
   /** @param maxEvents of the request. The server reads on before it ends a call that has them, so this ends it. */
-  constructor(call: ReadCall, maxEvents: number, { maxBytes, keepsPart }: ReadLimits) {
+  constructor(call: ReadCall, maxEvents: number, { maxBytes, keepsPart }: StreamReadLimits) {
     const { promise, resolve, reject } = Promise.withResolvers<ReadAnswers>();
     this.finished = promise;
     const answers: ReadResp[] = [];

@@ -1,5 +1,5 @@
 import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
-import { type Connection, endCall } from '#event-store/eventstoredb/connection/connection.ts';
+import { endCall, type LeaderConnection } from '#event-store/eventstoredb/connection/connection.ts';
 import type { ReadCall } from '#event-store/eventstoredb/connection/node-link.ts';
 import { eventOf, positionOf, subscriptionRequest } from '#event-store/eventstoredb/wire/requests.ts';
 import type { StreamNames } from '#event-store/eventstoredb/wire/stream-names.ts';
@@ -39,14 +39,14 @@ export const shortestPollMs = 200;
  * find the leader, so the subscription follows the connection to another node.
  */
 export class WakeUpSubscription {
-  readonly #connection: Connection;
+  readonly #connection: LeaderConnection;
   readonly #availability: Availability;
   readonly #names: StreamNames;
   readonly #startMs: number;
   #isConfirmed = false;
 
   /** @param startMs the time until the call is sent */
-  constructor(connection: Connection, availability: Availability, names: StreamNames, startMs: number) {
+  constructor(connection: LeaderConnection, availability: Availability, names: StreamNames, startMs: number) {
     this.#connection = connection;
     this.#availability = availability;
     this.#names = names;

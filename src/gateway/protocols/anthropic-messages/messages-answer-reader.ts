@@ -8,7 +8,7 @@ import { isCount, providerErrorIn, usageIn } from '#gateway/neutral/provider-rep
 import { argumentsTextOf } from '#gateway/protocols/arguments-text.ts';
 import { CallIds, nameOr } from '#gateway/protocols/call-ids.ts';
 import { finishReasonOf } from '#gateway/protocols/finish-reasons.ts';
-import { listOr, numberOr, textOr } from '#gateway/protocols/parsing.ts';
+import { listOr, numberOrNull, textOr } from '#gateway/protocols/parsing.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { protocolName } from './thinking.ts';
 
@@ -91,7 +91,7 @@ export class MessagesAnswerReader implements AnswerReader {
 
   #blockStart({ index, content_block: block }: JsonObject, data: string): ReadonlyArray<AnswerEvent> {
     if (!isObject(block)) return malformed;
-    this.#latest = numberOr(index) ?? this.#latest + 1;
+    this.#latest = numberOrNull(index) ?? this.#latest + 1;
     const before = [...this.#endEmptyCall(), ...this.#endCall(this.#latest)];
     const early = this.#earlyArguments(this.#latest);
     this.#blocks.set(this.#latest, null);
@@ -155,7 +155,7 @@ export class MessagesAnswerReader implements AnswerReader {
 
   /** The place of the block to which a piece belongs. */
   #placeOf(index: Json | undefined): number {
-    return numberOr(index) ?? Math.max(this.#latest, 0);
+    return numberOrNull(index) ?? Math.max(this.#latest, 0);
   }
 
   #blockStop({ index }: JsonObject): ReadonlyArray<AnswerEvent> {

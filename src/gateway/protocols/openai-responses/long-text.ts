@@ -35,7 +35,7 @@ export class LongText {
 }
 
 /** The text of what was gathered, as a member of a value for `jsonParts`. */
-export function textOf(gathered: GatheredText): Json {
+export function gatheredText(gathered: GatheredText): Json {
   return gathered.bytes > maxJoinedBytes ? (new LongText(gathered.pieces) as unknown as Json) : gathered.text;
 }
 

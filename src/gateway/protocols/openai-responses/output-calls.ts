@@ -4,7 +4,7 @@ import { freeTextIn } from '#gateway/protocols/free-text.ts';
 import { itemPrefixOf } from '#responses/response-ids.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 import { type BuiltInForm, builtInCall } from './built-in-tools.ts';
-import { textOf } from './long-text.ts';
+import { gatheredText } from './long-text.ts';
 import { type Emit, type ItemStatus, idAt, type OpenItem, type OutputPlace } from './output-items.ts';
 import { emitInput, emitWholeItem } from './whole-item.ts';
 
@@ -48,7 +48,7 @@ export class NamedCallItem implements OpenItem {
 
   /** The free text of a call that was cut off is not known. */
   #given(status: ItemStatus): Json {
-    if (!this.#isFreeText) return textOf(this.#gathered);
+    if (!this.#isFreeText) return gatheredText(this.#gathered);
     return status === 'completed' ? freeTextIn(this.#gathered.text) : '';
   }
 

@@ -3,7 +3,7 @@ import { GatheredText } from '#gateway/neutral/gathered-text.ts';
 import { signatureTextOf } from '#gateway/protocols/signature-text.ts';
 import { itemIdOf } from '#responses/response-ids.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
-import { textOf } from './long-text.ts';
+import { gatheredText } from './long-text.ts';
 
 /** Emits an event of a stream. */
 export type Emit = (type: string, members: JsonObject) => void;
@@ -97,7 +97,7 @@ export class MessageItem implements OpenItem {
   #endPart(): void {
     if (this.#open === null) return;
     const { kind, gathered } = this.#open;
-    const text = textOf(gathered);
+    const text = gatheredText(gathered);
     const part = partOf(kind, text);
     emitPartEnd(this.#emit, kind, this.#place, text, part);
     this.#content.push(part);
@@ -140,7 +140,7 @@ export class ReasoningItem implements OpenItem {
   }
 
   end(): JsonObject {
-    if (this.#gathered !== null) emitSummaryEnd(this.#emit, this.#place, textOf(this.#gathered));
+    if (this.#gathered !== null) emitSummaryEnd(this.#emit, this.#place, gatheredText(this.#gathered));
     const item = this.#item();
     this.#emit('response.output_item.done', { output_index: this.#index, item });
     return item;
@@ -152,7 +152,7 @@ export class ReasoningItem implements OpenItem {
 
   #item(): JsonObject {
     const encrypted = this.#encryptedContent === null ? {} : { encrypted_content: this.#encryptedContent };
-    const summary = this.#gathered === null ? [] : [summaryOf(textOf(this.#gathered))];
+    const summary = this.#gathered === null ? [] : [summaryOf(gatheredText(this.#gathered))];
     return { id: this.#id, type: 'reasoning', summary, ...encrypted };
   }
 }

@@ -7,7 +7,7 @@ import { type ProviderError, providerErrorIn, usageIn } from '#gateway/neutral/p
 import { argumentsTextOf } from '#gateway/protocols/arguments-text.ts';
 import { CallIds, nameOr } from '#gateway/protocols/call-ids.ts';
 import { failedAnswer, finishReasonOf } from '#gateway/protocols/finish-reasons.ts';
-import { listOr, numberOr, objectOr } from '#gateway/protocols/parsing.ts';
+import { listOr, numberOrNull, objectOr } from '#gateway/protocols/parsing.ts';
 import type { TargetModel } from '#gateway/protocols/target-model.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { betweenSummaries, type ItemKind, type ItemPart, kindOfItem, partsOfItem, signatureOf } from './read-items.ts';
@@ -142,7 +142,7 @@ export class ResponsesAnswerReader implements AnswerReader {
   }
 
   #add(kind: ItemKind, item: JsonObject, at: Json | undefined, call: number | null): Item {
-    const [id, place] = [nameOr(item.id), numberOr(at)];
+    const [id, place] = [nameOr(item.id), numberOrNull(at)];
     const begun: Item = {
       ...{ kind, id, place, call },
       ...{ hasSaid: false, hasPieces: false, isDone: false, form: null, summary: 0 },
@@ -218,7 +218,7 @@ export class ResponsesAnswerReader implements AnswerReader {
     if (kind === 'text' || kind === 'refusal') return [{ kind, text }];
     item.form ??= kind;
     if (item.form !== kind) return nothing;
-    const summary = numberOr(place) ?? item.summary;
+    const summary = numberOrNull(place) ?? item.summary;
     const isNext = kind === 'summary' && isSecond && summary !== item.summary;
     item.summary = summary;
     return [{ kind: 'reasoning', text: isNext ? betweenSummaries + text : text }];

@@ -272,7 +272,7 @@ function readInto(listed: Growing, name: string, bytes: Buffer, place: Place): v
 const wholeTypes: ReadonlySet<string> = new Set(idAloneTypes);
 
 /** Whether an item names another one by its id. */
-export function isReference({ type, id, hasRole, hasContent }: ListedObject): boolean {
+export function isItemReference({ type, id, hasRole, hasContent }: ListedObject): boolean {
   if (type !== null && wholeTypes.has(type)) return false;
   return id !== null && (type === 'item_reference' || (type === null && !hasRole) || !hasContent);
 }

@@ -8,7 +8,7 @@ import {
 } from '#gateway/framing/stream-interpreter.ts';
 import type { Tokens } from '#gateway/neutral/consumption.ts';
 import { providerErrorIn, usageIn } from '#gateway/neutral/provider-report.ts';
-import { numberOr, textOr } from '#gateway/protocols/parsing.ts';
+import { numberOrNull, textOr } from '#gateway/protocols/parsing.ts';
 import type { Watched } from '#gateway/protocols/protocol.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { failedResponse, type ResponseFrame, responseObject } from './response-object.ts';
@@ -151,7 +151,7 @@ function isContent({ delta }: JsonObject, type: string): boolean {
 
 function begunIn({ response }: JsonObject): Pick<ResponseFrame, 'id' | 'model' | 'createdAt'> | null {
   if (!isObject(response) || typeof response.id !== 'string') return null;
-  return { id: response.id, model: textOr(response.model) ?? '', createdAt: numberOr(response.created_at) ?? 0 };
+  return { id: response.id, model: textOr(response.model) ?? '', createdAt: numberOrNull(response.created_at) ?? 0 };
 }
 
 /** The types of events that have an unfinished response. */

@@ -2,7 +2,7 @@ import { toApiError } from '#dashboard/page/api/api-error.ts';
 import { useSession } from '#dashboard/page/app/session/session.ts';
 
 /** What to download. */
-export interface Download {
+export interface DownloadRequest {
   readonly path: string;
   /** The name of the file on the user's disk. */
   readonly name: string;
@@ -15,7 +15,7 @@ export interface Download {
  * Returns a function that reads a file and gives it to the browser to store. A link cannot do this, because it sends no
  * key. The function never rejects: the page shows why it failed.
  */
-export function useDownload(): (download: Download) => Promise<void> {
+export function useDownload(): (download: DownloadRequest) => Promise<void> {
   const { api, toasts } = useSession();
   return async ({ path, name, headers = {}, failure = `${name} could not be read.` }) => {
     try {

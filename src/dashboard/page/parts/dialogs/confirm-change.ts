@@ -1,11 +1,11 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { type ApiError, toApiError } from '#dashboard/page/api/api-error.ts';
-import type { DryRun } from '#dashboard/page/api/records.ts';
+import type { DryRunOf } from '#dashboard/page/api/records.ts';
 import { useSession } from '#dashboard/page/app/session/session.ts';
 import { type Children, classes, html } from '#dashboard/page/html.ts';
 import { Problem, Skeleton } from '#dashboard/page/parts/boxes.ts';
-import { Conflict, isConflict, type SeenResource } from '#dashboard/page/parts/dialogs/conflict.ts';
+import { Conflict, isEditConflict, type SeenResource } from '#dashboard/page/parts/dialogs/conflict.ts';
 import { Dialog } from '#dashboard/page/parts/dialogs/dialog.ts';
 
 /** The API request of a change. */
@@ -37,7 +37,7 @@ export function ConfirmChange<Answer>(props: ConfirmProps<Answer>): VNode {
   const { api, live } = useSession();
   const { request, onClose } = props;
   const [seen, setSeen] = useState(request.seen ?? null);
-  const [dryRun, setDryRun] = useState<DryRun | null>(null);
+  const [dryRun, setDryRun] = useState<DryRunOf | null>(null);
   const [error, setError] = useState<ApiError | null>(null);
   const [isBusy, setBusy] = useState(false);
 
@@ -45,7 +45,7 @@ export function ConfirmChange<Answer>(props: ConfirmProps<Answer>): VNode {
     setError(null);
     setDryRun(null);
     api
-      .send<DryRun>(request.method, request.path, request.body, { dryRun: true })
+      .send<DryRunOf>(request.method, request.path, request.body, { dryRun: true })
       .then(setDryRun, (why) => setError(toApiError(why)));
   };
   useEffect(check, []);
@@ -76,7 +76,7 @@ export function ConfirmChange<Answer>(props: ConfirmProps<Answer>): VNode {
     }
   };
 
-  const hasConflict = seen !== null && isConflict(error);
+  const hasConflict = seen !== null && isEditConflict(error);
   const footer = html`<button type="button" class="btn" onClick=${onClose}>${props.keepLabel}</button>
     <button type="button" autofocus class=${classes('btn primary', props.isDestructive && 'danger')} disabled=${dryRun === null || hasConflict}
       aria-busy=${String(isBusy)} onClick=${run}>${props.doLabel}</button>`;
@@ -91,7 +91,7 @@ export function ConfirmChange<Answer>(props: ConfirmProps<Answer>): VNode {
   <//>`;
 }
 
-function Sentences({ dryRun }: { dryRun: DryRun }): VNode {
+function Sentences({ dryRun }: { dryRun: DryRunOf }): VNode {
   if (dryRun.events.length === 0) return html`<p>Nothing would change.</p>`;
   return html`<div class="sentences">${dryRun.events.map(({ summary }, index) => html`<p key=${index}>${inFuture(summary)}</p>`)}</div>`;
 }
@@ -101,7 +101,7 @@ export function inFuture(summary: string): string {
   return summary.replace(/\bwas\b(?! from)/, 'will be').replace(/\bwere\b/, 'will be');
 }
 
-function Recorded({ dryRun }: { dryRun: DryRun }): VNode {
+function Recorded({ dryRun }: { dryRun: DryRunOf }): VNode {
   const text = dryRun.events.map(({ type, changes }) => `${type}\n${JSON.stringify(changes, null, 2)}`).join('\n\n');
   return html`<details>
     <summary class="small muted row">What is recorded</summary>

@@ -19,7 +19,7 @@ export interface SeenResource {
 const maxHistory = 5_000;
 
 /** Whether a change was refused because the resource has changed since the user saw it. */
-export function isConflict(error: ApiError | null): boolean {
+export function isEditConflict(error: ApiError | null): boolean {
   return error?.status === 412;
 }
 

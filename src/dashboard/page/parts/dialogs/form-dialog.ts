@@ -4,7 +4,7 @@ import { type ApiError, issueAt, toApiError } from '#dashboard/page/api/api-erro
 import { useSession } from '#dashboard/page/app/session/session.ts';
 import { type Children, html } from '#dashboard/page/html.ts';
 import { Problem } from '#dashboard/page/parts/boxes.ts';
-import { Conflict, isConflict, type SeenResource } from '#dashboard/page/parts/dialogs/conflict.ts';
+import { Conflict, isEditConflict, type SeenResource } from '#dashboard/page/parts/dialogs/conflict.ts';
 import { Dialog } from '#dashboard/page/parts/dialogs/dialog.ts';
 
 interface FormProps {
@@ -44,7 +44,7 @@ export function FormDialog(props: FormProps): VNode {
     live.refresh();
     onClose();
   };
-  const hasConflict = seen !== undefined && isConflict(error);
+  const hasConflict = seen !== undefined && isEditConflict(error);
   const footer = html`<button type="button" class="btn" onClick=${onClose}>Cancel</button>
     <button type="button" class="btn primary" aria-busy=${String(isBusy)} onClick=${submit}>${props.doLabel}</button>`;
   return html`<${Dialog} title=${props.title} onClose=${onClose} footer=${footer}>

@@ -12,7 +12,7 @@ import { Segments } from '#dashboard/page/parts/basics.ts';
 import { Card, Notice, Problem } from '#dashboard/page/parts/boxes.ts';
 import { FlowGraphDrawing } from '#dashboard/page/parts/charts/flow-graph-drawing.ts';
 import { CodeLines } from '#dashboard/page/parts/code-lines.ts';
-import { isConflict } from '#dashboard/page/parts/dialogs/conflict.ts';
+import { isEditConflict } from '#dashboard/page/parts/dialogs/conflict.ts';
 import { TextField } from '#dashboard/page/parts/fields.ts';
 import { lineDiff } from '#dashboard/page/text/line-diff.ts';
 
@@ -64,7 +64,7 @@ export function FlowEditor({ flow, etag, base }: EditorProps): VNode {
       goTo('flows', flow.id, { version: made.id });
     } catch (why) {
       const refusal = toApiError(why);
-      if (isConflict(refusal)) setTheirs(await readTheirs().catch(() => null));
+      if (isEditConflict(refusal)) setTheirs(await readTheirs().catch(() => null));
       else setError(refusal);
       setBusy(false);
     }

@@ -1,4 +1,4 @@
-import type { Actor, FlowVersion, HistoryEvent } from '#dashboard/page/api/records.ts';
+import type { FlowVersion, HistoryActor, HistoryEvent } from '#dashboard/page/api/records.ts';
 
 /** A version on the timeline. A deleted version is known only from the history. */
 export interface Station {
@@ -8,7 +8,7 @@ export interface Station {
   readonly tag: string | null;
   readonly createdAt: string;
   /** Null for a version whose creation the history does not show. */
-  readonly createdBy: Actor | null;
+  readonly createdBy: HistoryActor | null;
   readonly isActive: boolean;
   readonly activeSince: string | null;
   /** The number of the version that it was copied from. */

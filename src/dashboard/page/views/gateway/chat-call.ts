@@ -1,6 +1,6 @@
 import type { Api } from '#dashboard/page/api/api.ts';
 import { ApiError } from '#dashboard/page/api/api-error.ts';
-import { EventReader } from '#dashboard/page/api/event-reader.ts';
+import { ServerSentEventReader } from '#dashboard/page/api/server-sent-event-reader.ts';
 
 export type Reasoning = 'fast' | 'balanced' | 'smart' | 'turbo';
 
@@ -110,7 +110,7 @@ export async function* readChat(api: Api, call: ChatCall, signal: AbortSignal): 
     body: JSON.stringify(chatBody(call)),
     signal,
   });
-  const reader = new EventReader();
+  const reader = new ServerSentEventReader();
   let answer = firstAnswer;
   if (response.body === null) return;
   for await (const text of response.body.pipeThrough(new TextDecoderStream()) as unknown as AsyncIterable<string>) {

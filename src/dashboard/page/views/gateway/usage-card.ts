@@ -11,7 +11,12 @@ import { useNames } from '#dashboard/page/parts/who.ts';
 import { formatCount, formatMoney, formatMs, noFigure } from '#dashboard/page/text/numbers.ts';
 import { formatMoment } from '#dashboard/page/text/times.ts';
 import type { GatewayAnswer } from '#dashboard/page/views/gateway/gateway-answer.ts';
-import { type Group, type Narrowed, narrowing, usagePath } from '#dashboard/page/views/gateway/usage-path.ts';
+import {
+  type Narrowed,
+  tenantParameters,
+  type UsageGrouping,
+  usagePath,
+} from '#dashboard/page/views/gateway/usage-path.ts';
 import type { Range } from '#dashboard/page/views/gateway/use-gateway.ts';
 
 interface UsageRow {
@@ -55,10 +60,10 @@ export function UsageCard({
   answer: GatewayAnswer | null;
 }): VNode {
   const { api, me, toasts } = useSession();
-  const [group, setGroup] = useState<Group>('model');
+  const [group, setGroup] = useState<UsageGrouping>('model');
   const pathAt = () => usagePath(range.ms, group, narrowed, Date.now());
   const usage = useData<Usage>(
-    `usage ${range.value} ${group} ${Object.values(narrowing(narrowed))}`,
+    `usage ${range.value} ${group} ${Object.values(tenantParameters(narrowed))}`,
     { kinds: [], everyMs: refreshMs },
     (signal) => api.get(pathAt(), signal),
   );
@@ -101,7 +106,7 @@ function UsageTable({
   answer,
 }: {
   rows: ReadonlyArray<UsageRow>;
-  group: Group;
+  group: UsageGrouping;
   answer: GatewayAnswer | null;
 }): VNode {
   const names = useNames();

@@ -1,5 +1,5 @@
 /** The groupings of usage. */
-export type Group = 'model' | 'target' | 'key' | 'project' | 'endpoint' | 'day';
+export type UsageGrouping = 'model' | 'target' | 'key' | 'project' | 'endpoint' | 'day';
 
 /** The filter of figures. Without one, figures cover everything that the key has access to. */
 export interface Narrowed {
@@ -8,7 +8,7 @@ export interface Narrowed {
 }
 
 /** Makes the parameter of the filter: the project, or otherwise the organization. */
-export function narrowing({ projectId, organizationId }: Narrowed): Readonly<Record<string, string>> {
+export function tenantParameters({ projectId, organizationId }: Narrowed): Readonly<Record<string, string>> {
   if (projectId) return { projectId };
   return organizationId ? { organizationId } : {};
 }
@@ -17,8 +17,8 @@ export function narrowing({ projectId, organizationId }: Narrowed): Readonly<Rec
  * Makes the address of the usage of a time up to now. The answer covers whole hours and so more than that time, because
  * usage is stored by the hour.
  */
-export function usagePath(rangeMs: number, group: Group, narrowed: Narrowed, now: number): string {
+export function usagePath(rangeMs: number, group: UsageGrouping, narrowed: Narrowed, now: number): string {
   const from = new Date(now - rangeMs).toISOString();
   const until = new Date(now).toISOString();
-  return `/v1/usage?${new URLSearchParams({ from, until, groupBy: group, ...narrowing(narrowed) })}`;
+  return `/v1/usage?${new URLSearchParams({ from, until, groupBy: group, ...tenantParameters(narrowed) })}`;
 }

@@ -2,7 +2,7 @@ import { type Data, useData } from '#dashboard/page/app/data/use-data.ts';
 import { setSearch } from '#dashboard/page/app/routing/location.ts';
 import { useSession } from '#dashboard/page/app/session/session.ts';
 import type { GatewayAnswer } from '#dashboard/page/views/gateway/gateway-answer.ts';
-import { type Narrowed, narrowing } from '#dashboard/page/views/gateway/usage-path.ts';
+import { type Narrowed, tenantParameters } from '#dashboard/page/views/gateway/usage-path.ts';
 
 const hourMs = 3_600_000;
 
@@ -35,13 +35,13 @@ const refreshMs = 10_000;
  */
 export function useGateway(range: Range | null, narrowed: Narrowed): Data<GatewayAnswer> {
   const { api } = useSession();
-  const key = range === null ? null : `gateway ${range.value} ${Object.values(narrowing(narrowed))}`;
+  const key = range === null ? null : `gateway ${range.value} ${Object.values(tenantParameters(narrowed))}`;
   return useData(key, { kinds: [], everyMs: refreshMs }, (signal) => {
     const until = Date.now();
     const query = new URLSearchParams({
       from: new Date(until - (range?.ms ?? 0)).toISOString(),
       until: new Date(until).toISOString(),
-      ...narrowing(narrowed),
+      ...tenantParameters(narrowed),
     });
     return api.get<GatewayAnswer>(`/v1/dashboard/gateway?${query}`, signal);
   });

@@ -6,8 +6,8 @@ import { useNames } from '#dashboard/page/parts/who.ts';
 import { countOf, formatCount, formatDuration } from '#dashboard/page/text/numbers.ts';
 import type { GatewayAnswer } from '#dashboard/page/views/gateway/gateway-answer.ts';
 import type { InstanceFigures } from '#dashboard/page/views/overview/overview-answers.ts';
-import type { Followers } from '#dashboard/page/views/projections/followers.ts';
-import { type Endpoint, reasonText } from '#dashboard/page/views/webhooks/endpoint.ts';
+import type { FollowersAnswer } from '#dashboard/page/views/projections/followers.ts';
+import { reasonText, type WebhookEndpoint } from '#dashboard/page/views/webhooks/endpoint.ts';
 
 interface Item {
   readonly key: string;
@@ -19,7 +19,7 @@ interface Item {
 }
 
 interface AttentionProps {
-  readonly followers: Followers | null;
+  readonly followers: FollowersAnswer | null;
   readonly gateway: GatewayAnswer | null;
   readonly instances: InstanceFigures | null;
   /** Null also for a key that may not read endpoints. */
@@ -28,7 +28,7 @@ interface AttentionProps {
 
 /** The disabled webhook endpoints that the key has access to. */
 export interface DisabledEndpoints {
-  readonly webhookEndpoints: ReadonlyArray<Endpoint>;
+  readonly webhookEndpoints: ReadonlyArray<WebhookEndpoint>;
 }
 
 /** The address of `DisabledEndpoints`. */
@@ -58,7 +58,7 @@ export function Attention(props: AttentionProps): VNode | null {
   </section>`;
 }
 
-function alteredHistory(followers: Followers | null): ReadonlyArray<Item> {
+function alteredHistory(followers: FollowersAnswer | null): ReadonlyArray<Item> {
   const verification = followers?.verification ?? null;
   if (verification === null || verification.findingCount === 0) return [];
   const { time, findings, findingCount } = verification;
@@ -67,7 +67,7 @@ function alteredHistory(followers: Followers | null): ReadonlyArray<Item> {
   return [{ key: 'history', tone: 'bad', word: 'Altered', text, action: 'Open', address: addressOf('projections') }];
 }
 
-function stoppedFollowers(followers: Followers | null): ReadonlyArray<Item> {
+function stoppedFollowers(followers: FollowersAnswer | null): ReadonlyArray<Item> {
   if (followers === null) return [];
   return [...followers.projections, ...followers.processes].flatMap(({ name, state, failure, lagMs }) => {
     if (state !== 'stopped' || failure === null) return [];

@@ -40,7 +40,7 @@ import {
   eventsCurve,
   type InstanceFigures,
 } from '#dashboard/page/views/overview/overview-answers.ts';
-import type { Followers } from '#dashboard/page/views/projections/followers.ts';
+import type { FollowersAnswer } from '#dashboard/page/views/projections/followers.ts';
 
 const refreshMs = 10_000;
 
@@ -57,7 +57,7 @@ export function OverviewView({ search }: { search: URLSearchParams }): VNode {
   const disabled = useData<DisabledEndpoints>(hasEndpoints ? disabledEndpointsPath : null, {
     kinds: ['webhook-endpoint'],
   });
-  const followers = useData<Followers>(me.keyType === 'admin' ? '/v1/dashboard/projections' : null, {
+  const followers = useData<FollowersAnswer>(me.keyType === 'admin' ? '/v1/dashboard/projections' : null, {
     kinds: ['projection', 'process'],
     everyMs: refreshMs,
   });
@@ -90,7 +90,7 @@ interface FiguresProps {
   readonly answer: GatewayAnswer;
   readonly range: Range;
   readonly activity: Activity | null;
-  readonly followers: Followers | null;
+  readonly followers: FollowersAnswer | null;
 }
 
 function Figures({ answer, range, activity, followers }: FiguresProps): VNode {
@@ -133,7 +133,7 @@ function EventsPanel({ activity, range }: { activity: Activity | null; range: Ra
     label=${`Events by the ${unit}, the last ${countOf(values.length, unit)}`} curves=${[{ values, colour: '--series-1' }]} />`;
 }
 
-function LagPanel({ followers }: { followers: Followers }): VNode {
+function LagPanel({ followers }: { followers: FollowersAnswer }): VNode {
   const [at, setAt] = useState<number | null>(null);
   const { past, projections } = followers;
   const times = useMemo(() => past.times.map((time) => Date.parse(time)), [past.times]);

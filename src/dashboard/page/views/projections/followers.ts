@@ -36,7 +36,7 @@ export interface Follower {
 }
 
 /** The answer of `GET /v1/dashboard/projections`. */
-export interface Followers {
+export interface FollowersAnswer {
   readonly logEnd: number | null;
   readonly projections: ReadonlyArray<Follower>;
   readonly processes: ReadonlyArray<Follower>;

@@ -8,7 +8,7 @@ import { Card, Loaded, Notice, PageHead, Table } from '#dashboard/page/parts/box
 import { Share } from '#dashboard/page/parts/charts/share.ts';
 import { ConfirmChange } from '#dashboard/page/parts/dialogs/confirm-change.ts';
 import { countOf, formatCount, formatDuration, noFigure } from '#dashboard/page/text/numbers.ts';
-import type { Follower, Followers, Rebuild } from '#dashboard/page/views/projections/followers.ts';
+import type { Follower, FollowersAnswer, Rebuild } from '#dashboard/page/views/projections/followers.ts';
 
 const refreshMs = 2_000;
 
@@ -21,7 +21,7 @@ interface Asked {
 /** The state of each projection and process. For a stopped one, the event and the reason; what a waiting one waits for. */
 export function ProjectionsView(): VNode {
   const [asked, setAsked] = useState<Asked | null>(null);
-  const followers = useData<Followers>('/v1/dashboard/projections', {
+  const followers = useData<FollowersAnswer>('/v1/dashboard/projections', {
     kinds: ['projection', 'process'],
     everyMs: refreshMs,
   });
@@ -31,7 +31,7 @@ export function ProjectionsView(): VNode {
       processes,
       unknownEvents,
       verification,
-    }: Followers) => html`
+    }: FollowersAnswer) => html`
       <${Verified} verification=${verification} />
       <${Stopped} all=${[...projections, ...processes]} />
       <${Incomplete} all=${projections} />
@@ -47,7 +47,7 @@ export function ProjectionsView(): VNode {
 }
 
 /** What the last verification of the log found. */
-function Verified({ verification }: Pick<Followers, 'verification'>): VNode | null {
+function Verified({ verification }: Pick<FollowersAnswer, 'verification'>): VNode | null {
   if (verification === null) return null;
   const { time, events, findings, findingCount } = verification;
   if (findingCount === 0)

@@ -1,7 +1,13 @@
 import type { VNode } from 'preact';
 import { useEffect, useId, useState } from 'preact/hooks';
 import { type ApiError, issueAt, toApiError } from '#dashboard/page/api/api-error.ts';
-import type { DryRun, Instance, TemplateField, TemplateVersion, UpgradePreview } from '#dashboard/page/api/records.ts';
+import type {
+  DryRunOf,
+  Instance,
+  TemplateField,
+  TemplateVersion,
+  UpgradePreview,
+} from '#dashboard/page/api/records.ts';
 import { useData } from '#dashboard/page/app/data/use-data.ts';
 import { useSession } from '#dashboard/page/app/session/session.ts';
 import { html } from '#dashboard/page/html.ts';
@@ -104,7 +110,7 @@ function UpgradeForm({
   const check = async () => {
     setError(null);
     try {
-      await api.send<DryRun>('POST', path, body(), { dryRun: true });
+      await api.send<DryRunOf>('POST', path, body(), { dryRun: true });
     } catch (why) {
       setError(toApiError(why));
     }

@@ -14,7 +14,12 @@ import { NewSecret } from '#dashboard/page/parts/dialogs/new-secret.ts';
 import { TextField } from '#dashboard/page/parts/fields.ts';
 import { useNames } from '#dashboard/page/parts/who.ts';
 import { formatCount, formatMs } from '#dashboard/page/text/numbers.ts';
-import { audienceText, type Delivery, type Endpoint, reasonText } from '#dashboard/page/views/webhooks/endpoint.ts';
+import {
+  audienceText,
+  type Delivery,
+  reasonText,
+  type WebhookEndpoint,
+} from '#dashboard/page/views/webhooks/endpoint.ts';
 
 const refreshMs = 5_000;
 
@@ -24,10 +29,10 @@ type Opened = 'delete' | 'replay' | 'enable' | 'disable' | null;
 export function EndpointView({ id }: { id: string }): VNode {
   const { api } = useSession();
   const path = `/v1/webhook-endpoints/${id}`;
-  const endpoint = useData<Tagged<Endpoint>>(`${path} with its ETag`, { everyMs: refreshMs }, (signal) =>
+  const endpoint = useData<Tagged<WebhookEndpoint>>(`${path} with its ETag`, { everyMs: refreshMs }, (signal) =>
     api.getTagged(path, signal),
   );
-  return html`<${Loaded} data=${endpoint} rows=${5}>${({ value, etag }: Tagged<Endpoint>) => html`<${EndpointPage} endpoint=${value} etag=${etag} onChanged=${endpoint.reload} />`}<//>`;
+  return html`<${Loaded} data=${endpoint} rows=${5}>${({ value, etag }: Tagged<WebhookEndpoint>) => html`<${EndpointPage} endpoint=${value} etag=${etag} onChanged=${endpoint.reload} />`}<//>`;
 }
 
 function EndpointPage({
@@ -35,7 +40,7 @@ function EndpointPage({
   etag,
   onChanged,
 }: {
-  endpoint: Endpoint;
+  endpoint: WebhookEndpoint;
   etag: string | null;
   onChanged: () => void;
 }): VNode {

@@ -1,7 +1,7 @@
 import type { Names } from '#dashboard/page/app/data/names.ts';
 
 /** A webhook endpoint, without its secret. */
-export interface Endpoint {
+export interface WebhookEndpoint {
   readonly id: string;
   readonly organizationId: string;
   readonly projectId: string | null;
@@ -50,7 +50,7 @@ export function reasonText(disabledReason: string): string {
 
 /** Whose events an endpoint gets: those that a key of its audience may see. */
 export function audienceText(
-  { audience, organizationId, projectId }: Pick<Endpoint, 'audience' | 'organizationId' | 'projectId'>,
+  { audience, organizationId, projectId }: Pick<WebhookEndpoint, 'audience' | 'organizationId' | 'projectId'>,
   names: Names,
 ): string {
   const organization = names.shown('organization', organizationId);

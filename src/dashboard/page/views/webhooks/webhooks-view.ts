@@ -11,14 +11,14 @@ import { NewSecret } from '#dashboard/page/parts/dialogs/new-secret.ts';
 import { useNewDialog } from '#dashboard/page/parts/dialogs/use-new-dialog.ts';
 import { SelectField, TextField } from '#dashboard/page/parts/fields.ts';
 import { useNames } from '#dashboard/page/parts/who.ts';
-import { audienceText, type Endpoint } from '#dashboard/page/views/webhooks/endpoint.ts';
+import { audienceText, type WebhookEndpoint } from '#dashboard/page/views/webhooks/endpoint.ts';
 import { EventTypes } from '#dashboard/page/views/webhooks/event-types.ts';
 
 /** The webhook endpoints. */
 export function WebhooksView({ search }: { search: URLSearchParams }): VNode {
   const [isNew, setNew] = useNewDialog(search);
   const [secret, setSecret] = useState<string | null>(null);
-  const endpoints = useData<{ webhookEndpoints: ReadonlyArray<Endpoint> }>('/v1/webhook-endpoints', {
+  const endpoints = useData<{ webhookEndpoints: ReadonlyArray<WebhookEndpoint> }>('/v1/webhook-endpoints', {
     everyMs: 15_000,
   });
   const create = html`<button type="button" class="btn primary" data-new onClick=${() => setNew(true)}>New endpoint</button>`;
@@ -27,7 +27,7 @@ export function WebhooksView({ search }: { search: URLSearchParams }): VNode {
     <${Loaded} data=${endpoints} rows=${4}>${({
       webhookEndpoints: all,
     }: {
-      webhookEndpoints: ReadonlyArray<Endpoint>;
+      webhookEndpoints: ReadonlyArray<WebhookEndpoint>;
     }) =>
       html`<${Card} label="Webhook endpoints">${
         all.length === 0

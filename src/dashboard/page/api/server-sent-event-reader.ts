@@ -14,7 +14,7 @@ export interface EventsRead {
 }
 
 /** Reads server-sent events (WHATWG HTML, "event stream interpretation") from text that arrives in pieces. */
-export class EventReader {
+export class ServerSentEventReader {
   #rest = '';
   #id: string | null = null;
   #event = '';
