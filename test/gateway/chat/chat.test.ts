@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
-import { chatService, messages, path, short } from '#test/gateway/support/chat-service.ts';
+import { chatService, messages, path } from '#test/gateway/support/chat-service.ts';
 import {
   type Behaviour,
   bytes,
@@ -12,6 +12,7 @@ import {
   reset,
   silence,
 } from '#test/gateway/support/fake-provider.ts';
+import { short } from '#test/gateway/support/gateway-of-two.ts';
 import {
   type GatewayService,
   openChat,
@@ -19,21 +20,15 @@ import {
   sendAndLeave,
   startGateway,
 } from '#test/gateway/support/gateway-service.ts';
-import { caller as someCaller } from '#test/http/support/fake-service.ts';
+import { chatSamples } from '#test/gateway/text-protocols/chat-samples.ts';
+import { describeTextProtocol } from '#test/gateway/text-protocols/describe-text-protocol.ts';
+import { messagesSamples } from '#test/gateway/text-protocols/messages-samples.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 import { freePort } from '#test/support/run/free-port.ts';
 
 const chat = { model: 'large', messages };
 
-const cutAnswer: Behaviour = (res) => {
-  res.writeHead(200, { 'content-type': 'application/json', 'content-length': '500' });
-  res.write('{"choices":[', () => res.destroy());
-};
-
-const stalledAnswer: Behaviour = (res) => {
-  res.writeHead(200, { 'content-type': 'application/json' });
-  res.write('{"choices":[');
-};
+describeTextProtocol(chatSamples, messagesSamples);
 
 describe('chat that is not streamed', () => {
   const given = chatService({
@@ -53,27 +48,6 @@ describe('chat that is not streamed', () => {
     (answer.json() as { error: { message: string; type: string; param: string | null; code: string | null } }).error;
 
   describe('bytes of a chat', () => {
-    it('passes the client’s bytes to the provider except for the model, and the provider’s bytes back', async () => {
-      const sent =
-        '{ "messages" : [ {"role":"user","content":"\\u0068\\u00ef \\ud83d\\ude00 \u{1F600}"} ],\r\n "\\u006dodel":"large", "n":1.0e0,' +
-        ' "seed":123456789012345678901234567890, "x":{"model":"large"}, "model":"large" , "x":[ ]}';
-      const answered = '{"choices": [ ],\n "model":"gpt-x-2026", "odd":1.50, "odd":2}';
-      primary.answers(bytes(answered, { 'content-type': 'application/json; charset=utf-8', 'x-request-id': 'req_1' }));
-      const answer = await post(service, path, sent);
-      assert.equal(answer.status, 200);
-      assert.equal(answer.text, answered);
-      assert.equal(
-        primary.seen[0]?.body.toString(),
-        sent
-          .replace('"\\u006dodel":"large"', '"\\u006dodel":"gpt-x"')
-          .replace('"model":"large" ,', '"model":"gpt-x" ,'),
-      );
-      assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8');
-      assert.equal(answer.headers.get('x-switchyard-provider-request-id'), 'req_1');
-      assert.equal(answer.headers.get('x-switchyard-target'), 'primary/gpt-x');
-      assert.equal(answer.headers.get('x-switchyard-attempts'), '1');
-    });
-
     it('accepts a byte order mark, and a compressed answer that was not requested', async () => {
       const said = JSON.stringify(completion('said'));
       const type = { 'content-type': 'application/json' };
@@ -106,17 +80,6 @@ describe('chat that is not streamed', () => {
       await post(service, path, '{"reasoning":"fast","model":"auto","messages":[]}');
       assert.equal(backup.seen[0]?.body.toString(), '{"model":"s","messages":[]}');
     });
-
-    it('sends the provider’s own key, and only the listed headers of the client', async () => {
-      const headers = { 'x-secret': '1', cookie: 'a=b', 'openai-beta': 'x=1', traceparent: '00-1' };
-      await post(service, path, chat, headers);
-      const seen = primary.seen[0]?.headers ?? {};
-      assert.equal(seen.authorization, 'Bearer provider-secret');
-      assert.equal(seen['openai-beta'], 'x=1');
-      assert.equal(seen.traceparent, '00-1');
-      for (const name of ['x-secret', 'cookie', 'x-api-key']) assert.equal(seen[name], undefined, name);
-      assert.equal(primary.seen[0]?.path, '/v1/chat/completions');
-    });
   });
 
   it('returns the provider’s own id of the request, also with a refusal', async () => {
@@ -130,51 +93,14 @@ describe('chat that is not streamed', () => {
     assert.equal((await post(service, path, chat)).headers.get('x-switchyard-provider-request-id'), null);
   });
 
-  describe('refusals before a provider is asked', () => {
-    const cases: ReadonlyArray<[string, unknown, number, string]> = [
-      ['an unknown model', { ...chat, model: 'gpt-9' }, 404, 'model_not_found'],
-      ['no JSON', '{"model":', 422, 'json_invalid'],
-      ['no object', '[]', 422, 'invalid_input'],
-      ['no messages', { model: 'large' }, 422, 'invalid_input'],
-      ['an unknown hint', { model: 'auto', messages, reasoning: 'deep' }, 422, 'invalid_input'],
-    ];
-    for (const [what, body, status, code] of cases)
-      it(`report ${what}`, async () => {
-        const answer = await post(service, path, body);
-        assert.equal(answer.status, status);
-        assert.equal(errorOf(answer).code, code);
-        assert.deepEqual(Object.keys(errorOf(answer)), ['message', 'type', 'param', 'code']);
-        assert.equal(Array.isArray((answer.json() as { detail?: unknown }).detail), status === 422);
-        assert.equal(primary.seen.length + backup.seen.length, 0);
-      });
-
-    it('report another media type, and a body that is too large', async () => {
-      assert.equal((await post(service, path, '{}', { 'content-type': 'text/plain' })).status, 415);
-      service = await given.restart(configuration(), { limits: { maxJsonBytes: 1_000 } });
-      const answer = await post(service, path, { ...chat, x: 'y'.repeat(2_000) });
-      assert.equal(answer.status, 413);
-      assert.equal(errorOf(answer).code, 'body_too_large');
-    });
-
-    it('report a body of too many values, in a chat and in speech', async () => {
-      service = await given.restart(configuration(), { limits: { maxJsonValues: 100 } });
-      const extra = Array(200).fill({});
-      for (const to of [path, '/v1/audio/speech']) {
-        const answer = await post(service, to, { ...chat, extra });
-        assert.equal(answer.status, 422);
-        assert.equal(errorOf(answer).code, 'too_many_values');
-        assert.match(String(errorOf(answer).param), /^extra\[\d+\]$/);
-        assert.match(answer.text, /"loc":\["body","extra",\d+\]/);
-      }
-      assert.equal(primary.seen.length + backup.seen.length, 0);
-    });
-
-    it('require the scope gateway:write', async () => {
-      service = await given.restart(configuration(), { caller: { scopes: new Set(['gateway:read']) } });
-      const answer = await post(service, path, chat);
-      assert.equal(answer.status, 403);
-      assert.equal(errorOf(answer).type, 'permission_error');
-    });
+  it('refuses a body of too many values in speech, too', async () => {
+    service = await given.restart(configuration(), { limits: { maxJsonValues: 100 } });
+    const answer = await post(service, '/v1/audio/speech', { ...chat, extra: Array(200).fill({}) });
+    assert.equal(answer.status, 422);
+    assert.equal(errorOf(answer).code, 'too_many_values');
+    assert.match(String(errorOf(answer).param), /^extra\[\d+\]$/);
+    assert.match(answer.text, /"loc":\["body","extra",\d+\]/);
+    assert.equal(primary.seen.length + backup.seen.length, 0);
   });
 
   describe('a provider that misbehaves', () => {
@@ -188,32 +114,16 @@ describe('chat that is not streamed', () => {
     const recovered: Expected = { status: 200, says: 'from the primary', tries: [2, 0] };
     const good = json(completion('from the primary'));
     const cases: ReadonlyArray<[string, ReadonlyArray<Behaviour>, Expected]> = [
-      ['500 once', [error(500, 'x'), good], recovered],
-      ['429 once, without Retry-After', [error(429, 'rate_limit'), good], recovered],
-      ['429 once, with a short Retry-After', [error(429, 'rate_limit', { 'retry-after-ms': '100' }), good], recovered],
       ['429 once, with a Retry-After of two seconds', [error(429, 'x', { 'retry-after': '2' }), good], recovered],
-      ['429 with a long Retry-After', [error(429, 'rate_limit', { 'retry-after': '9' })], fallback(1)],
-      ['503 always', [error(503, 'x')], fallback(3)],
-      ['reset once before the headers', [reset, good], recovered],
-      ['reset always', [reset], fallback(3)],
-      ['silence', [silence], fallback(1)],
-      ['no JSON', [bytes('<html>', { 'content-type': 'text/html' })], fallback(3)],
-      ['JSON that is cut', [bytes('{"choices":[', { 'content-type': 'application/json' })], fallback(3)],
-      ['an answer that is cut', [cutAnswer], fallback(3)],
-      ['an answer that stalls', [stalledAnswer], fallback(1)],
-      ['an error inside a 200', [json({ error: { message: 'busy', type: 'overloaded_error' } }), good], recovered],
-      ['a refused key', [error(401, 'invalid_api_key')], fallback(1)],
       ['context length', [error(400, 'context_length_exceeded')], fallback(1)],
       [
         'content policy',
         [error(400, 'content_policy_violation')],
         { status: 400, code: 'content_policy_violation', tries: [1, 0] },
       ],
-      ['a bad request', [error(422, 'odd')], { status: 422, code: 'odd', tries: [1, 0] }],
     ];
     for (const [what, behaviours, { status, says, code, tries }] of cases)
       it(`answers for a provider that ${what}: ${status}${says === undefined ? '' : `, ${says}`}`, async () => {
-        if (/silence|stalls/.test(what)) service.configure(configuration({}, short));
         primary.answers(...behaviours);
         const answer = await post(service, path, chat);
         assert.equal(answer.status, status, answer.text);
@@ -311,12 +221,6 @@ describe('chat that is not streamed', () => {
       assert.equal(answer.text, sent);
       primary.answers(bytes('no gzip', headers, 400));
       assert.equal(errorOf(await post(service, path, chat)).message, 'The provider refused with status 400.');
-    });
-
-    it('returns a provider’s own 4xx byte by byte', async () => {
-      const body = '{ "error": {"message":"no","type":"t","param":null,"code":"c"} , "more":1.0}';
-      primary.answers(bytes(body, { 'content-type': 'application/json' }, 400));
-      assert.equal((await post(service, path, chat)).text, body);
     });
 
     it('ends an attempt that hangs with 504 when the time of the call is over', async () => {
@@ -610,18 +514,6 @@ describe('chat that is not streamed', () => {
   });
 
   describe('a client that leaves a chat', () => {
-    it('ends the provider’s call when the client leaves while the provider is silent', async () => {
-      primary.answers(silence);
-      const client = openChat(service, chat);
-      await eventually(() => primary.seen.length === 1, 'the call');
-      client.leave();
-      // No timeout of the provider is as short as the test's own.
-      await eventually(() => primary.seen[0]?.closedAt !== null, 'the end of the call');
-      await eventually(() => service.records.length === 1, 'the record');
-      assert.equal(service.records[0]?.outcome, 'client-gone');
-      assert.equal(backup.seen.length, 0, 'no fallback is asked for nobody');
-    });
-
     it('makes no further attempt when the client leaves during a wait', async () => {
       primary.answers(error(503, 'x', { 'retry-after-ms': '4000' }));
       const client = openChat(service, { ...chat, model: 'alone' });
@@ -675,61 +567,6 @@ describe('chat that is not streamed', () => {
         ['refused', [[400, 'http_400', 'provider_refused']]],
       ],
     );
-  });
-
-  it('records a call with its usage and cost, and nothing that was said', async () => {
-    await post(service, path, { ...chat, user: 'somebody' });
-    const [record] = service.records;
-    assert.deepEqual(
-      {
-        ...record,
-        requestId: '',
-        attempts: record?.attempts.map((attempt) => ({ ...attempt, startMs: 0, durationMs: 0 })),
-        headersMs: 0,
-        firstContentMs: 0,
-        totalMs: 0,
-        endedAt: 0,
-      },
-      {
-        operation: 'chat',
-        keyId: 'ckey000001',
-        organizationId: someCaller.organizationId,
-        projectId: someCaller.projectId,
-        partnerId: someCaller.partnerId,
-        model: 'large',
-        target: 'primary/gpt-x',
-        provider: 'primary',
-        streamed: false,
-        outcome: 'served',
-        errorCode: null,
-        reason: null,
-        requestId: '',
-        batchId: null,
-        attempts: [
-          {
-            target: 'primary/gpt-x',
-            result: 'served',
-            status: 200,
-            errorType: null,
-            reason: null,
-            startMs: 0,
-            durationMs: 0,
-          },
-        ],
-        brokenAttempts: [],
-        headersMs: 0,
-        firstContentMs: 0,
-        totalMs: 0,
-        endedAt: 0,
-        tokens: { input: 5, output: 7 },
-        characters: null,
-        audioSeconds: null,
-        cost: 0.000066,
-      },
-    );
-    assert.ok((record?.totalMs ?? 0) >= (record?.firstContentMs ?? 1e9));
-    assert.match(service.logged(), /"operation":"complete_chat","status":200/);
-    assert.doesNotMatch(service.logged(), /somebody|from the primary/);
   });
 
   it('reuses connections', async () => {

@@ -1,74 +1,20 @@
 import assert from 'node:assert/strict';
-import type { ServerResponse } from 'node:http';
 import OpenAI from 'openai';
-import {
-  type Behaviour,
-  bytes,
-  chunk,
-  completion,
-  done,
-  error,
-  FakeProvider,
-  json,
-  reset,
-  role,
-  saying,
-  silence,
-  stop,
-  stream,
-  words,
-} from '#test/gateway/support/fake-provider.ts';
-import {
-  type GatewayService,
-  type GatewayServiceOptions,
-  startGateway,
-} from '#test/gateway/support/gateway-service.ts';
+import { chunk, completion, error, type FakeProvider, json, stream } from '#test/gateway/support/fake-provider.ts';
+import { gatewayOfTwo } from '#test/gateway/support/gateway-of-two.ts';
+import type { GatewayService } from '#test/gateway/support/gateway-service.ts';
 import { eventsOf } from '#test/gateway/support/strict-messages.ts';
+import { chatSamples } from '#test/gateway/text-protocols/chat-samples.ts';
+import { describeTextProtocol } from '#test/gateway/text-protocols/describe-text-protocol.ts';
+import { anthropicMessage, messagesSamples } from '#test/gateway/text-protocols/messages-samples.ts';
 import { goodKey } from '#test/http/support/fake-service.ts';
 
 const path = '/v1/messages';
 const ask = { max_tokens: 100, messages: [{ role: 'user', content: 'hi' }] };
-const usage = { input_tokens: 3, output_tokens: 4 };
-
-/** A whole message of Anthropic's. */
-const message = (text: string, more: object = {}) => ({
-  ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'claude-x' },
-  content: [{ type: 'text', text }],
-  ...{ stop_reason: 'end_turn', stop_sequence: null, usage, ...more },
-});
+const _usage = { input_tokens: 3, output_tokens: 4 };
 
 /** The events of a stream that says a text in two pieces. */
-const speaking = (text: string) => eventsOf(message(text));
-/** The events up to the first half of the text. */
-const begun = speaking('Once upon').slice(0, 4);
-const errorEvent = (type: string) =>
-  `event: error\ndata: ${JSON.stringify({ type: 'error', error: { type, message: 'busy' } })}\n\n`;
-
-/** A stream as a client reads it. */
-interface Read {
-  readonly text: string;
-  readonly types: ReadonlyArray<string>;
-  readonly error: { readonly type: string; readonly message: string } | null;
-  readonly isStopped: boolean;
-}
-
-function readStream(body: string): Read {
-  const events = body.split('\n\n').flatMap((frame) => {
-    const [, name, data] = /^event: (\S+)\ndata: (.*)$/s.exec(frame) ?? [];
-    if (name === undefined || data === undefined) return [];
-    const event = JSON.parse(data);
-    assert.equal(event.type, name, 'the name of an event is its type');
-    return [event];
-  });
-  const failed = events.find(({ type }) => type === 'error');
-  return {
-    text: events.map(({ delta }) => delta?.text ?? '').join(''),
-    types: events.map(({ type }) => type),
-    error: failed?.error ?? null,
-    isStopped: events.some(({ type }) => type === 'message_stop'),
-  };
-}
-
+const speaking = (text: string) => eventsOf(anthropicMessage(text));
 /** The calls of custom tools in a stream of chunks, put together. */
 async function streamedCalls(chunks: AsyncIterable<object>): Promise<ReadonlyArray<object>> {
   const calls: { id: string; type: string; custom: { name: string; input: string } }[] = [];
@@ -83,43 +29,36 @@ async function streamedCalls(chunks: AsyncIterable<object>): Promise<ReadonlyArr
   return calls;
 }
 
+describeTextProtocol(messagesSamples, chatSamples);
+
 describe('Messages', () => {
+  const given = gatewayOfTwo({
+    primary: json(anthropicMessage('from Anthropic')),
+    backup: json(completion('from OpenAI')),
+    configurationOf: ([anthropic, openai], model) => {
+      const own = { provider: 'anthropic', model: 'claude-x' };
+      const other = { provider: 'openai', model: 'gpt-x' };
+      return {
+        providers: {
+          anthropic: { kind: 'anthropic', baseUrl: anthropic.baseUrl, apiKeyEnv: 'PROVIDER_KEY' },
+          openai: { kind: 'openai-compatible', baseUrl: openai.baseUrl },
+        },
+        models: {
+          native: { targets: [own], fallbacks: [{ ...other, prefill: true }], ...model },
+          foreign: { targets: [other], fallbacks: [{ ...own, prefill: true }], ...model },
+          alone: { targets: [other], ...model },
+        },
+      };
+    },
+  });
+  const { configuration } = given;
   let anthropic: FakeProvider;
   let openai: FakeProvider;
   let service: GatewayService;
 
-  const timeouts = { connectMs: 300, headersMs: 300, firstContentMs: 400, idleMs: 300, totalMs: 30_000 };
-  const configuration = (model: object = {}, limits: object = {}) => {
-    const own = { provider: 'anthropic', model: 'claude-x' };
-    const other = { provider: 'openai', model: 'gpt-x' };
-    return {
-      providers: {
-        anthropic: { kind: 'anthropic', baseUrl: anthropic.baseUrl, apiKeyEnv: 'PROVIDER_KEY', timeouts: limits },
-        openai: { kind: 'openai-compatible', baseUrl: openai.baseUrl, timeouts: limits },
-      },
-      models: {
-        native: { targets: [own], fallbacks: [{ ...other, prefill: true }], ...model },
-        foreign: { targets: [other], fallbacks: [{ ...own, prefill: true }], ...model },
-        alone: { targets: [other], ...model },
-      },
-      auto: { chat: { balanced: 'native' } },
-    };
-  };
-  const restart = async (options: GatewayServiceOptions) => {
-    await service.stop();
-    service = await startGateway(configuration(), options);
-  };
-
-  before(async () => {
-    [anthropic, openai] = await Promise.all([FakeProvider.start(), FakeProvider.start()]);
+  beforeEach(() => {
+    ({ primary: anthropic, backup: openai, service } = given);
   });
-  after(() => Promise.all([anthropic.stop(), openai.stop()]));
-  beforeEach(async () => {
-    anthropic.answers(json(message('from Anthropic')));
-    openai.answers(json(completion('from OpenAI')));
-    service = await startGateway(configuration());
-  });
-  afterEach(() => service.stop());
 
   const send = async (body: unknown, { headers = {}, query = '' }: { headers?: object; query?: string } = {}) => {
     const answer = await fetch(service.url + path + query, {
@@ -133,39 +72,6 @@ describe('Messages', () => {
   const sentTo = (provider: FakeProvider) => JSON.parse(provider.seen.at(-1)?.body.toString() ?? '{}');
 
   describe('to a target of the same protocol', () => {
-    it('pass byte for byte but for the model, with the query and the headers of the protocol', async () => {
-      const answered =
-        '{"id":"msg_1",  "content":[{"type":"text","text":"Gr\\u00fc\u00df"}],"odd":1.50,"usage":{"input_tokens":3,"output_tokens":4}}';
-      anthropic.answers(bytes(answered, { 'content-type': 'application/json', 'request-id': 'req_1' }));
-      const body = '{ "model" : "native","max_tokens":5,"odd":1.0,"messages":[{"role":"user","content":"hi"}] }';
-      const headers = { 'anthropic-version': '2026-10-21', 'anthropic-beta': 'a,b', 'openai-organization': 'x' };
-      const answer = await send(body, { headers, query: '?beta=true' });
-      assert.equal(answer.text, answered);
-      const [seen] = anthropic.seen;
-      assert.equal(seen?.path, '/v1/messages?beta=true');
-      assert.equal(seen.body.toString(), body.replace('"native"', '"claude-x"'));
-      assert.deepEqual(
-        ['x-api-key', 'anthropic-version', 'anthropic-beta', 'openai-organization'].map((name) => seen.headers[name]),
-        ['provider-secret', '2026-10-21', 'a,b', undefined],
-      );
-      assert.equal(answer.headers.get('x-switchyard-provider-request-id'), 'req_1');
-      assert.notEqual(answer.headers.get('request-id'), null);
-      assert.deepEqual(service.records[0]?.tokens, { input: 3, output: 4 });
-      assert.equal(service.records[0]?.operation, 'messages');
-    });
-
-    it('pass a stream byte for byte, with all types of events and unknown ones', async () => {
-      const events = [
-        ...speaking('Gr\u00fc\u00df 😀').slice(0, 3),
-        'event: new\ndata: {"type":"new"}\n\n',
-        ...speaking('Gr\u00fc\u00df 😀').slice(3),
-      ];
-      anthropic.answers(stream(events));
-      const answer = await send({ model: 'native', stream: true, ...ask });
-      assert.equal(answer.text, events.join(''));
-      assert.deepEqual(service.records[0]?.tokens, { input: 3, output: 4 });
-    });
-
     it('get the version that takes every parameter where the client names none', async () => {
       await send({ model: 'native', ...ask });
       assert.equal(anthropic.seen[0]?.headers['anthropic-version'], '2023-06-01');
@@ -180,7 +86,7 @@ describe('Messages', () => {
         cache_creation_input_tokens: 10,
         output_tokens: 2,
       };
-      anthropic.answers(json(message('x', { usage: cached })));
+      anthropic.answers(json(anthropicMessage('x', { usage: cached })));
       await send({ model: 'native', ...ask });
       const { tokens, cost } = service.records[0] ?? assert.fail('there is no record');
       assert.deepEqual(tokens, { input: 1_110, output: 2, cachedInput: 1_000, cacheWrite: 10 });
@@ -204,7 +110,7 @@ describe('Messages', () => {
       const [start, ...rest] = speaking('x');
       const begun = String(start).replace(/"usage":\{[^}]*\}/, `"usage":${JSON.stringify(usage)}`);
       for (const [isStreamed, reply] of [
-        [false, json(message('x', { usage }))],
+        [false, json(anthropicMessage('x', { usage }))],
         [true, stream([begun, ...rest])],
       ] as const) {
         anthropic.answers(reply);
@@ -214,13 +120,6 @@ describe('Messages', () => {
       assert.equal(whole?.cost, (100 * 10 + 4 * 12.5 + 6 * 20 + 2 * 50) / 1_000_000);
       assert.equal(streamed?.tokens?.cacheWriteHour, 6);
       assert.equal(streamed?.cost, (100 * 10 + 4 * 12.5 + 6 * 20 + Number(streamed?.tokens?.output) * 50) / 1_000_000);
-    });
-
-    it('return a refusal as it came', async () => {
-      const refusal = { type: 'error', error: { type: 'invalid_request_error', message: 'No.' }, request_id: 'req_9' };
-      anthropic.answers(json(refusal, 400));
-      const answer = await send({ model: 'native', ...ask });
-      assert.deepEqual([answer.status, answer.body()], [400, refusal]);
     });
   });
 
@@ -402,33 +301,6 @@ describe('Messages', () => {
   });
 
   describe('errors', () => {
-    it('have Anthropic’s form, also before the key is known', async () => {
-      const cases = [
-        [await send({ ...ask }), 400, 'invalid_request_error', /\/model is required/],
-        [
-          await send({ model: 'native', messages: 5 }),
-          400,
-          'invalid_request_error',
-          /\/messages must be an array.*\/max_tokens is required/,
-        ],
-        [await send('{'), 400, 'invalid_request_error', /not JSON/],
-        [await send({ model: 'none', ...ask }), 404, 'not_found_error', /no model "none"/],
-        [
-          await send({ model: 'native', ...ask }, { headers: { 'x-api-key': 'wrong' } }),
-          401,
-          'authentication_error',
-          /API key/,
-        ],
-      ] as const;
-      for (const [answer, status, type, says] of cases) {
-        assert.deepEqual([answer.status, answer.body().type, answer.body().error.type], [status, 'error', type]);
-        assert.match(answer.body().error.message, says);
-        assert.equal(answer.body().request_id, answer.headers.get('request-id'));
-      }
-      const get = await fetch(service.url + path, { headers: { 'x-api-key': goodKey } });
-      assert.deepEqual([get.status, ((await get.json()) as { type: string }).type], [405, 'error']);
-    });
-
     it('say which variable to unset when two different keys come', async () => {
       const answer = await send({ model: 'native', ...ask }, { headers: { authorization: 'Bearer other' } });
       assert.equal(answer.status, 401);
@@ -443,118 +315,7 @@ describe('Messages', () => {
       const answer = await send({ model: 'native', ...ask });
       assert.deepEqual([answer.status, answer.body().error.type], [503, 'overloaded_error']);
     });
-
-    it('do not hold the operator’s key', async () => {
-      service.configure(configuration({ retries: 0, fallbacks: [] }));
-      anthropic.answers(
-        json({ type: 'error', error: { type: 'invalid_request_error', message: 'bad provider-secret' } }, 400),
-      );
-      const answer = await send({ model: 'native', ...ask });
-      assert.ok(!answer.text.includes('provider-secret'));
-    });
-
-    it('need the scope gateway:write', async () => {
-      await restart({ caller: { scopes: new Set(['gateway:read']) } });
-      const answer = await send({ model: 'native', ...ask });
-      assert.deepEqual([answer.status, answer.body().error.type], [403, 'permission_error']);
-    });
   });
-
-  for (const model of ['native', 'foreign'] as const)
-    describe(`streamed by a target whose protocol is ${model}`, () => {
-      const isNative = model === 'native';
-      const [primary, backup] = [() => (isNative ? anthropic : openai), () => (isNative ? openai : anthropic)];
-      const start = isNative ? begun.slice(0, 3) : [role];
-      const good = isNative ? stream(speaking('from the primary')) : stream(saying('from', ' the', ' primary'));
-      const rest = isNative ? stream(saying('from', ' the', ' backup')) : stream(speaking('from the backup'));
-      const streamed = { model, stream: true, ...ask };
-      const inside = isNative ? errorEvent('overloaded_error') : 'data: {"error":{"message":"busy"}}\n\n';
-      const half = isNative ? begun : [role, ...words('Once', ' upon')];
-      const said = isNative ? 'Once ' : 'Once upon';
-      const early = isNative ? (speaking('x').at(-1) ?? '') : done;
-      const pinging: Behaviour = async (res, seen) => {
-        await stream(start.slice(0, 1), { after: 'stall' })(res, seen);
-        while (!res.destroyed) {
-          res.write(isNative ? 'event: ping\ndata: {"type":"ping"}\n\n' : ': ping\n\n');
-          await new Promise((resolve) => setTimeout(resolve, 50));
-        }
-      };
-      const whole = { text: 'from the backup', error: null, isStopped: true };
-
-      beforeEach(() => backup().answers(rest));
-
-      const before: ReadonlyArray<readonly [string, ReadonlyArray<Behaviour>, string]> = [
-        ['500 once', [error(500, 'x'), good], 'primary'],
-        ['reset once', [reset, good], 'primary'],
-        ['silence', [silence], 'backup'],
-        ['headers and then silence', [stream([], { after: 'stall' })], 'backup'],
-        ['a beginning and then silence', [stream(start, { after: 'stall' })], 'backup'],
-        ['pings and never content', [pinging], 'backup'],
-        ['a beginning and then the end', [stream(start)], 'backup'],
-        ['nothing but the end', [stream([early])], 'backup'],
-        ['an error inside a 200', [stream([...start, inside])], 'backup'],
-        ['a malformed event', [stream([...start, 'data: {"cho\n\n'])], 'backup'],
-        ['JSON instead of a stream', [json({ choices: [] })], 'backup'],
-        [
-          'content and an error in one piece',
-          [bytes([...half, inside].join(''), { 'content-type': 'text/event-stream' })],
-          'backup',
-        ],
-        ['content and the end in one piece', [bytes(half.join(''), { 'content-type': 'text/event-stream' })], 'backup'],
-      ];
-      for (const [what, behaviours, from] of before)
-        it(`are served by another attempt before the first content: ${what}`, async () => {
-          if (/silence|never content/.test(what)) service.configure(configuration({}, { ...timeouts, totalMs: 2_000 }));
-          primary().answers(...behaviours);
-          const { types: _, ...read } = readStream((await send(streamed)).text);
-          assert.deepEqual(read, { ...whole, text: `from the ${from}` });
-          assert.equal(service.records[0]?.outcome, 'served');
-        });
-
-      const after: ReadonlyArray<readonly [string, (res: ServerResponse) => void]> = [
-        ['cut', (res) => res.destroy()],
-        ['ended without its finish', (res) => res.end()],
-        ['its mark without its finish', (res) => res.end(early)],
-        ['stalled', () => undefined],
-        ['malformed', (res) => res.end(`data: {"choices":[{"delta":\n\n${stop}${done}`)],
-        ['an event without an end', (res) => void res.write(`data: ${'x'.repeat(1_100_000)}`)],
-        ['an error', (res) => res.end(inside)],
-      ];
-      for (const [what, then] of after)
-        it(`end with Anthropic’s error event after the first content, never like a complete answer: ${what}`, async () => {
-          if (what === 'stalled') service.configure(configuration({}, timeouts));
-          primary().answers(async (res, seen) => {
-            await stream(half, { after: 'stall' })(res, seen);
-            // The first content leaves in a turn of its own.
-            await new Promise((resolve) => setTimeout(resolve, 50));
-            then(res);
-          });
-          const { text, error: reported, isStopped, types } = readStream((await send(streamed)).text);
-          assert.deepEqual([text, isStopped, types.at(-1)], [said, false, 'error']);
-          assert.ok((reported?.message ?? '') !== '');
-          assert.equal(service.records[0]?.outcome, 'broken-off');
-        });
-
-      it('are continued by a fallback of the other protocol from the text so far', async () => {
-        service.configure(configuration({ onStreamFailure: 'continue' }));
-        primary().answers(stream(half, { after: 'cut' }));
-        backup().answers(isNative ? stream(saying(' a', ' time')) : stream(speaking(' a time')));
-        const { text, isStopped, types } = readStream((await send(streamed)).text);
-        assert.deepEqual([text, isStopped], [`${said} a time`, true]);
-        assert.equal(types.filter((type) => type === 'message_start').length, 1);
-        assert.equal(types.filter((type) => type === 'content_block_start').length, 1);
-        assert.equal(sentTo(backup()).messages.at(-1).role, 'assistant');
-        assert.equal(service.records[0]?.outcome, 'served');
-      });
-
-      it('are finished although the provider leaves out its last mark', async () => {
-        primary().answers(isNative ? stream(speaking('all').slice(0, -1)) : stream([role, ...words('all'), stop]));
-        assert.deepEqual(
-          [readStream((await send(streamed)).text)].map(({ text, isStopped }) => [text, isStopped]),
-          [['all', true]],
-        );
-      });
-    });
 
   it('with reasoning of another protocol are written again for Anthropic, without that reasoning', async () => {
     const content = [
@@ -589,15 +350,10 @@ describe('Messages', () => {
     assert.deepEqual(sent.messages[1].content, [marked('So')]);
   });
 
-  it('choose the model of auto', async () => {
-    await send({ model: 'auto', ...ask });
-    assert.equal(sentTo(anthropic).model, 'claude-x');
-  });
-
   for (const way of ['whole', 'streamed'] as const)
     it(`bring a call of a free text back to a client of chats as it declared the tool, ${way}`, async () => {
       const content = [{ type: 'tool_use', id: 'toolu_1', name: 'shell', input: { input: 'ls "x"\n' } }];
-      const called = message('', { content, stop_reason: 'tool_use' });
+      const called = anthropicMessage('', { content, stop_reason: 'tool_use' });
       anthropic.answers(way === 'whole' ? json(called) : stream(eventsOf(called)));
       const client = new OpenAI({ baseURL: `${service.url}/v1`, apiKey: goodKey, maxRetries: 0 });
       const tools = [{ type: 'custom' as const, custom: { name: 'shell', description: 'Runs a line' } }];
@@ -609,7 +365,7 @@ describe('Messages', () => {
       const call = { id: 'toolu_1', type: 'custom', custom: { name: 'shell', input: 'ls "x"\n' } };
       assert.deepEqual(answer, [call]);
       assert.deepEqual(sentTo(anthropic).tools[0].input_schema.required, ['input']);
-      anthropic.answers(json(message('Done')));
+      anthropic.answers(json(anthropicMessage('Done')));
       const again = [...asked.messages, { role: 'assistant' as const, tool_calls: [call as never] }];
       await client.chat.completions.create({
         ...asked,
@@ -631,7 +387,7 @@ describe('Messages', () => {
     const events = (await answer.text()).split('\n\n').filter((event) => event !== '');
     assert.equal(events.at(-1), 'data: [DONE]');
     const last = JSON.parse((events.at(-2) ?? '').slice('data: '.length));
-    assert.deepEqual([last.choices, last.usage], [[], { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 }]);
+    assert.deepEqual([last.choices, last.usage], [[], { prompt_tokens: 5, completion_tokens: 7, total_tokens: 12 }]);
     assert.equal(sentTo(anthropic).max_tokens, 4_096);
     assert.ok(!JSON.stringify(chunk({})).includes('undefined'));
   });

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import type { ServerResponse } from 'node:http';
 import type { Caller } from '#domain/shared/access.ts';
 import { Admission } from '#exchange/admission.ts';
 import { signatureTextOf } from '#gateway/protocols/signature-text.ts';
@@ -11,22 +10,20 @@ import {
   completion,
   done,
   error,
-  FakeProvider,
+  type FakeProvider,
   json,
-  reset,
   role,
   saying,
-  silence,
   stop,
   stream,
   words,
 } from '#test/gateway/support/fake-provider.ts';
-import {
-  type GatewayService,
-  type GatewayServiceOptions,
-  startGateway,
-} from '#test/gateway/support/gateway-service.ts';
+import { gatewayOfTwo } from '#test/gateway/support/gateway-of-two.ts';
+import type { GatewayService, GatewayServiceOptions } from '#test/gateway/support/gateway-service.ts';
 import { eventsOfResponse, openAiResponse, outputMessage } from '#test/gateway/support/strict-responses.ts';
+import { chatSamples } from '#test/gateway/text-protocols/chat-samples.ts';
+import { describeTextProtocol } from '#test/gateway/text-protocols/describe-text-protocol.ts';
+import { responsesSamples, textOfResponse } from '#test/gateway/text-protocols/responses-samples.ts';
 import { goodKey, caller as someCaller } from '#test/http/support/fake-service.ts';
 import { inMemoryResponses } from '#test/support/fakes/in-memory-response-store.ts';
 
@@ -66,51 +63,43 @@ function eventsIn(body: string): ReadonlyArray<StreamEvent> {
 /** An opaque part of reasoning that no target of these tests has made. */
 const signed = { of: 'elsewhere', value: 'secret', isRedacted: false };
 
-const textOf = ({ output }: Read) => output.flatMap(({ content = [] }) => content.map(({ text }) => text)).join('');
 const saidBy = (text: string) => openAiResponse([outputMessage(text)]);
 
+describeTextProtocol(responsesSamples, chatSamples);
+
 describe('Responses', () => {
+  const given = gatewayOfTwo({
+    primary: (res, seen) => json(saidBy('from OpenAI'))(res, seen),
+    backup: json(completion('from the other')),
+    configurationOf: ([openai, other], model, provider) => {
+      const own = { provider: 'openai', model: 'gpt-x' };
+      const chat = { provider: 'other', model: 'gpt-y' };
+      return {
+        providers: {
+          openai: { kind: 'openai-compatible', baseUrl: openai.baseUrl, responses: true, ...provider },
+          other: { kind: 'openai-compatible', baseUrl: other.baseUrl },
+        },
+        models: {
+          native: { targets: [own], fallbacks: [chat], ...model },
+          thinking: { targets: [{ ...own, reasoning: true }], ...model },
+          foreign: { targets: [chat], fallbacks: [own], ...model },
+          alone: { targets: [chat], ...model },
+        },
+      };
+    },
+  });
+  const { configuration } = given;
   let openai: FakeProvider;
   let other: FakeProvider;
   let service: GatewayService;
 
-  const timeouts = { connectMs: 300, headersMs: 300, firstContentMs: 400, idleMs: 300, totalMs: 30_000 };
-  const configuration = (model: object = {}, provider: object = {}) => {
-    const own = { provider: 'openai', model: 'gpt-x' };
-    const chat = { provider: 'other', model: 'gpt-y' };
-    return {
-      providers: {
-        openai: { kind: 'openai-compatible', baseUrl: openai.baseUrl, responses: true, ...provider },
-        other: {
-          kind: 'openai-compatible',
-          baseUrl: other.baseUrl,
-          ...((provider as { timeouts?: object }).timeouts && provider),
-        },
-      },
-      models: {
-        native: { targets: [own], fallbacks: [chat], ...model },
-        thinking: { targets: [{ ...own, reasoning: true }], ...model },
-        foreign: { targets: [chat], fallbacks: [own], ...model },
-        alone: { targets: [chat], ...model },
-      },
-      auto: { chat: { balanced: 'native' } },
-    };
-  };
-  const restart = async (options: GatewayServiceOptions, provider: object = {}) => {
-    await service.stop();
-    service = await startGateway(configuration({}, provider), options);
-  };
+  beforeEach(() => {
+    ({ primary: openai, backup: other, service } = given);
+  });
 
-  before(async () => {
-    [openai, other] = await Promise.all([FakeProvider.start(), FakeProvider.start()]);
-  });
-  after(() => Promise.all([openai.stop(), other.stop()]));
-  beforeEach(async () => {
-    openai.answers((res, seen) => json(saidBy('from OpenAI'))(res, seen));
-    other.answers(json(completion('from the other')));
-    service = await startGateway(configuration());
-  });
-  afterEach(() => service.stop());
+  const restart = async (options: GatewayServiceOptions, provider: object = {}) => {
+    service = await given.restart(configuration({}, provider), options);
+  };
 
   const call = async (method: string, under: string, body?: unknown, headers: object = {}) => {
     const answer = await fetch(service.url + path + under, {
@@ -140,13 +129,6 @@ describe('Responses', () => {
       assert.equal(answer.text, answered);
       assert.equal(openai.seen.at(-1)?.body.toString(), body.replace('"thinking"', '"gpt-x"'));
       assert.equal(openai.seen.at(-1)?.path, '/v1/responses');
-    });
-
-    it('pass as a stream byte for byte, if nothing is stored', async () => {
-      const events = eventsOfResponse(saidBy('two pieces'));
-      openai.answers(stream(events));
-      const answer = await send({ model: 'native', store: false, stream: true, input: 'hi' });
-      assert.equal(answer.text, events.join(''));
     });
 
     it('are stored here and not at the provider, and say so', async () => {
@@ -455,26 +437,6 @@ describe('Responses', () => {
     });
   });
 
-  it('refuse what is not right, in OpenAI’s form with 400', async () => {
-    const cases: ReadonlyArray<readonly [unknown, RegExp]> = [
-      [{ input: 'hi' }, /model is required/],
-      [{ model: 'native' }, /input is required/],
-      [{ model: 'native', input: 5 }, /must be a string or a list of items/],
-      [{ model: 'native', input: ['hi'] }, /input\/0 must be an object|must be an object/],
-      [{ model: 'native', input: 'hi', store: 'no' }, /must be true or false/],
-      [{ model: 'native', input: 'hi', previous_response_id: 5 }, /must be a string/],
-      ['{"model":"native","input":"a","input":"b"}', /comes twice/],
-      ['{', /not JSON|JSON/],
-      [{ model: 'native', input: 'hi', background: true }, /background/],
-    ];
-    for (const [body, says] of cases) {
-      const answer = await send(body);
-      assert.equal(answer.status, 400, answer.text);
-      assert.match(JSON.stringify(answer.body()), says);
-      assert.equal(answer.body().error.type, 'invalid_request_error');
-    }
-  });
-
   describe('that are stored', () => {
     it('are read, listed with their items, replayed and deleted', async () => {
       const first = await create({ model: 'native', input: 'one' });
@@ -578,7 +540,7 @@ describe('Responses', () => {
           { role: 'user', content: 'two' },
         ],
       });
-      assert.equal(textOf({ ...second, output: [sentTo(openai).input[1]] }), 'from OpenAI');
+      assert.equal(textOfResponse({ ...second, output: [sentTo(openai).input[1]] }), 'from OpenAI');
       await create({ model: 'alone', input: 'three', previous_response_id: second.id });
       assert.deepEqual(
         sentTo(other).messages.map(({ content }: { content: string }) => content),
@@ -590,7 +552,7 @@ describe('Responses', () => {
       // The second one still has what it names, and nothing else of the first one is there.
       const continued = { model: 'native', previous_response_id: second.id };
       const third = await create({ ...continued, input: 'four' });
-      assert.equal(textOf({ ...second, output: [sentTo(openai).input[1]] }), 'from OpenAI');
+      assert.equal(textOfResponse({ ...second, output: [sentTo(openai).input[1]] }), 'from OpenAI');
       await create({ model: 'alone', input: 'five', previous_response_id: third.id });
       assert.equal(sentTo(other).messages[1].content, 'from OpenAI');
       const unnamed = [{ type: 'item_reference', id: `msg_${first.id.slice(5)}_i0` }];
@@ -887,7 +849,7 @@ describe('Responses', () => {
         openai.answers(error(500, 'busy'), (res, seen) => json(saidBy('from OpenAI'))(res, seen));
         other.answers((res, seen) => json(saidBy('from the second'))(res, seen));
         const later = await create({ model: 'fallback', input: history });
-        assert.equal(textOf(later), 'from the second');
+        assert.equal(textOfResponse(later), 'from the second');
         assert.equal(isSent(other), false);
         for (const more of [{ input: history }, { input: 'more', previous_response_id: later.id }]) {
           await create({ model: 'second', ...more });
@@ -1130,98 +1092,6 @@ describe('Responses', () => {
       assert.deepEqual([own.status, own.body().error.code], [404, 'file_not_found']);
     });
   });
-
-  for (const model of ['native', 'foreign'] as const)
-    describe(`streamed by a target whose protocol is ${model}`, () => {
-      const isNative = model === 'native';
-      const [primary, backup] = [() => (isNative ? openai : other), () => (isNative ? other : openai)];
-      const own = (text: string) => eventsOfResponse(saidBy(text));
-      /** Up to the first half of the text. */
-      const begun = own('Once upon').slice(0, 5);
-      const start = isNative ? begun.slice(0, 2) : [role];
-      const good = isNative ? stream(own('from the primary')) : stream(saying('from', ' the', ' primary'));
-      const rest = isNative ? stream(saying('from', ' the', ' backup')) : stream(own('from the backup'));
-      const streamed = { model, stream: true, input: 'hi' };
-      const inside = isNative
-        ? 'event: error\ndata: {"type":"error","code":"server_error","message":"busy","param":null,"sequence_number":5}\n\n'
-        : 'data: {"error":{"message":"busy"}}\n\n';
-      const half = isNative ? begun : [role, ...words('Once', ' upon')];
-      const failed = `event: response.failed\ndata: ${JSON.stringify({ type: 'response.failed', sequence_number: 5, response: openAiResponse([], { status: 'failed', error: { code: 'server_error', message: 'busy' } }) })}\n\n`;
-      const early = isNative ? failed : done;
-      const pinging: Behaviour = async (res, seen) => {
-        await stream(start, { after: 'stall' })(res, seen);
-        while (!res.destroyed) {
-          res.write(': ping\n\n');
-          await new Promise((resolve) => setTimeout(resolve, 50));
-        }
-      };
-
-      beforeEach(() => backup().answers(rest));
-
-      const before: ReadonlyArray<readonly [string, ReadonlyArray<Behaviour>, string]> = [
-        ['500 once', [error(500, 'x'), good], 'primary'],
-        ['reset once', [reset, good], 'primary'],
-        ['silence', [silence], 'backup'],
-        ['headers and then silence', [stream([], { after: 'stall' })], 'backup'],
-        ['a beginning and then silence', [stream(start, { after: 'stall' })], 'backup'],
-        ['pings and never content', [pinging], 'backup'],
-        ['a beginning and then the end', [stream(start)], 'backup'],
-        ['nothing but the end', [stream([early])], 'backup'],
-        ['an error inside a 200', [stream([...start, inside])], 'backup'],
-        ['a malformed event', [stream([...start, 'data: {"typ\n\n'])], 'backup'],
-        ['JSON instead of a stream', [json({ output: [] })], 'backup'],
-        [
-          'content and an error in one piece',
-          [bytes([...half, inside].join(''), { 'content-type': 'text/event-stream' })],
-          'backup',
-        ],
-        ['content and the end in one piece', [bytes(half.join(''), { 'content-type': 'text/event-stream' })], 'backup'],
-      ];
-      for (const [what, behaviours, from] of before)
-        it(`are served by another attempt before the first content: ${what}`, async () => {
-          if (/silence|never content/.test(what)) service.configure(configuration({}, { timeouts }));
-          primary().answers(...behaviours);
-          const events = eventsIn((await send(streamed)).text);
-          const last = events.at(-1);
-          assert.equal(last?.type, 'response.completed');
-          assert.equal(textOf(last?.response ?? assert.fail()), `from the ${from}`);
-          assert.deepEqual(
-            events.map(({ sequence_number: number }) => number),
-            events.map((_, index) => index),
-          );
-          assert.equal((await call('GET', `/${last?.response?.id}`)).status, 200);
-        });
-
-      const after: ReadonlyArray<readonly [string, (res: ServerResponse) => void]> = [
-        ['cut', (res) => res.destroy()],
-        ['ended without its finish', (res) => res.end()],
-        ['its end without its finish', (res) => res.end(early)],
-        ['stalled', () => undefined],
-        ['malformed', (res) => res.end(`data: {"choices":[{"delta":\n\n${stop}${done}`)],
-        ['an event without an end', (res) => void res.write(`data: ${'x'.repeat(1_100_000)}`)],
-        ['an error', (res) => res.end(inside)],
-      ];
-      for (const [what, then] of after)
-        it(`fail with an event of the next number after the first content, and are not stored: ${what}`, async () => {
-          if (what === 'stalled') service.configure(configuration({}, { timeouts }));
-          primary().answers(async (res, seen) => {
-            await stream(half, { after: 'stall' })(res, seen);
-            // The first content leaves in a turn of its own.
-            setTimeout(() => then(res), 50);
-          });
-          const events = eventsIn((await send(streamed)).text);
-          const last = events.at(-1);
-          assert.deepEqual([last?.type, last?.sequence_number], ['response.failed', events.length - 1]);
-          assert.deepEqual(
-            events.map(({ sequence_number: number }) => number),
-            events.map((_, index) => index),
-          );
-          const { id, status, error: reported } = last?.response ?? assert.fail('there is no response');
-          assert.deepEqual([id, status], [events[0]?.response?.id, 'failed']);
-          assert.ok(typeof reported?.message === 'string' && reported.message !== '');
-          assert.equal((await call('GET', `/${events[0]?.response?.id}`)).status, 404);
-        });
-    });
 
   describe('the events of the reference', () => {
     const never = {

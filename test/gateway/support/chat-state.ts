@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { SaidChat, StateMembers } from './strict-chat.ts';
-import { type Body, isObject, listOf, type Refuse, refuseAsOpenAi, sendJson } from './strict-provider.ts';
+import { type Body, halvesOf, isObject, listOf, type Refuse, refuseAsOpenAi, sendJson } from './strict-provider.ts';
 
 /** What a provider of chats gives with calls of tools, and refuses a later request without. */
 export interface ChatState {
@@ -22,19 +22,13 @@ export interface ChatState {
   readonly refuse: Refuse;
 }
 
-/** The second half of a thought is in a piece of its own. */
-function piecesOf(thought: string): ReadonlyArray<string> {
-  const middle = Math.ceil(thought.length / 2);
-  return [thought.slice(0, middle), thought.slice(middle)];
-}
-
 const deepSeekPage = 'https://api-docs.deepseek.com/guides/thinking_mode';
 
 const reasoningContent: Pick<ChatState, 'members' | 'give' | 'isReturned' | 'refuse'> = {
   members: { message: ['reasoning_content'], call: [] },
   give: (thought, message) => ({
     message: { ...message, reasoning_content: thought },
-    deltas: piecesOf(thought).map((piece) => ({ reasoning_content: piece })),
+    deltas: halvesOf(thought).map((piece) => ({ reasoning_content: piece })),
   }),
   isReturned: (message, said) => message.reasoning_content === said.reasoning_content,
   refuse: refuseAsOpenAi,
@@ -124,7 +118,7 @@ export const openRouter: ChatState = {
     return {
       message: { ...message, reasoning: thought, reasoning_details: [{ ...text, text: thought }, encrypted] },
       deltas: [
-        ...piecesOf(thought).map((piece) => ({ reasoning: piece, reasoning_details: [{ ...text, text: piece }] })),
+        ...halvesOf(thought).map((piece) => ({ reasoning: piece, reasoning_details: [{ ...text, text: piece }] })),
         { reasoning_details: [encrypted] },
       ],
     };

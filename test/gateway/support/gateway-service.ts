@@ -198,14 +198,18 @@ export interface LeavingClient {
   readonly ended: Promise<void>;
 }
 
-export function openChat({ port }: { readonly port: number }, body: unknown): LeavingClient {
+export function openChat(service: { readonly port: number }, body: unknown): LeavingClient {
+  return openCall(service, '/v1/chat/completions', body);
+}
+
+export function openCall({ port }: { readonly port: number }, path: string, body: unknown): LeavingClient {
   let text = '';
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const req = request(
     {
       host: '127.0.0.1',
       port,
-      path: '/v1/chat/completions',
+      path,
       method: 'POST',
       headers: { ...withKey, 'content-type': 'application/json' },
       agent: false,

@@ -2,6 +2,7 @@ import type { SeenRequest } from './fake-provider.ts';
 import {
   type Answer,
   type Body,
+  halvesOf,
   isObject,
   isText,
   listOf,
@@ -387,14 +388,10 @@ function emptied(block: Body): Body {
 }
 
 function deltasOf(block: Body): ReadonlyArray<Body> {
-  const halves = (text: string) => {
-    const middle = Math.ceil(text.length / 2);
-    return [text.slice(0, middle), text.slice(middle)];
-  };
-  if (block.type === 'text') return halves(String(block.text)).map((text) => ({ type: 'text_delta', text }));
+  if (block.type === 'text') return halvesOf(String(block.text)).map((text) => ({ type: 'text_delta', text }));
   if (block.type === 'tool_use') {
     // A text is of arguments that are cut off.
-    const pieces = halves(isText(block.input) ? block.input : JSON.stringify(block.input));
+    const pieces = halvesOf(isText(block.input) ? block.input : JSON.stringify(block.input));
     return ['', ...pieces].map((piece) => ({ type: 'input_json_delta', partial_json: piece }));
   }
   return [

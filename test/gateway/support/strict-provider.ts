@@ -73,6 +73,12 @@ export const listOf = (value: unknown): ReadonlyArray<Body> => (Array.isArray(va
 
 export const isText = (value: unknown): value is string => typeof value === 'string';
 
+/** A text in two pieces, as streams have it. */
+export function halvesOf(text: string): readonly [string, string] {
+  const middle = Math.ceil(text.length / 2);
+  return [text.slice(0, middle), text.slice(middle)];
+}
+
 /** Finds members that are not known. */
 export function unknownIn(value: Body, known: ReadonlyArray<string>): string | null {
   const extra = Object.keys(value).find((name) => !known.includes(name));

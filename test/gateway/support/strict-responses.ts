@@ -1,6 +1,7 @@
 import {
   type Answer,
   type Body,
+  halvesOf,
   isObject,
   isText,
   listOf,
@@ -290,16 +291,15 @@ function summaryEvents(event: Event, item: Body, place: Body): string[] {
     const at = { ...place, summary_index: index };
     return [
       event('response.reasoning_summary_part.added', { ...at, part: { ...part, text: '' } }),
-      ...halvesOf(part.text).map((delta) => event('response.reasoning_summary_text.delta', { ...at, delta })),
+      ...piecesOf(part.text).map((delta) => event('response.reasoning_summary_text.delta', { ...at, delta })),
       event('response.reasoning_summary_text.done', { ...at, text: part.text }),
       event('response.reasoning_summary_part.done', { ...at, part }),
     ];
   });
 }
 
-function halvesOf(text: unknown): ReadonlyArray<string> {
-  const half = Math.ceil(String(text).length / 2);
-  return [String(text).slice(0, half), String(text).slice(half)].filter((piece) => piece !== '');
+function piecesOf(text: unknown): ReadonlyArray<string> {
+  return halvesOf(String(text)).filter((piece) => piece !== '');
 }
 
 function partEvents(event: Event, item: Body, place: Body): string[] {
@@ -308,7 +308,7 @@ function partEvents(event: Event, item: Body, place: Body): string[] {
     const text = String(part.text);
     return [
       event('response.content_part.added', { ...at, part: { ...part, text: '' } }),
-      ...halvesOf(text).map((delta) =>
+      ...piecesOf(text).map((delta) =>
         event('response.output_text.delta', { ...at, delta, logprobs: [], obfuscation: 'x1' }),
       ),
       event('response.output_text.done', { ...at, text, logprobs: [] }),
@@ -319,7 +319,7 @@ function partEvents(event: Event, item: Body, place: Body): string[] {
 
 function argumentEvents(event: Event, item: Body, place: Body): string[] {
   return [
-    ...halvesOf(item.arguments).map((delta) => event('response.function_call_arguments.delta', { ...place, delta })),
+    ...piecesOf(item.arguments).map((delta) => event('response.function_call_arguments.delta', { ...place, delta })),
     event('response.function_call_arguments.done', { ...place, name: item.name, arguments: item.arguments }),
   ];
 }
