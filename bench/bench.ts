@@ -11,7 +11,7 @@ interface Benchmark {
 }
 
 /** Files in this folder that are not benchmarks. */
-const helpers = new Set(['bench', 'measure']);
+const helpers = new Set(['bench', 'install-packages', 'measure']);
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -10,8 +10,8 @@ import {
   startProgram,
   startService,
 } from '#bench/http-processes/processes.ts';
+import { installPackages } from '#bench/install-packages.ts';
 import { print } from '#bench/measure.ts';
-import { installYardsticks } from '#bench/yardsticks/install.ts';
 import { freePort } from '#test/support/run/free-port.ts';
 import { reserveCore } from './cores.ts';
 
@@ -163,18 +163,18 @@ http {
   return startProgram(['nginx', '-e', join(folder, 'nginx-error.log'), '-c', file], `http://127.0.0.1:${port}`);
 }
 
-const yardsticks = join(import.meta.dirname, '../yardsticks/node_modules');
+const yardsticks = join(import.meta.dirname, '../yardsticks');
 
 /** The Node of Portkey's own image (`FROM node:20-alpine`), on which it is many times slower than on later versions. */
 function node20(): string {
-  installYardsticks('node-20');
-  return join(yardsticks, 'node-20/bin/node');
+  installPackages(yardsticks, 'node-20');
+  return join(yardsticks, 'node_modules/node-20/bin/node');
 }
 
 /** @param node names the Node to run it on */
 async function startPortkey(node: () => string): Promise<Server> {
-  installYardsticks('@portkey-ai/gateway');
+  installPackages(yardsticks, '@portkey-ai/gateway');
   const port = await freePort();
-  const script = join(yardsticks, '@portkey-ai/gateway/build/start-server.js');
+  const script = join(yardsticks, 'node_modules/@portkey-ai/gateway/build/start-server.js');
   return startProgram([node(), script, `--port=${port}`, '--headless'], `http://127.0.0.1:${port}`);
 }

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { installYardsticks } from '#bench/yardsticks/install.ts';
+import { installPackages } from '#bench/install-packages.ts';
 
 /** A line of a plot: a cost at each size. */
 export interface PlotLine {
@@ -30,8 +30,9 @@ export async function writePlot(
   sizes: ReadonlyArray<string>,
   lines: ReadonlyArray<PlotLine>,
 ): Promise<void> {
-  installYardsticks('echarts');
-  const require = createRequire(join(import.meta.dirname, '../yardsticks/package.json'));
+  const yardsticks = join(import.meta.dirname, '../yardsticks');
+  installPackages(yardsticks, 'echarts');
+  const require = createRequire(join(yardsticks, 'package.json'));
   const charts = require('echarts') as Charts;
   const chart = charts.init(null, null, { renderer: 'svg', ssr: true, ...size });
   chart.setOption({

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { type Checkout, here } from '#bench/beside/checkout.ts';
 import { sharedEnvironment, startCommand } from '#bench/beside/node-command.ts';
+import { installPackages } from '#bench/install-packages.ts';
 import { freePort } from '#test/support/run/free-port.ts';
 import { adminKey } from '#test/support/service/admin-key.ts';
 import type { BareAnswer } from './bare-server.ts';
@@ -94,12 +95,16 @@ export async function runScript<Outcome>(script: string, task: object): Promise<
   return JSON.parse(stdout) as Outcome;
 }
 
+/** It has packages of its own, which the service and its tests do not need. */
+const generator = join(import.meta.dirname, '../load');
+
 /**
  * Sends a load from a separate process.
  * @throws Error when a request was not answered with success
  */
 export async function sendLoad(load: Load): Promise<LoadResult> {
-  const result = await runScript<LoadResult>(join(import.meta.dirname, 'load.ts'), load);
+  installPackages(generator, 'autocannon');
+  const result = await runScript<LoadResult>(join(generator, 'send-load.ts'), load);
   if (result.failed > 0) throw new Error(`${result.failed} requests to ${load.url} failed`);
   return result;
 }

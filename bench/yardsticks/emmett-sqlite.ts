@@ -1,5 +1,5 @@
+import { installPackages } from '../install-packages.ts';
 import { print } from '../measure.ts';
-import { installYardsticks } from './install.ts';
 
 /** The used part of emmett's event store. */
 interface EmmettEventStore {
@@ -28,7 +28,7 @@ export class EmmettSqlite {
     try {
       // The name is known only at run time, because Switchyard does not depend on the package.
       const name = '@event-driven-io/emmett-sqlite';
-      installYardsticks(name);
+      installPackages(import.meta.dirname, name);
       const { getSQLiteEventStore, sqliteConnection } = await import(name);
       const store: EmmettEventStore = getSQLiteEventStore({
         fileName: file,
