@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { newProject } from '#test/e2e/support/tenants.ts';
-import type { McpClient } from './support/mcp-clients.ts';
+import type { McpClient } from './support/mcp-client.ts';
 import { mcpService } from './support/mcp-service.ts';
 
 describe('prompts, completions and long lists of MCP', function () {
@@ -23,7 +23,7 @@ describe('prompts, completions and long lists of MCP', function () {
       flowSchema: { say: 'eight' },
     });
     versionId = version.body.id;
-    client = await service.connect();
+    client = service.connect();
   });
 
   it('offers three prompts', async () => {

@@ -27,7 +27,7 @@ describe('what a key may do over MCP', function () {
 
   it('lists no tool whose scope the key lacks', async () => {
     const { key } = await newKey(service.client, projectId, 'project', ['flows:read']);
-    const tools = await (await service.connect(key)).tools();
+    const tools = await service.connect(key).tools();
     const names = tools.map(({ name }) => name);
     for (const name of ['get_flow', 'list_flows', 'get_flow_history', 'introspect_key'])
       assert.ok(names.includes(name));
@@ -39,14 +39,14 @@ describe('what a key may do over MCP', function () {
 
   it('refuses the call of a tool whose scope the key lacks as the REST API does', async () => {
     const { key } = await newKey(service.client, projectId, 'project', ['flows:read']);
-    const client = await service.connect(key);
+    const client = service.connect(key);
     const refused = await client.call('delete_flow', { flowId });
     assert.match(refused.content[0]?.text ?? '', /^scope-required \(403\)/);
     assert.equal((await service.client.get(`/v1/flows/${flowId}`)).status, 200);
   });
 
   it('conceals another tenant’s flow in every tool that takes its id', async () => {
-    const client = await service.connect(foreignKey);
+    const client = service.connect(foreignKey);
     const ids: Readonly<Record<string, string>> = { flowId, versionId, otherVersionId: versionId, projectId };
     const tools = (await client.tools()).filter(({ inputSchema: { required = [] } }) => {
       const wanted = required.filter((name) => /[iI]d$/.test(name));
@@ -62,7 +62,7 @@ describe('what a key may do over MCP', function () {
   });
 
   it('conceals another tenant’s flow in resources, completions and prompts', async () => {
-    const client = await service.connect(foreignKey);
+    const client = service.connect(foreignKey);
     for (const uri of [
       `flows/${flowId}`,
       `flows/${flowId}/history`,
@@ -84,7 +84,7 @@ describe('what a key may do over MCP', function () {
 
   it('offers only the resources and prompts that the scopes allow', async () => {
     const { key } = await newKey(service.client, projectId, 'project', ['phone-numbers:read']);
-    const client = await service.connect(key);
+    const client = service.connect(key);
     assert.deepEqual(await client.prompts(), []);
     assert.deepEqual(await client.resources(), ['switchyard://me']);
     for (const template of await client.templates()) assert.match(template, /phone-numbers/);
@@ -93,7 +93,7 @@ describe('what a key may do over MCP', function () {
 
   it('refuses a revoked key at once', async () => {
     const made = await newKey(service.client, projectId, 'project');
-    const client = await service.connect(made.key);
+    const client = service.connect(made.key);
     assert.equal((await client.call('get_flow', { flowId })).isError ?? false, false);
     await service.client.remove(`/v1/keys/${made.id}`);
     await assert.rejects(client.call('get_flow', { flowId }), /401|key-invalid|not valid/i);
@@ -104,7 +104,7 @@ describe('what a key may do over MCP', function () {
     ['?readonly=true', '?readonly=true'],
   ] as const) {
     it(`offers only queries with ${how}`, async () => {
-      const client = await service.connect(undefined, query);
+      const client = service.connect(undefined, query);
       const tools = await client.tools();
       assert.ok(tools.length > 30);
       for (const { annotations, name } of tools) assert.equal(annotations?.readOnlyHint, true, name);
@@ -114,7 +114,7 @@ describe('what a key may do over MCP', function () {
   }
 
   it('offers a group of tools with ?tools=, and names the known groups', async () => {
-    const client = await service.connect(undefined, '?tools=flows,templates');
+    const client = service.connect(undefined, '?tools=flows,templates');
     const names = (await client.tools()).map(({ name }) => name);
     assert.ok(names.includes('create_flow') && names.includes('publish_template_version'));
     assert.ok(

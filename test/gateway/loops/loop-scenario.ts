@@ -19,45 +19,40 @@ export const complaint = /Missing `reasoning_content`|must be passed back|missin
 
 /** A gateway whose models are at providers that refuse a later request without what they gave. */
 export class LoopScenario {
-  readonly #chats: ReadonlyMap<ChatState, StrictProvider>;
-  readonly claude: LoopingMessages;
+  #chats: ReadonlyMap<ChatState, StrictProvider> = new Map();
+  #claude: LoopingMessages = loopingMessages();
   readonly #service: GatewayService;
   readonly #providers: ReadonlyArray<FakeProvider>;
 
-  private constructor(
-    chats: ReadonlyMap<ChatState, StrictProvider>,
-    claude: LoopingMessages,
-    service: GatewayService,
-    providers: ReadonlyArray<FakeProvider>,
-  ) {
-    this.#chats = chats;
-    this.claude = claude;
+  private constructor(service: GatewayService, providers: ReadonlyArray<FakeProvider>) {
     this.#service = service;
     this.#providers = providers;
+    this.forgetAll();
   }
 
   static async start(): Promise<LoopScenario> {
-    const chats = new Map(chatStates.map((state) => [state, loopingChat(state)]));
-    const claude = loopingMessages();
-    const strict = [...chats.values(), claude];
-    const providers = await Promise.all(strict.map(() => FakeProvider.start()));
-    for (const [index, { behaviour }] of strict.entries()) providers[index]?.answers(behaviour);
-    const service = await startGateway(configurationOf(providers));
-    return new LoopScenario(chats, claude, service, providers);
+    const providers = await Promise.all([...chatStates, claude].map(() => FakeProvider.start()));
+    return new LoopScenario(await startGateway(configurationOf(providers)), providers);
   }
 
   get url(): string {
     return this.#service.url;
   }
 
+  get claude(): LoopingMessages {
+    return this.#claude;
+  }
+
   chat(state: ChatState): StrictProvider {
     return this.#chats.get(state) ?? assert.fail();
   }
 
-  /** Forgets what the providers have refused. */
-  forgetRefusals(): void {
-    for (const { refusals } of [...this.#chats.values(), this.claude]) refusals.length = 0;
-    this.claude.thinking.length = 0;
+  /** Makes the providers forget all conversations, so that each test gets the same answers. */
+  forgetAll(): void {
+    this.#chats = new Map(chatStates.map((state) => [state, loopingChat(state)]));
+    this.#claude = loopingMessages();
+    for (const [index, { behaviour }] of [...this.#chats.values(), this.#claude].entries())
+      this.#providers[index]?.answers(behaviour);
   }
 
   async stop(): Promise<void> {

@@ -7,9 +7,9 @@ import { type BaseMessage, HumanMessage, ToolMessage } from '@langchain/core/mes
 import { ChatOpenAI } from '@langchain/openai';
 import { generateText, jsonSchema, type LanguageModel, stepCountIs, streamText, tool } from 'ai';
 import OpenAI from 'openai';
+import { streamedMessage } from '#test/clients/support/streamed-message.ts';
 import { FakeProvider } from '#test/gateway/support/fake-provider.ts';
 import { type GatewayService, startGateway } from '#test/gateway/support/gateway-service.ts';
-import { streamedMessage } from '#test/gateway/support/streamed-message.ts';
 import { strictChat } from '#test/gateway/support/strict-chat.ts';
 import { strictMessages } from '#test/gateway/support/strict-messages.ts';
 import type { StrictProvider } from '#test/gateway/support/strict-provider.ts';

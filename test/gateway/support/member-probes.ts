@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '#shared/json/json.ts';
-import type { Members, RequestTypes, Shape } from '#test/support/request-members/sdk-requests.ts';
+import type { Members, RequestTypes, Shape } from './request-members.ts';
 
 /** The text that is looked for at the provider. */
 export const mark = 'probe';

@@ -1,14 +1,21 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import { long } from './long.ts';
 
 const root = new URL('../../../', import.meta.url);
 const read = (file: string) => JSON.parse(readFileSync(new URL(file, root), 'utf8'));
-const filesOf = (folder: string) => readdirSync(new URL(folder, root), { recursive: true, encoding: 'utf8' });
+const filesOf = (folder: string) =>
+  execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', folder], {
+    cwd: root,
+    encoding: 'utf8',
+  })
+    .split('\n')
+    .filter((file) => existsSync(new URL(file, root)));
 
 describe('npm scripts test and test:long', () => {
   const { scripts } = read('package.json');
-  const files = '"test/**/*.test.ts"';
+  const files = '--ignore "test/clients/**" "test/**/*.test.ts"';
 
   it('selects each test for exactly one of npm test and npm run test:long, by its mark alone', () => {
     assert.equal(scripts.test, `mocha --grep ${long} --invert ${files}`);
@@ -32,9 +39,21 @@ describe('npm scripts test and test:long', () => {
     assert.deepEqual(misnamed, []);
   });
 
-  it('runs both npm test and npm run test:long in .ci/run', () => {
+  it('leaves the tests of official clients, and nothing else, to npm run test:clients', () => {
+    assert.equal(
+      scripts['test:clients'],
+      'mocha --jobs 2 --ignore "test/clients/node_modules/**" "test/clients/**/*.test.ts"',
+    );
+    const tests = filesOf('test/clients/').filter((file) => file.endsWith('.test.ts'));
+    const marked = tests.filter((file) => /\blong\b.*from /.test(readFileSync(new URL(file, root), 'utf8')));
+    assert.deepEqual(marked, [], 'all run in one command');
+  });
+
+  it('runs npm test, npm run test:long and npm run test:clients in .ci/run', () => {
     const steps = readFileSync(new URL('.ci/run', root), 'utf8');
     assert.match(steps, /npm ci && npm test/);
     assert.match(steps, /^row .* npm run --silent test:long$/m);
+    assert.match(steps, /^row .* npm --prefix test\/clients ci$/m);
+    assert.match(steps, /^row .* npm run --silent test:clients$/m);
   });
 });

@@ -1,6 +1,6 @@
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { WatchedProcess } from './watched-process.ts';
 
 const root = new URL('../../..', import.meta.url).pathname;
@@ -18,7 +18,8 @@ export class RepositoryCopy {
 
   static async make(): Promise<RepositoryCopy> {
     const folder = await mkdtemp(join(tmpdir(), 'repository-'));
-    for (const name of copied) await cp(join(root, name), join(folder, name), { recursive: true });
+    const filter = (path: string) => basename(path) !== 'node_modules';
+    for (const name of copied) await cp(join(root, name), join(folder, name), { recursive: true, filter });
     await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
     return new RepositoryCopy(folder);
   }

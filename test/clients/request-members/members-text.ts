@@ -1,29 +1,9 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { type RequestTypes, readSdkRequests } from './sdk-requests.ts';
-
-/** The types of requests of each protocol. */
-export type RequestMembers = Readonly<Record<string, RequestTypes>>;
-
-const file = join(import.meta.dirname, '../../fixtures/request-members.json');
-
-/** The members of all types of requests that the fixture holds. */
-export function readRequestMembers(): RequestMembers {
-  return JSON.parse(readFileSync(file, 'utf8'));
-}
+import type { RequestMembers } from '../../gateway/support/request-members.ts';
+import { readSdkRequests } from './sdk-requests.ts';
 
 /** The text of the fixture for the SDKs that are installed. */
 export function requestMembersText(): string {
   return textOf(readSdkRequests());
-}
-
-export function writeRequestMembers(): void {
-  writeFileSync(file, requestMembersText());
-}
-
-/** Whether the fixture is that of the SDKs that are installed. */
-export function frozenMembersText(): string {
-  return readFileSync(file, 'utf8');
 }
 
 /** JSON with one line for each member, so that a change of an SDK is easy to read. */

@@ -9,7 +9,7 @@ import OpenAI, {
   toFile,
   UnprocessableEntityError,
 } from 'openai';
-import { GatewayScenario, toolCallAnswer, toolCallDeltas } from '#test/e2e/support/gateway-scenario.ts';
+import { GatewayScenario, toolCallAnswer, toolCallDeltas } from '../../e2e/support/gateway-scenario.ts';
 import {
   bytes,
   chunk,
@@ -21,8 +21,8 @@ import {
   stop,
   stream,
   words,
-} from '#test/gateway/support/fake-provider.ts';
-import { adminKey, poll } from '#test/support/service/service-process.ts';
+} from '../../gateway/support/fake-provider.ts';
+import { adminKey, poll } from '../../support/service/service-process.ts';
 
 /** OpenAI's own client with the service's address and key. It must work as with OpenAI. */
 describe('the official openai client', function () {

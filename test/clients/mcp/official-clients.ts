@@ -2,64 +2,18 @@ import assert from 'node:assert/strict';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Client as FirstClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as FirstTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-
-/** A tool as a client lists it. */
-export interface ListedTool {
-  readonly name: string;
-  readonly title?: string;
-  readonly description?: string;
-  readonly inputSchema: {
-    readonly properties?: Readonly<Record<string, unknown>>;
-    readonly required?: ReadonlyArray<string>;
-  };
-  readonly outputSchema?: object;
-  readonly annotations?: Readonly<Record<string, unknown>>;
-}
-
-/** The answer to a call of a tool. */
-export interface ToolAnswer {
-  readonly isError?: boolean;
-  readonly content: ReadonlyArray<{ readonly type: string; readonly text?: string }>;
-  // biome-ignore lint/suspicious/noExplicitAny: each test asserts the members that it reads.
-  readonly structuredContent?: any;
-  readonly _meta?: Readonly<Record<string, unknown>>;
-}
-
-/**
- * The common methods of both official clients. They check each answer against the tool's schema after listing the
- * tools.
- */
-export interface McpClient {
-  readonly protocol: string | undefined;
-  readonly tools: () => Promise<ReadonlyArray<ListedTool>>;
-  readonly call: (name: string, given?: Record<string, unknown>) => Promise<ToolAnswer>;
-  readonly resources: () => Promise<ReadonlyArray<string>>;
-  readonly templates: () => Promise<ReadonlyArray<string>>;
-  // biome-ignore lint/suspicious/noExplicitAny: each test asserts the members that it reads.
-  readonly read: (uri: string) => Promise<any>;
-  readonly complete: (
-    ref: { type: 'ref/resource'; uri: string } | { type: 'ref/prompt'; name: string },
-    argument: { name: string; value: string },
-  ) => Promise<ReadonlyArray<string>>;
-  readonly prompts: () => Promise<ReadonlyArray<string>>;
-  readonly prompt: (name: string, given: Record<string, string>) => Promise<ReadonlyArray<PromptContent>>;
-  readonly close: () => Promise<void>;
-}
-
-/** The content of one message of a prompt. */
-export interface PromptContent {
-  readonly type: string;
-  readonly text?: string;
-  readonly resource?: { readonly uri: string; readonly text: string };
-}
+import type { ListedTool, McpClient, PromptContent, ToolAnswer } from '../../mcp/support/mcp-client.ts';
 
 /** The protocols that tests speak: of the first SDK, and of the second in both of its eras. */
 export const dialects = ['2025-11-25, first SDK', '2025-11-25, second SDK', '2026-07-28'] as const;
 
 export type Dialect = (typeof dialects)[number];
 
+/** A client that holds a connection. */
+export type ConnectedClient = McpClient & { readonly close: () => Promise<void> };
+
 /** Connects an official client. @param url of `/mcp` */
-export async function connect(dialect: Dialect, url: string, key: string, further = {}): Promise<McpClient> {
+export async function connect(dialect: Dialect, url: string, key: string, further = {}): Promise<ConnectedClient> {
   const options = { requestInit: { headers: { Authorization: `Bearer ${key}`, ...further } } };
   const identity = { name: 'test', version: '1.0.0' };
   if (dialect === '2025-11-25, first SDK') {
@@ -75,7 +29,7 @@ export async function connect(dialect: Dialect, url: string, key: string, furthe
   return adapted(client, client.getNegotiatedProtocolVersion());
 }
 
-function adapted(client: Client, protocol: string | undefined): McpClient {
+function adapted(client: Client, protocol: string | undefined): ConnectedClient {
   return {
     protocol,
     tools: async () => {

@@ -1,25 +1,13 @@
 import { Agent, type AgentInputItem, OpenAIProvider, Runner, tool } from '@openai/agents';
 import OpenAI from 'openai';
-import { deepSeek, deepSeek4, gemini, openRouter } from '#test/gateway/support/chat-state.ts';
-import { goodKey } from '#test/http/support/fake-service.ts';
-import { type Ask, hoursTool, type LoopClient, type LoopOptions } from './loop-client.ts';
+import { type Ask, hoursTool, type LoopOptions } from '../../../gateway/loops/loop-client.ts';
+import { goodKey } from '../../../http/support/fake-service.ts';
 
 /** The Agents SDK, by both of its protocols. */
-export const agentsSdkClients: ReadonlyArray<LoopClient> = [
-  {
-    name: '@openai/agents, Responses',
-    begin: (options) => begin(options, true),
-    drops: [],
-    keepsThoughts: true,
-  },
-  {
-    name: '@openai/agents, chat',
-    begin: (options) => begin(options, false),
-    drops: [deepSeek, deepSeek4, openRouter],
-    dropsOfStreams: [gemini],
-    keepsThoughts: false,
-  },
-];
+export const agentsSdk: Readonly<Record<string, (options: LoopOptions) => Ask>> = {
+  '@openai/agents, Responses': (options) => begin(options, true),
+  '@openai/agents, chat': (options) => begin(options, false),
+};
 
 function begin({ url, model, isStreamed }: LoopOptions, useResponses: boolean): Ask {
   const openAIClient = new OpenAI({ baseURL: `${url}/v1`, apiKey: goodKey, maxRetries: 0 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { dialects, type McpClient } from './support/mcp-clients.ts';
-import { mcpService } from './support/mcp-service.ts';
+import { mcpService } from '../../mcp/support/mcp-service.ts';
+import { adminKey } from '../../support/service/admin-key.ts';
+import { type ConnectedClient, connect, dialects } from './official-clients.ts';
 
 describe('MCP with the official clients', function () {
   this.timeout(60_000);
@@ -9,14 +10,15 @@ describe('MCP with the official clients', function () {
 
   for (const dialect of dialects) {
     describe(dialect, () => {
-      let client: McpClient;
+      let client: ConnectedClient;
       let projectId: string;
 
       before(async () => {
-        client = await service.connect(undefined, '', dialect);
+        client = await connect(dialect, service.mcpUrl, adminKey);
         // A client checks answers against the schemas of the tools that it has listed.
         await client.tools();
       });
+      after(() => client.close());
 
       async function done(name: string, given: Record<string, unknown> = {}) {
         const answer = await client.call(name, given);
@@ -96,6 +98,13 @@ describe('MCP with the official clients', function () {
         assert.deepEqual(again.structuredContent, first.structuredContent);
         const other = await client.call('create_flow', { ...given, name: 'Twice' });
         assert.match(other.content[0]?.text ?? '', /^idempotency-key-reused/);
+      });
+
+      it('tries a write, and changes nothing', async () => {
+        const flowId = (await done('create_flow', { projectId, name: 'Kept', flowSchema: {} })).structuredContent.id;
+        const tried = await done('delete_flow', { flowId, dryRun: true });
+        assert.deepEqual([tried.structuredContent.dryRun, tried.structuredContent.answer], [true, null]);
+        assert.equal((await done('get_flow', { flowId })).structuredContent.name, 'Kept');
       });
 
       it('reads a flow, its versions and its history as resources', async () => {

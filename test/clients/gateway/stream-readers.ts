@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
-import type { JsonObject } from '#shared/json/json.ts';
-import type { ProtocolName } from './arbitrary-answers.ts';
-import { answerIn, type ReadAnswer } from './client-readers.ts';
+import type { JsonObject } from '../../../src/shared/json/json.ts';
+import type { ProtocolName } from '../../gateway/protocols/arbitrary-answers.ts';
+import { answerIn, type ReadAnswer } from '../../gateway/protocols/client-readers.ts';
 
 /** What the official client of a protocol makes of a stream. */
 export const officialClients: Readonly<Record<ProtocolName, (stream: string) => Promise<ReadAnswer>>> = {

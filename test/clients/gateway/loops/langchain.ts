@@ -1,32 +1,22 @@
 import { ChatAnthropic } from '@langchain/anthropic';
 import { type BaseMessage, HumanMessage, ToolMessage } from '@langchain/core/messages';
 import { ChatOpenAI } from '@langchain/openai';
-import { chatStates } from '#test/gateway/support/chat-state.ts';
-import { streamedMessage } from '#test/gateway/support/streamed-message.ts';
-import { goodKey } from '#test/http/support/fake-service.ts';
-import { type Ask, hoursTool, type LoopClient, type LoopOptions, maxTokens, thinkingTokens } from './loop-client.ts';
+import {
+  type Ask,
+  hoursTool,
+  type LoopOptions,
+  maxTokens,
+  thinkingTokens,
+} from '../../../gateway/loops/loop-client.ts';
+import { goodKey } from '../../../http/support/fake-service.ts';
+import { streamedMessage } from '../../support/streamed-message.ts';
 
 /** LangChain, by each of its packages that call the gateway. */
-export const langChainClients: ReadonlyArray<LoopClient> = [
-  {
-    name: '@langchain/openai, chat',
-    begin: (options) => begin(options, openAi(options, false)),
-    drops: chatStates,
-    keepsThoughts: false,
-  },
-  {
-    name: '@langchain/openai, Responses',
-    begin: (options) => begin(options, openAi(options, true)),
-    drops: [],
-    keepsThoughts: true,
-  },
-  {
-    name: '@langchain/anthropic',
-    begin: (options) => begin(options, anthropic(options)),
-    drops: [],
-    keepsThoughts: true,
-  },
-];
+export const langChain: Readonly<Record<string, (options: LoopOptions) => Ask>> = {
+  '@langchain/openai, chat': (options) => begin(options, openAi(options, false)),
+  '@langchain/openai, Responses': (options) => begin(options, openAi(options, true)),
+  '@langchain/anthropic': (options) => begin(options, anthropic(options)),
+};
 
 function openAi({ url, model }: LoopOptions, useResponsesApi: boolean): ChatOpenAI {
   return new ChatOpenAI({

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createOpenAICompatible, type OpenAICompatibleProvider } from '@ai-sdk/openai-compatible';
 import { APICallError, generateText, jsonSchema, stepCountIs, streamText, tool } from 'ai';
-import { GatewayScenario, toolCallAnswer, toolCallDeltas } from '#test/e2e/support/gateway-scenario.ts';
+import { GatewayScenario, toolCallAnswer, toolCallDeltas } from '../../e2e/support/gateway-scenario.ts';
 import {
   chunk,
   completion,
@@ -12,8 +12,8 @@ import {
   stop,
   stream,
   words,
-} from '#test/gateway/support/fake-provider.ts';
-import { adminKey } from '#test/support/service/service-process.ts';
+} from '../../gateway/support/fake-provider.ts';
+import { adminKey } from '../../support/service/service-process.ts';
 
 /** The AI SDK's client for OpenAI-compatible services, with the service's address. */
 describe('the AI SDK', function () {

@@ -2,9 +2,14 @@ import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { generateText, jsonSchema, type LanguageModel, type ModelMessage, stepCountIs, streamText, tool } from 'ai';
-import { chatStates, openRouter } from '#test/gateway/support/chat-state.ts';
-import { goodKey } from '#test/http/support/fake-service.ts';
-import { type Ask, hoursTool, type LoopClient, type LoopOptions, maxTokens, thinkingTokens } from './loop-client.ts';
+import {
+  type Ask,
+  hoursTool,
+  type LoopOptions,
+  maxTokens,
+  thinkingTokens,
+} from '../../../gateway/loops/loop-client.ts';
+import { goodKey } from '../../../http/support/fake-service.ts';
 
 // It warns of what it does not send, on the error output.
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
@@ -15,44 +20,20 @@ type ProviderOptions = NonNullable<Parameters<typeof generateText>[0]['providerO
 const reasons = { forceReasoning: true, reasoningEffort: 'low' };
 
 /** The AI SDK, by each of its packages that call the gateway. */
-export const aiSdkClients: ReadonlyArray<LoopClient> = [
-  {
-    name: '@ai-sdk/openai, chat',
-    begin: (options) => begin(options, openAiAt(options).chat(options.model), { openai: reasons }),
-    drops: chatStates,
-    keepsThoughts: false,
-  },
-  {
-    name: '@ai-sdk/openai, Responses',
-    begin: (options) => begin(options, openAiAt(options)(options.model), { openai: reasons }),
-    drops: [],
-    keepsThoughts: true,
-  },
-  {
-    name: '@ai-sdk/openai, Responses that are not stored',
-    begin: (options) => begin(options, openAiAt(options)(options.model), { openai: { ...reasons, store: false } }),
-    drops: [],
-    keepsThoughts: true,
-  },
-  {
-    name: '@ai-sdk/anthropic',
-    begin: (options) =>
-      begin(options, createAnthropic(at(options))(options.model), {
-        anthropic: { thinking: { type: 'enabled', budgetTokens: thinkingTokens } },
-      }),
-    drops: [],
-    keepsThoughts: true,
-  },
-  {
-    name: '@ai-sdk/openai-compatible',
-    begin: (options) =>
-      begin(options, createOpenAICompatible({ name: 'switchyard', ...at(options) })(options.model), {
-        switchyard: { reasoningEffort: 'low' },
-      }),
-    drops: [openRouter],
-    keepsThoughts: false,
-  },
-];
+export const aiSdk: Readonly<Record<string, (options: LoopOptions) => Ask>> = {
+  '@ai-sdk/openai, chat': (options) => begin(options, openAiAt(options).chat(options.model), { openai: reasons }),
+  '@ai-sdk/openai, Responses': (options) => begin(options, openAiAt(options)(options.model), { openai: reasons }),
+  '@ai-sdk/openai, Responses that are not stored': (options) =>
+    begin(options, openAiAt(options)(options.model), { openai: { ...reasons, store: false } }),
+  '@ai-sdk/anthropic': (options) =>
+    begin(options, createAnthropic(at(options))(options.model), {
+      anthropic: { thinking: { type: 'enabled', budgetTokens: thinkingTokens } },
+    }),
+  '@ai-sdk/openai-compatible': (options) =>
+    begin(options, createOpenAICompatible({ name: 'switchyard', ...at(options) })(options.model), {
+      switchyard: { reasoningEffort: 'low' },
+    }),
+};
 
 function at({ url }: LoopOptions): { readonly baseURL: string; readonly apiKey: string } {
   return { baseURL: `${url}/v1`, apiKey: goodKey };

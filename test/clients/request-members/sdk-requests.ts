@@ -1,27 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
-
-/** What a member of a request may be: `any`, a primitive type, the name of a type, or one of these forms. */
-export type Shape =
-  | string
-  | { readonly is: string | number | boolean }
-  | { readonly list: Shape }
-  | { readonly map: Shape }
-  | { readonly members: Members }
-  | { readonly oneOf: ReadonlyArray<Shape> };
-
-/** The members of an object, in order. The name of an optional one ends with `?`. */
-export type Members = Readonly<Record<string, Shape>>;
-
-/** The types of a protocol's requests in an SDK. */
-export interface RequestTypes {
-  readonly sdk: string;
-  readonly version: string;
-  /** The name of the type of a whole request. */
-  readonly request: string;
-  readonly types: Readonly<Record<string, Members>>;
-}
+import type { Members, RequestMembers, Shape } from '../../gateway/support/request-members.ts';
 
 interface Declared {
   readonly sdk: string;
@@ -53,10 +33,10 @@ const declared: Readonly<Record<string, Declared>> = {
   },
 };
 
-const folderOf = (sdk: string) => join(import.meta.dirname, '../../../node_modules', sdk);
+const folderOf = (sdk: string) => join(import.meta.dirname, '../node_modules', sdk);
 
 /** Reads the types of requests of the SDKs that are installed, by protocol. */
-export function readSdkRequests(): Readonly<Record<string, RequestTypes>> {
+export function readSdkRequests(): RequestMembers {
   const pathOf = ({ sdk, file }: Declared) => join(folderOf(sdk), file);
   const program = ts.createProgram(Object.values(declared).map(pathOf), {
     target: ts.ScriptTarget.ESNext,
@@ -77,7 +57,7 @@ export function readSdkRequests(): Readonly<Record<string, RequestTypes>> {
 }
 
 /** The version of an SDK that is installed. */
-export function versionOf(sdk: string): string {
+function versionOf(sdk: string): string {
   const manifest = JSON.parse(readFileSync(join(folderOf(sdk), 'package.json'), 'utf8')) as {
     readonly version: string;
   };

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { RecordedNames } from '../../support/recordings/recorded-names.ts';
+import {
+  digestOf,
+  type Exchange,
+  type Recording,
+  readRecordings,
+  type Step,
+  writeRecordings,
+} from '../../support/recordings/recording.ts';
+
+const isWriting = process.env.WRITE_FIXTURES === '1';
+
+/** Headers that differ by the version of a client, by its machine or by its connection. */
+const otherHeaders = /^(?:x-stainless-.*|user-agent|accept-language|sec-fetch-mode|content-length)$/;
+
+/** The conversation whose client acts now. */
+let acting: Tape | null = null;
+
+/** Clients take the `fetch` that they find, some when they are made. */
+const machineFetch = globalThis.fetch;
+globalThis.fetch = (input, init) => acting?.fetch(new Request(input, init)) ?? machineFetch(input, init);
+
+/**
+ * Compares what the official clients of a suite send, and what they make of the answers, with its recordings.
+ * `WRITE_FIXTURES=1` writes the recordings. Make it in the callback of `describe`.
+ */
+export class Recorder {
+  readonly #recorded: ReadonlyMap<string, Recording>;
+  readonly #tapes = new Map<string, Tape>();
+
+  constructor(suite: string) {
+    this.#recorded = readRecordings(suite);
+    if (!isWriting) return;
+    after(() => writeRecordings(suite, new Map(Array.from(this.#tapes, ([name, { steps }]) => [name, steps]))));
+  }
+
+  /** Begins a conversation. */
+  record(name: string): Tape {
+    const tape = new Tape(isWriting ? null : (this.#recorded.get(name) ?? []));
+    this.#tapes.set(name, tape);
+    return tape;
+  }
+}
+
+/** The recording of one conversation. */
+export class Tape {
+  readonly steps: Step[] = [];
+  readonly #recorded: Recording | null;
+  readonly #names = new RecordedNames();
+  #exchanges: Promise<Exchange>[] = [];
+
+  /** @param recorded what must be the same; null for nothing */
+  constructor(recorded: Recording | null) {
+    this.#recorded = recorded;
+  }
+
+  /** Has the client act. @returns what it returns */
+  async step<Result>(act: () => Promise<Result>): Promise<Result> {
+    acting = this;
+    try {
+      const result = await act();
+      const exchanges = await Promise.all(this.#exchanges);
+      this.#exchanges = [];
+      const step = { exchanges, result: JSON.parse(this.#names.shorten(JSON.stringify(result ?? null))) };
+      this.steps.push(step);
+      const expected = this.#recorded === null ? step : this.#recorded[this.steps.length - 1];
+      assert.deepEqual(step, expected, 'The client is not as its recording: WRITE_FIXTURES=1 npm run test:clients');
+      return result;
+    } finally {
+      acting = null;
+    }
+  }
+
+  /** Sends a request, and keeps it with its answer. */
+  async fetch(request: Request): Promise<Response> {
+    const { method, url, headers } = request;
+    // What they contain has its names before the request has.
+    await Promise.all(this.#exchanges);
+    const { pathname, search } = new URL(url);
+    const sent = {
+      method,
+      path: this.#names.shorten(pathname + search),
+      headers: Object.fromEntries([...headers].filter(([name]) => !otherHeaders.test(name))),
+      body: this.#names.shorten(await request.clone().text()),
+    };
+    const answer = await machineFetch(request);
+    this.#exchanges.push(this.#read(sent, answer.clone()));
+    return answer;
+  }
+
+  async #read(sent: Omit<Exchange, 'status' | 'answer'>, answer: Response): Promise<Exchange> {
+    const text = await answer.text().catch((error) => `broken: ${error}`);
+    const digest = digestOf(answer.headers.get('content-type'), this.#names.shorten(text));
+    return { ...sent, status: answer.status, answer: digest };
+  }
+}

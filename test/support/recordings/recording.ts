@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** What an official client did in one conversation, step by step. */
+export type Recording = ReadonlyArray<Step>;
+
+/** What a client sent when a test called it once, and what it made of the answers. */
+export interface Step {
+  readonly exchanges: ReadonlyArray<Exchange>;
+  readonly result: unknown;
+}
+
+/** A request of a client, and the answer that it could read. Ids and times, which differ in each run, have names. */
+export interface Exchange {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly status: number;
+  /** The digest of the answer: only the client itself shows whether it can read another one. */
+  readonly answer: string;
+}
+
+/** A body as its difference to the body before: the characters that begin alike, a text, those that end alike. */
+type Difference = readonly [number, string, number];
+
+type StoredExchange = Partial<Omit<Exchange, 'body'>> & { readonly body?: Difference };
+
+interface StoredRecording {
+  /** Conversations that differ in nothing else share a line. */
+  readonly names: ReadonlyArray<string>;
+  readonly steps: ReadonlyArray<{ readonly exchanges: ReadonlyArray<StoredExchange>; readonly result: unknown }>;
+}
+
+const fileOf = (suite: string) => join(import.meta.dirname, `../../fixtures/clients/${suite}.jsonl`);
+
+/** Reads the recordings of a suite, by the names of their conversations. */
+export function readRecordings(suite: string): ReadonlyMap<string, Recording> {
+  const file = fileOf(suite);
+  const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : [];
+  return new Map(
+    lines.flatMap((line) => {
+      const { names, steps } = JSON.parse(line) as StoredRecording;
+      const recording = opened(steps);
+      return names.map((name) => [name, recording] as const);
+    }),
+  );
+}
+
+/** Replaces the recordings of a suite. */
+export function writeRecordings(suite: string, recordings: ReadonlyMap<string, Recording>): void {
+  const namesByStored = Map.groupBy(recordings, ([, recording]) => JSON.stringify(stored(recording)));
+  const lines = Array.from(namesByStored, ([steps, named]) => {
+    const names = JSON.stringify(named.map(([name]) => name));
+    return `{"names":${names},"steps":${steps}}\n`;
+  });
+  writeFileSync(fileOf(suite), lines.join(''));
+}
+
+/** @param text the answer, in which ids and times have their recorded names */
+export function digestOf(type: string | null, text: string): string {
+  return createHash('sha256').update(`${type}\n${text}`).digest('base64url').slice(0, 12);
+}
+
+const nothing: Exchange = { method: 'POST', path: '', headers: {}, body: '', status: 200, answer: '' };
+
+/** Leaves out what an exchange has in common with the one before. */
+function stored(recording: Recording): StoredRecording['steps'] {
+  let before = nothing;
+  return recording.map(({ exchanges, result }) => ({
+    exchanges: exchanges.map((exchange) => {
+      const { body, ...others } = exchange;
+      const changed = Object.entries(others).filter(
+        ([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name as keyof Exchange]),
+      );
+      const difference = body === before.body ? {} : { body: differenceOf(before.body, body) };
+      before = exchange;
+      return { ...Object.fromEntries(changed), ...difference };
+    }),
+    result,
+  }));
+}
+
+function opened(steps: StoredRecording['steps']): Recording {
+  let before = nothing;
+  return steps.map(({ exchanges, result }) => ({
+    exchanges: exchanges.map(({ body: difference, ...changed }) => {
+      const body = difference === undefined ? before.body : changedBy(before.body, difference);
+      before = { ...before, ...changed, body };
+      return before;
+    }),
+    result,
+  }));
+}
+
+function differenceOf(before: string, after: string): Difference {
+  const most = Math.min(before.length, after.length);
+  let start = 0;
+  while (start < most && before[start] === after[start]) start += 1;
+  let end = 0;
+  while (end < most - start && before.at(-1 - end) === after.at(-1 - end)) end += 1;
+  return [start, after.slice(start, after.length - end), end];
+}
+
+function changedBy(before: string, [start, text, end]: Difference): string {
+  return before.slice(0, start) + text + before.slice(before.length - end);
+}
