@@ -19,10 +19,9 @@ import {
   slotTable,
 } from './slot-table.ts';
 
-/** Whose slot it is, and what it is added to. */
 export type Holder = Pick<Held, 'owner' | 'add'>;
 
-/** Takes a place among the connections for a caller. Returns why there is none. */
+/** Returns why there is no place among the connections for a caller. */
 export type TakePlace = (caller: Caller) => Failure | null;
 
 /** Whose slot it is, where it is not the holder's owner. */
@@ -32,10 +31,8 @@ interface SlotOwner {
   readonly group?: string;
 }
 
-/** The name of a row of the table. */
 type LimitName = keyof typeof slotTable.requests | SlotName | BatchSlotName | RoomName | BytesName;
 
-/** What is taken of a row of the table. */
 export interface LimitFigures {
   /** Slots or places; bytes where only these are limited. */
   readonly taken: number;
@@ -46,7 +43,6 @@ export interface LimitFigures {
   readonly limit: number | null;
 }
 
-/** The options of `Admission`. */
 interface AdmissionOptions {
   readonly limits?: ChangedLimits;
   /** Counts the bytes of bodies together with another admission. Default: a budget of its own. */
@@ -54,13 +50,12 @@ interface AdmissionOptions {
 }
 
 /**
- * Decides whether work may begin. What limits how much runs or waits at the same time is a row of `slotTable`, and is made
- * here. Each thread has its own.
+ * What limits how much runs or waits at the same time is a row of `slotTable`, and is made here. Each thread has its
+ * own.
  */
 export class Admission {
   /** Where something is taken immediately or not at all. */
   readonly rooms: Readonly<Record<RoomName, FairPlaces>>;
-  /** The bytes of requests. */
   readonly budgets: Readonly<Record<BytesName, ByteBudget>>;
   /** The slots of batches, which projects and their batches get in turn. */
   readonly batches: Readonly<Record<BatchSlotName, CallSlots>>;
@@ -83,8 +78,8 @@ export class Admission {
   }
 
   /**
-   * Admits a request of a known caller: by the rate of its project, then its place among the connections, then the bytes
-   * of answers. What is refused by a later limit has counted in the earlier ones.
+   * A known caller is admitted by the rate of its project, then its place among the connections, then the bytes of
+   * answers. What is refused by a later limit has counted in the earlier ones.
    * @param takePlace takes a place for a request that has none yet; null if it has one
    */
   async enter(caller: Caller, takePlace: TakePlace | null = null): Promise<RateLimitResult> {
@@ -126,7 +121,6 @@ export class Admission {
     return E.left(answerShortageFailure(shortage));
   }
 
-  /** What is taken now, by name. */
   figures(): Readonly<Record<LimitName, LimitFigures>> {
     return {
       ...eachRow(this.#slots, (slots: RowSlots) => slots.figures()),
@@ -160,7 +154,7 @@ function figuresOfRoom({ limits, taken, bytes, refused }: FairPlaces): LimitFigu
 
 const wholeNode = '';
 
-/** The slots of one row: one set for the node, or one for each group. */
+/** One set of slots for the node, or one for each group. */
 class RowSlots {
   readonly row: SlotRow;
   readonly #limits: SlotRow['limits'];

@@ -3,50 +3,45 @@ import { type Failure, failure, type InputError } from '#domain/shared/failure.t
 import type { JsonObject } from '#shared/json/json.ts';
 import type { ByteReservation, ByteShortage } from './byte-budget.ts';
 
-/** The time limits of a body that replace the server's limit of a whole request. */
+/** Replace the server's limit of a whole request. */
 export interface ArrivalLimits {
   /** Between two of its pieces. */
   readonly idleMs: number;
-  /** From the start of the reading to its end. */
+  /** From the start of reading to its end. */
   readonly totalMs: number;
 }
 
 /**
- * How a body arrived: completely; until the reader stopped; too slowly; evicted to make room for others' bytes; until its
- * connection gave way to another project's; or until there was no room left for more of it.
+ * Completely; until the reader stopped; too slowly; evicted to make room for others' bytes; until its connection gave
+ * way to another project's; or until there was no room left for more of it.
  */
 export type Arrival = 'whole' | 'stopped' | 'too-slow' | 'evicted' | 'gave-way' | { readonly shortage: ByteShortage };
 
 /**
- * Receives a piece of a body. Returns whether to continue. While a returned promise is pending, no further piece comes,
- * and the sender does not count as idle.
+ * Returns whether to continue. While a returned promise is pending, no further piece comes, and the sender does not
+ * count as idle.
  */
 export type TakePiece = (piece: Buffer) => boolean | Promise<boolean>;
 
-/** The members of a request that are not in its path. */
+/** Without the members of its path. */
 export interface RequestInput {
   readonly fields: JsonObject;
   /** The unknown parts of the request, if it prefers that they are refused. */
   readonly unknown: ReadonlyArray<InputError>;
   /** SHA-256 (hex) of the body's bytes, for `Idempotency-Key`. */
   readonly bodyHash: string;
-  /** The body's length. */
   readonly bytes: number;
 }
 
-/** The input of a request without members. */
+/** For a request without members. */
 export const noInput: RequestInput = { fields: {}, unknown: [], bodyHash: '', bytes: 0 };
 
-/** The bytes of a body, from a connection or from memory. They are read once, by one of the two methods. */
 export interface BodyBytes {
-  /** Whether the request has a body. */
+  /** Whether there is a body at all. */
   readonly isPresent: boolean;
-  /** The announced length in bytes; 0 without one. */
+  /** 0 without one. */
   readonly announcedBytes: number;
-  /**
-   * Returns a body that is completely in memory.
-   * @returns null if it must be received; then nothing is read
-   */
+  /** @returns null if the body must be received; then nothing is read */
   readonly takeBuffered: () => Buffer | null;
   /**
    * Receives the body piece by piece.
@@ -56,7 +51,7 @@ export interface BodyBytes {
   readonly receive: (limits: ArrivalLimits, reservation: ByteReservation, take: TakePiece) => Promise<Arrival>;
 }
 
-/** The body of a request. It is read when it is wanted, and once. */
+/** It is read when it is needed, and once. */
 export interface Body extends BodyBytes {
   /**
    * Reads it as the input of an operation, with the query and the path: media type, size, syntax.
@@ -65,15 +60,14 @@ export interface Body extends BodyBytes {
   readonly readInput: () => Promise<E.Either<Failure, RequestInput>>;
 }
 
-/** Reads the input of a request without members. */
 export const readNothing: Body['readInput'] = async () => E.right(noInput);
 
-/** A body in memory, for a call without a connection, such as a line of a batch. */
+/** For a call without a connection, such as a line of a batch. */
 export class MemoryBody implements Body {
   readonly #bytes: Buffer;
   readonly readInput: Body['readInput'];
 
-  /** @param readInput reads it for an operation that takes an input. Default: nothing */
+  /** @param readInput default: reads nothing */
   constructor(bytes: Buffer, readInput: Body['readInput'] = readNothing) {
     this.#bytes = bytes;
     this.readInput = readInput;
@@ -103,14 +97,12 @@ export class MemoryBody implements Body {
  */
 const bytesBesidePiece = 256;
 
-/** The memory that a piece of a body takes, in bytes. */
 export function heldBytesOf(piece: Buffer): number {
   return piece.length + bytesBesidePiece;
 }
 
 const retryAfterSeconds = 1;
 
-/** The failure of a body for which no room is left. */
 export function bodyShortageFailure(shortage: ByteShortage): Failure {
   return shortage === 'project' ? projectFull : nodeFull;
 }
@@ -127,29 +119,25 @@ const nodeFull = failure(
   { retryAfterSeconds },
 );
 
-/** The failure of an unfinished body that was evicted for others. */
+/** For an unfinished body that was evicted for others. */
 const bodyEvicted = failure(
   'body-evicted',
   'The node has no memory left for bodies, and this project has most of it. So the node ended this unfinished body. Send it again, faster.',
   { retryAfterSeconds },
 );
 
-/** The failure of an unfinished body whose connection another project got. */
+/** For an unfinished body whose connection another project got. */
 const bodyGaveWay = failure(
   'body-evicted',
   'Another project needs a connection, and this project has most of those with unfinished bodies. So the node ended this one. Send it again, faster.',
   { retryAfterSeconds },
 );
 
-/** The refusal of a body of more than this many bytes. */
 export function bodyTooLarge(maxBytes: number): Failure {
   return failure('body-too-large', `The body has more than ${maxBytes} bytes, the most that is allowed.`);
 }
 
-/**
- * Why a body did not arrive completely; null if it did.
- * @param maxBytes the most bytes that were accepted
- */
+/** Why a body did not arrive completely; null if it did. */
 export function arrivalFailure(arrival: Arrival, maxBytes: number): Failure | null {
   if (typeof arrival === 'object') return bodyShortageFailure(arrival.shortage);
   switch (arrival) {

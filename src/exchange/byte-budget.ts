@@ -1,6 +1,6 @@
 import { type Failure, failure } from '#domain/shared/failure.ts';
 
-/** The most bytes that may be held at the same time. */
+/** That are held at the same time. */
 export interface ByteLimits {
   /** By one project. */
   readonly maxBytesPerProject: number;
@@ -8,16 +8,16 @@ export interface ByteLimits {
   readonly maxBytes: number;
 }
 
-/** The exceeded limit: the project's, or that of the whole node. */
+/** Whose limit was exceeded. */
 export type ByteShortage = 'project' | 'node';
 
-/** The bytes of a project. It has an entry while one of its holds has bytes or is unfinished. */
+/** Exists while a reservation of the project has bytes or is unfinished. */
 interface ProjectBytes {
   bytes: number;
   readonly unfinished: Set<ByteReservation>;
 }
 
-/** Counts the bytes that requests hold, for each project and in total, and limits both. Does no I/O. */
+/** Counts the bytes that requests hold, for each project and in total, and limits both. */
 export class ByteBudget {
   readonly #limits: ByteLimits;
   readonly #projects = new Map<string, ProjectBytes>();
@@ -28,50 +28,44 @@ export class ByteBudget {
     this.#limits = limits;
   }
 
-  /** Bytes that are held now. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** How many times there was no room. */
   get refused(): number {
     return this.#refused;
   }
 
-  /** Maximum bytes that all projects may hold together. */
   get maxBytes(): number {
     return this.#limits.maxBytes;
   }
 
-  /** Maximum bytes that a project may hold. */
   get maxBytesPerProject(): number {
     return this.#limits.maxBytesPerProject;
   }
 
-  /** Bytes that a project holds now. */
   bytesOf(projectId: string): number {
     return this.#projects.get(projectId)?.bytes ?? 0;
   }
 
-  /** Projects that are counted now. */
   get projects(): number {
     return this.#projects.size;
   }
 
-  /** Why nothing new may begin for a project: it holds all bytes that it may, or the node does. Null if it may. */
+  /** The project, or the node, holds all bytes that it may. Null if something new may begin. */
   fullFor(projectId: string): ByteShortage | null {
     if (this.bytesOf(projectId) >= this.#limits.maxBytesPerProject) return this.#refuse('project');
     return this.#bytes >= this.#limits.maxBytes ? this.#refuse('node') : null;
   }
 
-  /** Whether the node has room for this many more bytes of something that has begun. Counts a refusal if not. */
+  /** Room for more bytes of something that has begun. Counts a refusal if there is none. */
   hasRoomFor(bytes: number): boolean {
     if (!this.#lacksRoomFor(bytes)) return true;
     this.#refuse('node');
     return false;
   }
 
-  /** Makes a hold of a project, with no bytes yet. It must be released in the end. */
+  /** A new one has no bytes. It must be released in the end. */
   hold(projectId: string): ByteReservation {
     return new ByteReservation(this, projectId);
   }
@@ -170,7 +164,7 @@ function largestOf(holds: ReadonlySet<ByteReservation>): ByteReservation | null 
   return largest;
 }
 
-/** The bytes that one request holds. They count until they are returned or released. */
+/** The bytes of one request. They count until they are returned or released. */
 export class ByteReservation {
   readonly projectId: string;
   readonly #budget: ByteBudget;
@@ -187,18 +181,18 @@ export class ByteReservation {
     return this.#bytes;
   }
 
-  /** Maximum bytes of all holds of the project. */
+  /** Of all reservations of the project. */
   get maxProjectBytes(): number {
     return this.#budget.maxBytesPerProject;
   }
 
-  /** Why there is no room for this many more bytes; null if there is. Takes none, but counts a refusal. */
+  /** Null if there is room. Takes nothing, but counts a refusal. */
   shortageOf(bytes: number): ByteShortage | null {
     return this.#isReleased ? 'node' : this.#budget.shortageOf(this, bytes);
   }
 
   /**
-   * Counts this many more bytes. If the node is full, unfinished holds of projects that hold more are evicted first.
+   * If the node is full, unfinished holds of projects that hold more are evicted first.
    * @returns why there is no room for them; null if they are counted
    */
   take(bytes: number): ByteShortage | null {
@@ -209,7 +203,7 @@ export class ByteReservation {
   }
 
   /**
-   * Counts this many more bytes of something that has begun, so only the node's limit counts. Evicts nothing.
+   * For more bytes of something that has begun, so only the node's limit counts. Evicts nothing.
    * @returns whether the node has room for them; if not, they are not counted
    */
   takeBegun(bytes: number): boolean {
@@ -225,7 +219,6 @@ export class ByteReservation {
     this.#bytes = bytes;
   }
 
-  /** Returns this many bytes. */
   giveBack(bytes: number): void {
     const given = Math.min(bytes, this.#bytes);
     this.#bytes -= given;
@@ -233,7 +226,7 @@ export class ByteReservation {
   }
 
   /**
-   * Marks the hold as unfinished until `finish`: it may be evicted to make room.
+   * Until `finish` it may be evicted to make room.
    * @param onEvicted called once on eviction; the bytes no longer count, and the hold gets no more
    */
   begin(onEvicted: () => void): void {
@@ -242,14 +235,13 @@ export class ByteReservation {
     this.#budget.beginUnfinished(this);
   }
 
-  /** Marks the hold as finished, so that it is not evicted. */
   finish(): void {
     if (this.#onEvicted === null) return;
     this.#onEvicted = null;
     this.#budget.endUnfinished(this);
   }
 
-  /** Releases all bytes for good. May be called again. */
+  /** Permanently. May be called again. */
   release(): void {
     if (this.#isReleased) return;
     this.#isReleased = true;
@@ -266,21 +258,21 @@ export class ByteReservation {
 
 const retryAfterSeconds = 1;
 
-/** The failure of a request of a project whose answers take all bytes that they may. */
+/** For a request of a project whose answers take all bytes that they may. */
 export const projectAnswersFull = failure(
   'too-many-answer-bytes',
   'The answers to this project’s requests take all bytes that they may, until they are read. Read them, then try again.',
   { retryAfterSeconds },
 );
 
-/** The failure of an answer for which this node has no room. */
+/** For an answer for which this node has no room. */
 export const answersFull = failure(
   'answers-full',
   'The answers to all requests take all bytes that this node has room for. Try again later.',
   { retryAfterSeconds },
 );
 
-/** The failure of a request that may not begin, because too many bytes of answers wait for their clients. */
+/** For a request that may not begin, because too many bytes of answers wait for their clients. */
 export function answerShortageFailure(shortage: ByteShortage): Failure {
   return shortage === 'project' ? projectAnswersFull : answersFull;
 }

@@ -3,22 +3,22 @@ import { type Failure, failure } from '#domain/shared/failure.ts';
 import { defaultLimitFactor, type LimitFactors, type LimitLevel, limitAt, limitLevelsOf } from './limit-levels.ts';
 import { RateLimit, type RateLimitResult, unlimited } from './rate-limit.ts';
 
-/** The configuration's limits of a project; undefined for none. */
+/** Undefined for no limit. */
 interface CallLimitsOptions {
   readonly requestsPerMinute?: number | undefined;
   readonly callsAtOnce?: number | undefined;
-  /** How many times a project's limits an organization has. Default 10. */
+  /** As a multiple of a project's limits. Default 10. */
   readonly organizationFactor?: number | undefined;
-  /** How many times a project's limits a partner has with all its customers. Default 10. */
+  /** For a partner with all its customers, as a multiple of a project's limits. Default 10. */
   readonly partnerFactor?: number | undefined;
 }
 
 /**
- * Limits of calls on this node: requests a minute and calls at once, counted for the project, its organization and its
- * partner. They may change while calls run.
+ * Limits of calls on this node: requests a minute and calls at the same time, counted for the project, its organization
+ * and its partner. They may change while calls run.
  */
 export class CallLimits {
-  /** Running calls by kind and id; those without any have no entry. */
+  /** By kind and id; those without running calls have no entry. */
   readonly #running: Readonly<Record<LimitLevel['kind'], Map<string, number>>> = {
     project: new Map(),
     organization: new Map(),
@@ -34,24 +34,24 @@ export class CallLimits {
     this.configure(configuration);
   }
 
-  /** The calls that run now, without those of `admin` keys. */
+  /** Without those of `admin` keys. */
   get running(): number {
     let calls = 0;
     for (const ofProject of this.#running.project.values()) calls += ofProject;
     return calls;
   }
 
-  /** How many calls were refused because too many run. */
+  /** Because too many run. */
   get refusedCalls(): number {
     return this.#refusedCalls;
   }
 
-  /** How many calls were refused because of the requests of the minute, since it is limited. */
+  /** Because of the requests of the minute, since it is limited. */
   get refusedRequests(): number {
     return this.#rate?.refused ?? 0;
   }
 
-  /** Changes the limits. The counts of the current minute and of running calls stay. */
+  /** The counts of the current minute and of running calls stay. */
   configure(configuration: CallLimitsOptions): void {
     const { requestsPerMinute, callsAtOnce, organizationFactor, partnerFactor } = configuration;
     this.#factors = {
@@ -64,7 +64,7 @@ export class CallLimits {
     else this.#rate.configure(requestsPerMinute, this.#factors);
   }
 
-  /** Admits or refuses a call. When an admitted call ends, `release` must be called once. */
+  /** When an admitted call ends, `release` must be called once. */
   acquire(caller: Caller): RateLimitResult | Promise<RateLimitResult> {
     const levels = limitLevelsOf(caller);
     const refusal = this.#tooManyCalls(levels);
@@ -81,8 +81,8 @@ export class CallLimits {
   }
 
   /**
-   * Admits a background call, such as a line of a batch. It counts as a running call, not as a request of the minute.
-   * If the project may have two or more running calls, a quarter of them is reserved for live calls.
+   * A background call, such as a line of a batch, counts as a running call, not as a request of the minute. If the
+   * project may have two or more running calls, a quarter of them is reserved for live calls.
    * @returns why the call is refused; null if it is admitted: then `release` must be called once when it ends
    */
   acquireInBackground(caller: Caller): Failure | null {
@@ -93,7 +93,6 @@ export class CallLimits {
     return null;
   }
 
-  /** Ends an admitted call. */
   release(caller: Caller): void {
     for (const level of limitLevelsOf(caller)) this.#add(level, -1);
   }

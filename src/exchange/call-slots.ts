@@ -1,12 +1,10 @@
 import { clock, type Timer } from '#shared/clock.ts';
 
-/** A slot for one call. */
 export interface CallSlot {
-  /** Gives the slot back, because its call has ended. */
   readonly release: () => void;
   /**
-   * Gives the slot back, because its call was refused for now. The project gets no slot for `afterMs`, or until one
-   * of its calls ends, so that waiting lines cost nothing.
+   * For a call that was refused for now. The project gets no slot for `afterMs`, or until one of its calls ends, so
+   * that waiting lines cost nothing.
    */
   readonly refuse: (afterMs: number) => void;
 }
@@ -20,34 +18,30 @@ interface Waiter {
  * of a project. Between two slots the event loop has a turn, so that a live call waits for the start of one line at most.
  */
 export class CallSlots {
-  /** Maximum calls at the same time. */
   readonly calls: number;
   #free: number;
-  /** The waiters by project and by batch, in the order of their turns. */
+  /** The waiters by project and by batch, in the order in which they are served. */
   readonly #projects = new Map<string, Map<string, Waiter[]>>();
-  /** The timers of the projects whose calls were refused. */
+  /** Of the projects whose calls were refused. */
   readonly #pauses = new Map<string, Timer>();
   #isGiving = false;
 
-  /** @param calls maximum calls at the same time */
   constructor(calls: number) {
     this.calls = calls;
     this.#free = calls;
   }
 
-  /** Slots that are taken now. */
   get taken(): number {
     return this.calls - this.#free;
   }
 
-  /** Calls that wait now. */
   get waiting(): number {
     let waiting = 0;
     for (const batches of this.#projects.values()) for (const waiters of batches.values()) waiting += waiters.length;
     return waiting;
   }
 
-  /** Waits for a slot. @returns null if the signal aborts first */
+  /** @returns null if the signal aborts first */
   acquire(projectId: string, batchId: string, signal: AbortSignal): Promise<CallSlot | null> {
     if (signal.aborted) return Promise.resolve(null);
     return new Promise((resolve) => {
@@ -118,13 +112,13 @@ export class CallSlots {
     this.#pauses.delete(projectId);
   }
 
-  /** Returns the project whose turn it is; null if none waits that may call. */
+  /** Null if none waits that may call. */
   #nextProject(): string | null {
     for (const projectId of this.#projects.keys()) if (!this.#pauses.has(projectId)) return projectId;
     return null;
   }
 
-  /** Returns the next waiter of a project, and moves its batch and the project to the end. */
+  /** Moves its batch and the project to the end. */
   #next(projectId: string): Waiter | null {
     const batches = this.#projects.get(projectId);
     const [batch] = batches ?? [];

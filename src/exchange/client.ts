@@ -1,36 +1,34 @@
 import type { ByteReservation } from './byte-budget.ts';
 
 /**
- * The client of a request, to whom its response goes: a connection or memory. Either `send` writes the whole response, or `start`, `write`
- * and `end` write it in pieces. Lists of headers have alternating names and values.
+ * A connection or memory. Either `send` writes the whole response, or `start`, `write` and `end` write it in pieces.
+ * Lists of headers have alternating names and values.
  */
 export interface Client {
   /** Whether the receiver disconnected before the response was complete. Later writes are then ignored. */
   readonly isDisconnected: boolean;
-  /** Adds headers to the response, for `send` or `start`. */
+  /** For `send` or `start`. */
   readonly addHeaders: (headers: ReadonlyArray<string>) => void;
-  /** Writes a whole response. */
   readonly send: (status: number, headers: ReadonlyArray<string>, body: string | Buffer) => void;
-  /** Writes the head of a response that follows in pieces. */
+  /** For a response that follows in pieces. */
   readonly start: (status: number, headers: ReadonlyArray<string>) => void;
-  /** Writes a piece. @returns false if the receiver is slower; the writer then waits for `onceDrained` */
+  /** @returns false if the receiver is slower; the writer then waits for `onceDrained` */
   readonly write: (bytes: Buffer | string) => boolean;
-  /** Calls a listener once, when the receiver has received all pieces so far. A second call replaces the listener. */
+  /** The listener is called once, when the receiver has received all pieces so far. A second call replaces it. */
   readonly onceDrained: (listener: () => void) => void;
-  /** Completes a response in pieces. */
   readonly end: () => void;
-  /** Aborts the response, so that the receiver cannot mistake a part for the whole. */
+  /** So that the receiver cannot mistake a part for the whole. */
   readonly destroy: () => void;
   /**
-   * Sets the listener for the receiver's leaving before the response is complete; null for none. It is called once, and
-   * at once when the receiver has left.
+   * For a receiver that leaves before the response is complete; null for no listener. It is called once, and
+   * immediately if the receiver has left.
    */
   readonly onDisconnect: (listener: (() => void) | null) => void;
 }
 
 /**
- * Keeps a response in memory, for a call without a connection, such as a line of a batch.
- * A response of more than `maxBytes`, or for which the node has no room, is aborted, as if its receiver had disconnected.
+ * For a call without a connection, such as a line of a batch. A response of more than `maxBytes`, or for which the node
+ * has no room, is aborted, as if its receiver had disconnected.
  */
 export class MemoryResponse implements Client {
   readonly #maxBytes: number;
@@ -44,15 +42,15 @@ export class MemoryResponse implements Client {
   #onDisconnect: (() => void) | null = null;
 
   /**
-   * @param maxBytes the most bytes of a body
-   * @param hold counts the bytes; the caller releases it when it needs the response no more
+   * @param maxBytes of the body
+   * @param hold counts the bytes; the caller releases it when it no longer needs the response
    */
   constructor(maxBytes: number, hold: ByteReservation) {
     this.#maxBytes = maxBytes;
     this.#hold = hold;
   }
 
-  /** Whether it was aborted because the node has no room for it. */
+  /** Why it was aborted. */
   get lacksRoom(): boolean {
     return this.#lacksRoom;
   }
@@ -62,7 +60,7 @@ export class MemoryResponse implements Client {
     return this.#status;
   }
 
-  /** The headers by lower-case name. If a name occurs twice, the last value counts. */
+  /** By lower-case name. If a name occurs twice, the last value counts. */
   get headers(): Readonly<Record<string, string>> {
     const pairs: [string, string][] = [];
     for (let at = 0; at < this.#headers.length; at += 2) {
@@ -71,12 +69,11 @@ export class MemoryResponse implements Client {
     return Object.fromEntries(pairs);
   }
 
-  /** The body so far. */
+  /** What has been written so far. */
   get body(): Buffer {
     return Buffer.concat(this.#pieces, this.#bytes);
   }
 
-  /** Whether the response is complete. */
   get isComplete(): boolean {
     return this.#state === 'complete';
   }
@@ -133,7 +130,7 @@ export class MemoryResponse implements Client {
     if (this.isDisconnected) listener?.();
   }
 
-  /** Ends the call as its receiver, which does not need the response any more. */
+  /** For a caller that no longer needs the response. */
   disconnect(): void {
     if (this.#state !== 'open') return;
     this.#state = 'disconnected';
@@ -141,9 +138,9 @@ export class MemoryResponse implements Client {
   }
 }
 
-/** An answer of any length that is made while it is sent. */
+/** Of any length, made while it is sent. */
 export interface TextStream {
   readonly contentType: string;
-  /** Pieces of text. An error here interrupts the answer, so that a part does not look like the whole. */
+  /** An error here interrupts the answer, so that a part does not look like the whole. */
   readonly chunks: AsyncIterable<string>;
 }

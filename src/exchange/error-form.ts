@@ -13,21 +13,19 @@ import { contextLengthCode, type ErrorObject, gatewayError } from './openai-erro
 /** How the clients of a protocol read errors. */
 export interface ErrorForm {
   readonly name: 'openai' | 'anthropic';
-  /** The status of a failure of the gateway. */
   readonly statusOf: (failure: Failure) => number;
-  /** The error of a failure of the gateway. @param place the part of the request that has the input */
+  /** @param place the part of the request that has the input */
   readonly ofFailure: (failure: Failure, requestId: string, place: 'body' | 'query') => JsonObject;
-  /** The error of a provider. @param status that of the answer */
   readonly ofProvider: (error: ErrorObject, status: number, requestId: string) => JsonObject;
   /** Whether a provider's body has this form already. */
   readonly isOwn: (body: Json) => boolean;
   /** The server-sent event that reports an error inside a stream. */
   readonly event: (error: JsonObject) => string;
-  /** The name of another header with the request's id, which clients of the protocol read; null for none. */
+  /** Another header with the request's id, which clients of the protocol read. */
   readonly requestIdHeader: string | null;
 }
 
-/** OpenAI's form (https://platform.openai.com/docs/guides/error-codes/api-errors). */
+/** https://platform.openai.com/docs/guides/error-codes/api-errors */
 export const openAiErrors: ErrorForm = {
   name: 'openai',
   statusOf: ({ code }) => gatewayStatus(code),
@@ -38,10 +36,10 @@ export const openAiErrors: ErrorForm = {
   requestIdHeader: null,
 };
 
-/** The same on `/v1/responses`, whose clients expect 400 for invalid input. */
+/** On `/v1/responses` clients expect 400 for invalid input. */
 export const openAiResponsesErrors: ErrorForm = { ...openAiErrors, statusOf: statusWithout422 };
 
-/** Anthropic's form (https://docs.anthropic.com/en/api/errors). */
+/** https://docs.anthropic.com/en/api/errors */
 export const anthropicErrors: ErrorForm = {
   name: 'anthropic',
   statusOf: statusWithout422,
@@ -60,7 +58,7 @@ function messageOfTooLong(message: string): string {
   return saysPromptTooLong(message) ? message : promptTooLong + message;
 }
 
-/** The status of a failure for clients that expect 400 for invalid input. */
+/** For clients that expect 400 for invalid input. */
 function statusWithout422({ code }: Failure): number {
   const status = gatewayStatus(code);
   return status === 422 ? 400 : status;

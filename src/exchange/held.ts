@@ -1,7 +1,7 @@
 import { currentOwner, type WorkOwner, workOwner } from '#shared/async/fair-queue.ts';
 import { ByteBudget, type ByteReservation } from './byte-budget.ts';
 
-/** The names of what continues although nobody waits for its answer. Each is a row of `switchyard_kept` in `/metrics`. */
+/** Each is a row of `switchyard_kept` in `/metrics`. */
 export const keptNames = ['settling append', 'usage', 'batch line', 'provider copy', 'feed'] as const;
 
 /**
@@ -18,7 +18,6 @@ const kept: Record<KeptName, number> = {
   feed: 0,
 };
 
-/** How many continue under a name. */
 export function keptCount(name: KeptName): number {
   return kept[name];
 }
@@ -28,7 +27,7 @@ export class ClientDisconnectedError extends Error {
   override readonly name = 'ClientDisconnectedError';
 }
 
-/** Gives back one thing that a request holds. Further calls do nothing. */
+/** Further calls do nothing. */
 export type GiveBack = () => void;
 
 /** The bytes of all requests, by direction. */
@@ -40,7 +39,7 @@ export interface BytesOfRequests {
 const endless = { maxBytesPerProject: Number.POSITIVE_INFINITY, maxBytes: Number.POSITIVE_INFINITY };
 const withoutLimits: BytesOfRequests = { body: new ByteBudget(endless), answer: new ByteBudget(endless) };
 
-/** A thing that is held. Its holder changes when it outlives the request. */
+/** Its holder changes when it outlives the request. */
 interface HeldPart {
   holder: Held;
   readonly release: () => void;
@@ -62,7 +61,7 @@ export class Held implements WorkOwner {
   #answer: ByteReservation | null = null;
 
   /**
-   * @param owner the id of the project; `serviceOwner` until the caller is known
+   * @param owner a project; `serviceOwner` until the caller is known
    * @param budgets of the bytes that it takes. Default: without limits
    */
   constructor(owner: string, budgets: BytesOfRequests = withoutLimits) {
@@ -74,7 +73,7 @@ export class Held implements WorkOwner {
     return this.#owner;
   }
 
-  /** Sets the project of the caller, who is known from now on. */
+  /** The caller is known from now on. */
   belongTo(projectId: string): void {
     this.#owner = projectId;
   }
@@ -152,7 +151,7 @@ export class Held implements WorkOwner {
     if (errors.length > 0) throw errors[0];
   }
 
-  /** Whether the client has left. False after the end of the request: work that continues then does not end for it. */
+  /** False after the end of the request: work that continues then does not end because of it. */
   get hasLeft(): boolean {
     return this.#hasLeft && !this.#isReleased;
   }
@@ -170,7 +169,7 @@ export class Held implements WorkOwner {
     this.#leaving?.abort();
   }
 
-  /** Runs work on the request: everything that it waits for belongs to this. */
+  /** Everything that the work waits for belongs to this. */
   run<Result>(work: () => Result): Result {
     return workOwner.run(this, work);
   }

@@ -1,16 +1,16 @@
 import type { InputError } from '#domain/shared/failure.ts';
 
 const maxPointers = 20;
-/** Of more, it is not looked which ones are equal. */
+/** More are not searched for equal ones. */
 const maxCompared = 5_000;
 const maxCharacters = 1024;
 /** Room for the number of those that are left out. */
 const countCharacters = 8;
 
 /**
- * Returns the value of `Switchyard-Ignored`: the pointers of members and the names of query parameters (`?name`) that an
- * operation has left out. Pointers that differ only in indices of lists are named once, with `*`. At most 20 pointers and
- * 1 KiB are named, and the others are counted at the end (`+37`).
+ * The value of `Switchyard-Ignored`: pointers of members and the names of query parameters (`?name`) that an operation
+ * has left out. Pointers that differ only in indices of lists are named once, with `*`. At most 20 pointers and 1 KiB
+ * are named, and the others are counted at the end (`+37`).
  * @param ignored at least one
  */
 export function ignoredMembers(ignored: ReadonlyArray<InputError>): string {

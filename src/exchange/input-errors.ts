@@ -4,21 +4,20 @@ import { structureOf } from '#shared/codecs/checked.ts';
 import { defaultOf } from '#shared/codecs/default.ts';
 import { pointerTo } from '#shared/json/json-pointer.ts';
 
-/** The most faults that are reported for one input. */
+/** For one input. */
 export const maxInputErrors = 100;
 
-/** The most faults that are examined before merging: many bad items must not cost more than reading them did. */
+/** Examined before merging: many bad items must not cost more than reading them did. */
 const maxErrorsRead = 2_000;
 
-/** Makes the failure that names the faults of an input. */
 export function invalidInput(errors: ReadonlyArray<InputError>): Failure {
   return failure('invalid-input', describeErrors(errors), { errors });
 }
 
-/** The most faults that the text of a failure names; it counts the others. */
+/** In the text of a failure; others are counted. */
 const maxNamedErrors = 3;
 
-/** Describes the faults of an input in one sentence. */
+/** In one sentence. */
 function describeErrors(errors: ReadonlyArray<InputError>): string {
   if (errors.length === 0) return 'The input is not valid.';
   const named = errors.slice(0, maxNamedErrors).map(({ pointer, parameter, message }) => {
@@ -29,7 +28,7 @@ function describeErrors(errors: ReadonlyArray<InputError>): string {
   return `${named.join('; ')}${others}.`;
 }
 
-/** Returns the same failure for an input from a query string: it names parameters. */
+/** For an input from a query string: it names parameters. */
 export function ofQueryParameters(refusal: Failure): Failure {
   if (refusal.code !== 'invalid-input' || refusal.errors === undefined) return refusal;
   const errors = refusal.errors.map((error) => ({ ...error, parameter: error.pointer.slice(1) }));
@@ -37,7 +36,7 @@ export function ofQueryParameters(refusal: Failure): Failure {
 }
 
 /**
- * Describes the errors of io-ts for a person: each fault once, with a pointer (RFC 6901) into the input as it was sent.
+ * For a person: each fault once, with a pointer (RFC 6901) into the input as it was sent.
  * @returns at most 100 faults, in the order found
  */
 export function inputErrors(errors: t.Errors): ReadonlyArray<InputError> {
@@ -46,7 +45,7 @@ export function inputErrors(errors: t.Errors): ReadonlyArray<InputError> {
   return [...unique.values()].slice(0, maxInputErrors);
 }
 
-/** Explains errors. It reads their contexts from an index on; the caller has explained the part before. */
+/** Reads the contexts of errors from an index on; the caller has explained the part before. */
 function explain(errors: ReadonlyArray<t.ValidationError>, from: number): ReadonlyArray<InputError> {
   const groups = new Map<string, { readonly at: number; readonly errors: t.ValidationError[] }>();
   errors.forEach((error, index) => {
@@ -61,7 +60,7 @@ function explain(errors: ReadonlyArray<t.ValidationError>, from: number): Readon
   );
 }
 
-/** Returns the index of the first union in a context, from an index on, whose alternatives were tried. */
+/** The first union, from an index on, whose alternatives were tried. */
 function unionAfter(context: t.Context, from: number): number | null {
   for (let index = from; index < context.length - 1; index += 1) {
     if (tagAt(context, index) === 'UnionType') return index;
@@ -83,7 +82,7 @@ function explainUnion(errors: ReadonlyArray<t.ValidationError>, at: number): Rea
   return [{ pointer, message: eitherOf(alternatives.flat().filter((fault) => fault.pointer === pointer)) }];
 }
 
-/** Merges the messages of all alternatives: "must be a string" and "must be null" give "must be a string or null". */
+/** "must be a string" and "must be null" give "must be a string or null". */
 function eitherOf(faults: ReadonlyArray<InputError>): string {
   const messages = [...new Set(faults.map((fault) => fault.message))];
   // The value had this alternative's type and only broke a bound, so the other alternatives do not matter.
@@ -95,7 +94,7 @@ function explainOne(error: t.ValidationError): InputError {
   return { pointer: pointerOf(error.context, error.context.length - 1), message: messageOf(error) };
 }
 
-/** Returns the pointer to a context's entry, without the indexes that intersections and unions add for their parts. */
+/** Without the indexes that intersections and unions add for their parts. */
 function pointerOf(context: t.Context, end: number): string {
   const keys: string[] = [];
   for (let index = 1; index <= end; index += 1) {
@@ -110,7 +109,7 @@ function tagAt(context: t.Context, index: number): string | undefined {
   return type === undefined ? undefined : tagOf(type as t.Mixed);
 }
 
-/** Returns the tag of the codec that made the check, inside the wrappers that add nothing to a context. */
+/** Looks inside the wrappers that add nothing to a context. */
 function tagOf(codec: t.Mixed): string | undefined {
   const wrapped = defaultOf(codec)?.codec ?? structureOf(codec);
   if (wrapped !== undefined) return tagOf(wrapped);

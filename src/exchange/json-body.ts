@@ -25,14 +25,13 @@ import { invalidInput, maxInputErrors } from './input-errors.ts';
 import type { Request } from './request.ts';
 import { largeBodyBytes, turn } from './turns.ts';
 
-/** The limits of a JSON body. */
 interface JsonBodyLimits {
   readonly maxBytes: number;
   readonly arrival: ArrivalLimits;
 }
 
 /**
- * Reads a complete JSON body and counts it among what is held. Does not check its syntax.
+ * Counts the body among what is held. Does not check its syntax.
  * @returns no bytes without a body; unsupported-media-type, body-too-large, or why it did not arrive completely
  * @throws ClientDisconnectedError
  */
@@ -68,10 +67,7 @@ export async function readJsonBytes(
 const jsonType = /^application\/(?:json|[\w!#$&^.+-]+\+json)$|^[\w!#$&^.-]+\/[\w!#$&^.+-]+\+json$/i;
 const utf8 = /^"?utf-?8"?$/i;
 
-/**
- * Checks that a request's headers describe uncompressed JSON in UTF-8.
- * @returns why not; null if they do
- */
+/** Accepts only uncompressed JSON in UTF-8. Null if it is. */
 function checkJsonMediaType(headers: IncomingHttpHeaders): Failure | null {
   const encoding = headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
@@ -90,10 +86,9 @@ function checkJsonMediaType(headers: IncomingHttpHeaders): Failure | null {
 }
 
 /**
- * Parses the JSON object in a body's bytes. It may have a member `__proto__`, so never assign it onto another object.
- * @param maxValues the most values in the body
+ * The object may have a member `__proto__`, so never assign it onto another object.
  * @returns invalid-encoding, nesting-too-deep, too-many-values, malformed-json or invalid-input (no object; numbers
- * that are too large; halves of surrogate pairs)
+ *   that are too large; halves of surrogate pairs)
  */
 export async function parseJsonObject(bytes: Buffer, maxValues: number): Promise<E.Either<Failure, JsonObject>> {
   const scanned = await scanJsonObject(bytes, maxValues);
@@ -109,11 +104,10 @@ export async function parseJsonObject(bytes: Buffer, maxValues: number): Promise
 }
 
 /**
- * Scans a body's bytes as JSON without storing values. The body may therefore have numbers and strings that JavaScript
- * cannot represent. Other requests are served between two slices of a large body; a small one is scanned at once.
- * @param listener is called for the values
+ * Stores no values: the body may have numbers and strings that JavaScript cannot represent. Other requests are served
+ * between two slices of a large body; a small one is scanned in one piece.
  * @returns the number of values in the body; or invalid-encoding, nesting-too-deep, too-many-values, malformed-json or
- * invalid-input (no object)
+ *   invalid-input (no object)
  */
 export function scanJsonObject(
   bytes: Buffer,
@@ -172,7 +166,7 @@ function whyMalformed(bytes: Buffer, scanner: JsonScanner, offset: number): stri
   return ` (line ${line}, column ${column})`;
 }
 
-/** Lines are counted up to this offset. Beyond it that would take long, and nobody looks for a line. */
+/** Offset up to which lines are counted. Beyond it counting would take long, and nobody looks for a line. */
 const maxCountedBytes = 1024 * 1024;
 
 const byteOrderMark = Buffer.from('\ufeff');
@@ -247,14 +241,13 @@ export async function inexactIntegers(bytes: Buffer): Promise<ReadonlyArray<Inpu
 
 const inexactMessage = 'must be an integer that JSON gives back with the same digits; send it as a text';
 
-/** Makes the failure that names these integers. */
 export function numberNotExact(errors: ReadonlyArray<InputError>): Failure | null {
   const [first] = errors;
   if (first === undefined) return null;
   return failure('number-not-exact', `${first.pointer} ${inexactMessage}.`, { errors });
 }
 
-/** Returns the number that begins at an offset; an empty text for any other value. */
+/** Empty for any value that is not a number. */
 function wordAt(bytes: Buffer, start: number): string {
   const code = bytes[start] as number;
   const isNumber = code === 0x2d || (code >= 0x30 && code <= 0x39);
@@ -268,7 +261,7 @@ function isExact(word: string): boolean {
   return !Number.isFinite(value) || digitsOf(value) === word.replace('-', '');
 }
 
-/** Returns the digits with which JSON writes a whole number, also beyond 10²¹, where it writes an exponent. */
+/** As JSON writes a whole number, also beyond 10²¹, where it writes an exponent. */
 function digitsOf(value: number): string {
   const [mantissa = '', exponent] = String(value).split('e+');
   return exponent === undefined ? mantissa : mantissa.replace('.', '').padEnd(Number(exponent) + 1, '0');

@@ -1,6 +1,5 @@
 import { collectYoungGarbage } from '#shared/memory/collect-garbage.ts';
 
-/** Bytes released between two collections. */
 const bytesBetween = 4 * 1024 * 1024;
 
 let bytesSince = 0;

@@ -2,27 +2,25 @@ import { type Failure, failure } from '#domain/shared/failure.ts';
 import { pointerTo } from '#shared/json/json-pointer.ts';
 import { invalidInput } from './input-errors.ts';
 
-/** A part of a multipart body, by its place in the bytes. */
+/** Offsets are those of the bytes of the body. */
 export interface FormPart {
   readonly name: string;
   /** Null for a part that is not a file. */
   readonly filename: string | null;
-  /** Its `Content-Type`; null without one. */
   readonly contentType: string | null;
   /** Of its headers, past the delimiter's line. */
   readonly start: number;
-  /** Of its content. */
+  /** Without its headers. */
   readonly contentStart: number;
-  /** The offset after its content. */
+  /** After its content. */
   readonly end: number;
-  /** Its content; null for a file. */
+  /** Null for a file. */
   readonly text: string | null;
 }
 
-/** Receives the content of files while it arrives. The bytes are a view into the pushed chunk. */
+/** For the content of files while it arrives. The bytes are a view into the pushed chunk. */
 export type TakeFileContent = (file: Pick<FormPart, 'name' | 'filename'>, bytes: Buffer) => void;
 
-/** A fault of a multipart body. */
 export type MultipartFault = 'ended-early' | 'malformed' | 'ambiguous-part' | 'too-many-parts' | 'text-too-long';
 
 const maxHeaderBytes = 16 * 1024;
@@ -35,7 +33,7 @@ type State = 'preamble' | 'after-delimiter' | 'headers' | 'content' | 'epilogue'
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 
-/** The boundary in a content type; null if it is not multipart/form-data. */
+/** Null if it is not multipart/form-data. */
 export function boundaryOf(contentType: string | undefined): string | null {
   if (contentType === undefined || !/^\s*multipart\/form-data\s*;/i.test(contentType)) return null;
   const boundary = parametersOf(contentType).get('boundary') ?? '';
@@ -84,7 +82,6 @@ export class MultipartScanner {
     }
   }
 
-  /** The body has ended. */
   finish(): void {
     if (this.fault === null && this.#state !== 'epilogue') this.fault = 'ended-early';
   }
@@ -143,19 +140,18 @@ export class MultipartScanner {
     return (at === 0 ? this.#lastDropped : this.#window[at - 1]) ?? 0;
   }
 
-  /** The number of bytes in the window that cannot belong to a delimiter. */
+  /** How many bytes in the window cannot belong to a delimiter. */
   #settledBytes(): number {
     return Math.max(0, this.#window.length - this.#dashBoundary.length - lineEnd.length + 1);
   }
 
-  /** @returns false, because nothing more is read */
   #fail(fault: MultipartFault, part: string | null = null): false {
     this.fault = fault;
     this.faultyPart = part;
     return false;
   }
 
-  /** The rest of a delimiter's line: two dashes end the body, white space is passed over. */
+  /** Two dashes end the body, white space is passed over. */
   #readDelimiterEnd(): boolean {
     if (this.#window.length < 2) return false;
     if (this.#window.toString('latin1', 0, 2) === '--') {
@@ -257,7 +253,7 @@ function nameCount(header: string): number {
 
 const parameter = /;[ \t]*([\w!#$%&'*+.^`|~-]+)[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^;\s]*))/g;
 
-/** The parameters of a header, by their names in lower case. A quote in a value is `\"` or `%22`. */
+/** By lower-case name. A quote in a value is `\"` or `%22`. */
 function parametersOf(header: string): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   for (const [, name = '', quoted, plain = ''] of header.matchAll(parameter)) {
@@ -271,7 +267,7 @@ function isLineBreak(byte: number): boolean {
   return byte === lineFeed || byte === carriageReturn;
 }
 
-/** The refusal of a body that is not a form. */
+/** For a body that is not a form. */
 export const notMultipart = failure(
   'unsupported-media-type',
   'The body must be multipart/form-data with a boundary, uncompressed.',
@@ -285,7 +281,6 @@ const faultMessages: Readonly<Record<MultipartFault, string>> = {
   'text-too-long': 'has a field of more than 1 MiB that is not a file: a file has a filename',
 };
 
-/** The failure for a fault of a form. */
 export function multipartFailure({ fault, faultyPart }: Pick<MultipartScanner, 'fault' | 'faultyPart'>): Failure {
   const pointer = faultyPart === null ? '' : pointerTo([faultyPart]);
   return invalidInput([{ pointer, message: faultMessages[fault ?? 'malformed'] }]);

@@ -4,8 +4,7 @@ import type { Json, JsonObject } from '#shared/json/json.ts';
 import { keysOfPointer } from '#shared/json/json-pointer.ts';
 
 /**
- * Makes the error of a failure in the form that clients of OpenAI read. It always has `error`. For invalid input (422)
- * it also has the `detail` of the contract, which those clients ignore.
+ * It always has `error`. For invalid input (422) it also has the `detail` of the contract, which those clients ignore.
  * @param place the part of the request that has the input
  */
 export function gatewayError(failure: Failure, place: 'body' | 'query'): JsonObject {
@@ -16,7 +15,6 @@ export function gatewayError(failure: Failure, place: 'body' | 'query'): JsonObj
   return { detail: faults.length > 0 ? faults.map((fault) => detailOf(fault, place)) : [whole], error };
 }
 
-/** The error that clients of OpenAI read. */
 export function errorObject(failure: Failure): ErrorObject {
   const [first] = failure.errors ?? [];
   const param = first === undefined ? '' : parameterOf(keysOf(first.pointer));
@@ -37,7 +35,7 @@ function detailOf({ pointer, parameter, message, input }: InputError, place: str
   };
 }
 
-/** The members of an error that clients read. All four must exist. */
+/** Clients need all four. */
 export interface ErrorObject {
   readonly message: string;
   readonly type: string;
@@ -51,12 +49,11 @@ export interface ErrorObject {
  */
 export const contextLengthCode = 'context_length_exceeded';
 
-/** Converts a code to OpenAI's form: `model_not_found`. */
+/** OpenAI's form: `model_not_found`. */
 export function errorCode(code: FailureCode): string {
   return code === 'malformed-json' || code === 'invalid-encoding' ? 'json_invalid' : code.replaceAll('-', '_');
 }
 
-/** Returns OpenAI's type of error for a status. */
 export function errorType(status: number): string {
   if (status === 401) return 'authentication_error';
   if (status === 403) return 'permission_error';
@@ -66,12 +63,11 @@ export function errorType(status: number): string {
 
 type Keys = ReadonlyArray<string | number>;
 
-/** Returns the keys of a JSON pointer, with indexes of arrays as numbers. */
 function keysOf(pointer: string): Keys {
   return keysOfPointer(pointer).map((key) => (/^(?:0|[1-9]\d{0,8})$/.test(key) ? Number(key) : key));
 }
 
-/** Joins keys to a text like `messages[0].role`. */
+/** A text like `messages[0].role`. */
 function parameterOf(keys: Keys): string {
   return keys.map((key, index) => (typeof key === 'number' ? `[${key}]` : `${index === 0 ? '' : '.'}${key}`)).join('');
 }

@@ -6,7 +6,7 @@ import { ofQueryParameters } from './input-errors.ts';
 import { errorObject } from './openai-error.ts';
 import type { Request } from './request.ts';
 
-/** The path of the documentation of failures: `/docs/problems#flow-not-found`. */
+/** Such as `/docs/problems#flow-not-found`. */
 export const problemsPath = '/docs/problems';
 
 /**
@@ -15,7 +15,6 @@ export const problemsPath = '/docs/problems';
  */
 export type Plane = 'control' | 'gateway';
 
-/** The answer to a failure. */
 export interface ProblemResponse {
   readonly status: number;
   readonly contentType: string;
@@ -23,21 +22,20 @@ export interface ProblemResponse {
   readonly retryAfterSeconds: number | null;
 }
 
-/** The facts about the request that an error names. */
 export interface RefusedRequest {
   readonly plane: Plane;
   /** Whether clients of the gateway use it too. Problem details then also have `error`. */
   readonly onBothPlanes: boolean;
   readonly requestId: string;
-  /** The form of errors of the gateway that the client reads. Default: OpenAI's. */
+  /** Default: OpenAI's. */
   readonly errorForm?: ErrorForm;
-  /** The path as requested, without its query. */
+  /** As requested, without its query. */
   readonly path: string;
   /** Whether the input is in the body; otherwise it is in the query. */
   readonly hasBody: boolean;
 }
 
-/** Makes the answer of a failure in the form of its plane: problem details (RFC 9457), or an error of a provider's form. */
+/** In the form of its plane: problem details (RFC 9457), or an error of a provider's form. */
 export function createErrorResponse(refusal: Failure, refused: RefusedRequest): ProblemResponse {
   const failure = refused.hasBody ? refusal : ofQueryParameters(refusal);
   const onGateway = refused.plane === 'gateway';
@@ -73,11 +71,7 @@ function problem(failure: Failure, { path, requestId, onBothPlanes }: RefusedReq
   };
 }
 
-/**
- * Refuses a request to the control plane whose operation writes its response itself. The answer has problem details, as
- * for all other operations.
- * @param path the path of the request
- */
+/** For an operation that writes its response itself. The answer has problem details, as for all other operations. */
 export function sendProblem(
   { client, id: requestId }: Pick<Request, 'id' | 'client'>,
   failure: Failure,

@@ -5,18 +5,16 @@ import { defaultLimitFactors, type LimitFactors, type LimitLevel, limitAt, limit
 
 const windowSeconds = 60;
 
-/** The result of one request under the limits. */
 export interface RateLimitResult {
-  /** Why the request is refused; null if it is admitted. */
+  /** Null if the request is admitted. */
   readonly refusal: Failure | null;
-  /** The headers of the tightest limit, as alternating names and values; none for an `admin` key. */
+  /** Of the tightest limit, as alternating names and values; none for an `admin` key. */
   readonly headers: ReadonlyArray<string>;
 }
 
-/** The result without a limit. */
 export const unlimited: RateLimitResult = { refusal: null, headers: [] };
 
-/** The rest of a limit after a request. */
+/** What is left of a limit after a request. */
 interface Count {
   readonly level: LimitLevel;
   readonly limit: number;
@@ -37,27 +35,22 @@ export class RateLimit {
   #refused = 0;
   #factors: LimitFactors;
 
-  /** @param perProject requests of a project in a minute */
   constructor(perProject: number, factors: LimitFactors = defaultLimitFactors) {
     this.#perProject = perProject;
     this.#factors = factors;
   }
 
-  /** How many requests were refused. */
   get refused(): number {
     return this.#refused;
   }
 
-  /** Changes the limits. The counts of the current minute stay. */
+  /** The counts of the current minute stay. */
   configure(perProject: number, factors: LimitFactors): void {
     this.#perProject = perProject;
     this.#factors = factors;
   }
 
-  /**
-   * Counts a request of a caller.
-   * @see https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/ for the headers
-   */
+  /** @see https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/ for the headers */
   async take(caller: Caller): Promise<RateLimitResult> {
     const counts: Count[] = [];
     for (const level of limitLevelsOf(caller)) {
@@ -100,7 +93,7 @@ async function loadLimiters(): Promise<Readonly<Record<LimitLevel['kind'], RateL
   return { project: limiter(), organization: limiter(), partner: limiter() };
 }
 
-/** The limit with the least left; among equals the narrowest, which comes last. */
+/** With the least left; among equals the narrowest, which comes last. */
 function tightestOf(counts: ReadonlyArray<Count>): Count | null {
   return counts.reduce<Count | null>(
     (tightest, count) => (tightest !== null && tightest.remaining < count.remaining ? tightest : count),

@@ -4,14 +4,14 @@ import { type ByteLimits, projectAnswersFull } from './byte-budget.ts';
 import type { LimitFactors } from './limit-levels.ts';
 
 interface Row<Limits> {
-  /** What it limits. */
+  /** Names what the row limits. */
   readonly of: string;
   readonly limits: Limits;
-  /** The variables of the environment that change the limits. */
+  /** Of the environment: they change the limits. */
   readonly variables?: ReadonlyArray<string>;
 }
 
-/** Slots, for which callers wait in turn. */
+/** Callers wait in turn for the slots. */
 export interface SlotRow extends Row<FairSlotsLimits> {
   /** Whose slots are limited. Default: a project's. */
   readonly owner?: 'key';
@@ -20,31 +20,30 @@ export interface SlotRow extends Row<FairSlotsLimits> {
   /** Whether each partner, or each organization without one, has these limits for itself. */
   readonly isForEachPartner?: boolean;
   readonly refused: Failure | Readonly<Record<SlotRefusal, Failure>>;
-  /** What happens in place of an answer with these failures. */
+  /** What happens in place of an answer with these failures, for the documentation. */
   readonly instead?: string;
 }
 
-/** A room, in which places and bytes are taken immediately or not at all. */
+/** Places and bytes are taken immediately or not at all. */
 export interface RoomRow extends Row<FairPlacesLimits> {
-  /** The codes of what is refused; empty where nothing fails. */
+  /** Empty where nothing fails. */
   readonly refused: ReadonlyArray<Failure['code']>;
-  /** What happens in place of a failure. */
+  /** What happens in place of a failure, for the documentation. */
   readonly instead?: string;
 }
 
-/** A budget of the bytes of requests. */
+/** Of requests. */
 export interface BytesRow extends Row<ByteLimits> {
   readonly refused: ReadonlyArray<Failure['code']>;
   readonly instead?: string;
 }
 
-/** Slots of batches. */
 export interface BatchRow extends Row<{ readonly maxSlots: number }> {
   readonly refused: ReadonlyArray<Failure['code']>;
   readonly instead: string;
 }
 
-/** Requests that are counted for their project, its organization and its partner. Without a limit until one is set. */
+/** Counted for their project, its organization and its partner. Without a limit until one is set. */
 export interface RequestsRow extends Pick<Row<unknown>, 'of'> {
   readonly setBy: string;
   readonly refused: ReadonlyArray<Failure['code']>;
@@ -55,7 +54,6 @@ const gibibyte = 1024 * mebibyte;
 /** The bytes of a line next to its body, for its id and its address. */
 const bytesAroundBody = 64 * 1024;
 
-/** Maximum bytes of a line of a batch. */
 export function maxLineBytesOf(maxBodyBytes: number): number {
   return maxBodyBytes + bytesAroundBody;
 }
@@ -265,18 +263,16 @@ const requests = {
 } satisfies Readonly<Record<string, RequestsRow>>;
 
 /**
- * Everything that limits how much runs or waits at the same time. docs/operations.md and `/metrics` show it by name.
- * `Admission` makes the slots, the room or the budget of each row.
+ * docs/operations.md and `/metrics` show it by name. `Admission` makes the slots, the room or the budget of each row.
  */
 export const slotTable = { requests, slots, batches, rooms, bytes };
 
 export type SlotName = keyof typeof slots;
 export type BatchSlotName = keyof typeof batches;
 export type RoomName = keyof typeof rooms;
-/** The directions of the bytes of a request, and what else has a budget of bytes. */
 export type BytesName = keyof typeof bytes;
 
-/** How many requests a project may send in a minute. */
+/** Of one project. */
 export interface RequestRate {
   /** Null without a limit. */
   readonly perMinute: number | null;
@@ -284,7 +280,7 @@ export interface RequestRate {
   readonly factors?: LimitFactors;
 }
 
-/** Limits that replace those of the table; what is left out is as in the table. */
+/** Replace those of the table; what is left out is as in the table. */
 export interface ChangedLimits {
   readonly slots?: Readonly<Partial<Record<SlotName, FairSlotsLimits>>>;
   readonly rooms?: Readonly<Partial<Record<RoomName, FairPlacesLimits>>>;

@@ -3,7 +3,7 @@ import { FairQueue, type WorkOwner } from '#shared/async/fair-queue.ts';
 import { clock } from '#shared/clock.ts';
 import { ClientDisconnectedError } from './held.ts';
 
-/** What work in turns is for. While several kinds wait, each has at most half of a turn. */
+/** While several kinds wait, each has at most half of a turn. */
 export type TurnKind =
   /** Reading a large body, or making another one of it. */
   | 'body'
@@ -28,12 +28,11 @@ export type TurnKind =
   /** Ending connections of requests that are not HTTP. */
   | 'connection';
 
-/** A piece of work that waits for a turn. */
 export interface WaitingWork {
   readonly held: WorkOwner;
   readonly kind: TurnKind;
   readonly begin: () => void;
-  /** Ends the wait of a client that has left. */
+  /** For a client that has left. */
   readonly giveUp: () => void;
 }
 
@@ -54,7 +53,7 @@ export class TurnQueue {
   readonly #workOfTurn: number;
   /** In the order in which they are served. One that has had its share goes to the end when it is next met. */
   readonly #byOwner = new Map<string, Project>();
-  /** How many pieces of each kind wait; no entry for none. */
+  /** By kind; no entry for none. */
   readonly #waitingOf = new Map<TurnKind, number>();
   /** The work of each kind in this turn, and what exceeded its half before. */
   readonly #spentOn = new Map<TurnKind, number>();
@@ -66,12 +65,11 @@ export class TurnQueue {
     this.#left = workOfTurn;
   }
 
-  /** The number of pieces that wait. */
   get size(): number {
     return this.#size;
   }
 
-  /** Whether work may begin in this turn without waiting. */
+  /** In this turn, without waiting. */
   get canBegin(): boolean {
     return this.#left > 0 && this.#size === 0;
   }
@@ -86,7 +84,7 @@ export class TurnQueue {
     for (const [owner, { kinds }] of this.#byOwner) if (kinds.size === 0) this.#byOwner.delete(owner);
   }
 
-  /** Takes work from this turn. A negative number gives some back. */
+  /** A negative number gives some back. */
   spend({ owner }: WorkOwner, kind: TurnKind, work: number): void {
     this.#left = Math.min(this.#workOfTurn, this.#left - work);
     // While no other kind waits, a kind takes all that there is, and owes nothing for it later.
@@ -122,7 +120,7 @@ export class TurnQueue {
     return undefined;
   }
 
-  /** Removes the work of clients that have left. */
+  /** Of clients that have left. */
   removeLeft(): ReadonlyArray<WaitingWork> {
     const removed: WaitingWork[] = [];
     for (const { kinds } of this.#byOwner.values())
@@ -169,9 +167,9 @@ export const largeBodyBytes = 64 * 1024;
 const runOutside = AsyncLocalStorage.snapshot();
 
 /**
- * Limits the work of all requests together in one turn of the event loop. Each request may be short, but many that arrive
- * together would otherwise all run before anything else. Work begins immediately while the turn has room and nothing
- * waits; `TurnQueue` says what is served when. Work that waits ends when its client has left.
+ * Each request may be short, but many that arrive together would otherwise all run before anything else. Work begins
+ * immediately while the turn has room and nothing waits; `TurnQueue` says what is served when. Work that waits ends
+ * when its client has left.
  */
 export class Turns {
   readonly #queue: TurnQueue;
@@ -183,8 +181,7 @@ export class Turns {
   }
 
   /**
-   * Takes work from a turn.
-   * @param work the amount, or an estimate that `spend` corrects
+   * work the amount, or an estimate that `spend` corrects
    * @returns null if the work may begin now; otherwise it settles in the turn in which it may. It rejects with
    *   `ClientDisconnectedError` if the client leaves before
    */
@@ -195,7 +192,7 @@ export class Turns {
   }
 
   /**
-   * Does work whose size is known only afterwards, in a turn with some room.
+   * For work whose size is known only afterwards.
    * @param sizeOf returns the size of the work from its result
    * @throws what the work throws; `ClientDisconnectedError` if it waits and the client leaves
    */
@@ -213,7 +210,7 @@ export class Turns {
     return this.#queue.canBegin ? runNow() : this.#wait(held, kind, runNow);
   }
 
-  /** Takes work from this turn without waiting, to correct an estimate. A negative number returns some. */
+  /** Corrects an estimate without waiting. A negative number gives some back. */
   spend(held: WorkOwner, kind: TurnKind, work: number): void {
     this.#queue.spend(held, kind, work);
     this.#schedule();
@@ -267,12 +264,12 @@ export class Turns {
 
 let used = new Turns(workOfTurn);
 
-/** Takes work from a turn of this thread's event loop: see `Turns.take`. */
+/** See `Turns.take`. */
 export function turn(held: WorkOwner, kind: TurnKind, work: number): Promise<void> | null {
   return used.take(held, kind, work);
 }
 
-/** Does work whose size is known afterwards in a turn of this thread's event loop: see `Turns.run`. */
+/** See `Turns.run`. */
 export function runInTurn<Result>(
   held: WorkOwner,
   kind: TurnKind,
@@ -282,7 +279,7 @@ export function runInTurn<Result>(
   return used.run(held, kind, work, sizeOf);
 }
 
-/** Corrects an estimate of work in a turn of this thread's event loop: see `Turns.spend`. */
+/** See `Turns.spend`. */
 export function spendTurn(held: WorkOwner, kind: TurnKind, work: number): void {
   used.spend(held, kind, work);
 }

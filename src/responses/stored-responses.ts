@@ -67,9 +67,7 @@ export interface StoredResponsesOptions {
   readonly now?: () => number;
 }
 
-/**
- * The responses of all projects, with their items. The items are sealed with a key for each project.
- */
+/** The responses of all projects, with their items. The items are sealed with a key for each project. */
 export class StoredResponses implements ResponseAmounts {
   readonly store: ResponseStore;
   /** The copies of responses that providers have. */

@@ -56,9 +56,8 @@ const signedModel = /gemini-(?![12]\b)/;
 
 /**
  * DeepSeek and Kimi refuse later turns without the reasoning of each turn with calls
- * (https://api-docs.deepseek.com/guides/thinking_mode,
- * https://platform.kimi.ai/docs/guide/use-kimi-k2-thinking-model), and Gemini calls without a signature
- * (https://ai.google.dev/gemini-api/docs/thought-signatures).
+ * (https://api-docs.deepseek.com/guides/thinking_mode, https://platform.kimi.ai/docs/guide/use-kimi-k2-thinking-model),
+ * and Gemini calls without a signature (https://ai.google.dev/gemini-api/docs/thought-signatures).
  */
 function neededBack({ baseUrl = address.baseUrl }: Configuration): NeededBack {
   const { hostname } = new URL(baseUrl);

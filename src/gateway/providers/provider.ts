@@ -62,9 +62,7 @@ export interface SpeechFields {
   readonly speed: number | null;
   /** `sse` for events instead of bytes. */
   readonly streamFormat: string | null;
-  /**
-   * Members that OpenAI does not have: a provider's own settings. Null if they are too large to be translated.
-   */
+  /** Members that OpenAI does not have: a provider's own settings. Null if they are too large to be translated. */
   readonly others: () => JsonObject | null;
 }
 

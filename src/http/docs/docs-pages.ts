@@ -4,8 +4,7 @@ import { failures } from '#domain/failures.ts';
 import eventReference from './event-reference.json' with { type: 'json' };
 
 /**
- * Makes the page with all operations: a list of links by group, which needs no script, and the group that is chosen in
- * Swagger UI, which `start.js` starts.
+ * A list of links by group, which needs no script, and the group that is chosen in Swagger UI, which `start.js` starts.
  */
 export function docsPage(operations: ReadonlyArray<AnyOperation>, version: string): string {
   const groups = [...Map.groupBy(operations, ({ group }) => group)];
@@ -36,7 +35,7 @@ ${links.join('\n')}
       </ul></details>`;
 }
 
-/** Makes a page with every failure and what solves it; the `type` of a problem points at it. */
+/** The `type` of a problem points at it. */
 export function problemsPage(): string {
   const rows = Object.entries(failures).map(
     ([code, { status, title, solution }]) =>
@@ -55,7 +54,6 @@ ${rows.join('\n')}
   );
 }
 
-/** Makes a page with every type of event that webhooks, the live feed, histories and the audit show. */
 export function eventsPage(): string {
   const kinds = eventReference.map(({ kind, events }) => {
     const rows = events.map(
@@ -94,7 +92,7 @@ ${body}
 `;
 }
 
-/** Returns a text as HTML, with what is between backticks as code. */
+/** As HTML, with what is between backticks as code. */
 function marked(text: string): string {
   return escaped(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
 }

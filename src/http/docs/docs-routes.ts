@@ -11,7 +11,6 @@ import { apiSecurityHeaders, writeResponse } from '#http/response/response.ts';
 import type { Route } from '#http/routes/router.ts';
 import { docsPage, eventsPage, problemsPage } from './docs-pages.ts';
 
-/** The path of the page with all operations. */
 export const docsPath = '/docs';
 
 /** Swagger UI styles its elements inline; everything else comes only from this service. */
@@ -29,14 +28,12 @@ const javaScript = 'text/javascript; charset=utf-8';
 const css = 'text/css; charset=utf-8';
 const icon = 'favicon-32x32.png';
 
-/** The description of the API that the pages show. */
 export interface DocsOptions {
   readonly operations: ReadonlyArray<AnyOperation>;
-  /** The version of the product. */
   readonly version: string;
 }
 
-/** The documentation's paths; all are public. Each file is made and compressed once, at its first request. */
+/** All are public. Each file is made and compressed once, at its first request. */
 export function docsRoutes({ operations, version }: DocsOptions): ReadonlyArray<Route> {
   const get = (path: string, handler: Route['handler']): Route => ({ method: 'GET', path, handler });
   const page = (textOf: () => string) => file(html, () => Buffer.from(textOf()), revalidated);

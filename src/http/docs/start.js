@@ -1,4 +1,4 @@
-// Shows the operations of one group in Swagger UI, which takes seconds for all of them at once. What a user enters under
+// Shows the operations of one group in Swagger UI, which takes seconds for all of them together. What a user enters under
 // "Authorize" is kept for the tab until "Logout"; `persistAuthorization` would keep it for good. What is sent is checked
 // strictly, so that a misspelt member shows.
 const kept = 'switchyard.authorized';

@@ -1,11 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Arrival } from '#exchange/body.ts';
 
-/** A body that arrives in pieces. */
 export class ArrivingBody {
   readonly projectId: string;
   readonly req: IncomingMessage;
-  /** Ends its arrival. */
   readonly end: (how: Arrival) => void;
   #measuredFrom = performance.now();
   #bytesBefore: number;
@@ -17,7 +15,7 @@ export class ArrivingBody {
     this.#bytesBefore = req.socket.bytesRead;
   }
 
-  /** Whether it has brought too little since it was last measured. A body that the service holds back is never slow. */
+  /** Whether too little has arrived since it was last measured. A body that the service holds back is never slow. */
   isSlow({ minBytesPerSecond, measuredMs }: BodyRate): boolean {
     const isHeldBack = this.req.isPaused();
     const now = performance.now();
@@ -31,25 +29,24 @@ export class ArrivingBody {
   }
 }
 
-/** The least rate of a body while connections are scarce. */
+/** Applies while connections are scarce. */
 export interface BodyRate {
   readonly minBytesPerSecond: number;
   readonly measuredMs: number;
 }
 
-/** The bodies that arrive at a server, for each project. */
+/** Of one server, for each project. */
 export class ArrivingBodies {
   /** The newest of a project is last. */
   readonly #byProject = new Map<string, Set<ArrivingBody>>();
 
-  /** Bodies that arrive now. */
   get size(): number {
     let size = 0;
     for (const bodies of this.#byProject.values()) size += bodies.size;
     return size;
   }
 
-  /** Notes that a body begins to arrive. The caller must call `finish`. */
+  /** The caller must call `finish`. */
   begin(projectId: string, req: IncomingMessage, end: (how: Arrival) => void): ArrivingBody {
     const body = new ArrivingBody(projectId, req, end);
     const bodies = this.#byProject.get(projectId) ?? new Set();
@@ -58,12 +55,10 @@ export class ArrivingBodies {
     return body;
   }
 
-  /** Whether a body still arrives. */
   has(body: ArrivingBody): boolean {
     return this.#byProject.get(body.projectId)?.has(body) === true;
   }
 
-  /** Notes that a body has ended. */
   finish(body: ArrivingBody): void {
     const bodies = this.#byProject.get(body.projectId);
     if (bodies === undefined) return;
@@ -71,12 +66,12 @@ export class ArrivingBodies {
     if (bodies.size === 0) this.#byProject.delete(body.projectId);
   }
 
-  /** Whether a project has its share of the places for bodies, or more. */
+  /** Of the places for bodies, or more. */
   hasShare(projectId: string, places: number): boolean {
     return (this.#byProject.get(projectId)?.size ?? 0) >= this.#shareOf(places);
   }
 
-  /** Finds the body that makes room for others: the newest of the project with the most, if they exceed its share. */
+  /** The body that makes room for others: the newest of the project with most bodies, if they exceed its share. */
   newestBeyondShare(places: number): ArrivingBody | null {
     let most = this.#shareOf(places);
     let largest: ReadonlySet<ArrivingBody> | null = null;
@@ -93,7 +88,6 @@ export class ArrivingBodies {
     return places / (this.#byProject.size + 1);
   }
 
-  /** The bodies that arrive too slowly. */
   slowBodies(rate: BodyRate): ReadonlyArray<ArrivingBody> {
     const slow: ArrivingBody[] = [];
     for (const bodies of this.#byProject.values()) {

@@ -5,7 +5,7 @@ import { failure } from '#domain/shared/failure.ts';
 import type { Arrival } from '#exchange/body.ts';
 import { ArrivingBodies, type ArrivingBody, type BodyRate } from '#http/request/arriving-bodies.ts';
 
-/** The paths that the reserved connections answer. */
+/** The reserved connections answer them. */
 export const healthPaths: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
 
 /**
@@ -15,7 +15,6 @@ export const healthPaths: ReadonlySet<string> = new Set(['/healthz', '/readyz'])
 export const refusalReasons = ['all-taken', 'no-head', 'no-place', 'idle', 'body-ended', 'body-slow'] as const;
 export type RefusalReason = (typeof refusalReasons)[number];
 
-/** What an operator sees of the connections. */
 export interface ConnectionFigures {
   readonly open: number;
   readonly withoutHead: number;
@@ -23,16 +22,15 @@ export interface ConnectionFigures {
   readonly refused: Readonly<Record<RefusalReason, number>>;
 }
 
-/** The failure of a request for which no connection is left. */
+/** For a request for which no connection is left. */
 export const connectionsFull = failure(
   'connections-full',
   'All connections that this node may have are taken. Try again later, or at another node.',
   { retryAfterSeconds: 1 },
 );
 
-/** The default of the least rate of a body. */
 export const defaultBodyRate: BodyRate = { minBytesPerSecond: 1_024, measuredMs: 30_000 };
-/** How often slow bodies are searched for in the time in which their rate is measured. */
+/** In the time over which their rate is measured. */
 const checksOfRate = 6;
 const maxEndedInTurn = 20;
 const maxReserved = 32;
@@ -40,14 +38,14 @@ const maxReserved = 32;
 const tenth = 10;
 /** A connection that is idle for less time may be used again at any moment, so unfinished bodies give way before it. */
 const restMs = 5_000;
-/** Idle connections are searched for this often at most, and this many are remembered. */
+/** At most this often, and this many are remembered. */
 const searchEveryMs = 50;
 const maxRemembered = 64;
-/** Maximum connections beyond the limit whose heads are not read yet. */
+/** Beyond the limit, with heads that are not read yet. */
 const maxExcess = 512;
-/** Maximum connections without heads that close in one turn of the event loop. */
+/** Connections without heads that close in one turn of the event loop. */
 const maxTrimmedInTurn = 100;
-/** How soon connections that are too many are looked at again. */
+/** How soon the search for connections to close is repeated. */
 const trimAgainMs = 50;
 /** How long a head may take while too many connections have none and half of the places are taken, and while there are more connections than may be. */
 const headMs = 1_000;
@@ -56,8 +54,8 @@ const scarceHeadMs = 100;
 const askingMs = 1_000;
 
 /**
- * The connections of a server. All but a few are places, in which any request is answered. A connection beyond them is
- * read up to its first head: by then it is known whose it is, and whether it asks only for the state of the node.
+ * All connections of a server but a few are places, in which any request is answered. A connection beyond them is read
+ * up to its first head: by then it is known whose it is, and whether it asks only for the state of the node.
  */
 export class Connections implements ConnectionPlaces {
   readonly bodies = new ArrivingBodies();
@@ -74,7 +72,7 @@ export class Connections implements ConnectionPlaces {
   #slowBodyCheck: NodeJS.Timeout | null = null;
   /** The oldest first. */
   #idle: ClientConnection[] = [];
-  /** Whether the search found more. */
+  /** Whether the search found more than it remembers. */
   #isMoreIdle = false;
   #searchedAt = Number.NEGATIVE_INFINITY;
 
@@ -88,7 +86,7 @@ export class Connections implements ConnectionPlaces {
     this.#bodyRate = rate;
   }
 
-  /** Maximum connections that are accepted; those beyond the limit only for as long as their heads take. */
+  /** Those beyond the limit stay open only for as long as their heads take. */
   get maxAccepted(): number {
     return this.#maxConnections + this.#maxExcess;
   }
@@ -102,7 +100,6 @@ export class Connections implements ConnectionPlaces {
     };
   }
 
-  /** Notes a new connection. */
   add(socket: Socket): void {
     const hasPlace = this.#taken < this.#places;
     if (hasPlace) this.#taken += 1;
@@ -113,7 +110,7 @@ export class Connections implements ConnectionPlaces {
     if (this.#isPressed) this.#trimSoon();
   }
 
-  /** Notes that the head of a request has arrived. */
+  /** The head of the request has arrived. */
   begin({ socket }: IncomingMessage, res: ServerResponse): void {
     const connection = connectionOf(socket);
     if (connection === undefined) return;
@@ -123,16 +120,15 @@ export class Connections implements ConnectionPlaces {
     }
     connection.last = res;
     connection.usedAt = performance.now();
-    // The next connection may need what it has.
+    // The next request on this connection may need what is not free.
     if (!connection.hasPlace) res.shouldKeepAlive = false;
   }
 
-  /** Notes a connection that was closed because all are taken. */
   countDropped(): void {
     this.#refused['all-taken'] += 1;
   }
 
-  /** Takes a place for a connection that has none. @returns false if there is none */
+  /** @returns false if there is none */
   takePlace(connection: ClientConnection, projectId: string): boolean {
     if (connection.hasPlace) return true;
     const isFree = this.#taken < this.#places || this.#freePlaceFor(projectId);
@@ -145,7 +141,6 @@ export class Connections implements ConnectionPlaces {
     return true;
   }
 
-  /** Stops looking for slow bodies. */
   close(): void {
     if (this.#slowBodyCheck !== null) clearTimeout(this.#slowBodyCheck);
   }
@@ -154,7 +149,7 @@ export class Connections implements ConnectionPlaces {
     return this.#withoutHead.size + this.#withHead.size;
   }
 
-  /** How many connections more than the limit are open, because their heads are not read yet. */
+  /** Connections beyond the limit whose heads are not read yet. */
   get #excess(): number {
     return this.#open - this.#maxConnections;
   }
@@ -163,7 +158,7 @@ export class Connections implements ConnectionPlaces {
     return this.#withoutHead.size - this.#maxWithoutHead;
   }
 
-  /** Whether connections must close. While few places are taken, nobody needs those of connections without heads. */
+  /** While few places are taken, connections without heads disturb nobody. */
   get #isPressed(): boolean {
     return this.#excess > 0 || (this.#isHalfTaken && this.#tooManyWithoutHead > 0);
   }
@@ -172,7 +167,7 @@ export class Connections implements ConnectionPlaces {
     return this.#taken > this.#places / 2;
   }
 
-  /** Ends slow bodies from time to time, while more than half of the places are taken. */
+  /** While more than half of the places are taken. */
   #watchBodies(): void {
     this.#slowBodyCheck ??= setTimeout(() => {
       this.#slowBodyCheck = null;
@@ -226,7 +221,7 @@ export class Connections implements ConnectionPlaces {
     setTimeout(() => this.#trim(), trimAgainMs).unref();
   }
 
-  /** Closes what has no place and is answered, or has had time enough: none if much more may still come. */
+  /** Closes what has no place and is answered, or has exceeded its time: none if much more may still come. */
   #closeExcess(): void {
     if (this.#excess <= 0) return;
     const now = this.#excess > this.#maxExcess / 2 ? Number.POSITIVE_INFINITY : performance.now();
@@ -253,8 +248,7 @@ export class Connections implements ConnectionPlaces {
   }
 
   /**
-   * Closes the connection that has been idle for longest.
-   * @param minMs the least time since its latest request began
+   * @param minMs since its latest request began
    * @returns false if there is none
    */
   #closeIdle(minMs: number): boolean {
@@ -288,7 +282,10 @@ export class Connections implements ConnectionPlaces {
     return this.#closeWithoutHead() || this.#closeIdle(restMs) || this.#endNewestBody() || this.#closeIdle(0);
   }
 
-  /** Closes the oldest connection without a head that has a place. @returns false if there are not too many of them */
+  /**
+   * The oldest with a place.
+   * @returns false if there are not too many of them
+   */
   #closeWithoutHead(): boolean {
     if (this.#tooManyWithoutHead <= 0) return false;
     const [oldest] = oldestFirst(itemsOf(this.#withoutHead, ({ hasPlace }) => hasPlace));
@@ -297,7 +294,7 @@ export class Connections implements ConnectionPlaces {
     return true;
   }
 
-  /** Ends an unfinished body. @returns false if no project exceeds its share */
+  /** @returns false if no project exceeds its share */
   #endNewestBody(): boolean {
     const body = this.bodies.newestBeyondShare(this.#places);
     if (body === null) return false;
@@ -305,7 +302,7 @@ export class Connections implements ConnectionPlaces {
     return true;
   }
 
-  /** Ends a body. Its connection has no place any more: it is answered, and closes. */
+  /** Its connection no longer has a place: it is answered, and closes. */
   #endBody(body: ArrivingBody, reason: RefusalReason, how: Arrival): void {
     const connection = connectionOf(body.req.socket);
     if (connection === undefined) return;
@@ -349,15 +346,14 @@ export interface ConnectionPlaces {
 
 const known = new WeakMap<Socket, ClientConnection>();
 
-/** A connection of a client. */
 export class ClientConnection {
   readonly socket: Socket;
   readonly all: ConnectionPlaces;
   /** Whether it may do more than ask for the state of the node. */
   hasPlace: boolean;
-  /** When it began, or its latest request did, on `performance.now()`'s clock. */
+  /** The start of the connection, or of its latest request, on `performance.now()`'s clock. */
   usedAt = performance.now();
-  /** The answer to its latest request; null before its first complete head. */
+  /** To its latest request; null before its first complete head. */
   last: ServerResponse | null = null;
 
   constructor(socket: Socket, all: ConnectionPlaces, hasPlace: boolean) {
@@ -373,24 +369,23 @@ export class ClientConnection {
   }
 }
 
-/** The connection of a socket; undefined outside of a server with limits. */
+/** Undefined outside of a server with limits. */
 export function connectionOf(socket: Socket): ClientConnection | undefined {
   return known.get(socket);
 }
 
-/** The answer to the latest request of a connection; undefined before the first one. */
+/** To the latest request of a connection; undefined before the first one. */
 export function lastAnswerOn(socket: Socket): ServerResponse | undefined {
   return known.get(socket)?.last ?? undefined;
 }
 
-/** Whether a request waits for a place: all were taken when its connection began. */
+/** All places were taken when its connection began. */
 export function isWithoutPlace({ socket }: IncomingMessage): boolean {
   return known.get(socket)?.hasPlace === false;
 }
 
 /**
- * Takes a place for a request that has none. It is answered as others are, and its connection ends with the answer.
- * @param projectId whose request it is
+ * For a request without a place. It is answered as others are, and its connection ends with the answer.
  * @returns false if there is none
  */
 export function takePlace({ socket }: IncomingMessage, projectId: string): boolean {
@@ -398,7 +393,7 @@ export function takePlace({ socket }: IncomingMessage, projectId: string): boole
   return connection === undefined || connection.all.takePlace(connection, projectId);
 }
 
-/** The bodies that arrive at the server of a request; null outside of a server with limits. */
+/** Null outside of a server with limits. */
 export function arrivingBodiesBeside({ socket }: IncomingMessage): ArrivingBodies | null {
   return known.get(socket)?.all.bodies ?? null;
 }

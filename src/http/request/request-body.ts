@@ -11,7 +11,6 @@ import type { JsonObject } from '#shared/json/json.ts';
 import type { ArrivingBodies, ArrivingBody } from './arriving-bodies.ts';
 import { arrivingBodiesBeside } from './connections.ts';
 
-/** The members of a body, and its bytes for hashing. */
 export interface JsonBody {
   readonly members: JsonObject;
   readonly bytes: Buffer;
@@ -21,12 +20,9 @@ const noBytes = Buffer.alloc(0);
 const empty: JsonBody = { members: {}, bytes: noBytes };
 
 /**
- * Makes the reader of JSON bodies.
- * @param maxBytes the most bytes of a body
- * @param maxValues the most values in a body
- * @returns a function that reads a request's body once and counts it in the reservation. It returns the members (none
- *   without a body), or unsupported-media-type, body-too-large, the lack of room, or the fault of the JSON. It throws
- *   `ClientDisconnectedError`.
+ * The reader reads a request's body once and counts it in the reservation. It returns the members (none without a
+ * body), or unsupported-media-type, body-too-large, the lack of room, or the fault of the JSON. It throws
+ * `ClientDisconnectedError`.
  */
 export function jsonBodyReader(
   maxBytes: number,
@@ -49,13 +45,12 @@ export function jsonBodyReader(
   };
 }
 
-/** Whether a request announces a body. */
 export function hasBody(ctx: Context): boolean {
   const { headers } = ctx.req;
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-/** The bytes that a request announces for its body; 0 if it announces none. */
+/** 0 if it announces none. */
 function announcedBytesOf(ctx: Context): number {
   return Number(ctx.req.headers['content-length'] ?? 0);
 }
@@ -63,7 +58,7 @@ function announcedBytesOf(ctx: Context): number {
 /** The server's limit of a whole request is the only one of these bodies. */
 const serverLimits: ArrivalLimits = { idleMs: Number.POSITIVE_INFINITY, totalMs: Number.POSITIVE_INFINITY };
 
-/** Loads koa-body with the first body that arrives in parts. With it and its packages a start would take longer. */
+/** koa-body is loaded with the first body that arrives in parts. With it and its packages a start would take longer. */
 async function loadKoaBody(maxBytes: number): Promise<Middleware> {
   const { koaBody } = await import('koa-body');
   // Without an encoding, koa-body returns the bytes. A text would hide bytes that are not UTF-8.
@@ -78,7 +73,7 @@ async function loadKoaBody(maxBytes: number): Promise<Middleware> {
   });
 }
 
-/** The bytes of an HTTP request's body, read from its connection. */
+/** Read from the connection of its request. */
 export class ConnectionBody implements BodyBytes {
   readonly #ctx: Context;
 
@@ -105,7 +100,7 @@ export class ConnectionBody implements BodyBytes {
   }
 }
 
-/** A small body. koa-body receives it if it has not arrived with its headers. */
+/** For a small body. koa-body receives it if it has not arrived with its headers. */
 class KoaBody extends ConnectionBody {
   readonly #ctx: Context;
   readonly #load: () => Promise<Middleware>;
@@ -137,7 +132,6 @@ class KoaBody extends ConnectionBody {
   }
 }
 
-/** Ends the reading of a body early. */
 class ArrivalEndedError extends Error {
   override readonly name = 'ArrivalEndedError';
   readonly arrival: Arrival;
@@ -148,7 +142,7 @@ class ArrivalEndedError extends Error {
   }
 }
 
-/** Passes the pieces of a body on while the reservation has room for them. */
+/** While the reservation has room for them. */
 function countPieces(req: IncomingMessage, hold: ByteReservation): Transform {
   const counted = new Transform({
     transform: (piece: Buffer, _, done) => {
@@ -175,14 +169,14 @@ function countPieces(req: IncomingMessage, hold: ByteReservation): Transform {
 
 const heldToOwnLimits = new WeakSet<IncomingMessage>();
 
-/** Whether a request's body has separate time limits. */
+/** Separate from the server's limit of a whole request. */
 export function hasOwnArrivalLimits(req: IncomingMessage): boolean {
   return heldToOwnLimits.has(req);
 }
 
 /**
- * Receives a body piece by piece. The idle limit restarts with each piece. After an incomplete body the connection
- * must be closed after the answer, because the rest is not read.
+ * The idle limit restarts with each piece. After an incomplete body the connection must be closed after the answer,
+ * because the rest is not read.
  * @param hold counts the bytes that arrive; it may be evicted until the arrival ends
  * @throws ClientDisconnectedError, and what `take` rejects with; never before a promise of `take` has settled
  */
@@ -199,7 +193,7 @@ export function receiveBody(
   return receiver.arrival;
 }
 
-/** Returns a body that has arrived completely with its headers, as small ones do; null for any other body. */
+/** A body that has arrived completely with its headers, as small ones do; null for any other body. */
 function bufferedBody(req: IncomingMessage): Buffer | null {
   if (req.readableFlowing !== null || req.readableLength !== Number(req.headers['content-length'])) return null;
   const bytes: unknown = req.read();

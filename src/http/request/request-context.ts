@@ -10,13 +10,12 @@ import { ThrottledLog } from '#shared/logging/throttled-log.ts';
 import { requestIdOf } from './request-headers.ts';
 import type { SessionCookie } from './session-cookie.ts';
 
-/** Follows answers while bytes of them wait for their clients. */
+/** While bytes of them wait for their clients. */
 export interface FollowedAnswers {
   readonly follow: (res: ServerResponse, projectId: string | null) => void;
   readonly count: (res: ServerResponse) => void;
 }
 
-/** The data of a request while it is answered. */
 export interface RequestContext {
   readonly ctx: Context;
   readonly requestId: string;
@@ -27,34 +26,33 @@ export interface RequestContext {
   /** Clients of both planes call this path, so an error has the members of both forms. */
   onBothPlanes: boolean;
   hasBody: boolean;
-  /** The form of errors of the gateway that the client reads. */
   errorForm: ErrorForm;
-  /** The operation's name, for logs and metrics: never the path. */
+  /** For logs and metrics: never the path. */
   name: string;
-  /** The path of the operation, with `{name}` for parameters; null without an operation. */
+  /** Of the operation, with `{name}` for parameters; null without an operation. */
   pathTemplate: string | null;
-  /** The code of its refusal; null if it was not refused. */
+  /** Null if it was not refused. */
   code: string | null;
   /** Whether it was refused because a store is known to be unavailable. */
   isOutage: boolean;
-  /** The result of a call that the gateway relayed. */
+  /** Null if the gateway relayed nothing. */
   relayed: StreamReport | null;
   keyId: string | null;
-  /** What it holds, until it is answered; of the caller's project as soon as the caller is known. */
+  /** Until the request is answered; of the caller's project as soon as the caller is known. */
   readonly held: Held;
-  /** Ends the use of its place among the answers of its project that are made; null without a place. */
+  /** Ends the use of its place among the answers of its project that are being made; null without a place. */
   leavePlace: GiveBack | null;
-  /** Follows its answer while bytes of it wait for the client; null if its bytes are not counted. */
+  /** Null if the bytes of its answer are not counted. */
   readonly openAnswers: FollowedAnswers | null;
-  /** Reads the session of the page; null if the request needs a key. */
+  /** Null if the request needs a key. */
   sessionCookie: SessionCookie | null;
-  /** Headers with the rest of the rate limit, names and values in turn; empty without a limit. */
+  /** The rest of the rate limit, as alternating names and values; empty without a limit. */
   limitHeaders: ReadonlyArray<string>;
-  /** The header that names what the operation has left out of the input; empty if it knows everything. */
+  /** Names what the operation has left out of the input; empty if it knows everything. */
   ignoredHeaders: ReadonlyArray<string>;
 }
 
-/** Makes the context of a request that has just arrived. */
+/** For a request that has just arrived. */
 export function createRequestContext(
   ctx: Context,
   bytes?: BytesOfRequests,
@@ -87,15 +85,14 @@ export function createRequestContext(
   };
 }
 
-/** The context that `createRequestContext` made for a request, which is Koa's state of it. */
 export function requestContextOf(ctx: Context): RequestContext {
   return ctx.state as RequestContext;
 }
 
-/** The status in logs and metrics if the client left before its answer was complete. */
+/** In logs and metrics: the client left before its answer was complete. */
 const clientGoneStatus = 499;
 
-/** Paths that machines ask for every few seconds: their log lines help only to find a fault. */
+/** Machines ask for them every few seconds: their log lines help only to find a fault. */
 const polledPaths = new Set(['/healthz', '/readyz', '/metrics']);
 
 /** During an outage of a store, the refused requests of this time share a line. */
@@ -106,7 +103,7 @@ export interface RequestMetrics {
   readonly request: (operation: string, method: string, status: number, seconds: number) => void;
 }
 
-/** Records every answered request: one line in the log, and the metrics. */
+/** One line for every answered request, and the metrics. */
 export class RequestLog {
   readonly #log: PinoLogger;
   readonly #outageLines: ThrottledLog;
@@ -148,7 +145,7 @@ function modelFields({ model, target, attempts }: NonNullable<RequestContext['re
   return { model, target, attempts };
 }
 
-/** Returns the status that was sent; an interrupted answer has a special one. */
+/** An interrupted answer has a special status. */
 function statusOf({ res }: Context): number {
   const isCutOff = res.destroyed && !res.writableFinished;
   return res.headersSent && !isCutOff ? res.statusCode : clientGoneStatus;
@@ -156,7 +153,7 @@ function statusOf({ res }: Context): number {
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** Returns a method as a label. Invented methods of clients must not add metrics. */
+/** As a label. Invented methods of clients must not add metrics. */
 function methodOf(method: string | undefined): string {
   return method !== undefined && methods.has(method) ? method : 'other';
 }

@@ -5,7 +5,7 @@ import { type Failure, failure } from '#domain/shared/failure.ts';
 
 const requestIdForm = /^[A-Za-z0-9._-]{1,128}$/;
 
-/** Returns the client's `X-Request-Id` if it is 1 to 128 letters, digits, dots, underscores and dashes; else a UUID. */
+/** The client's `X-Request-Id` if it is 1 to 128 letters, digits, dots, underscores and dashes; else a UUID. */
 export function requestIdOf(headers: IncomingHttpHeaders): string {
   const given = headers['x-request-id'];
   return typeof given === 'string' && requestIdForm.test(given) ? given : randomUUID();
@@ -14,9 +14,9 @@ export function requestIdOf(headers: IncomingHttpHeaders): string {
 const bearer = /^bearer +(\S+) *$/i;
 
 /**
- * Returns the API key of a request, from `Authorization: Bearer` or `x-api-key`.
+ * From `Authorization: Bearer` or `x-api-key`.
  * @returns null without one, if both are there and differ, or if one field is there twice: Node keeps the first
- * `Authorization` alone, but something in front of this service may have judged the second
+ *   `Authorization` alone, but something in front of this service may have judged the second
  */
 export function presentedKeyOf({
   headers,
@@ -27,7 +27,7 @@ export function presentedKeyOf({
 
 const keyFields = ['authorization', 'x-api-key'];
 
-/** @param rawHeaders names and values in turn, as they were received */
+/** @param rawHeaders alternating names and values, as they were received */
 function countFields(rawHeaders: ReadonlyArray<string>, name: string): number {
   let count = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -37,7 +37,7 @@ function countFields(rawHeaders: ReadonlyArray<string>, name: string): number {
   return count;
 }
 
-/** Returns the API key in the headers of a request that was accepted; null without one, or with two that differ. */
+/** Of a request that was accepted; null without a key, or with two that differ. */
 export function keyIn(headers: IncomingHttpHeaders): string | null {
   const plain = headers['x-api-key'];
   const { authorization } = headers;
@@ -51,10 +51,7 @@ const twoKeys = failure(
   'x-api-key and Authorization hold two different keys: send one of them. For clients of Anthropic, unset ANTHROPIC_API_KEY, which is sent in x-api-key, or ANTHROPIC_AUTH_TOKEN, which is sent in Authorization.',
 );
 
-/**
- * Returns what is wrong with the header of a request that has no key where it belongs, if a key is seen elsewhere. It is
- * recognized by its form alone: it is neither looked up nor repeated.
- */
+/** A key that is not where it belongs. It is recognized by its form alone: it is neither looked up nor repeated. */
 export function misplacedKeyFault(headers: IncomingHttpHeaders): Failure | null {
   if (headers['x-api-key'] !== undefined && bearer.test(headers.authorization ?? '')) return twoKeys;
   if (looksLikeKey(headers.authorization))
@@ -68,8 +65,7 @@ export function misplacedKeyFault(headers: IncomingHttpHeaders): Failure | null 
 }
 
 /**
- * Whether `If-None-Match` names an ETag. Weak tags are compared like strong ones (RFC 9110, 13.1.2).
- * @param header undefined without one
+ * For `If-None-Match`. Weak tags are compared like strong ones (RFC 9110, 13.1.2).
  * @param etag with its quotes
  */
 export function isNamedIn(header: string | undefined, etag: string): boolean {

@@ -16,15 +16,13 @@ import type { RequestContext } from '#http/request/request-context.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 import { ConnectionBody, jsonBodyReader } from './request-body.ts';
 
-/** The default of the most values in a JSON body. */
 const defaultMaxBodyValues = 50_000;
 
-/** The body of an HTTP request. Its connection is read when the body is wanted: most requests have none. */
+/** The connection is read when the body is needed: most requests have none. */
 export class HttpBody implements Body {
   readonly #ctx: Context;
   readonly readInput: Body['readInput'];
 
-  /** @param readInput reads the input of its operation */
   constructor(ctx: Context, readInput: Body['readInput']) {
     this.#ctx = ctx;
     this.readInput = readInput;
@@ -51,7 +49,6 @@ export class HttpBody implements Body {
   }
 }
 
-/** Reads the input of requests from path, query and body. */
 export class OperationInputReader {
   readonly #readBody: ReturnType<typeof jsonBodyReader>;
   readonly #known = new Map<OperationRoute, KnownInput>();
@@ -60,7 +57,6 @@ export class OperationInputReader {
     this.#readBody = jsonBodyReader(maxBodyBytes, maxBodyValues);
   }
 
-  /** Reads the input of a request. */
   async read(
     context: RequestContext,
     route: OperationRoute,
@@ -86,7 +82,7 @@ export class OperationInputReader {
   }
 
   /**
-   * Finds the members and query parameters that an operation does not know. They are named in a header of the answer.
+   * They are named in a header of the answer.
    * @returns a fault for each, if the request prefers strict handling; else none
    */
   #unknownInput(context: RequestContext, route: OperationRoute, body: JsonObject): ReadonlyArray<InputError> {
@@ -113,7 +109,7 @@ function hashOf(bytes: Buffer, query: string): string {
   return hash('sha256', Buffer.concat([bytes, Buffer.from(`?${query}`)]));
 }
 
-/** Returns only the members that an input names: others of a body (for example `__proto__`) never reach a codec. */
+/** Other members of a body (for example `__proto__`) never reach a codec. */
 function known(members: JsonObject, names: ReadonlySet<string>): JsonObject {
   const found: Record<string, Json | undefined> = {};
   for (const name of names) if (Object.hasOwn(members, name)) found[name] = members[name];
@@ -121,7 +117,7 @@ function known(members: JsonObject, names: ReadonlySet<string>): JsonObject {
 }
 
 /**
- * The members of an input that a query string gives, as texts. Others are ignored.
+ * As texts. Unknown parameters are ignored.
  * @returns invalid-input when one is given twice
  */
 export function readQueryParameters(query: string, known: ReadonlySet<string>): E.Either<Failure, JsonObject> {
@@ -134,10 +130,9 @@ export function readQueryParameters(query: string, known: ReadonlySet<string>): 
   return E.right(Object.fromEntries(fields));
 }
 
-/** What an operation knows of a request. */
 interface KnownInput {
   readonly query: ReadonlySet<string>;
-  /** The schema of the body; null for an operation without a body. */
+  /** Null for an operation without a body. */
   readonly body: JsonObject | null;
 }
 

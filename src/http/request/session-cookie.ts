@@ -2,13 +2,12 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { maxSessionMs, tokenForm } from '#application/access/page-sessions.ts';
 import { isLoopback } from '#shared/http/loopback.ts';
 
-/** The header without which a cookie does not count. No link, form, image or download of another page can send it. */
+/** Without it a cookie does not count. No link, form, image or download of another page can send it. */
 const sessionHeader = 'switchyard-session';
 const plainName = 'switchyard-session';
 
 type Request = Pick<IncomingMessage, 'headers' | 'socket'>;
 
-/** Reads and makes the cookie of the page's session. */
 export class SessionCookie {
   readonly #publicOrigin: string | null;
   readonly #name: string;
@@ -20,8 +19,8 @@ export class SessionCookie {
   }
 
   /**
-   * Whether a request comes from the service's own page, and may have a session: it has the header that only a script of
-   * the page can send, and its `Origin`, if there is one, is the page's.
+   * A request of the service's own page, which may have a session, has the header that only a script of the page can
+   * send, and its `Origin`, if there is one, is the page's.
    */
   isFromPage(request: Request): boolean {
     const { headers } = request;
@@ -31,14 +30,13 @@ export class SessionCookie {
     return own !== null && isOwn && headers[sessionHeader] === '1' && (site === undefined || site === 'same-origin');
   }
 
-  /** The token of a request of the page; null without one. */
   tokenOf(request: Request): string | null {
     return this.isFromPage(request) ? this.tokenIn(request.headers) : null;
   }
 
   /**
-   * The token in the headers of a request that was accepted; null without one. A cookie that is there twice does not
-   * count: another site of the same domain may have set one.
+   * Of a request that was accepted; null without a token. A cookie that is there twice does not count: another site of
+   * the same domain may have set one.
    */
   tokenIn({ cookie = '' }: IncomingHttpHeaders): string | null {
     const values = cookie.split(';').flatMap((pair) => {
@@ -49,12 +47,12 @@ export class SessionCookie {
     return token !== undefined && others.length === 0 && tokenForm.test(token) ? token : null;
   }
 
-  /** The value of `Set-Cookie` that begins a session. */
+  /** A value of `Set-Cookie`. */
   beginning(token: string): string {
     return this.#cookie(token, Math.floor(maxSessionMs / 1_000));
   }
 
-  /** The value of `Set-Cookie` that removes the cookie. */
+  /** A value of `Set-Cookie`. */
   get ending(): string {
     return this.#cookie('', 0);
   }
@@ -71,7 +69,7 @@ export class SessionCookie {
   }
 }
 
-/** The name or the address in a `Host` header; empty for one that cannot be read. */
+/** Without the port; empty for a header that cannot be read. */
 function hostnameOf(host: string): string {
   return URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname.replace(/^\[|\]$/g, '') : '';
 }

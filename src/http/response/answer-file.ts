@@ -4,7 +4,7 @@ import { writeResponse } from './response.ts';
 
 /**
  * Answers with a file in the smallest form that the client accepts, or with 304 if the client has it.
- * @param headers further header fields: names and values in turn
+ * @param headers alternating names and values
  */
 export function answerFile(ctx: Context, file: CompressedFile, headers: ReadonlyArray<string>): void {
   const { encoding, bytes } = encodedFor(ctx.req.headers['accept-encoding'], file);
@@ -25,7 +25,7 @@ interface Encoded {
   readonly bytes: Uint8Array;
 }
 
-/** Returns the smallest form that the client accepts. */
+/** The smallest form that the client accepts. */
 function encodedFor(accepted: string | string[] | undefined, { plain, gzip, brotli }: CompressedFile): Encoded {
   const header = String(accepted ?? '');
   if (accepts(header, 'br')) return { encoding: 'br', bytes: brotli };

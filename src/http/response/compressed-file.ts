@@ -2,23 +2,23 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 
-/** A file to send: uncompressed, and in the two compressed forms that browsers accept. */
+/** Uncompressed, and in the two compressed forms that browsers accept. */
 export interface CompressedFile {
   readonly type: string;
   readonly plain: Uint8Array;
   readonly gzip: Uint8Array;
   readonly brotli: Uint8Array;
-  /** A hash of the uncompressed file. */
+  /** Of the uncompressed file. */
   readonly hash: string;
 }
 
 const brotliAsync = promisify(brotliCompress);
 const gzipAsync = promisify(gzip);
 
-/** The quality from which brotli takes several times as long for a few percent. */
+/** Beyond it brotli takes several times as long for a few percent. */
 const brotliQuality = 6;
 
-/** Compresses a file, outside the thread that calls it. */
+/** Outside the thread that calls it. */
 export async function compressFile(type: string, plain: Uint8Array): Promise<CompressedFile> {
   const params = { [constants.BROTLI_PARAM_QUALITY]: brotliQuality, [constants.BROTLI_PARAM_SIZE_HINT]: plain.length };
   const [brotli, zipped] = await Promise.all([brotliAsync(plain, { params }), gzipAsync(plain, { level: 9 })]);

@@ -2,19 +2,19 @@ import type { ServerResponse } from 'node:http';
 import type { Server, Socket } from 'node:net';
 import type { ByteBudget, ByteReservation } from '#exchange/byte-budget.ts';
 
-/** How long bytes of an answer may wait for a client that takes none. */
+/** How long a client may stop reading. */
 const defaultMaxUnreadMs = 60_000;
 
-/** How often open answers are looked at while no client takes a byte. */
+/** How often open answers are checked while no client takes a byte. */
 const checksWhileUnread = 60;
 
-/** An answer whose bytes may wait for its client. */
+/** Its bytes may wait for its client. */
 interface OpenAnswer {
   /** Null for an answer without a key. */
   readonly hold: ByteReservation | null;
   /** The bytes that its socket had taken when it last took some. */
   taken: number;
-  /** When that was, or when nothing waited, by the monotonic clock in ms. */
+  /** When the socket last took some, or when nothing waited, by the monotonic clock in ms. */
   takenAt: number;
 }
 
@@ -27,7 +27,7 @@ export class OpenAnswers {
   readonly #budget: Pick<ByteBudget, 'hold'>;
   readonly #maxUnreadMs: number;
   readonly #open = new Map<ServerResponse, OpenAnswer>();
-  /** One timer for all answers. It runs while there is one. */
+  /** One timer for all answers. It runs while there are answers. */
   #timer: NodeJS.Timeout | null = null;
 
   constructor(budget: Pick<ByteBudget, 'hold'>, maxUnreadMs = defaultMaxUnreadMs) {
@@ -35,13 +35,13 @@ export class OpenAnswers {
     this.#maxUnreadMs = maxUnreadMs;
   }
 
-  /** The number of answers that are followed. */
+  /** Answers that are followed. */
   get size(): number {
     return this.#open.size;
   }
 
   /**
-   * Counts the bytes of an answer from now until its socket has taken them or is closed.
+   * Counts until its socket has taken them or is closed.
    * @param projectId whose bytes they are; null to count none, because answers without a key are shared pages
    */
   follow(res: ServerResponse, projectId: string | null): void {
@@ -53,7 +53,7 @@ export class OpenAnswers {
     this.#timer ??= setInterval(() => this.#checkAll(), Math.ceil(this.#maxUnreadMs / checksWhileUnread)).unref();
   }
 
-  /** Counts the bytes that wait now. Otherwise they are counted with the next check. */
+  /** Immediately. Otherwise they are counted with the next check. */
   count(res: ServerResponse): void {
     this.#open.get(res)?.hold?.resize(res.writableLength);
   }
@@ -104,7 +104,7 @@ export function showsTakenBytes(server: Pick<Server, 'listening'>): boolean {
   return typeof handle?.bytesWritten === 'number' && typeof handle.writeQueueSize === 'number';
 }
 
-/** Returns how many bytes the system has taken for a connection, in the middle of a write too. */
+/** Taken by the system, in the middle of a write too. */
 function bytesTakenBy(socket: Socket): number {
   const { _handle: handle } = socket as unknown as WithHandle;
   return handle === null ? 0 : handle.bytesWritten - handle.writeQueueSize;

@@ -12,7 +12,7 @@ import { isNamedIn } from '#http/request/request-headers.ts';
 import { serviceOwner, workForAll } from '#shared/async/fair-queue.ts';
 import { EncodedJson, isObject, type Json } from '#shared/json/json.ts';
 
-/** Headers of every answer, in addition to the request's id: it is data, not a page, and its address goes to no other site. */
+/** An answer is data, not a page, and its address goes to no other site. */
 const always = ['X-Content-Type-Options', 'nosniff', 'Referrer-Policy', 'no-referrer'];
 
 /** For answers that are not pages: nothing in them may run or be framed. */
@@ -34,8 +34,8 @@ const oneStringBytes = 16 * 1024;
 const lingerTimeoutMs = 1_000;
 
 /**
- * Writes a whole answer directly to the response, without Koa. Does nothing if the client has left.
- * @param fields header names and values in turn
+ * Without Koa. Does nothing if the client has left.
+ * @param fields alternating names and values
  * @param body null for no content
  */
 export function writeResponse(
@@ -60,18 +60,19 @@ export function writeResponse(
     // Bytes and ASCII text are sent as Latin-1 in one string with the headers, which is faster for small answers.
     else res.end(body.toString('latin1'), 'latin1');
   }
-  // Mostly the socket has taken everything at once.
+  // Usually the socket has already taken everything.
   if (res.writableLength > 0) followAnswer(ctx);
 }
 
-/** Counts the bytes of an answer that wait for the client, and ends it if the client takes none. */
+/** Ends the answer if the client takes none of the bytes that wait for it. */
 export function followAnswer(ctx: Context): void {
   const { openAnswers, held } = requestContextOf(ctx);
   openAnswers?.follow(ctx.res, held.owner === serviceOwner ? null : held.owner);
 }
 
 /**
- * Writes the head of a response whose body follows in pieces. @param fields header names and values in turn
+ * For a body that follows in pieces.
+ * @param fields alternating names and values
  * @returns false if the client has left
  */
 export function startResponse(ctx: Context, status: number, fields: ReadonlyArray<string>): boolean {
@@ -90,7 +91,7 @@ function mustClose(ctx: Context): boolean {
 }
 
 /**
- * Sends the answer while the client still sends its body. Closing at once would reset the connection and could take
+ * Sends the answer while the client still sends its body. Closing immediately would reset the connection and could take
  * the answer with it.
  */
 function linger({ req, res }: Context, body: string | Buffer | null): void {
@@ -106,7 +107,6 @@ function linger({ req, res }: Context, body: string | Buffer | null): void {
   req.resume();
 }
 
-/** The response to an HTTP request, written to its connection. */
 export class HttpResponse implements Client {
   readonly #ctx: Context;
   readonly #res: ServerResponse;
@@ -171,7 +171,6 @@ export class HttpResponse implements Client {
     this.#res.end();
   }
 
-  /** Closes the connection. */
   destroy(): void {
     this.#res.destroy();
   }
@@ -202,7 +201,7 @@ export class HttpResponse implements Client {
   };
 }
 
-/** Returns the headers of a success, names and values in turn. */
+/** As alternating names and values. */
 export function createResponseHeaders(
   context: RequestContext,
   route: OperationRoute,
@@ -221,7 +220,7 @@ export function createResponseHeaders(
   return fields;
 }
 
-/** Returns whether the client has this answer, according to its `If-None-Match`. */
+/** According to its `If-None-Match`. */
 export function isNotModified(
   { ctx }: RequestContext,
   { operation }: OperationRoute,
@@ -243,7 +242,7 @@ function appliesStrict({ ctx }: RequestContext, { operation }: OperationRoute): 
   return (operation.kind === 'command' || operation.kind === 'query') && isStrict(ctx.req.headers);
 }
 
-/** Returns the path of the resource that a request has created; null if it has created none. */
+/** Null if the request has created nothing. */
 function locationOf(route: OperationRoute, parameters: Request['parameters'], answer: OperationResult): string | null {
   const { createdUnder, createdId, operation } = route;
   if (createdUnder === null || answer.status !== operation.http.status) return null;
@@ -257,7 +256,7 @@ function idOf({ body }: OperationResult, member: string): string | null {
   return typeof id === 'string' ? id : null;
 }
 
-/** Returns the JSON text of an answer. Large answers that are ready at the same time each get their own turn. */
+/** Large answers that are ready at the same time each get their own turn. */
 export function answerText(body: Json | EncodedJson): string | Promise<string> {
   if (body instanceof EncodedJson) return body.text;
   // What a command has done is answered in any case.

@@ -3,7 +3,7 @@ import type { Route } from '#http/routes/router.ts';
 
 const headers = [...apiSecurityHeaders, 'Cache-Control', 'max-age=300', 'Content-Type', 'application/jwk-set+json'];
 
-/** The path of the public keys of signed digests, a JSON Web Key Set (RFC 7517); empty if digests are not signed. */
+/** A JSON Web Key Set (RFC 7517); empty if digests are not signed. */
 export function digestKeysRoute(keys: ReadonlyArray<object>): Route {
   const body = JSON.stringify({ keys });
   return {

@@ -3,15 +3,14 @@ import type { Route } from '#http/routes/router.ts';
 import { withTimeout } from '#shared/async/timed-waits.ts';
 import type { Metrics } from './metrics.ts';
 
-/** The health of one part that the service needs. */
+/** Of one part that the service needs. */
 export interface ReadinessCheck {
   readonly name: string;
   readonly ready: boolean;
-  /** Its status for an operator, without secrets. */
+  /** For an operator, without secrets. */
   readonly detail: string;
 }
 
-/** Checks all parts that the service needs. */
 export type Readiness = () => Promise<ReadonlyArray<ReadinessCheck>>;
 
 const readinessTimeoutMs = 2_000;
@@ -40,7 +39,7 @@ export function healthRoutes(version: string, readiness: Readiness): ReadonlyArr
   ];
 }
 
-/** `/metrics`, in Prometheus' format. It is made once for all who ask before it is made, or before it takes too long. */
+/** In Prometheus' format. It is made once for all who ask before it is made, or before it takes too long. */
 export function metricsRoute(metrics: Metrics): Route {
   let making: Promise<string | null> | null = null;
   const text = () => {
@@ -60,14 +59,14 @@ export function metricsRoute(metrics: Metrics): Route {
   };
 }
 
-/** Checks everything, and returns the answer to `/readyz`. Never throws. */
+/** Never throws. */
 async function answerOf(readiness: Readiness): Promise<{ readonly ready: boolean; readonly body: string }> {
   const checks = await withinLimit(readiness);
   const ready = checks.every((check) => check.ready);
   return { ready, body: JSON.stringify({ status: ready ? 'ready' : 'not-ready', checks }) };
 }
 
-/** Returns a function that makes few calls for many callers: beyond some in a short time, callers share the last call. */
+/** Beyond a few calls in a short time, callers share the last call. */
 function sharedAmongMany<Result>(call: () => Promise<Result>): () => Promise<Result> {
   let last: Promise<Result> | null = null;
   let windowFrom = Number.NEGATIVE_INFINITY;
@@ -81,7 +80,7 @@ function sharedAmongMany<Result>(call: () => Promise<Result>): () => Promise<Res
   };
 }
 
-/** Returns the readiness; a check that throws or takes too long counts as not ready. */
+/** A check that throws or takes too long counts as not ready. */
 async function withinLimit(readiness: Readiness): Promise<ReadonlyArray<ReadinessCheck>> {
   const unready = (detail: string) => [{ name: 'readiness', ready: false, detail }];
   try {

@@ -6,7 +6,6 @@ import type { EndedCommand } from '#mongodb/command-monitor.ts';
 import type { UnknownEventType } from '#read-store/read-store.ts';
 import { Batcher } from '#shared/async/batcher.ts';
 
-/** A projection or process that has stopped at an event. */
 export interface Stopped {
   readonly kind: 'projection' | 'process';
   readonly name: string;
@@ -14,10 +13,9 @@ export interface Stopped {
   readonly position: number;
 }
 
-/** The lag of a projection behind the log. */
 export interface ProjectionLag {
   readonly name: string;
-  /** Positions between the end of the log and the documents that queries read. */
+  /** Between the end of the log and the documents that queries read. */
   readonly positions: number;
 }
 
@@ -27,42 +25,32 @@ export interface FoundIncomplete {
   readonly count: number;
 }
 
-/** The metrics of one service. */
 export interface Metrics {
-  /** Counts an answered request. `operation` is its name, never its path. */
+  /** `operation` is its name, never its path. */
   readonly request: (operation: string, method: string, status: number, seconds: number) => void;
-  /** Counts an executed command, also a refused one. */
+  /** Counts refused commands, too. */
   readonly command: (name: string, seconds: number) => void;
-  /** Counts the appends that one write to disk made durable. */
+  /** Appends that one write to disk made durable. */
   readonly appendBatch: (commit: { readonly appends: number }) => void;
-  /** Counts an ended command of MongoDB. */
   readonly mongoDbCommand: (ended: EndedCommand) => void;
-  /** Sets the source of the counts of events of unknown types, which is read with the metrics. */
+  /** Counts of events of unknown types. All sources that are watched are read with the metrics. */
   readonly watchUnknownEvents: (unknown: () => Promise<ReadonlyArray<UnknownEventType>>) => void;
-  /** Sets the source of stopped projections and processes, which is read with the metrics. */
+  /** Stopped projections and processes. */
   readonly watchStopped: (stopped: () => Promise<ReadonlyArray<Stopped>>) => void;
-  /** Sets the source of incomplete streams, which is read with the metrics. */
   readonly watchIncompleteStreams: (found: () => ReadonlyArray<FoundIncomplete>) => void;
-  /** Sets the source of a gauge, which is read with the metrics. @param name of the gauge */
   readonly watchGauge: (name: string, help: string, figure: () => number) => void;
-  /** Sets the source of projection lag, which is read with the metrics. */
   readonly watchProjections: (lags: () => Promise<ReadonlyArray<ProjectionLag>>) => void;
-  /** Sets the source of the figures of limits, by name, which is read with the metrics. */
   readonly watchLimits: (figures: () => Readonly<Record<string, LimitFigures>>) => void;
-  /** Sets the source of the figures of connections, which is read with the metrics. */
   readonly watchConnections: (figures: () => ConnectionFigures) => void;
-  /** The registry, for metrics of other parts. */
   readonly registry: Registry;
-  /** Everything in Prometheus' text format. */
   readonly text: () => Promise<string>;
   readonly contentType: string;
-  /** Stops measuring. */
   readonly close: () => void;
 }
 
 const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** An answered request that is not counted yet. */
+/** It is not counted yet. */
 interface AnsweredRequest {
   readonly operation: string;
   readonly method: string;
@@ -76,7 +64,7 @@ interface AnsweredRequest {
  */
 const eventLoopMonitoringPrecision = 50;
 
-/** Makes the metrics, in a new registry. */
+/** In a new registry. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision });
@@ -145,7 +133,7 @@ export function createMetrics(): Metrics {
 
 type Labelled = readonly [labels: Readonly<Record<string, string>>, figure: number];
 
-/** Makes a gauge whose figures are read with the metrics: those that are no longer there are no longer shown. */
+/** Figures that are no longer there are no longer shown. */
 function watchFigures(
   registry: Registry,
   shown: Pick<GaugeConfiguration<string>, 'name' | 'help' | 'labelNames'>,

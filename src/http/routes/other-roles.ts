@@ -8,7 +8,7 @@ export interface OtherRole {
   readonly failure: Failure;
 }
 
-/** Finds the role that serves a path; null for a path that is not served at all. */
+/** Null for a path that no role serves. */
 export type FindOtherRole = (path: string) => OtherRole | null;
 
 /** The pages and files below `/docs` and `/dashboard`. */
@@ -18,7 +18,7 @@ const roleOf = { control: 'control-plane', gateway: 'gateway' } as const;
 
 /**
  * The paths come from a generated file, because a node of the gateway alone does not load the operations of others.
- * @param planes those that this node serves
+ * @param planes of this node
  */
 export function createFindOtherRole(planes: ReadonlySet<Plane>): FindOtherRole {
   const others = (['control', 'gateway'] as const).filter((plane) => !planes.has(plane));

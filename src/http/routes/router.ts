@@ -1,28 +1,26 @@
 import { type Layer, Router } from '@koa/router';
 import type { Context } from 'koa';
 
-/** Answers a request whose path and method fit. */
 export type Handler = (ctx: Context, parameters: Readonly<Record<string, string>>) => Promise<void>;
 
-/** A method (upper case; GET answers HEAD too), a path with `:name` for parameters, and its handler. */
+/** The method in upper case (GET answers HEAD too), and a path with `:name` for parameters. */
 export interface Route {
   readonly method: string;
   readonly path: string;
   readonly handler: Handler;
 }
 
-/** Finds the handler of a request. */
 export interface RequestRouter {
-  /** Calls the matching route. @returns when it has answered; null if no route matches */
+  /** @returns when it has answered; null if no route matches */
   readonly handle: (ctx: Context, path: string) => Promise<void> | null;
-  /** Returns what a path accepts; nothing for an unknown path. */
+  /** Nothing for an unknown path. */
   readonly accepted: (path: string) => Accepted;
 }
 
-/** What a path accepts, as @koa/router knows it. */
+/** As @koa/router knows it. */
 interface Accepted {
   readonly methods: ReadonlyArray<string>;
-  /** The paths of its routes, with `:name` for parameters. */
+  /** With `:name` for parameters. */
   readonly routes: ReadonlyArray<string>;
 }
 
@@ -32,8 +30,8 @@ interface IndexedRoute {
 }
 
 /**
- * Registers, matches and decodes by @koa/router. Alone it tries all routes of the service, which takes a tenth of the time
- * of a `GET`. Therefore an index finds the few that begin like the path.
+ * @koa/router alone tries all routes of the service, which takes a tenth of the time of a `GET`. Therefore an index
+ *   finds the few that begin like the path.
  * @param unserved paths that match no route, although one with a parameter has their form
  * @throws Error when a path has a parameter in its beginning
  */
@@ -65,7 +63,7 @@ export function createRouter(routes: ReadonlyArray<Route>, unserved: ReadonlySet
 
 const twoSegments = /^\/[^/]+\/[^/]+/;
 
-/** `/v1/flows` for `/v1/flows/:flowId/versions`: the first two segments, or a shorter path. */
+/** The first two segments, or a shorter path: `/v1/flows` for `/v1/flows/:flowId/versions`. */
 function beginningOf(path: string): string {
   return twoSegments.exec(path)?.[0] ?? path;
 }

@@ -14,24 +14,26 @@ import type { Route } from '#http/routes/router.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { UnknownKeys } from './unknown-keys.ts';
 
-/** The sessions of the page, the cookie that carries them, and what limits who opens one. */
 export interface PageSessionAccess {
   readonly sessions: Pick<PageSessions, 'open' | 'end'>;
   readonly cookie: SessionCookie;
-  /** Finds the holder of a key; null for an unknown one. @throws UnavailableError */
+  /**
+   * Null for an unknown key.
+   * @throws UnavailableError
+   */
   readonly authenticate: (presentedKey: string) => Promise<Caller | null>;
   readonly admission: Pick<Admission, 'enter' | 'slot'>;
   readonly logger: Logger;
 }
 
-/** The path at which the page signs in and out. */
+/** For signing in and out. */
 const path = '/dashboard/session';
 const headers = [...apiSecurityHeaders, ...noStoreHeaders];
 const json = [...headers, 'Content-Type', 'application/json'];
 
 /**
- * The routes of the page's session. `POST`, with a key in a header, answers `{"isKept": true}` with a cookie;
- * `{"isKept": false}` where no session is possible, so that the page keeps the key in memory. `DELETE` ends the session.
+ * `POST`, with a key in a header, answers `{"isKept": true}` with a cookie; `{"isKept": false}` where no session is
+ * possible, so that the page keeps the key in memory. `DELETE` ends the session.
  */
 export function sessionRoutes(access: PageSessionAccess): ReadonlyArray<Route> {
   const unknownKeys = new UnknownKeys();
@@ -75,7 +77,10 @@ async function signIn(ctx: Context, access: PageSessionAccess, unknownKeys: Unkn
 
 const keyInvalid = failure('key-invalid', 'This key opens nothing here.');
 
-/** Counts a request of a caller, and takes a place for its answer, as for a command. @returns why it is refused */
+/**
+ * As for a command: counts a request of the caller, and takes a place for its answer.
+ * @returns why it is refused
+ */
 async function admit(
   context: RequestContext,
   caller: Caller,

@@ -6,13 +6,13 @@ const maxOfAddress = 60;
 const maxAddresses = 10_000;
 
 /**
- * Counts the unknown keys that come from an address, in windows of a minute. It refuses only what is unknown: clients
- * behind one proxy share its address, and none of them may keep the holder of a key out.
+ * Counted for each address, in windows of a minute. This refuses only what is unknown: clients behind one proxy share
+ * its address, and none of them may keep the holder of a key out.
  */
 export class UnknownKeys {
   readonly #counts = new LRUCache<string, { count: number }>({ max: maxAddresses, ttl: windowMs });
 
-  /** Counts an unknown key. @returns why no more may be tried; null if they may */
+  /** @returns why no more may be tried; null if they may */
   count(address: string): Failure | null {
     const counted = this.#counts.get(address) ?? { count: 0 };
     if (counted.count === 0) this.#counts.set(address, counted);

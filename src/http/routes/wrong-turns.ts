@@ -48,19 +48,16 @@ const otherPaths = [
   '/v1/videos',
 ];
 
-/** Returns the form of errors for a path without an operation: that of the endpoint that it begins with. */
+/** For a path without an operation: that of the endpoint that it begins with. */
 export function createFormOfPath(operations: ReadonlyArray<AnyOperation>): (path: string) => ErrorForm {
   const forms = operations.filter(isEndpoint).map(({ http, errorForm }) => [http.path, errorForm?.({})] as const);
   return (path) => forms.find(([served]) => isWithin(path, served))?.[1] ?? openAiErrors;
 }
 
-/** Finds the failure for a path without an operation that says what is right; null if nothing resembles the path. */
+/** For a path without an operation: says what is right; null if nothing resembles the path. */
 export type FindWrongTurn = (path: string) => Failure | null;
 
-/**
- * Returns the failure for a path of Gemini's API, also where its method is part of the name of a model; null for another
- * path.
- */
+/** Also where the method is part of the name of a model; null for a path of another API. */
 export function findGeminiPath(path: string): Failure | null {
   const [, method] = geminiMethod.exec(path) ?? [];
   if (method === undefined) return null;
@@ -112,10 +109,10 @@ function pathBelowV1(path: string): string {
   return `/v1${clean.replace(/^(?:\/v1)+(?=\/)/, '')}`;
 }
 
-/** The most letters that are added, left out or changed. */
+/** Letters that are added, left out or changed. */
 const maxDifferences = 3;
 
-/** Finds the known path, given in segments, that a path resembles most; null if none is near. Ids in the path match any id. */
+/** Paths are given in segments. Null if none is near. Ids in the path match any id. */
 function nearestOf(known: ReadonlyArray<ReadonlyArray<string>>, path: string): string | null {
   if (path.length > maxShownLength) return null;
   const segments = path.split('/');
@@ -142,12 +139,12 @@ function shown(path: string): string {
   return path.length > maxShownLength ? `${path.slice(0, maxShownLength)}…` : path;
 }
 
-/** Whether the gateway relays it, or answers it as a provider does. */
+/** The gateway relays it, or answers it as a provider does. */
 function isEndpoint({ plane, kind }: AnyOperation): boolean {
   return plane === 'gateway' && kind === 'streaming';
 }
 
-/** The beginning of a path that all endpoints of its subject have: `/v1/audio`. */
+/** All endpoints of its subject have it: `/v1/audio`. */
 function rootOf(path: string): string {
   return path.split('/').slice(0, 3).join('/');
 }

@@ -53,50 +53,44 @@ import {
 import { serviceOwner } from '#shared/async/fair-queue.ts';
 import { SlimKoa } from './server.ts';
 
-/** The requests that are being answered. */
 export interface RunningRequests {
   count: number;
 }
 
-/** The options of the HTTP adapter. */
 export interface AppOptions {
   readonly operations: ReadonlyArray<AnyOperation>;
-  /** Answers operations. */
   readonly invoke: Invoke;
   readonly readiness: Readiness;
-  /** The version that `/healthz` shows. */
+  /** `/healthz` shows it. */
   readonly version: string;
   readonly metrics: Metrics;
   readonly log: PinoLogger;
   readonly limits: {
     readonly maxBodyBytes: number;
-    /** The most values in a JSON body. Default 50,000. */
+    /** In a JSON body. Default 50,000. */
     readonly maxBodyValues?: number;
   };
-  /** Limits what requests hold. Default: one with the usual limits. */
+  /** Default: one with the usual limits. */
   readonly admission?: Admission;
-  /** The app counts the requests that it is answering here. Default: a new count. */
+  /** Where the app counts. Default: a new count. */
   readonly running?: RunningRequests;
-  /** How long bytes may wait for a client that takes none. Default 60 s. */
+  /** How long a client may stop reading. Default 60 s. */
   readonly maxUnreadMs?: number;
-  /** The planes whose operations this app answers; documentation belongs to the control plane. Default both. */
+  /** Documentation belongs to the control plane. Default both. */
   readonly planes?: ReadonlySet<Plane>;
-  /** Whether this app answers `/metrics`; false if it has its own port. Default true. */
+  /** False if the metrics have their own port. Default true. */
   readonly servesMetrics?: boolean;
-  /** Routes that are answered like operations. Their own protocol describes them, so OpenAPI does not list them. */
+  /** Answered like operations. Their own protocol describes them, so OpenAPI does not list them. */
   readonly endpoints?: ReadonlyArray<StreamingOperation>;
-  /** Reads the session of a request that has no key. Default: a key is needed. */
+  /** For a request that has no key. Default: a key is needed. */
   readonly sessionCookie?: SessionCookie | null;
-  /** Further paths that need no key. */
+  /** They need no key. */
   readonly publicRoutes?: ReadonlyArray<Route>;
-  /** The page to which `/` redirects a browser. Default the documentation. */
+  /** Where `/` redirects a browser. Default the documentation. */
   readonly browserHome?: string;
 }
 
-/**
- * Makes the Koa app: operations by their HTTP routes, documentation, health and metrics.
- * @throws Error for a mistake in the operations (two on one path, a codec without a schema)
- */
+/** @throws Error for a mistake in the operations (two on one path, a codec without a schema) */
 export function createApp(options: AppOptions): Koa {
   const adapter = new HttpAdapter(options);
   const app = new SlimKoa();
@@ -104,7 +98,7 @@ export function createApp(options: AppOptions): Koa {
   return app;
 }
 
-/** Makes an app that answers only `/metrics`, for a separate port. */
+/** For a separate port. */
 export function createMetricsApp(metrics: Metrics): Koa {
   const dispatch = createRouter([metricsRoute(metrics)]);
   const app = new SlimKoa();
@@ -123,14 +117,13 @@ export function createMetricsApp(metrics: Metrics): Koa {
   return app;
 }
 
-/** Translates between HTTP and `invoke`: finds the route, passes the request on, writes the answer, records it. */
+/** Finds the route, passes the request to `invoke`, writes the answer, records it. */
 class HttpAdapter {
   readonly #options: AppOptions;
   readonly #requestLog: RequestLog;
   readonly #inputs: OperationInputReader;
   readonly #servesDocs: boolean;
   readonly #router: RequestRouter;
-  /** The paths of the gateway's routes. */
   readonly #gatewayPaths: ReadonlySet<string>;
   readonly #openAnswers: OpenAnswers;
   readonly #admission: Admission;
@@ -170,7 +163,7 @@ class HttpAdapter {
     this.#gatewayPaths = new Set(ofGateway.map(({ operation }) => operation.http.path));
   }
 
-  /** Answers one request; never rejects. */
+  /** Never rejects. */
   async answer(ctx: Context): Promise<void> {
     const context = createRequestContext(ctx, this.#admission.budgets, this.#openAnswers);
     ctx.state = context;
@@ -300,7 +293,7 @@ class HttpAdapter {
     return { id, startedAt, operation, target, parameters, query, headers, body, maxPageBytes, client, held };
   }
 
-  /** Reads the input of an operation, and takes a place for its answer, until it is written. */
+  /** Takes a place for the answer, too, until it is written. */
   async #readInput(
     context: RequestContext,
     route: OperationRoute,
@@ -343,12 +336,12 @@ class HttpAdapter {
   }
 }
 
-/** Returns whether the client wants a page: programs do not send `text/html`. */
+/** Programs do not send `text/html`. */
 function isBrowser({ req: { method, headers } }: Context): boolean {
   return (method === 'GET' || method === 'HEAD') && /(?:^|[,\s])text\/html(?:[,;\s]|$)/i.test(headers.accept ?? '');
 }
 
-/** Whether an operation has written its answer itself. */
+/** The operation has written its answer itself. */
 function isReport(result: OperationResult | Download | StreamReport | null): result is StreamReport {
   return result !== null && 'kind' in result && result.kind === 'relayed';
 }

@@ -8,11 +8,13 @@ import { workForAll } from '#shared/async/fair-queue.ts';
 /** Thousands of clients can leave in one turn of the event loop, or exceed a limit in it. */
 const maxAnswersInTurn = 50;
 
-/** Ends connections whose requests Node could not read, or whose clients left in the middle of one: some in each turn. */
+/**
+ * Ends connections whose requests Node could not read, or whose clients left in the middle of one: a few in each turn.
+ */
 export class ClientErrors {
   readonly #waiting = new WeakSet<Socket>();
 
-  /** Ends a connection, with an answer if it may have one. */
+  /** With an answer, if the connection may have one. */
   async answer(error: NodeJS.ErrnoException, socket: Socket): Promise<void> {
     // Node reports an error again with each further piece that arrives.
     if (this.#waiting.has(socket)) return;
@@ -33,7 +35,7 @@ function mayTakeLonger(error: NodeJS.ErrnoException, last: ServerResponse | unde
   return !last.req.complete && hasOwnArrivalLimits(last.req);
 }
 
-/** Answers a request that Node could not read as HTTP in plain text, then closes the connection. */
+/** In plain text. Closes the connection. */
 function answerClientError(error: NodeJS.ErrnoException, socket: Socket, last: ServerResponse | undefined): void {
   const answering = last !== undefined && !last.writableEnded;
   // The answer to another request is pending on this connection, or has begun. Further bytes would damage it.

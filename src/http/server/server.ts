@@ -8,7 +8,7 @@ import { once } from '#shared/async/once.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { ClientErrors } from './client-errors.ts';
 
-/** The limits of connections; every one has a default. */
+/** Every one has a default. */
 export interface ServerLimits {
   /** From the first byte to the end of the headers. Default 10 s. */
   readonly headersTimeoutMs?: number;
@@ -16,25 +16,23 @@ export interface ServerLimits {
   readonly requestTimeoutMs?: number;
   /** How long an idle connection is kept. Default 65 s: longer than common balancers keep theirs. */
   readonly keepAliveTimeoutMs?: number;
-  /** The longest pause of a connection while a request is sent or answered. Default 120 s. */
+  /** Of a connection while a request is sent or answered. Default 120 s. */
   readonly idleTimeoutMs?: number;
-  /** The most bytes of a request's headers. Default 16 KiB. */
+  /** Of the headers of a request. Default 16 KiB. */
   readonly maxHeaderBytes?: number;
-  /** Maximum connections at the same time; further ones are closed immediately. Default 10,000. */
+  /** At the same time; further ones are closed immediately. Default 10,000. */
   readonly maxConnections?: number;
-  /** The least rate of a body while more than half of the connections are taken. Default 1 KiB/s in 30 s. */
+  /** While more than half of the connections are taken. Default 1 KiB/s in 30 s. */
   readonly bodyRate?: BodyRate;
-  /** How long running requests may take to finish when stopping. Default 10 s. */
+  /** For running requests. Default 10 s. */
   readonly stopTimeoutMs?: number;
 }
 
-/** A server that listens. */
 export interface HttpServer {
   readonly host: string;
   readonly port: number;
-  /** What an operator sees of its connections. */
   readonly connectionFigures: () => ConnectionFigures;
-  /** Answers further requests with another app. */
+  /** Replaces the app for further requests. */
   readonly serve: (app: Koa) => void;
   /** Accepts no more connections, lets running requests finish within the limit, then closes everything. */
   readonly stop: () => Promise<void>;
@@ -43,9 +41,9 @@ export interface HttpServer {
 const sweepIntervalMs = 25;
 
 /**
- * Serves an app.
  * @param variables the names of the variables that set the address, for an error message: `HOST and PORT`
- * @throws StartupError when the address cannot be listened on, and on a release of Node that lacks what `OpenAnswers` reads
+ * @throws StartupError when the address cannot be listened on, and on a release of Node that lacks what `OpenAnswers`
+ *   reads
  */
 export async function listen(
   app: Koa,
@@ -142,8 +140,8 @@ async function closed(server: Server, limit: number): Promise<void> {
 }
 
 /**
- * Koa without the objects that it creates for every request (a composed chain, a listener on the response, closures).
- * Its only middleware writes directly to the response and never rejects.
+ * Without the objects that it creates for every request (a composed chain, a listener on the response, closures). Its
+ * only middleware writes directly to the response and never rejects.
  */
 export class SlimKoa extends Koa {
   override callback(): ReturnType<Koa['callback']> {

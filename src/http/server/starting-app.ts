@@ -9,9 +9,9 @@ import { SlimKoa } from './server.ts';
 const starting = failure('unavailable', 'The service is starting. Try again in a second.', { retryAfterSeconds: 1 });
 
 /**
- * The app of an address while it has no service: every request is 503.
- * @param refusal the failure of each. Default: the service is starting
- * @param routes the paths that are answered all the same. Default: none
+ * For an address while it has no service: every request is 503.
+ * @param refusal default: the service is starting
+ * @param routes answered all the same. Default: none
  */
 export function createStartingApp(refusal: Failure = starting, routes: ReadonlyArray<Route> = []): Koa {
   const router = createRouter(routes);

@@ -30,9 +30,7 @@ export function dayOfArchive(id: string): string | null {
   return idPattern.exec(id)?.[1] ?? null;
 }
 
-/**
- * The id of an archive, which derives from its contents, so that a repeated write replaces only an equal archive.
- */
+/** The id of an archive, which derives from its contents, so that a repeated write replaces only an equal archive. */
 export function archiveId(day: string, streams: ReadonlyArray<CountedStream>): string {
   const held = streams.map(({ stream, firstEvent, lastEvent, events }) => [stream, firstEvent, lastEvent, events]);
   return `${archivePrefix(day)}${hash('sha256', JSON.stringify(held)).slice(0, 16)}`;
