@@ -2,10 +2,10 @@ import * as E from 'fp-ts/lib/Either.js';
 import type { Admission } from '#exchange/admission.ts';
 import { Held } from '#exchange/held.ts';
 
-/** What is done after a call. It must end soon after the signal aborts, and must not throw. */
+/** It must end soon after the signal aborts, and must not throw. */
 type CleanUp = (signal: AbortSignal) => Promise<void>;
 
-/** Cleans up after calls, so that no call waits for a provider when its client has the answer. */
+/** So that no call waits for a provider when its client has the answer. */
 export class CleanUps {
   readonly #admission: Pick<Admission, 'slot'>;
   readonly #running = new Set<Promise<void>>();
@@ -15,16 +15,13 @@ export class CleanUps {
     this.#admission = admission;
   }
 
-  /**
-   * Cleans up when it is the owner's turn; not at all if too many others wait.
-   * @param owner the project of the call
-   */
+  /** In the turn of its owner; not at all if too many others wait. @param owner the project of the call */
   add(owner: string, cleanUp: CleanUp): void {
     const running = this.#run(owner, cleanUp).finally(() => this.#running.delete(running));
     this.#running.add(running);
   }
 
-  /** Ends what is running. */
+  /** Aborts what is running. */
   async close(): Promise<void> {
     this.#closed.abort();
     await Promise.all(this.#running);

@@ -12,38 +12,30 @@ import type { CatalogueRefusal } from './config/catalogue.ts';
 import type { Gateway } from './gateway.ts';
 import { gatewayErrorResponse, sendError } from './response/error-response.ts';
 
-/** The limits of a call's body. */
 export interface GatewayLimits {
-  /** The most bytes of a JSON body. */
   readonly maxJsonBytes: number;
-  /** The most values in a JSON body. */
   readonly maxJsonValues: number;
-  /** The most bytes of an audio upload. */
   readonly maxAudioBytes: number;
   readonly arrival: ArrivalLimits;
 }
 
-/** A call that passed the limits of its project. */
 export interface GatewayCall extends Authorised {
   readonly gateway: Gateway;
   readonly configuration: ConfigurationSnapshot;
   readonly limits: GatewayLimits;
-  /** The form of errors of the client's protocol. */
   readonly errors: ErrorForm;
-  /** The batch that it is a line of; null for a client's call. */
+  /** Null for a client's call. */
   readonly batchId: string | null;
 }
 
-/** What a request says whose answer a provider makes. */
 export interface RelayedInput {
   readonly isStreamed: boolean;
-  /** The length of the text to speak; missing in other calls. */
+  /** Of the text to speak; missing in other calls. */
   readonly characters?: number;
-  /** Closes what it is read from. Missing if nothing is open. */
+  /** Missing if nothing is open. */
   readonly close?: () => Promise<void>;
 }
 
-/** A call whose request is read and checked. */
 export interface RelayedCall<Input extends RelayedInput = RelayedInput> extends GatewayCall {
   readonly recordedAs: CallRecord['operation'];
   /**
@@ -59,14 +51,13 @@ export interface RelayedCall<Input extends RelayedInput = RelayedInput> extends 
  */
 export type CallResult = E.Either<Failure, StreamReport>;
 
-/** The outcome of a call that needs no model. */
 export const answeredHere: CallResult = E.right(reportOf(null));
 
-/** Headers of every response of the gateway, names and values in turn. */
+/** Alternating names and values, of every response. */
 const always = ['Cache-Control', 'no-store'];
 
 /**
- * Answers a request within the limits of its project: `answer` writes the response or returns a failure.
+ * Within the limits of the project: `answer` writes the response or returns a failure.
  * @param errors the form of errors of the client's protocol
  * @throws ClientDisconnectedError when the client leaves before its request is complete
  */
@@ -100,7 +91,6 @@ function reportOf(code: string | null): StreamReport {
   return { kind: 'relayed', status: null, code, model: null, target: null, attempts: 0 };
 }
 
-/** The failure that a client receives if the catalogue has nothing for its call. */
 export function catalogueFailure(refused: CatalogueRefusal): Failure {
   switch (refused.kind) {
     case 'unknown-model':

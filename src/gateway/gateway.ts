@@ -24,25 +24,21 @@ export interface GatewayOptions {
   readonly configuration: GatewayConfiguration;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly usage: Usage;
-  /** Counts every attempt. */
   readonly attempts: Pick<AttemptObserver, 'attempt'>;
-  /** This node's name, which lists of targets show. */
   readonly node: string;
   readonly log: Pick<Logger, 'warn'>;
   /** From 0 to 1, 1 excluded. Default `Math.random`. */
   readonly random?: () => number;
-  /** The monotonic clock of circuits, in ms. Default `performance.now`. */
+  /** Monotonic, in ms. Default `performance.now`. */
   readonly circuitClock?: () => number;
-  /** Stores uploads that are too large for memory. */
+  /** For uploads that are too large for memory. */
   readonly spools: SpoolFolder;
-  /** The stored responses of conversations. */
   readonly responses: StoredResponses;
-  /** Finds a file of a project; null if it does not exist. @throws UnavailableError */
+  /** Null if it does not exist. @throws UnavailableError */
   readonly findFile: (fileId: string, projectId: string) => Promise<ProjectFile | null>;
   readonly admission: Admission;
 }
 
-/** The dependencies of every relayed call. */
 export interface RelayDependencies {
   readonly breaker: CircuitBreaker;
   readonly usage: Usage;
@@ -56,11 +52,10 @@ const faultLogIntervalMs = 3_600_000;
 
 interface OpenedProvider {
   readonly provider: Provider;
-  /** Its settings. A provider with the same settings keeps its connections. */
+  /** Of its settings. A provider with the same settings keeps its connections. */
   readonly fingerprint: string;
 }
 
-/** The gateway at run time: its configuration, its connections and the health of its targets. */
 export class Gateway {
   readonly relayDependencies: RelayDependencies;
   readonly spools: SpoolFolder;
@@ -80,7 +75,7 @@ export class Gateway {
   readonly #environment: GatewayOptions['environment'];
   #opened: ReadonlyMap<string, OpenedProvider> = new Map();
   #current: ConfigurationSnapshot;
-  /** The earlier configurations that running calls still use. */
+  /** Running calls still use them. */
   readonly #retired = new Set<ConfigurationSnapshot>();
 
   constructor(options: GatewayOptions) {
@@ -106,19 +101,18 @@ export class Gateway {
     this.#current = this.#open(configuration);
   }
 
-  /** Gives a call the current configuration, which all its attempts use. The call must release it when it ends. */
+  /** For one call: all its attempts use it. The call must release it when it ends. */
   acquireConfiguration(): ConfigurationSnapshot {
     this.#current.runningCalls += 1;
     return this.#current;
   }
 
-  /** Releases the configuration of a call that has ended. */
   releaseConfiguration(snapshot: ConfigurationSnapshot): void {
     snapshot.runningCalls -= 1;
     if (snapshot.runningCalls === 0 && this.#retired.delete(snapshot)) this.#closeUnused(snapshot);
   }
 
-  /** Applies another configuration. Running calls keep theirs until they end. */
+  /** Running calls keep their configuration until they end. */
   configure(configuration: GatewayConfiguration): void {
     const before = this.#current;
     const openedBefore = this.#opened;
@@ -133,12 +127,11 @@ export class Gateway {
     this.#health.forgetRefusedKeys(new Set(changed.map(([name]) => name)));
   }
 
-  /** The names of the models of the current configuration. */
   modelNames(): ReadonlyArray<string> {
     return this.#current.catalogue.models().map(({ name }) => name);
   }
 
-  /** The health of each target of the current configuration, on this node. */
+  /** Of the current configuration, on this node. */
   targets(): ReadonlyArray<ListedTarget> {
     return listRouteTargets(this.#current.catalogue.routes(), {
       circuit: (target) => this.#breaker.state(target),
@@ -146,13 +139,12 @@ export class Gateway {
     });
   }
 
-  /** The same with the last changes of circuits. */
   health(): GatewayHealth {
     const circuitChanges = this.#circuitChanges.list();
     return { node: this.node, windowSeconds: targetWindowSeconds, targets: this.targets(), circuitChanges };
   }
 
-  /** Lets running calls end and closes the connections. */
+  /** Lets running calls end first. */
   async close(): Promise<void> {
     await this.cleanUps.close();
     const all = [this.#current, ...this.#retired].flatMap(({ providers }) => [...providers.values()]);
@@ -176,7 +168,6 @@ export class Gateway {
     };
   }
 
-  /** Closes the connections to providers that neither running nor new calls use. */
   #closeUnused({ providers }: ConfigurationSnapshot): void {
     const used = [this.#current, ...this.#retired];
     for (const [name, provider] of providers) {

@@ -16,7 +16,6 @@ import { listResponseInputItems } from './endpoints/list-response-input-items.ts
 import type { Gateway } from './gateway.ts';
 import { type GatewayLimits, runCall } from './gateway-call.ts';
 
-/** The endpoints of the gateway, in the order of their documentation. */
 export const endpoints: ReadonlyArray<Endpoint> = [
   completeChat,
   createMessage,
@@ -33,10 +32,7 @@ export const endpoints: ReadonlyArray<Endpoint> = [
   getModel,
 ];
 
-/**
- * The endpoints as operations.
- * @param gateway null on a node without the role `gateway`, which only documents them
- */
+/** @param gateway null on a node without the role `gateway`, which only documents them */
 export function gatewayOperations(gateway: Gateway | null, limits: GatewayLimits): ReadonlyArray<StreamingOperation> {
   return endpoints.map(({ answer, ...operation }) => ({
     ...operation,

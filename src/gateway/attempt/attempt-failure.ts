@@ -10,12 +10,11 @@ import { parseRetryAfter } from '#shared/http/retry-after.ts';
 import { isObject, type Json } from '#shared/json/json.ts';
 import { isContextLength, withContextLengthCode } from './context-length.ts';
 
-/** A limit that ran out: `firstContent`, … */
+/** Such as `firstContent`. */
 export type TimeoutName = Exclude<keyof Timeouts, 'earlyHeadMs'> extends `${infer Name}Ms` ? Name : never;
 
 const noBytes = Buffer.alloc(0);
 
-/** How an attempt at a target failed. */
 export type AttemptFailure =
   | { readonly kind: 'limit'; readonly limit: TimeoutName }
   /**
@@ -34,32 +33,29 @@ export type AttemptFailure =
   | { readonly kind: 'here'; readonly failure: Failure }
   | ProviderRefusal;
 
-/** The provider refused: by its status, or by an error inside an answer that began as a success. */
+/** By its status, or by an error inside an answer that began as a success. */
 export interface ProviderRefusal {
   readonly kind: 'refused';
   readonly status: number;
   readonly error: ProviderError | null;
-  /** The unchanged body, decompressed; null for an error inside a stream. */
+  /** Unchanged, decompressed; null for an error inside a stream. */
   readonly body: Buffer | null;
   readonly retryAfterMs: number | null;
   readonly shouldRetry: string | null;
-  /** The provider's own id of the request; null without one. */
+  /** The provider's own id; null without one. */
   readonly requestId: string | null;
 }
 
-/** An answer that cannot be read. */
 export const malformed: AttemptFailure & { readonly kind: 'broken' } = { kind: 'broken', how: 'malformed' };
-/** An answer whose reading threw an error, which must not leave its handler. */
+/** The error must not leave its handler. */
 export function unreadable(thrown: unknown): AttemptFailure {
   return { ...malformed, thrown };
 }
 
-/** An answer that ended early. */
 export const unfinished: AttemptFailure = { kind: 'broken', how: 'unfinished' };
-/** An answer that exceeds a limit. */
 export const tooLarge: AttemptFailure = { kind: 'broken', how: 'too-large' };
 
-/** An answer with an event that must be held, and is larger than that. */
+/** For an event that must be held, and is larger than that. */
 export function tooLargeEvent(maxBytes: number): AttemptFailure {
   const limit = `${maxBytes} bytes, which the answers of a project may take (MAX_ANSWER_BYTES_IN_FLIGHT_PER_PROJECT)`;
   const detail = `An event of the provider’s stream has more than ${limit}. Ask for less at a time.`;
@@ -69,13 +65,9 @@ export function tooLargeEvent(maxBytes: number): AttemptFailure {
 /** An answer for which the node has no room. */
 export const noRoom: AttemptFailure = { kind: 'here', failure: answersFull };
 
-/** Maximum bytes of a refusal that are read. */
 export const maxRefusalBytes = 1024 * 1024;
 
-/**
- * Reads a refusal.
- * @param sent its body, at most `maxRefusalBytes`
- */
+/** @param sent its body, at most `maxRefusalBytes` */
 export function parseRefusal(status: number, headers: IncomingHttpHeaders, sent: Buffer): ProviderRefusal {
   const body = withoutByteOrderMark(contentOf(headers, sent, maxRefusalBytes) ?? noBytes);
   const shouldRetry = headers['x-should-retry'];
@@ -113,7 +105,6 @@ function withKnownCode(refused: ProviderRefusal): ProviderRefusal {
   return isTooLong ? { ...refused, error: withContextLengthCode(error) } : refused;
 }
 
-/** The refusal for an error inside an answer of status 200. */
 export function refusalInBody(error: ProviderError): ProviderRefusal {
   const none = { body: null, retryAfterMs: null, shouldRetry: null, requestId: null };
   return withKnownCode({ kind: 'refused', status: statusOf(error), error: boundedError(error), ...none });
@@ -127,7 +118,7 @@ function boundedError({ message, type, code, param }: ProviderError): ProviderEr
   return { message: message.slice(0, maxTextLength), type: bounded(type), code: bounded(code), param: bounded(param) };
 }
 
-/** A refusal without the operator's secrets, because a provider may echo the headers of the request. */
+/** A provider may echo the headers of the request. */
 export function redactRefusal(refused: ProviderRefusal, redactor: SecretRedactor): ProviderRefusal {
   const { error, body, requestId } = refused;
   const redact = (text: string | null) => (text === null ? null : redactor.redact(text));
@@ -147,7 +138,7 @@ export function redactRefusal(refused: ProviderRefusal, redactor: SecretRedactor
   };
 }
 
-/** The class of a refusal, which decides whether and where the call is retried. */
+/** Decides whether and where the call is retried. */
 export type RefusalClass =
   /** The target may serve it later. */
   | 'busy'
@@ -161,7 +152,6 @@ export type RefusalClass =
   | 'request'
   | 'server';
 
-/** Returns the class of a refusal, by its status and its error. */
 export function classifyRefusal({ status, error }: ProviderRefusal): RefusalClass {
   if (status === 429 || status === 408 || status === 409 || status === 425) return 'busy';
   if (status === 401 || status === 403) return error !== null && isContentPolicy(error) ? 'request' : 'operator';
@@ -171,7 +161,6 @@ export function classifyRefusal({ status, error }: ProviderRefusal): RefusalClas
   return error !== null && isContextLength(error) ? 'context-length' : 'request';
 }
 
-/** Whether a failure is a refusal of this class. */
 export function isRefusedFor(failure: AttemptFailure, refusal: RefusalClass): boolean {
   return failure.kind === 'refused' && classifyRefusal(failure) === refusal;
 }
@@ -180,7 +169,6 @@ function isContentPolicy({ code, type }: ProviderError): boolean {
   return [code, type].some((text) => text !== null && /content[_ ]?(?:policy|filter)|responsibleai/i.test(text));
 }
 
-/** The status for an error inside a stream. */
 function statusOf(error: ProviderError): number {
   const { code, type } = error;
   const number = Number(code);
@@ -192,13 +180,12 @@ function statusOf(error: ProviderError): number {
   return 502;
 }
 
-/** OpenTelemetry's value for an error type without a name. */
+/** OpenTelemetry's value for an error without a name. */
 export const otherErrorType = '_OTHER';
 
-/** The form of an error's name; anything else may contain a client's text. */
+/** Anything else may contain a client's text. */
 const name = /^[\w.-]{1,64}$/;
 
-/** Whether a text may be recorded as the type of an error. */
 export function isErrorType(text: string): boolean {
   return name.test(text);
 }

@@ -8,7 +8,7 @@ import { type AttemptFailure, maxRefusalBytes, parseRefusal, type TimeoutName, u
 import type { AttemptControl, BodyConsumer, CreateBodyConsumer } from './body-consumer.ts';
 import { Deadline } from './deadline.ts';
 
-/** How long each phase of an attempt may take, in milliseconds. */
+/** In milliseconds. */
 export interface AttemptTimeouts extends Pick<Timeouts, 'connectMs' | 'headersMs' | 'firstContentMs' | 'idleMs'> {
   /** From the request sent to the beginning of a part, for a target that shows signs of life until then. */
   readonly firstPartMs: number;
@@ -17,16 +17,14 @@ export interface AttemptTimeouts extends Pick<Timeouts, 'connectMs' | 'headersMs
 /** How many times as long as a mute target one may take that shows signs of life, but begins nothing. */
 const signsOfLifeFactor = 3;
 
-/** The timeouts of an attempt, but for one that waits for a whole answer to be made. */
+/** For any attempt but one that waits for a whole answer to be made. */
 export function attemptTimeouts(timeouts: Timeouts): AttemptTimeouts {
   return { ...timeouts, firstPartMs: signsOfLifeFactor * timeouts.firstContentMs };
 }
 
-/** The state of a call that waits for a whole answer to be made. */
 interface WaitingCall {
-  /** The time left for the whole call. */
   readonly remainingMs: number;
-  /** How many targets may still serve it, with the one that is asked. */
+  /** Targets that may still serve it, with the present one. */
   readonly targetsLeft: number;
 }
 
@@ -34,8 +32,8 @@ const lastWaitMs = 300_000;
 const minWaitMs = 60_000;
 
 /**
- * The timeouts of an attempt whose provider sends nothing before it has made the whole answer. What the configuration
- * does not state leaves time for the targets after it.
+ * For a provider that sends nothing before it has made the whole answer. What the configuration does not state leaves
+ * time for the targets after it.
  */
 export function wholeAnswerTimeouts(target: Target, { remainingMs, targetsLeft }: WaitingCall): AttemptTimeouts {
   const isLast = targetsLeft === 1;
@@ -46,19 +44,17 @@ export function wholeAnswerTimeouts(target: Target, { remainingMs, targetsLeft }
   return { ...target.timeouts, headersMs, firstContentMs: waitMs, firstPartMs: isLast ? remainingMs : waitMs };
 }
 
-/** The outcome of an attempt. */
 export type AttemptOutcome =
   | { readonly kind: 'completed' }
   | { readonly kind: 'abandoned' }
   | { readonly kind: 'failed'; readonly failure: AttemptFailure };
 
-/** When headers and content arrived, by the monotonic clock in ms; null if they did not. */
+/** By the monotonic clock in ms; null if they did not arrive. */
 export interface AttemptTimes {
   readonly headersAt: number | null;
   readonly contentAt: number | null;
 }
 
-/** A refusal while its body arrives. */
 interface PartialRefusal {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
@@ -116,9 +112,7 @@ export class Attempt implements UpstreamListener, AttemptControl {
   #call: UpstreamCall | null = null;
   #isSettled = false;
   readonly #deadline = new Deadline(() => this.#onDeadline());
-  /** The timeout that the deadline runs for; null for none. */
   #timeout: TimeoutName | null = null;
-  /** How many timeouts were set so far. */
   #timeoutsSet = 0;
   #sentAt = 0;
   /** Whether a part of the answer has begun, with or without content. */
@@ -128,7 +122,6 @@ export class Attempt implements UpstreamListener, AttemptControl {
   #contentAt: number | null = null;
   #consumer: BodyConsumer | null = null;
   #refusal: PartialRefusal | null = null;
-  /** How many pieces have arrived so far. */
   #arrivals = 0;
   #isPaused = false;
   #isEnding = false;
@@ -136,7 +129,7 @@ export class Attempt implements UpstreamListener, AttemptControl {
   #isUsageOnly = false;
   #hasEnded = false;
 
-  /** @param onContent called when the first content has arrived */
+  /** @param onContent called with the first content */
   constructor(timeouts: AttemptTimeouts, createConsumer: CreateBodyConsumer, onContent: () => void = () => undefined) {
     const { promise, resolve } = Promise.withResolvers<AttemptOutcome>();
     this.outcome = promise;
@@ -146,7 +139,7 @@ export class Attempt implements UpstreamListener, AttemptControl {
     this.#onContent = onContent;
   }
 
-  /** The status of the provider's answer; null before it, and without one. */
+  /** Null before the provider's answer, and without one. */
   get status(): number | null {
     return this.#status;
   }
@@ -163,7 +156,6 @@ export class Attempt implements UpstreamListener, AttemptControl {
     if (this.#isSettled) call.abort();
   }
 
-  /** Ends the attempt because the client has left. */
   abandon(): void {
     this.#end(abandoned);
   }
@@ -181,7 +173,7 @@ export class Attempt implements UpstreamListener, AttemptControl {
     this.#isPaused = false;
   }
 
-  /** Ends the attempt because the time of the whole call is over. */
+  /** The time of the whole call is over. */
   expire(): void {
     this.fail({ kind: 'limit', limit: 'total' });
   }
@@ -301,7 +293,7 @@ export class Attempt implements UpstreamListener, AttemptControl {
     this.#guard(() => this.fail(parseRefusal(status, headers, body.bytes)));
   }
 
-  /** Reads what a provider has sent. An error ends this attempt alone. */
+  /** An error ends this attempt alone. */
   #guard(read: () => void): void {
     try {
       read();

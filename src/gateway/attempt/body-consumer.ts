@@ -2,33 +2,28 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { ReportedConsumption } from '#gateway/neutral/consumption.ts';
 import type { AttemptFailure } from './attempt-failure.ts';
 
-/** What the consumer of a body reports to its attempt. */
 export interface AttemptControl {
   /**
    * Reports a sign of life before the first content, which extends the wait for it.
    * @param hasBegun whether a part of the answer has begun
    */
   readonly markAlive: (hasBegun: boolean) => void;
-  /** Reports that content has arrived: from now on only the idle and the total timeout count. */
+  /** From now on only the idle and the total timeout count. */
   readonly markContent: () => void;
   /**
-   * Reports that the answer is complete except for its usage. The provider has a few seconds to send it, counted from
-   * the latest call of this function.
+   * The answer is complete except for its usage. The provider has a few seconds to send it, counted from the latest
+   * call of this function.
    */
   readonly markEnding: () => void;
-  /**
-   * Reports that the answer is complete. The provider has one second to end its response, so that its connection can be
-   * reused.
-   */
+  /** The answer is complete. The provider has one second to end its response, so that its connection can be reused. */
   readonly complete: () => void;
-  /** Reports that the answer cannot be used. */
+  /** The answer cannot be used. */
   readonly fail: (failure: AttemptFailure) => void;
   /** Stops reading from the provider. No timeout runs until `resume`. */
   readonly pause: () => void;
   readonly resume: () => void;
 }
 
-/** Receives the body of a successful response in pieces. */
 export interface BodyConsumer {
   readonly onData: (chunk: Buffer) => void;
   readonly onEnd: () => void;
@@ -38,7 +33,6 @@ export interface BodyConsumer {
   readonly reported?: () => ReportedConsumption;
 }
 
-/** Makes the consumer for the body of a successful response. */
 export type CreateBodyConsumer = (
   status: number,
   headers: IncomingHttpHeaders,

@@ -1,4 +1,4 @@
-/** How often deadlines are checked, in ms. A deadline fires at most this long after its time. */
+/** A deadline fires at most this long after its time. */
 const tickMs = 20;
 
 /**
@@ -19,22 +19,18 @@ export class Deadline {
   /** Its index among those that are set; null while it is not. */
   #index: number | null = null;
 
-  /** @param onOver called each time that the deadline fires */
+  /** @param onOver called each time */
   constructor(onOver: () => void) {
     this.#onOver = onOver;
   }
 
-  /**
-   * Sets or replaces the deadline.
-   * @param milliseconds from now; it fires up to 20 ms later
-   */
+  /** Replaces an earlier time. @param milliseconds from now; it fires up to 20 ms later */
   set(milliseconds: number): void {
     this.#at = performance.now() + milliseconds;
     this.#index ??= watched.push(this) - 1;
     ticking ??= setInterval(tick, tickMs);
   }
 
-  /** Removes the deadline. */
   clear(): void {
     const last = watched.at(-1);
     if (this.#index === null || last === undefined) return;
@@ -44,7 +40,6 @@ export class Deadline {
     this.#index = null;
   }
 
-  /** Fires the deadline if its time has come. */
   look(now: number): void {
     if (now < this.#at) return;
     this.clear();

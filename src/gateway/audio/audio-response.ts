@@ -8,9 +8,8 @@ import type { ResponseHandler, ResponseHead } from '#gateway/response/response-h
 import { WholeResponse } from '#gateway/response/whole-response.ts';
 
 /**
- * Answers of the audio operations: events are passed on one by one, JSON is held until it is complete, and other
- * content is passed on as the operation chooses. The form is read from the answer, because a provider may ignore the
- * requested one.
+ * Events are passed on one by one, JSON is held until it is complete, and other content is passed on as the operation
+ * chooses. The form is read from the answer, because a provider may ignore the requested one.
  */
 export class AudioResponse implements ResponseHandler {
   readonly #events: EventStreamResponse;
@@ -18,7 +17,10 @@ export class AudioResponse implements ResponseHandler {
   readonly #other: ResponseHandler;
   #chosen: ResponseHandler;
 
-  /** @param other how to pass on content that is neither JSON nor events: `bytes` as they arrive, or `whole` */
+  /**
+   * @param other for content that is neither JSON nor events: `bytes` passes it on as it arrives, `whole` when it is
+   *   complete
+   */
   constructor(call: GatewayCall, other: 'bytes' | 'whole') {
     const { client: response, held } = call;
     this.#whole = new WholeResponse({ response, answerHold: held.answer, requiredMember: null });

@@ -11,10 +11,6 @@ import {
 import type { ByteReservation } from '#exchange/byte-budget.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
-/**
- * Makes the form for a line with a file.
- * @param fields each with its name and its text
- */
 export function formBody(
   fields: ReadonlyArray<readonly [string, string]>,
   file: ProjectFile,
@@ -39,7 +35,6 @@ function quoted(text: string): string {
   return text.replace(/["\\\r\n]/g, (character) => encodeURIComponent(character));
 }
 
-/** A body that is streamed from the blob store. */
 class StreamedBody implements Body {
   readonly isPresent = true;
   readonly readInput = readNothing;

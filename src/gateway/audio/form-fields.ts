@@ -12,14 +12,13 @@ const quote = 0x22;
 const openBracket = 0x5b;
 const letterN = 0x6e;
 
-/** The limits of the fields of a form. A client's own form may have texts of as many bytes. */
+/** A client's own form may have texts of as many bytes. */
 const maxFields = 100;
 const maxFieldBytes = 1024 * 1024;
 
-/** The bytes of a field's headers and delimiter. */
+/** Of a field's headers and delimiter. */
 const bytesAroundField = 256;
 
-/** The place of a field's value, and of its name. */
 interface FieldPlace extends Place {
   readonly nameStart: number;
   readonly nameEnd: number;
@@ -29,8 +28,6 @@ interface FieldPlace extends Place {
 /**
  * Reads the members of a line's body as the fields of a form: a list becomes one field for each item, as OpenAI's
  * clients send it, and an object its JSON. The file is left out.
- * @param bytes the body
- * @param maxValues the most values in it
  * @param hold counts the bytes of the form
  */
 export async function readFormFields(
@@ -70,9 +67,9 @@ type Growing = { -readonly [Key in keyof FieldPlace]: FieldPlace[Key] };
 class FieldPlaces implements JsonListener {
   readonly maxLevel = 2;
   readonly found: Growing[] = [];
-  /** Why they cannot become a form; null while they can. */
+  /** Why the fields cannot become a form; null while they can. */
   fault: Failure | null = null;
-  /** Maximum bytes of a form with the fields so far. */
+  /** At most, of a form with the fields so far. */
   bytes = 0;
   readonly #body: Buffer;
   /** The member that is read, if it becomes fields. */
@@ -131,7 +128,7 @@ class FieldPlaces implements JsonListener {
   }
 }
 
-/** The longest name that a failure names. */
+/** A failure names no longer name. */
 const maxNamedBytes = 200;
 
 function pointerAt(bytes: Buffer, nameStart: number, nameEnd: number): string {

@@ -8,7 +8,7 @@ const maxBytes = 256 * 1024;
 
 type Growing = { -readonly [Key in keyof Place]: Place[Key] } & { nameStart: number; nameEnd: number };
 
-/** Finds the members of a body that are not among some names while a scanner reads it. */
+/** Members of a body that are not among some names, found while a scanner reads it. */
 export class OtherMembers implements JsonListener {
   readonly maxLevel = 1;
   readonly #bytes: Buffer;
@@ -39,7 +39,7 @@ export class OtherMembers implements JsonListener {
     this.#current = null;
   }
 
-  /** Parses the members; null if they are too large for one turn of the event loop. */
+  /** Null if the members are too large for one turn of the event loop. */
   parse(): JsonObject | null {
     if (this.#isFull) return null;
     this.#parsed ??= Object.fromEntries(

@@ -13,8 +13,8 @@ import { type OutgoingRequest, outgoingThrough, type Requests } from '#gateway/r
 import { pointerTo } from '#shared/json/json-pointer.ts';
 
 /**
- * Makes the requests of a call for every target that can serve it, before the first attempt.
- * @param make makes the request for a target; undefined if its provider does not support the operation
+ * For every target that can serve the call, before the first attempt. @param make undefined if its provider does not
+ * support the operation
  * @returns why no target can serve it, if each refuses a member of the request
  */
 export function prepareRequests(

@@ -8,17 +8,15 @@ import type { FreeSpace } from '#shared/files/free-space.ts';
 import { Spool, spoolShortageFailure } from './spool.ts';
 
 interface SpoolFolderOptions {
-  /** Where the files of spools are made; it exists. */
+  /** For the files of spools; it exists. */
   readonly folder: string;
-  /** Counts the bytes in them. */
   readonly budget: ByteBudget;
-  /** Checks that enough space of the disk remains free. */
+  /** Of the disk. */
   readonly freeSpace: FreeSpace;
-  /** Makes a file for reading and writing. Default in the file system. */
+  /** Default: in the file system. */
   readonly makeFile?: MakeFile;
 }
 
-/** The folder for spooled uploads, with its limits. */
 export class SpoolFolder {
   readonly #options: SpoolFolderOptions;
 
@@ -27,9 +25,8 @@ export class SpoolFolder {
   }
 
   /**
-   * Opens a spool for an upload. The caller must close it.
-   * @param projectId the project that sends the upload
-   * @param memory counts the bytes that the spool keeps in memory
+   * The caller must close the spool. @param projectId sends the upload @param memory counts the bytes that the spool
+   * keeps in memory
    */
   open(projectId: string, memory: ByteReservation): Spool {
     const { folder, budget, makeFile = makeUnnamedFile } = this.#options;
@@ -42,7 +39,7 @@ export class SpoolFolder {
     });
   }
 
-  /** Why a spool's file cannot take this many more bytes; null if it can. */
+  /** Null if the file can take the bytes. */
   async #shortageOf(disk: ByteReservation, bytes: number): Promise<Failure | null> {
     const shortage = disk.shortageOf(bytes);
     if (shortage !== null) return spoolShortageFailure(shortage);
@@ -51,10 +48,9 @@ export class SpoolFolder {
   }
 }
 
-/** Makes a file in a folder for reading and writing. */
 export type MakeFile = (folder: string) => Promise<FileHandle>;
 
-/** Makes a file and unlinks it as soon as it is open, so that it disappears even if the process crashes. */
+/** Unlinks the file as soon as it is open, so that it disappears even if the process crashes. */
 export const makeUnnamedFile: MakeFile = async (folder) => {
   const path = join(folder, `switchyard-upload-${randomUUID()}`);
   const file = await open(path, 'wx+', 0o600);

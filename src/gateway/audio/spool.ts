@@ -7,22 +7,21 @@ import type { ByteReservation, ByteShortage } from '#exchange/byte-budget.ts';
 import { countReleasedBytes } from '#exchange/minor-gc.ts';
 import type { StoredBody } from '#gateway/transport/transport.ts';
 
-/** The most bytes in memory; further bytes go to a file. */
+/** Further bytes go to a file. */
 const memoryBytes = 1024 * 1024;
-/** The bytes of one write to the file and of one read from it. */
+/** Of one write to the file and of one read from it. */
 const pieceBytes = 128 * 1024;
 
 /** A range of a spool's bytes, or inserted bytes. */
 export type Piece = { readonly start: number; readonly end: number } | Buffer;
 
 interface SpoolOptions {
-  /** Makes the file for the bytes that do not stay in memory. */
   readonly makeFile: () => Promise<FileHandle>;
-  /** Counts the bytes in memory. Bytes that were written to the file are released. */
+  /** Bytes that were written to the file are released. */
   readonly memory: ByteReservation;
-  /** Counts its bytes in the file; released when it is closed. */
+  /** For the bytes in the file; released when the spool is closed. */
   readonly disk: ByteReservation;
-  /** Why the file cannot take this many more bytes; null if it can. */
+  /** Null if the file can take this many more bytes. */
   readonly shortageOf: (bytes: number) => Promise<Failure | null>;
 }
 
@@ -44,26 +43,22 @@ export class Spool {
     this.#options = options;
   }
 
-  /** Why the spool refused bytes; null while it has refused none. */
+  /** Null while it has refused none. */
   get refusal(): Failure | null {
     return this.#refusal;
   }
 
-  /**
-   * Checks whether there is room for an upload of this many bytes now.
-   * @returns why not; null if there is
-   */
+  /** Null if there is room for an upload of this many bytes now. */
   async shortageOf(bytes: number): Promise<Failure | null> {
     return bytes <= memoryBytes ? null : this.#options.shortageOf(bytes - memoryBytes);
   }
 
-  /** The number of bytes so far. */
   get bytes(): number {
     return this.#memoryLength + this.#fileLength + this.#waitingLength;
   }
 
   /**
-   * Adds bytes; resolves when there is room for more.
+   * Resolves when there is room for more.
    * @returns false if there is no room for these bytes: `refusal` has the reason, and the spool accepts no more
    */
   async write(chunk: Buffer): Promise<boolean> {
@@ -78,15 +73,12 @@ export class Spool {
     return this.#waitingLength < pieceBytes || this.#writeOut();
   }
 
-  /**
-   * Ends the upload.
-   * @returns false if there is no room for its last bytes
-   */
+  /** @returns false if there is no room for its last bytes */
   async finish(): Promise<boolean> {
     return this.#waitingLength === 0 || this.#writeOut();
   }
 
-  /** A body made of pieces of this upload; it can be read any number of times. */
+  /** Can be read any number of times. */
   body(pieces: ReadonlyArray<Piece>): StoredBody {
     const bytes = pieces.reduce(
       (sum, piece) => sum + (Buffer.isBuffer(piece) ? piece.length : piece.end - piece.start),
@@ -95,7 +87,7 @@ export class Spool {
     return { bytes, open: () => Readable.from(this.#read(pieces), { objectMode: false }) };
   }
 
-  /** Closes the file. Its bodies cannot be read any more. */
+  /** Afterwards the bodies of this upload cannot be read. */
   async close(): Promise<void> {
     const file = this.#file;
     this.#file = null;
@@ -170,7 +162,6 @@ export class Spool {
   }
 }
 
-/** Buffers without this many of their first bytes. */
 function without(buffers: ReadonlyArray<Buffer>, bytes: number): ReadonlyArray<Buffer> {
   let left = bytes;
   return buffers.flatMap((buffer) => {
@@ -182,7 +173,7 @@ function without(buffers: ReadonlyArray<Buffer>, bytes: number): ReadonlyArray<B
 
 const retryAfterSeconds = 5;
 
-/** The failure of an upload whose bytes would exceed a limit. */
+/** For an upload whose bytes would exceed a limit. */
 export function spoolShortageFailure(shortage: ByteShortage): Failure {
   return shortage === 'project' ? projectFull : nodeFull;
 }

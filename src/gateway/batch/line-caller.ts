@@ -19,7 +19,7 @@ import { endpoints } from '#gateway/operations.ts';
 import { gatewayErrorResponse, sendError } from '#gateway/response/error-response.ts';
 import { readLine } from './read-line.ts';
 
-/** The most bytes of one answer: a speech or a long chat. */
+/** A speech or a long chat. */
 const maxAnswerBytes = 64 * 1024 * 1024;
 
 /** Refusals by this node's limits or stores, not because of the line. The batch retries such a line later. */
@@ -38,7 +38,7 @@ const passing: ReadonlySet<FailureCode> = new Set([
 const laterMs = 250;
 const later: LineOutcome = { kind: 'later', afterMs: laterMs };
 
-/** Makes the calls of batch lines through the gateway, without a connection. */
+/** Through the gateway, without a connection. */
 export function createLineCaller(gateway: Gateway, limits: GatewayLimits): LineCalls {
   const { budgets } = gateway.admission;
   return {
@@ -98,10 +98,9 @@ export function createLineCaller(gateway: Gateway, limits: GatewayLimits): LineC
   };
 }
 
-/** What is known of a call when it has ended. */
 interface AnsweredCall {
   readonly signal: AbortSignal;
-  /** Keeps the bytes of its response until its answer is not needed any more. */
+  /** Keeps the bytes of the response until the answer is no longer needed. */
   readonly keep: () => Held;
   readonly errors: ErrorForm;
 }
@@ -122,7 +121,6 @@ function outcomeAfter(
   return answerOf(response, errors, () => kept.release());
 }
 
-/** The endpoints that a batch may call, by their paths. */
 const lineEndpoints = Object.fromEntries(batchEndpoints.map((path) => [path, endpointAt(path)])) as Readonly<
   Record<LineRequest['endpoint'], Endpoint>
 >;
@@ -134,8 +132,7 @@ function endpointAt(path: string): Endpoint {
 }
 
 /**
- * Answers a line as the gateway answers a client.
- * @param call with the line's JSON as its body
+ * As the gateway answers a client. @param call with the line's JSON as its body
  * @returns as the left side, why it was not relayed
  */
 async function answer({ body }: BatchLine, endpoint: Endpoint, call: GatewayCall): Promise<CallResult> {

@@ -10,8 +10,7 @@ const maxCustomIdCharacters = 512;
 const lineNames = wantedNames({ custom_id: [], method: [], url: [], body: [] });
 
 /**
- * Reads a line of a batch's input. The body is copied unchanged and not checked.
- * @param maxValues the most values in the line
+ * The body is copied unchanged and not checked. @param maxValues in the line
  * @returns the line, or its error
  */
 export async function readLine(

@@ -17,17 +17,15 @@ import type {
   VoiceTarget,
 } from './configuration.ts';
 
-/** A model of a provider: where a call can go. */
 export interface Target {
   /** `provider/model`, the name in responses, circuit breakers and records. */
   readonly id: string;
   readonly provider: string;
   /** As the provider calls it. */
   readonly model: string;
-  /** The name of the protocol in which it is asked, whatever the client speaks; null for what its provider decides. */
+  /** The protocol of its requests, whatever the client speaks; null if its provider decides. */
   readonly protocol: string | null;
   readonly timeouts: Timeouts;
-  /** Those of its timeouts that the configuration states. */
   readonly statedTimeouts: Partial<Timeouts>;
   /** Its own price, or that of its catalogue entry; null without either. */
   readonly price: Price | null;
@@ -35,37 +33,33 @@ export interface Target {
   readonly prefill: boolean;
   /** Whether its vectors can be compared with those of the first target. */
   readonly interchangeable: boolean;
-  /** Maximum tokens of an answer; null if the configuration does not say. */
+  /** Of an answer; null if the configuration does not say. */
   readonly maxOutputTokens: number | null;
-  /** The member for that limit in a translated chat. */
   readonly maxTokens: MaxTokensMember;
   /** Whether it thinks before it answers. */
   readonly reasoning: boolean;
-  /** How an Anthropic model is asked to think. */
   readonly thinking: TargetModel['thinking'];
-  /** Which of its earlier reasoning it gets back in a chat; null for what it made since the user's last text. */
+  /** In a chat; null for what it made since the user's last text. */
   readonly returnsReasoning: ReturnsReasoning | null;
   /** Whether it refuses calls without Gemini's signatures. */
   readonly checksSignatures: boolean;
   /** Whether it is the built-in sandbox, whose answers are invented. */
   readonly isSandbox: boolean;
-  /** In speech, the provider's own voice. */
+  /** The provider's own name of the voice; only in speech. */
   readonly voice?: string;
 }
 
-/** A target with its share of the calls. */
 export interface WeightedTarget extends Target {
   readonly weight: number;
 }
 
-/** How a call is served: a model of the catalogue, or the models of a voice. */
+/** A model of the catalogue, or the models of a voice. */
 export interface ModelRoute {
   /** The catalogue tag; the voice's name if a voice chose the model. */
   readonly name: string;
   readonly targets: ReadonlyArray<WeightedTarget>;
   /** In order. */
   readonly fallbacks: ReadonlyArray<Target>;
-  /** Further tries on the same target. */
   readonly retries: number;
   /** If a target asks for a longer wait, in ms, the call goes to another target immediately. */
   readonly retryAfterMaxMs: number;
@@ -80,7 +74,6 @@ export interface ModelRoute {
   readonly isTotalShared: boolean;
 }
 
-/** Why the catalogue has nothing for a call. */
 export type CatalogueRefusal =
   | { readonly kind: 'unknown-model'; readonly model: string }
   /** @property known the models that support it */
@@ -96,7 +89,7 @@ interface Voice {
   readonly route: ModelRoute;
 }
 
-/** The models and voices of a configuration. Immutable: a new configuration makes a new catalogue. */
+/** Immutable: a new configuration makes a new catalogue. */
 export class Catalogue {
   readonly #configuration: GatewayConfiguration;
   readonly #routes: ReadonlyMap<string, ModelRoute>;
@@ -112,23 +105,21 @@ export class Catalogue {
     this.#voices = indexVoices(configuration);
   }
 
-  /** The currency of all prices, as ISO 4217 has it. */
   get currency(): string {
     return this.#configuration.currency;
   }
 
-  /** Every tag with the providers that serve it, in the configuration's order. */
+  /** In the configuration's order. */
   models(): ReadonlyArray<ModelRoute> {
     return [...this.#routes.values()];
   }
 
-  /** Every route of a call: the models, then the models of voices. */
+  /** The models, then the models of voices. */
   routes(): ReadonlyArray<ModelRoute> {
     const ofVoices = new Set(Array.from(this.#voices.values(), ({ route }) => route));
     return [...this.#routes.values(), ...ofVoices];
   }
 
-  /** The ids of all targets that a call can go to. */
   targetIds(): ReadonlySet<string> {
     return new Set(this.routes().flatMap(({ targets, fallbacks }) => [...targets, ...fallbacks].map(({ id }) => id)));
   }
@@ -162,7 +153,7 @@ export class Catalogue {
 
   /**
    * @param model a catalogue tag; null or `auto` for the voice's own
-   * @param voice an entry's name or its id
+   * @param voice name or id of an entry
    */
   speech(model: string | null, voice: string): E.Either<CatalogueRefusal, ModelRoute> {
     const found = this.#voices.get(voice);
@@ -180,7 +171,7 @@ export class Catalogue {
     return { kind: 'unknown-voice', voice, known: Object.keys(this.#configuration.voices) };
   }
 
-  /** A target's name of a voice; null if the target does not have the voice. */
+  /** The target's own name of the voice; null if it does not have the voice. */
   #voiceOn({ provider, model }: Target, found: Voice | undefined, asked: string): string | null {
     if (found !== undefined) {
       const there = found.targets.filter((speaker) => speaker.provider === provider);
@@ -203,7 +194,7 @@ function chats({ targets, fallbacks }: ModelRoute, { providers }: GatewayConfigu
 }
 
 /**
- * The targets of a route in the order of the attempts: the weighted targets, drawn by weight, then the fallbacks.
+ * In the order of the attempts: the weighted targets, drawn by weight, then the fallbacks.
  * @param random from 0 to 1, 1 excluded
  */
 export function orderTargets(route: ModelRoute, random: () => number): ReadonlyArray<Target> {
@@ -262,7 +253,6 @@ function createVoiceRoute(name: string, voice: VoiceConfiguration, configuration
   };
 }
 
-/** A target as an entry of the configuration names it. */
 interface TargetReference {
   readonly provider: string;
   readonly model: string;
@@ -308,7 +298,7 @@ function createTarget(
   };
 }
 
-/** The member for the limit of tokens that a target, its model or its provider says; undefined if none does. */
+/** What the target says, else its model, else its provider; undefined if none does. */
 export function saidMaxTokens(
   target: Pick<TargetReference, 'maxTokens'>,
   model: Partial<Pick<ModelConfiguration, 'maxTokens'>>,
@@ -328,7 +318,7 @@ function withComparableVectors(route: ModelRoute): ModelRoute {
   return { ...route, targets: route.targets.filter(isAsked), fallbacks: route.fallbacks.filter(isAsked) };
 }
 
-/** Returns the targets of a model that no embedding asks, because their vectors differ from those of the first one. */
+/** They serve no embedding, because their vectors differ from those of the first one. */
 export function passedOverForEmbeddings({ targets, fallbacks }: ModelRoute): ReadonlyArray<Target> {
   const [first] = targets;
   return [...targets, ...fallbacks].filter(({ model, interchangeable }) => model !== first?.model && !interchangeable);
@@ -343,7 +333,7 @@ function withVoices(route: ModelRoute, voiceOn: (target: Target) => string | nul
   return { ...route, targets: speaking(route.targets), fallbacks: speaking(route.fallbacks) };
 }
 
-/** Voices by name and by id; a name has priority over another entry's id. */
+/** A name has priority over another entry's id. */
 function indexVoices(configuration: GatewayConfiguration): ReadonlyMap<string, Voice> {
   const all = Object.entries(configuration.voices).map(([name, voice]) => ({
     name,

@@ -10,18 +10,15 @@ import { decodeConfiguration } from './decode-configuration.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** How often the file is checked, in ms. Polling works with links, with mounts and with every editor. */
+/** Polling works with links, with mounts and with every editor. */
 const pollMs = 1_000;
-/** How long an invalid file must stay unchanged before it is refused, in ms: it may be half written. */
+/** An invalid file may be half written. It is refused if it stays unchanged for this long. */
 const settleMs = 200;
 /** A file on another machine may never be read, and later reads wait for this one. */
 const maxReadMs = 30_000;
-/** The most reads of an invalid file before it is refused. */
 const maxReads = 10;
-/** The most issues in one log line. */
 const maxListedIssues = 5;
 
-/** The gateway's configuration in a file that may change while it runs. */
 export class ConfigurationFile {
   readonly #path: string;
   readonly #environment: Environment;
@@ -38,10 +35,7 @@ export class ConfigurationFile {
     this.#log = log;
   }
 
-  /**
-   * Reads the file for the first time.
-   * @throws StartupError with the issues in one line
-   */
+  /** @throws StartupError with the issues in one line */
   async load(): Promise<GatewayConfiguration> {
     const read = await this.#read();
     if (E.isLeft(read)) throw new StartupError(`GATEWAY_CONFIG=${this.#path}: ${read.left}`);
@@ -49,13 +43,13 @@ export class ConfigurationFile {
     return read.right.configuration;
   }
 
-  /** Reports every valid change from now on. An invalid one is logged, and the running configuration stays. */
+  /** An invalid change is logged, and the running configuration stays. */
   watch(onChange: (configuration: GatewayConfiguration) => void): void {
     this.#onChange = onChange;
     watchFile(this.#path, { interval: pollMs, persistent: false }, this.#handleCheck);
   }
 
-  /** Reads the file now, even if it has not changed. Resolves when this is done; never rejects. */
+  /** Even if the file has not changed. Never rejects. */
   reload(): Promise<void> {
     // Reads run one after the other, so that an older text never replaces a newer one.
     this.#reading = this.#reading.then(() => this.#apply());
@@ -114,14 +108,12 @@ export class ConfigurationFile {
   }
 }
 
-/** A valid configuration and its text. */
 interface ReadConfiguration {
   readonly text: string;
   readonly configuration: GatewayConfiguration;
 }
 
 /**
- * Reads and checks a configuration file.
  * @param environment where the variables that `apiKeyEnv` names must be set
  * @returns every issue, as a sentence without its full stop
  */
@@ -151,7 +143,7 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';
 }
 
-/** The configuration without `GATEWAY_CONFIG`: the sandbox answers everything, so that a first run needs no account. */
+/** Used without `GATEWAY_CONFIG`: the sandbox answers everything, so that a first run needs no account. */
 export const builtInConfiguration: Json = {
   providers: { sandbox: { kind: 'sandbox', anyVoice: true } },
   models: { sandbox: { targets: [{ provider: 'sandbox', model: 'switchyard-sandbox' }] } },

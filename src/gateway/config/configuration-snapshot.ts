@@ -1,7 +1,7 @@
 import type { Provider } from '#gateway/providers/provider.ts';
 import type { Catalogue } from './catalogue.ts';
 
-/** The parts that one configuration creates. A call uses the same snapshot until it ends. */
+/** A call uses the same snapshot until it ends. */
 export interface ConfigurationSnapshot {
   readonly catalogue: Catalogue;
   readonly providers: ReadonlyMap<string, Provider>;

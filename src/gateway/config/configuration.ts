@@ -12,14 +12,14 @@ import { integer, numberBetween } from '#shared/codecs/number.ts';
 import { strictObject } from '#shared/codecs/object.ts';
 import { text } from '#shared/codecs/text.ts';
 
-/** The longest wait of the gateway, in ms. A longer one is left to the client, with its length in the answer. */
+/** The gateway leaves a longer wait to the client, with its length in the answer. */
 export const maxRetryAfterMs = 15_000;
 
 const modelName = checkedText(text({ min: 1, max: 500 }), checkVisibleAscii);
 
 const upToAMillion = numberBetween(0, 1_000_000);
 
-/** The provider's prices, in the operator's currency. Amounts without a price are not billed. */
+/** In the operator's currency. Amounts without a price are not billed. */
 const Price = strictObject({
   inputPerMillion: withDefault(upToAMillion, 0),
   outputPerMillion: withDefault(upToAMillion, 0),
@@ -33,7 +33,7 @@ const Price = strictObject({
   perMinute: optional(upToAMillion),
 });
 
-/** The protocol in which a target is asked, whatever the client speaks; missing for what its provider decides. */
+/** The protocol of a target's requests, whatever the client speaks; missing if its provider decides. */
 const protocol = optional(text({ min: 1 }));
 
 const Target = strictObject({
@@ -58,7 +58,7 @@ const Fallback = strictObject({
 });
 
 const retries = withDefault(integer(0, 10), 2);
-/** The longest wait, in ms, that a target may ask for. For a longer one the call goes to another target. */
+/** In ms. If a target asks for a longer wait, the call goes to another target. */
 const retryAfterMax = withDefault(integer(0, maxRetryAfterMs), 2_000);
 
 const Model = strictObject({
@@ -112,29 +112,24 @@ const Limits = strictObject({
   partnerFactor: withDefault(integer(1, 1_000_000), defaultLimitFactor),
 });
 
-/** The whole configuration, without the checks between its parts: see `decodeConfiguration`. */
+/** Without the checks between its parts: see `decodeConfiguration`. */
 export const Configuration = strictObject({
   providers: withDefaultInput(byName(ConfiguredProvider), {}),
   models: withDefaultInput(byName(Model), {}),
   auto: withDefaultInput(Auto, {}),
   voices: withDefaultInput(byName(Voice), {}),
   limits: withDefaultInput(Limits, {}),
-  /** Of all prices, as ISO 4217 has it. */
+  /** Of all prices (ISO 4217). */
   currency: withDefault(
     checkedText(text(), (code) => (/^[A-Z]{3}$/.test(code) ? null : 'must be a code of ISO 4217, like USD')),
     'USD',
   ),
 });
 
-/** A whole configuration. */
 export type GatewayConfiguration = t.TypeOf<typeof Configuration>;
-/** A model in the configuration. */
 export type ModelConfiguration = t.TypeOf<typeof Model>;
-/** A price in the configuration. */
 export type Price = t.TypeOf<typeof Price>;
-/** A target of a voice in the configuration. */
 export type VoiceTarget = Pick<VoiceConfiguration, keyof typeof voiceTarget | 'price'>;
-/** A voice in the configuration. */
 export type VoiceConfiguration = t.TypeOf<typeof Voice>;
 
 function checkVisibleAscii(value: string): string | null {

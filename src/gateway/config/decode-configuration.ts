@@ -20,7 +20,6 @@ import {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Decodes the gateway's configuration.
  * @param environment where the variables that `apiKeyEnv` names must be set
  * @returns every issue with its exact place
  */
@@ -34,7 +33,7 @@ export function decodeConfiguration(
   return issues.length > 0 ? E.left(issues) : decoded;
 }
 
-/** Finds issues between the parts: names without an entry, variables that are not set. */
+/** Between the parts: names without an entry, variables that are not set. */
 function findReferenceIssues(configuration: GatewayConfiguration, environment: Environment): ReadonlyArray<InputError> {
   const { providers, models, auto, voices } = configuration;
   const found: InputError[] = [];
@@ -128,7 +127,7 @@ function findProviderIssues(provider: ProviderConfiguration, environment: Enviro
   return found;
 }
 
-/** What is wrong with the protocol in which a target is asked. */
+/** Of the protocol that a target names. */
 function findProtocolIssues(
   { provider: name, protocol, prefill = false }: TargetEntry,
   providers: GatewayConfiguration['providers'],

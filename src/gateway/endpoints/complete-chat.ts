@@ -25,7 +25,7 @@ const Reasoning = withJsonSchema(nullable(json), {
   examples: ['fast'],
 });
 
-/** The members that the gateway checks; a provider may send others. */
+/** Only the members that the gateway checks; providers accept others. */
 const ChatCompletion = t.intersection(
   [
     t.type({ choices: t.array(jsonObject) }),

@@ -9,7 +9,6 @@ import { nullable } from '#shared/codecs/choice.ts';
 import { jsonObject } from '#shared/codecs/json-value.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
-/** What all endpoints of conversations say. */
 export const ofConversations = { access: { scope: 'gateway:write' }, errors: openAiResponsesErrors } as const;
 export const group = 'Responses';
 
@@ -50,10 +49,9 @@ export const exampleResponse = {
   usage: { input_tokens: 1, output_tokens: 2, total_tokens: 3 },
 } as const;
 
-/** The parameter of the path that names a stored response. */
 export const responseId = { responseId: t.string };
 
-/** Finds the response that the path names, and takes memory for it before it is read. @throws UnavailableError */
+/** Takes memory for the response before it is read. @throws UnavailableError */
 export async function findTurn(call: GatewayCall): Promise<E.Either<Failure, KeptTurn>> {
   const id = idIn(call);
   const { turns } = call.gateway.responses;
@@ -65,12 +63,11 @@ export async function findTurn(call: GatewayCall): Promise<E.Either<Failure, Kep
   return turn === null ? E.left(notFoundHere(id)) : E.right(turn);
 }
 
-/** Returns the id that the path names. */
 export function idIn({ parameters: { responseId: id = '' } }: GatewayCall): string {
   return id;
 }
 
-/** The failure of an id of which this project has no response. */
+/** For an id of which this project has no response. */
 export function notFoundHere(id: string): Failure {
   return failure(
     'response-not-found',
@@ -78,13 +75,11 @@ export function notFoundHere(id: string): Failure {
   );
 }
 
-/** Sends a response as it is stored. */
 export function sendStored({ client }: GatewayCall, { text }: KeptTurn): CallResult {
   client.send(200, ['Content-Type', 'application/json'], text.response);
   return answeredHere;
 }
 
-/** Does what needs the stored responses. */
 export async function orUnavailable<Result>(
   work: () => Promise<E.Either<Failure, Result>>,
 ): Promise<E.Either<Failure, Result>> {

@@ -55,7 +55,7 @@ export const countMessageTokens = endpoint({
   }),
 });
 
-/** What else a provider may not find: then the client has to know it. */
+/** What else a provider may fail to find; the client then needs that error. */
 const otherSubjects = /(?<![a-z])(?:model|deployment|engine|file|container)(?![a-z])/i;
 const foreignThought = /signature.{0,40}thinking|thinking.{0,40}signature/i;
 const countNames = /count[_ -]?tokens|token count/i;
@@ -63,8 +63,8 @@ const absences =
   /not (?:found|supported|implemented|available|allowed)|unsupported|unknown|invalid url|no (?:route|handler|parser|such)/i;
 
 /**
- * Whether a provider of Messages does not count tokens, as many do not: they answer 404, 405 or 501, with a body or
- * without, or 400 `Invalid URL (POST /v1/messages/count_tokens)`.
+ * Many providers of Messages do not count tokens: they answer 404, 405 or 501, with a body or without, or 400 `Invalid
+ * URL (POST /v1/messages/count_tokens)`.
  */
 function isMissing(failure: AttemptFailure): boolean {
   if (failure.kind !== 'refused') return false;

@@ -75,7 +75,6 @@ export const createEmbeddings = endpoint({
   ...relayedWhole({ path: '/embeddings', requiredMember: 'data', read: readEmbeddingRequest }),
 });
 
-/** The members of a request that the gateway checks. */
 const names = wantedNames({ model: [], input: [], dimensions: [], encoding_format: [] }, ['model']);
 
 function readEmbeddingRequest(bytes: Buffer, maxValues: number): ReadBody<WholeRequest> {
@@ -121,13 +120,11 @@ const quote = 0x22;
 const minus = 0x2d;
 const openBracket = 0x5b;
 
-/** Collects the members of a request, and checks the items of a list of inputs. */
 class InputListener implements JsonListener {
   readonly maxLevel = 2;
   readonly members: MemberCollector;
-  /** The number of items in the last `input`. */
   items = 0;
-  /** The faults of its items, at most 100. */
+  /** At most 100, of the items. */
   faults: InputError[] = [];
   readonly #bytes: Buffer;
 

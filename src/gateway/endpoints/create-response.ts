@@ -89,15 +89,15 @@ async function readResponseInput(call: GatewayCall): Promise<E.Either<Failure, R
 }
 
 /**
- * Takes the generation of the project, before anything of it is read: an erasure during the call then stores nothing of
- * it. @returns null if the store cannot be used, so that the response is not stored
+ * Called before anything of the project is read, so that an erasure during the call leaves nothing of it stored.
+ * @returns null if the store cannot be used, so that the response is not stored
  */
 async function beginStoring({ gateway, caller }: GatewayCall): Promise<ProjectGeneration | null> {
   const begun = await orUnavailable(async () => E.right(await gateway.responses.beginCall(caller.projectId)));
   return E.isRight(begun) ? begun.right : null;
 }
 
-/** Refuses a request whose response could not be stored, before a provider begins to make it. */
+/** A response that could not be stored is refused before a provider begins to make it. */
 function checkBackground({ batchId }: GatewayCall, { bytes, values }: ResponsesRequest): Failure | null {
   if (batchId !== null) return noBackgroundInBatch;
   if (bytes.length > maxBackgroundBytes) return bodyTooLarge(maxBackgroundBytes);

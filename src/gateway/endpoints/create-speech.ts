@@ -33,14 +33,12 @@ import type { JsonListener } from '#shared/json/json-scanner.ts';
 import { endpoint } from './endpoint.ts';
 import { relayFailures } from './failures.ts';
 
-/** The parts of a speech request that the gateway reads. */
 interface SpeechRequest extends JsonRequest {
   readonly isStreamed: true;
   /** Null if the voice chooses the model. */
   readonly model: string | null;
   readonly voice: string;
   readonly fields: SpeechFields;
-  /** The length of the text. */
   readonly characters: number;
 }
 
@@ -90,7 +88,7 @@ async function readSpeech(call: GatewayCall): Promise<E.Either<Failure, SpeechRe
 
 const sliceLength = 1_000_000;
 
-/** Counts the characters of a text, with a turn of the event loop between two slices. */
+/** With a turn of the event loop between two slices. */
 async function charactersIn(text: string): Promise<number> {
   let characters = 0;
   for (let start = 0, end = 0; start < text.length; start = end) {
@@ -102,13 +100,12 @@ async function charactersIn(text: string): Promise<number> {
   return characters;
 }
 
-/** The bytes as they arrived, except for the model and the voice. */
+/** As they arrived, except for the model and the voice. */
 function speechBody({ bytes, members }: SpeechRequest, { model }: Target, voice: string): Buffer {
   const replace = { model: asciiJson(model), voice: asciiJson(voice) };
   return applyEdits(bytes, editsOf(members, { replace, add: ['model'] }));
 }
 
-/** The members of a speech request that the gateway reads. */
 const speechNames = wantedNames(
   { input: [], model: [], response_format: [], speed: [], stream_format: [], voice: ['id'] },
   ['model', 'voice'],
@@ -146,7 +143,6 @@ async function readSpeechRequest(bytes: Buffer, maxValues: number): Promise<E.Ei
   });
 }
 
-/** OpenAI's own members of a speech request. */
 const speechMembers: ReadonlySet<string> = new Set([
   'input',
   'instructions',
@@ -158,7 +154,6 @@ const speechMembers: ReadonlySet<string> = new Set([
   'voice',
 ]);
 
-/** Collects the members that the gateway reads, and those that only a provider knows. */
 class SpeechListener implements JsonListener {
   readonly maxLevel: number;
   readonly members: MemberCollector;

@@ -61,7 +61,6 @@ export const createTranscription = endpoint({
   responder: (call) => new AudioResponse(call, 'whole'),
 });
 
-/** Makes a form of the JSON of a batch's line, and of the file that it names. */
 async function formOfLine(
   call: GatewayCall,
   { body: line, fileId }: LineOfBatch,
@@ -77,7 +76,7 @@ async function formOfLine(
 
 const noFile = invalidInput([{ pointer: '/file', message: 'must be the id of a file' }]);
 
-/** Reads the upload to a spool. A request that passes closes it at the end of its call, and any other one here. */
+/** A request that passes closes it at the end of its call, and any other one here. */
 async function readTranscription(call: GatewayCall): Promise<E.Either<Failure, TranscriptionRequest>> {
   const spool = call.gateway.spools.open(call.caller.projectId, call.held.body);
   let read: E.Either<Failure, TranscriptionRequest> | null = null;
@@ -90,7 +89,6 @@ async function readTranscription(call: GatewayCall): Promise<E.Either<Failure, T
   }
 }
 
-/** An upload as it was sent. */
 interface Upload {
   readonly spool: Spool;
   readonly parts: ReadonlyArray<FormPart>;
@@ -101,7 +99,7 @@ interface Upload {
 interface TranscriptionRequest extends Upload, RelayedInput {
   readonly file: FormPart;
   readonly model: string;
-  /** The texts of its fields, by name, in order; no file. */
+  /** Texts in order, without the file. */
   readonly fields: ProviderTranscription['fields'];
 }
 
@@ -165,7 +163,7 @@ function transcriptionFor(
   };
 }
 
-/** The upload with another model in every part that names one. All other bytes stay unchanged. */
+/** Replaces the model in every part that names one. All other bytes stay unchanged. */
 function withModel({ spool, parts }: Upload, model: string): ReadonlyArray<Piece> {
   const pieces: Piece[] = [];
   let from = 0;

@@ -25,7 +25,7 @@ export const deleteResponse = localEndpoint({
   answer: (call) => orUnavailable(() => answer(call)),
 });
 
-/** Deletes it, and the provider's copy of one whose end was not read. */
+/** Deletes the provider's copy, too, if the end of the response was not read. */
 async function answer(call: GatewayCall): Promise<CallResult> {
   const id = idIn(call);
   const { caller, id: requestId, gateway, client } = call;

@@ -23,19 +23,18 @@ import type { Requests } from '#gateway/relay/requests.ts';
 import type { ResponseHandler } from '#gateway/response/response-handler.ts';
 import { runFor } from '#shared/async/fair-queue.ts';
 
-/** An endpoint of the gateway: an operation, and how its calls are answered. */
+/** An operation, and how its calls are answered. */
 export interface Endpoint extends Omit<StreamingOperation, 'relay'> {
   readonly errorForm: (headers: IncomingHttpHeaders) => ErrorForm;
-  /** Answers a call that has passed the limits of its project. */
+  /** The call has passed the limits of its project. */
   readonly answer: (call: GatewayCall) => Promise<CallResult>;
-  /** Makes the call of a batch's line from one with the line's JSON. Missing if that JSON is its body. */
+  /** Makes the call of a batch's line from a call with the line's JSON. Missing if that JSON is its body. */
   readonly fromLine?: (call: GatewayCall, line: LineOfBatch) => Promise<E.Either<Failure, GatewayCall>>;
 }
 
-/** A line of a batch, as its endpoint reads it. */
 export interface LineOfBatch {
   readonly body: Buffer;
-  /** The id of the file that it names; null without one. */
+  /** Null if the line names no file. */
   readonly fileId: string | null;
 }
 
@@ -46,48 +45,40 @@ interface EndpointDefinition
     Pick<Endpoint, 'fromLine'> {
   readonly about: OperationAbout;
   readonly access: Pick<OperationAccess<unknown>, 'scope'>;
-  /** The form of errors that its clients read, by the headers of a request where it depends on them. */
+  /** A function where it depends on the headers of a request. */
   readonly errors: ErrorForm | Endpoint['errorForm'];
 }
 
-/** An endpoint whose answer is made here. */
 interface LocalDefinition extends EndpointDefinition, Pick<Endpoint, 'answer'> {}
 
-/** An endpoint whose answer a provider makes. */
 interface RelayedDefinition<Input extends RelayedInput> extends EndpointDefinition {
-  /** Its name in records of calls. */
   readonly recordedAs: RelayedCall['recordedAs'];
   /** See `RelayedCall.isMadeInSilence`; streams are not. Default: false. */
   readonly isMadeInSilence?: boolean;
-  /** Reads and checks a request. */
   readonly read: (call: GatewayCall) => Promise<E.Either<Failure, Input>>;
   readonly route: (catalogue: Catalogue, input: Input) => E.Either<CatalogueRefusal, ModelRoute>;
-  /** Makes the requests of a call, or says why no target can serve it. */
   readonly requests: (
     call: RelayedCall<Input>,
     route: ModelRoute,
   ) => E.Either<Failure, Requests> | Promise<E.Either<Failure, Requests>>;
-  /** Makes what passes the answer of a call on. */
   readonly responder: (call: RelayedCall<Input>, route: ModelRoute) => ResponseHandler;
-  /** Makes what keeps the answer of a call, or nothing. Missing if answers are only passed on. */
+  /** Missing if answers are only passed on. */
   readonly keeper?: (call: RelayedCall<Input>) => Keeper | undefined;
   /** Missing if only targets answer. */
   readonly ownAnswer?: OwnAnswer<Input>;
 }
 
-/** What the gateway answers itself if no target has the endpoint. */
+/** The gateway answers itself if no target has the endpoint. */
 interface OwnAnswer<Input extends RelayedInput> {
-  /** Whether a target's failure says that it does not have the endpoint. */
+  /** Whether the failure says that the target does not have the endpoint. */
   readonly replaces: (failure: AttemptFailure) => boolean;
   readonly send: (call: RelayedCall<Input>) => Promise<CallResult>;
 }
 
-/** Makes an endpoint whose answer is made here. */
 export function localEndpoint({ answer, ...definition }: LocalDefinition): Endpoint {
   return { ...described(definition), answer };
 }
 
-/** Makes an endpoint whose answer a provider makes. */
 export function endpoint<Input extends RelayedInput>(definition: RelayedDefinition<Input>): Endpoint {
   const { recordedAs, isMadeInSilence = false } = definition;
   return {

@@ -1,6 +1,6 @@
 import type { FailureCode } from '#domain/shared/failure.ts';
 
-/** The failures of every endpoint whose answer a provider makes. */
+/** Of every endpoint whose answer a provider makes. */
 export const relayFailures: ReadonlyArray<FailureCode> = [
   'body-too-slow',
   'model-not-found',
@@ -18,7 +18,7 @@ export const relayFailures: ReadonlyArray<FailureCode> = [
   'provider-timeout',
 ];
 
-/** Those of files that a request names. */
+/** Of files that a request names. */
 export const failuresOfFiles: ReadonlyArray<FailureCode> = [
   'too-many-files',
   'file-not-found',
@@ -26,7 +26,7 @@ export const failuresOfFiles: ReadonlyArray<FailureCode> = [
   'unavailable',
 ];
 
-/** Those of a response that is made in the background, which its provider is asked for. */
+/** Of a response that is made in the background. */
 export const backgroundFailures: ReadonlyArray<FailureCode> = relayFailures.filter(
   (code) => code !== 'body-too-slow' && code !== 'model-not-found',
 );

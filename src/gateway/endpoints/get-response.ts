@@ -38,7 +38,7 @@ export const getResponse = localEndpoint({
   answer: (call) => orUnavailable(() => answer(call)),
 });
 
-/** Answers whole or as the stream of its events. A response that is still made in the background is the provider's. */
+/** A response that is still made in the background is the provider's. */
 async function answer(call: GatewayCall): Promise<CallResult> {
   const turn = await findTurn(call);
   if (E.isLeft(turn)) return turn;
@@ -57,7 +57,7 @@ async function answer(call: GatewayCall): Promise<CallResult> {
 const wholeParameters = ['include', 'include[]'];
 const streamParameters = [...wholeParameters, 'starting_after', 'include_obfuscation'];
 
-/** What the provider gets of a query: what it knows, and `stream` as the gateway understands it. */
+/** What the provider knows of the query, and `stream` as the gateway understands it. */
 function queryFor(query: URLSearchParams, isStreamed: boolean): string {
   const known = isStreamed ? streamParameters : wholeParameters;
   const passed = [...query].filter(([name]) => known.includes(name));

@@ -8,7 +8,7 @@ import { nullable } from '#shared/codecs/choice.ts';
 import { integer } from '#shared/codecs/number.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 
-/** What a target costs: for a million tokens, for a million characters of speech, for a minute of audio. */
+/** For a million tokens, for a million characters of speech, for a minute of audio. */
 const TargetPrice = t.type({
   target: t.string,
   price: nullable(
@@ -50,12 +50,12 @@ export function formOfModels(headers: IncomingHttpHeaders): ErrorForm {
 
 type Reader = Pick<Caller, 'keyType'>;
 
-/** The catalogue in the form of OpenAI's list of models: tags, and `auto` if it names a model. */
+/** OpenAI's form: tags, and `auto` if it names a model. */
 export function modelList(served: ConfigurationSnapshot, caller: Reader): JsonObject {
   return { object: 'list', data: models(served, caller) };
 }
 
-/** One of them; null for a model that is not in the list. */
+/** Null for a model that is not in the list. */
 export function modelNamed(served: ConfigurationSnapshot, name: string, caller: Reader): JsonObject | null {
   return models(served, caller).find(({ id }) => id === name) ?? null;
 }
@@ -86,20 +86,19 @@ function model(id: string, owner: string): JsonObject {
   return { id, object: 'model', created, owned_by: owner };
 }
 
-/** The providers that serve a model, or `sandbox`. */
 function ownersOf({ targets, fallbacks }: ModelRoute): string {
   return [
     ...new Set([...targets, ...fallbacks].map(({ provider, isSandbox }) => (isSandbox ? 'sandbox' : provider))),
   ].join(', ');
 }
 
-/** The catalogue in the form of Anthropic's list of models, on one page (https://docs.anthropic.com/en/api/models-list). */
+/** Anthropic's form, on one page (https://docs.anthropic.com/en/api/models-list). */
 export function anthropicModelList(served: ConfigurationSnapshot): JsonObject {
   const data = namesIn(served).map(anthropicModelOf);
   return { data, has_more: false, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null };
 }
 
-/** One of them; null for a model that is not in the list. */
+/** Null for a model that is not in the list. */
 export function anthropicModel(served: ConfigurationSnapshot, name: string): JsonObject | null {
   return namesIn(served).includes(name) ? anthropicModelOf(name) : null;
 }

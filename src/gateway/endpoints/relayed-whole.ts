@@ -14,15 +14,13 @@ import {
 } from '#gateway/relay/requests.ts';
 import { PartlyHeldResponse } from '#gateway/response/partly-held-response.ts';
 
-/** A checked request that is relayed whole. */
 export interface WholeRequest extends JsonRequest {
   readonly isStreamed: false;
   readonly model: string;
-  /** What every target gets in another way, in addition to the model. Missing if nothing is. */
+  /** Changes for every target, in addition to the model. */
   readonly edits?: ReadonlyArray<Edit>;
 }
 
-/** What an endpoint says whose requests and answers are relayed whole. */
 interface WholeRelaying {
   /** Below the base URL of a provider. */
   readonly path: string;
@@ -30,13 +28,12 @@ interface WholeRelaying {
   readonly requiredMember: string;
   /** Headers of the client's request that providers get too, in lower case. */
   readonly headers?: ReadonlyArray<string>;
-  /** Checks a body. */
   readonly read: (bytes: Buffer, maxValues: number) => ReadBody<WholeRequest>;
 }
 
 /**
- * How an endpoint relays JSON whole: the request and the answer pass as they come, but for the model. The gateway checks
- * a few members of the request, and reads the usage of the answer.
+ * The request and the answer pass as they come, but for the model. The gateway checks a few members of the request, and
+ * reads the usage of the answer.
  */
 export function relayedWhole(relaying: WholeRelaying) {
   return {
@@ -51,7 +48,7 @@ export function relayedWhole(relaying: WholeRelaying) {
   };
 }
 
-/** Makes the requests one at a time, because a body may be large. */
+/** One request at a time, because a body may be large. */
 class WholeRequests implements Requests {
   readonly #call: RelayedCall<WholeRequest>;
   readonly #path: string;

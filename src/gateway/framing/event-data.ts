@@ -1,4 +1,3 @@
-/** How much more memory is taken at a time. */
 const stepBytes = 1024 * 1024;
 
 /**
@@ -22,7 +21,7 @@ export class EventData {
     this.#length = needed;
   }
 
-  /** Returns the text, and gives the memory back. */
+  /** Gives the memory back. */
   take(): string {
     const text = Buffer.from(this.#memory, 0, this.#length).toString('utf8');
     this.#memory.resize(0);

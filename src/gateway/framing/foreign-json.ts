@@ -3,19 +3,18 @@ import type { WorkOwner } from '#shared/async/fair-queue.ts';
 import { type Json, parsedJson } from '#shared/json/json.ts';
 import { byteTable, maxJsonLevels, pastPlainText } from '#shared/json/json-scanner.ts';
 
-/** Maximum values of a provider's JSON that become objects: arrays, objects, strings, numbers, true, false and null. */
+/** Of a provider's JSON that becomes objects: arrays, objects, strings, numbers, true, false and null. */
 export const maxForeignValues = 200_000;
 
-/** Maximum values of an error. */
 export const maxErrorValues = 10_000;
 
-/** The place of JSON that has too many values or levels to be parsed. */
+/** In place of JSON that is too large to be parsed. */
 export const tooLargeJson = Symbol('JSON with too many values or levels');
 
-/** What a provider's JSON says; undefined if it is not JSON. */
+/** Undefined if the text is not JSON. */
 export type ForeignJson = Json | undefined | typeof tooLargeJson;
 
-/** The bytes that are scanned in one turn of the event loop. */
+/** In one turn of the event loop. */
 const sliceBytes = 1024 * 1024;
 
 const comma = 0x2c;
@@ -32,7 +31,6 @@ const isClosing = byteTable(']}');
  */
 export class ForeignJsonScan {
   readonly #maxValues: number;
-  /** The values so far. */
   values = 0;
   #level = 0;
   #isInString = false;
@@ -47,7 +45,6 @@ export class ForeignJsonScan {
   /** Whether there are too many values or levels. */
   isTooLarge = false;
 
-  /** Reads the next piece. */
   feed(piece: Buffer): void {
     let at = 0;
     while (at < piece.length && !this.isTooLarge) {
@@ -120,12 +117,10 @@ export function parseForeign(json: string | Buffer, maxValues = maxForeignValues
   return json.startsWith('\ufeff') ? undefined : parsedJson(json);
 }
 
-/** The place of JSON whose values have no room. */
 export const noRoomForJson = Symbol('JSON whose values have no room');
 
-/** How a large text of a provider is parsed. */
 interface ForeignParsing {
-  /** Whose turns it takes. */
+  /** Whose turns the parsing takes. */
   readonly held: WorkOwner;
   /** What has counted its values while it arrived; null if nothing has. */
   readonly scan: ForeignJsonScan | null;
@@ -160,10 +155,10 @@ async function scanInTurns(bytes: Buffer, held: WorkOwner): Promise<ForeignJsonS
   return scan;
 }
 
-/** The bytes that a value takes in addition to its text: an empty object takes 56, and its place in an array 8. */
+/** In addition to its text: an empty object takes 56, and its place in an array 8. */
 const bytesPerValue = 64;
 
-/** The bytes that the values of a text take: each has its own copy of its part of the text. */
+/** Each value has its own copy of its part of the text. */
 export function bytesOfValues(values: number, textBytes: number): number {
   return bytesPerValue * values + textBytes;
 }

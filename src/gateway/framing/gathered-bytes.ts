@@ -1,7 +1,7 @@
-/** Maximum pieces that are kept apart. Each takes memory of its own, even if it has one byte. */
+/** Pieces that are kept apart. Each takes memory of its own, even if it has one byte. */
 const maxPieces = 256;
 
-/** Bytes that arrive in pieces. A provider chooses their sizes: small ones are joined. */
+/** A provider chooses the sizes of pieces, so small ones are joined. */
 export class GatheredBytes {
   readonly #pieces: Buffer[] = [];
   /** The pieces at the beginning that were joined. */
@@ -15,13 +15,12 @@ export class GatheredBytes {
     this.#joined += 1;
   }
 
-  /** All of them in order. */
   get bytes(): Buffer {
     const [only] = this.#pieces;
     return only !== undefined && this.#pieces.length === 1 ? only : Buffer.concat(this.#pieces, this.length);
   }
 
-  /** Returns the pieces, and forgets them. */
+  /** Forgets the pieces. */
   take(): ReadonlyArray<Buffer> {
     this.length = 0;
     this.#joined = 0;

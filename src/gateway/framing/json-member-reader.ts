@@ -2,7 +2,7 @@ import type { Json } from '#shared/json/json.ts';
 import { maxErrorValues, parseForeign, tooLargeJson } from './foreign-json.ts';
 import { NextOf } from './next-of.ts';
 
-/** Maximum bytes of a value that is kept. */
+/** Longer values are not kept. */
 const maxValueBytes = 64 * 1024;
 
 const quote = 0x22;
@@ -14,12 +14,12 @@ const closeBracket = 0x5d;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
-/** Whether an object has ended. Bytes that are not an object are `malformed`. */
+/** Bytes that are not an object are `malformed`. */
 type ReadState = 'open' | 'complete' | 'malformed';
 
 /**
- * Reads a few members of a JSON object (RFC 8259) from bytes that arrive in pieces, and passes over all other values
- * without keeping or parsing them. It finds the structure alone: what is inside of other values is not checked.
+ * Reads a few members of a JSON object (RFC 8259) that arrives in pieces, and passes over all other values without
+ * keeping or parsing them. It finds the structure alone: what is inside of other values is not checked.
  */
 export class JsonMemberReader {
   readonly #wanted: ReadonlySet<string>;
@@ -53,19 +53,17 @@ export class JsonMemberReader {
     return this.#state;
   }
 
-  /** Whether a wanted or noted member has begun. */
   has(name: string): boolean {
     return this.#names.has(name);
   }
 
-  /** Returns the value of a wanted member; undefined if it is missing, too long or not JSON. */
+  /** Undefined if the member is missing, too long or not JSON. */
   value(name: string): Json | undefined {
     const pieces = this.#values.get(name);
     const value = pieces === undefined ? undefined : parseForeign(Buffer.concat(pieces), maxErrorValues);
     return value === tooLargeJson ? undefined : value;
   }
 
-  /** Reads the next bytes. */
   feed(piece: Buffer): void {
     this.#keptFrom = 0;
     // Nearly all bytes are inside of vectors and texts: they matter only where these begin and end.
@@ -153,7 +151,7 @@ export class JsonMemberReader {
   }
 }
 
-/** Returns a name without its quotes and escapes; empty if it cannot be read. */
+/** Without its quotes and escapes; empty if it cannot be read. */
 function nameIn(json: string): string {
   const name = parseForeign(json);
   return typeof name === 'string' ? name : '';

@@ -10,14 +10,12 @@ const quote = 0x22;
 const openBracket = 0x5b;
 const openBrace = 0x7b;
 
-/** The place of a value in its bytes. */
 export interface Place {
   readonly valueStart: number;
   /** The offset after its last byte. */
   readonly end: number;
 }
 
-/** A member of a JSON object in its bytes. */
 export interface Member extends Place {
   readonly name: string;
   /** The offset of the name's opening quote. */
@@ -26,35 +24,34 @@ export interface Member extends Place {
   readonly previousEnd: number | null;
   /** The start of the next member; null for the last one. */
   readonly nextStart: number | null;
-  /** The number of values directly inside its value. */
+  /** Values directly inside its value. */
   readonly size: number;
-  /** The wanted members inside its value; null if none are wanted there or the value is not an object. */
+  /** Null if none are wanted there or the value is not an object. */
   readonly inside: Members | null;
 }
 
-/** The wanted members of an object, in order. A name that occurs twice has two entries. */
+/** Of an object, in order. A name that occurs twice has two entries. */
 export interface Members {
   /** The offset of the object's opening brace. */
   readonly open: number;
-  /** The number of all members of the object, wanted or not. */
+  /** All members of the object, wanted or not. */
   readonly count: number;
   readonly found: ReadonlyArray<Member>;
   /** Names that differ only in case from those with a fixed spelling, each once. */
   readonly otherSpellings: ReadonlySet<string>;
 }
 
-/** The names of the wanted members, and of those inside each of them. */
+/** With the names that are wanted inside of each. */
 interface WantedNames {
   readonly inside: ReadonlyMap<string, WantedNames | null>;
   readonly byLength: ReadonlyMap<number, ReadonlyArray<string>>;
   readonly longest: number;
-  /** The names, in lower case, whose other spellings are collected too. */
+  /** In lower case: their other spellings are collected too. */
   readonly spelledSo: ReadonlySet<string>;
   readonly spelledLengths: ReadonlySet<number>;
 }
 
 /**
- * Makes the names of wanted members.
  * @param names each with the names that are wanted inside its value
  * @param spelledSo names, in lower case, whose spellings in other case are collected too
  */
@@ -75,14 +72,13 @@ export function wantedNames(
   };
 }
 
-/** Maximum number of members that are found. Each is kept, and all members of a name are replaced. */
+/** Each found member is kept, and all members of a name are replaced. */
 const maxFoundMembers = 100;
 
 const none: ReadonlySet<string> = new Set();
 
 type Growing = { -readonly [Key in keyof Member]: Member[Key] };
 
-/** Collects the wanted members of an object while a scanner reads it. */
 export class MemberCollector implements JsonListener, Members {
   readonly maxLevel: number;
   readonly found: Member[] = [];
@@ -100,7 +96,6 @@ export class MemberCollector implements JsonListener, Members {
   #previousEnd: number | null = null;
   #otherSpellings: Set<string> | null = null;
 
-  /** @param level the level of the object */
   constructor(bytes: Buffer, wanted: WantedNames, level = 0) {
     this.#bytes = bytes;
     this.#wanted = wanted;
@@ -112,7 +107,7 @@ export class MemberCollector implements JsonListener, Members {
     return this.#otherSpellings ?? none;
   }
 
-  /** The name of the wanted member whose value is being read; null between members. */
+  /** Null between members. */
   get current(): string | null {
     return this.#current?.name ?? null;
   }
@@ -190,7 +185,7 @@ export class MemberCollector implements JsonListener, Members {
   }
 }
 
-/** A JSON body: its bytes, and the offsets of the members that the gateway reads. It is never parsed as a whole. */
+/** Bytes, and the offsets of the members that the gateway reads. It is never parsed as a whole. */
 export interface JsonRequest {
   readonly bytes: Buffer;
   readonly members: Members;
@@ -202,18 +197,14 @@ export interface JsonRequest {
 export type ReadBody<Value> = E.Either<Failure, Value> | Promise<E.Either<Failure, Value>>;
 
 /**
- * Reads a body that must be a JSON object, in slices, with a turn of the event loop between two slices.
- * @param wanted the members to find
- * @param maxValues maximum number of values in the body
+ * The body must be a JSON object. It is read in slices, with a turn of the event loop between two slices. @param
+ * maxValues in the body
  */
 export function readJsonRequest(bytes: Buffer, wanted: WantedNames, maxValues: number): ReadBody<JsonRequest> {
   return readMembers(bytes, new MemberCollector(bytes, wanted), maxValues);
 }
 
-/**
- * Reads a body that must be a JSON object with a listener that collects members; a small one immediately.
- * @param members which the listener fills
- */
+/** The body must be a JSON object. A small one is read immediately. @param members the listener fills them */
 export function readMembers(
   bytes: Buffer,
   members: MemberCollector,
@@ -227,7 +218,7 @@ export function readMembers(
   });
 }
 
-/** Reads on in what was read: immediately if it was read immediately. */
+/** Immediately if it was read immediately. */
 export function continueRead<Value, Next>(
   read: ReadBody<Value>,
   next: (value: Value) => ReadBody<Next>,
@@ -236,24 +227,21 @@ export function continueRead<Value, Next>(
   return E.isLeft(read) ? read : next(read.right);
 }
 
-/** Returns the member of a name that counts: the last one, as for JSON.parse. */
+/** The last one, as for JSON.parse. */
 export function lastMember({ found }: Members, name: string): Member | undefined {
   return found.findLast((member) => member.name === name);
 }
 
-/** Returns the value of a member as `scalarValue` does; undefined without such a member. */
+/** As `scalarValue`; undefined without such a member. */
 export function scalarMember(bytes: Buffer, members: Members, name: string): Json | undefined {
   const member = lastMember(members, name);
   return member === undefined ? undefined : scalarValue(bytes, member);
 }
 
-/** Maximum number of bytes of a number that is read. No longer number can be represented. */
+/** No longer number can be represented. */
 const maxNumberBytes = 1_024;
 
-/**
- * Returns a member's value: a string, number, boolean or null unchanged, and an empty array or object for any array or
- * object.
- */
+/** A string, number, boolean or null unchanged, and an empty array or object for any array or object. */
 export function scalarValue(bytes: Buffer, { valueStart, end }: Place): Json {
   const first = bytes[valueStart];
   if (first === openBrace) return {};
@@ -264,10 +252,9 @@ export function scalarValue(bytes: Buffer, { valueStart, end }: Place): Json {
     : JSON.parse(bytes.toString('latin1', valueStart, end));
 }
 
-/** Maximum number of characters of a value that an error quotes. */
 const maxShownLength = 200;
 
-/** An error about a value. It quotes only short values, so that no prompt is sent back. */
+/** Quotes only short values, so that no prompt is sent back. */
 export function inputError(pointer: string, message: string, value: Json): InputError {
   const isShown =
     value === null ||
@@ -277,24 +264,22 @@ export function inputError(pointer: string, message: string, value: Json): Input
   return isShown ? { pointer, message, input: value } : { pointer, message };
 }
 
-/** No faults: most requests have none. */
 const noFaults: ReadonlyArray<InputError> = [];
 
-/** Checks a required text. */
 export function checkText(pointer: string, value: Json | undefined): ReadonlyArray<InputError> {
   if (value === undefined) return [{ pointer, message: 'is required' }];
   return typeof value === 'string' ? noFaults : [inputError(pointer, 'must be a string', value)];
 }
 
-/** Checks a flag; null and a missing value are false. */
+/** Null and a missing value are false. */
 export function checkFlag(pointer: string, value: Json | undefined): ReadonlyArray<InputError> {
   const isFlag = value === undefined || value === null || typeof value === 'boolean';
   return isFlag ? noFaults : [inputError(pointer, 'must be true or false', value)];
 }
 
 /**
- * Finds names that differ only in case from a resolved one. The gateway replaces `model` by the name in the catalogue.
- * A provider that ignores case would read `Model` instead, which the catalogue has not checked.
+ * The gateway replaces `model` by the name in the catalogue. A provider that ignores case would read `Model` instead,
+ * which the catalogue has not checked.
  * @param names the names of a request's members or parts, each once
  * @param resolved the names, in lower case, whose values the gateway resolves
  * @returns a fault for each spelling

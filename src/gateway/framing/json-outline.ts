@@ -1,14 +1,12 @@
 import { maxJsonLevels, pastPlainText } from '#shared/json/json-scanner.ts';
 import { parseForeign } from './foreign-json.ts';
 
-/** A longer text is cut. Types, ids, reasons and counts are shorter. */
+/** Longer texts are cut. Types, ids, reasons and counts are shorter. */
 const maxTextBytes = 1024;
 /** The place of a longer text has this. */
 export const cutText = '...';
 
-/** Maximum bytes of an outline. */
 const maxOutlineBytes = 4 * 1024 * 1024;
-/** The bytes that it has room for at first. */
 const firstBytes = 4 * 1024;
 
 /** Where an event has the error of a provider: in itself, in its response or in a choice. */
@@ -38,7 +36,7 @@ export class JsonOutline {
   #length = 0;
   /** What closes the arrays and objects that are open. */
   readonly #closers: number[] = [];
-  /** How much of the outline is JSON if what is open is closed. */
+  /** How much of the outline is JSON after closing what is open. */
   #closableLength = 0;
   #isInText = false;
   #isEscaped = false;
@@ -57,23 +55,20 @@ export class JsonOutline {
   /** Whether it has more bytes or levels than it may have. The rest is not read then. */
   isTooLarge = false;
 
-  /** The bytes that it takes. */
   get bytes(): number {
     return this.#bytes.length;
   }
 
-  /** All that has come. */
   get text(): string {
     return this.#bytes.toString('utf8', 0, this.#length);
   }
 
-  /** What has come, as JSON: what is open is closed. */
+  /** The outline as JSON: what is open is closed. */
   get closedText(): string {
     const end = String.fromCharCode(...this.#closers.toReversed());
     return this.#bytes.toString('utf8', 0, this.#closableLength) + end;
   }
 
-  /** Reads the next piece. */
   feed(piece: Buffer): void {
     let at = 0;
     while (at < piece.length && !this.isTooLarge) {

@@ -9,7 +9,6 @@ export interface FoundPlace extends Place {
 
 type Growing = { -readonly [Key in keyof FoundPlace]: FoundPlace[Key] };
 
-/** Maximum number of places that are kept. */
 export const maxPlaces = 100_000;
 
 /** Paths in the form in which a scan needs them. Those that never change are compiled once. */
@@ -24,11 +23,9 @@ export function compilePaths(patterns: ReadonlyArray<PathPattern>): CompiledPath
   return { tree: pathTree(patterns.map((pattern) => [pattern, pattern] as const)), maxLevel };
 }
 
-/** Finds the values at some paths while a scanner reads a text. */
 export class PlaceFinder implements JsonListener {
   readonly maxLevel: number;
   readonly found: FoundPlace[] = [];
-  /** Whether there are more places than are kept. */
   isOverflown = false;
   readonly #walk: PathWalk<PathPattern>;
   /** For each level, what was found there and has not ended. */

@@ -21,14 +21,14 @@ export class JsonText {
   }
 }
 
-/** A JSON value in which some values are texts. A member that is undefined is left out. */
+/** A member that is undefined is left out. */
 export type WritableJson =
   | Json
   | JsonText
   | ReadonlyArray<WritableJson>
   | { readonly [member: string]: WritableJson | undefined };
 
-/** Writes a value as JSON, and the texts in it as they are. */
+/** Texts (`JsonText`) are written as they are. */
 export function writeJson(value: WritableJson): string {
   if (value instanceof JsonText) return value.text;
   if (Array.isArray(value)) return `[${value.map(writeJson).join(',')}]`;
@@ -40,7 +40,6 @@ export function writeJson(value: WritableJson): string {
   return `{${written.join(',')}}`;
 }
 
-/** The limits of a request that is parsed, and what it is parsed with. */
 interface ParseOptions {
   readonly maxValues: number;
   /** Texts that hold JSON themselves: they are never cut, and count with the kept values. */
@@ -49,7 +48,7 @@ interface ParseOptions {
   readonly longTexts?: LongTexts | undefined;
 }
 
-/** Maximum bytes of the schemas and arguments of one request. Each is moved as one text. */
+/** Of all schemas and arguments of one request: each is moved as one text. */
 const maxKeptBytes = 8 * 1024 * 1024;
 
 /**
@@ -76,7 +75,7 @@ const tooMuchKept = E.left({
   message: `schemas and arguments of tools are translated up to ${maxKeptBytes} bytes and ${maxPlaces} of them`,
 });
 
-/** As `parseKeepingText`, in one turn, for an answer that was parsed before. Returns null if it is not a JSON object. */
+/** As `parseKeepingText`, in one turn, for an answer that was parsed before. Null if it is not a JSON object. */
 export function parseAnswerKeepingText(bytes: Buffer, paths: ReadonlyArray<PathPattern>): JsonObject | null {
   const finder = new PlaceFinder(bytes, compilePaths(paths));
   const scanner = new JsonScanner(bytes, { maxValues: maxForeignValues }, finder);
@@ -86,14 +85,14 @@ export function parseAnswerKeepingText(bytes: Buffer, paths: ReadonlyArray<PathP
   return isObject(value) ? value : null;
 }
 
-/** The JSON text of a value at one of the kept paths; null for null and for a missing value. */
+/** At one of the kept paths; null for null and for a missing value. */
 export function keptText(value: Json | undefined): string | null {
   if (value === undefined || value === null) return null;
   if (!(value instanceof JsonText)) return JSON.stringify(value);
   return value.text === 'null' ? null : value.text;
 }
 
-/** Parses a JSON text without the kept values, and puts each into its place. */
+/** Parses the text without the kept values, and puts each into its place. */
 function parseCut(
   bytes: Buffer,
   paths: ReadonlyArray<PathPattern>,

@@ -7,7 +7,6 @@ const space = 0x20;
 const fieldName = Buffer.from('data:');
 const joint = Buffer.from('\n');
 
-/** Takes the data of an event in pieces. */
 interface DataListener {
   readonly feed: (piece: Buffer) => void;
 }
@@ -19,7 +18,6 @@ interface DataListener {
 export class LargeEvent {
   readonly outline = new JsonOutline();
   readonly #listener: DataListener | null;
-  /** The number of bytes of the line so far. */
   #lineBytes = 0;
   /** Whether the line so far may be, or is, a line of data. */
   #isData = true;
@@ -29,12 +27,12 @@ export class LargeEvent {
   /** Whether its blank line has come, but for a line feed that may follow. */
   #isComplete = false;
 
-  /** @param listener takes its data; null if they are not needed */
+  /** @param listener takes the data; null if they are not needed */
   constructor(listener: DataListener | null = null) {
     this.#listener = listener;
   }
 
-  /** Reads the next piece. @returns where the next event begins in it; -1 until the event ends */
+  /** @returns where the next event begins in it; -1 until the event ends */
   take(piece: Buffer): number {
     const lineEnds = new NextOf(piece, [lineFeed, carriageReturn]);
     let at = 0;
@@ -48,7 +46,7 @@ export class LargeEvent {
     return this.#isComplete && !this.#isAfterReturn ? at : -1;
   }
 
-  /** Reads to the end of the line, or of the piece. @returns where the rest begins */
+  /** @returns where the rest begins */
   #takeLine(piece: Buffer, start: number, end: number): number {
     if (end > start) this.#takePart(piece, start, end);
     if (end === piece.length) return end;
@@ -90,7 +88,6 @@ export class LargeEvent {
   }
 }
 
-/** The outline of the data of an event that has begun. */
 export function outlineOf(beginning: Buffer): string {
   const event = new LargeEvent();
   event.take(beginning);

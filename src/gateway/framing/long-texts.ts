@@ -5,7 +5,7 @@ import type { Edit } from './splice.ts';
 
 /** Texts of more bytes are taken out. */
 const minBytes = 64 * 1024;
-/** How many bytes of a long text stay, because a reader looks at its beginning: `data:image/png;base64,`. */
+/** These bytes of a long text stay, because a reader looks at its beginning: `data:image/png;base64,`. */
 const keptBytes = 256;
 
 /** Files of a type that may be a plain text, which another form needs decoded. */
@@ -15,16 +15,15 @@ const brokenBase64 = /^"(data:[^,"]{0,100},)?(\\[rn])*([A-Za-z0-9+/_-]|\\\/){60,
 /** What a provider needs back, which the gateway reads. */
 const ownSignature = /^"switchyard:/;
 const lookedAtBytes = keptBytes;
-/** Maximum bytes of these together. */
 const maxFileBytes = 8 * 1024 * 1024;
 
 const quote = 0x22;
 const backslash = 0x5c;
 
 /**
- * The long texts of a JSON body that is parsed and written again in another form. Only their beginnings are parsed, each
- * with a mark after it, and their bytes are put in place of the marks when the new body is written. So a picture of
- * 30 MB is copied, not parsed.
+ * For a JSON body that is parsed and written again in another form. Only their beginnings are parsed, each with a mark
+ * after it, and their bytes are put in place of the marks when the new body is written. So a picture of 30 MB is
+ * copied, not parsed.
  */
 export class LongTexts {
   /** No client can know it before. */
@@ -35,7 +34,7 @@ export class LongTexts {
   /** What was taken out: the text of JSON inside of the quotes. */
   #cut: Place[] = [];
 
-  /** Finds the long texts of a body while a scanner reads it, together with another listener. */
+  /** Finds the texts while a scanner reads the body for another listener, too. */
   finderIn(bytes: Buffer, other: JsonListener): JsonListener {
     this.#bytes = bytes;
     this.#found = [];
@@ -64,7 +63,9 @@ export class LongTexts {
     return true;
   }
 
-  /** Takes the found texts out, but for those inside of other places. @returns the edits that put marks in their place */
+  /**
+   * Takes out the found texts, except those inside of other places. @returns the edits that put marks in their place
+   */
   cutsOutside(places: ReadonlyArray<Place>): ReadonlyArray<Edit> {
     const long = places.filter(({ valueStart, end }) => end - valueStart > minBytes);
     const isInside = ({ valueStart, end }: Place) =>
@@ -75,7 +76,7 @@ export class LongTexts {
     return this.#cut.map(({ valueStart, end }, index) => ({ start: valueStart, end, text: `${this.#mark}${index}>` }));
   }
 
-  /** Puts the texts into a new body in place of their marks. */
+  /** In place of their marks. */
   putInto(body: Buffer): Buffer {
     if (this.#cut.length === 0) return body;
     const pieces: Buffer[] = [];

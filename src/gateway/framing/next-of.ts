@@ -10,7 +10,7 @@ export class NextOf {
     this.#places = bytes.map(() => -1);
   }
 
-  /** Returns the first place of any of them from an offset on; the length of the piece if there is none. */
+  /** The length of the piece if none follows. */
   from(offset: number): number {
     let first = this.#piece.length;
     for (let index = 0; index < this.#bytes.length; index += 1) {

@@ -5,13 +5,12 @@ export type PathPattern = ReadonlyArray<string>;
 
 /** Paths by their keys, so that a walk compares the keys of one level only. */
 export interface PathTree<Value> {
-  /** The value of the path that ends here; null for none. */
+  /** Null if no path ends here. */
   readonly value: Value | null;
   readonly item: PathTree<Value> | null;
   readonly members: ReadonlyArray<readonly [string, PathTree<Value>]>;
 }
 
-/** Makes the tree of some paths, each with its value. */
 export function pathTree<Value>(paths: ReadonlyArray<readonly [PathPattern, Value]>): PathTree<Value> {
   const [, value = null] = paths.find(([path]) => path.length === 0) ?? [];
   const below = Map.groupBy(
@@ -28,7 +27,6 @@ export function pathTree<Value>(paths: ReadonlyArray<readonly [PathPattern, Valu
 /** Maximum bytes of a name in a tree, with all of its characters escaped. */
 const maxNameBytes = 512;
 
-/** Follows a tree of paths while a scanner reads a text. */
 export class PathWalk<Value> {
   readonly #bytes: Buffer;
   /** For each level, where the path of its latest value is in the tree; null if no path leads there. */
@@ -40,7 +38,6 @@ export class PathWalk<Value> {
   }
 
   /**
-   * Goes to the next value.
    * @param nameStart the offset of its name's opening quote; -1 for an item of a list
    * @returns the value of its path; null if none ends there
    */

@@ -1,6 +1,5 @@
 import type { Member, Members, Place } from './json-members.ts';
 
-/** Replaces a range of bytes with a text. */
 export interface Edit {
   readonly start: number;
   readonly end: number;
@@ -8,7 +7,7 @@ export interface Edit {
   readonly text: string;
 }
 
-/** Replaces a range of bytes with others, which are copied once. */
+/** As an edit, with bytes that are copied once. */
 export interface Splice {
   readonly start: number;
   readonly end: number;
@@ -16,7 +15,6 @@ export interface Splice {
   readonly text: string | ReadonlyArray<Buffer>;
 }
 
-/** Changes of an object's members, by name. */
 interface MemberChanges {
   /** JSON texts (ASCII) that replace the values of these members. If a name occurs twice, both values are replaced. */
   readonly replace?: Readonly<Record<string, string>>;
@@ -26,15 +24,11 @@ interface MemberChanges {
   readonly remove?: ReadonlyArray<string>;
 }
 
-/** The members of an object, as far as edits need them. */
 type EditedMembers = Pick<Members, 'open' | 'count' | 'found'>;
 
 const none: ReadonlyArray<never> = [];
 
-/**
- * Returns the edits that change an object's members and leave every other byte unchanged.
- * @param members must have been collected for the names of all changes
- */
+/** All other bytes stay unchanged. @param members must have been collected for the names of all changes */
 export function editsOf({ open, count, found }: EditedMembers, changes: MemberChanges): ReadonlyArray<Edit> {
   const { replace = {}, add = none, remove = none } = changes;
   const removed = remove.length === 0 ? none : found.filter(({ name }) => remove.includes(name));
@@ -66,7 +60,7 @@ function removals(removed: ReadonlyArray<Member>): ReadonlyArray<Edit> {
   return edits;
 }
 
-/** Returns the edits that remove some items of a list, each with one comma. @param removed their indexes */
+/** Each with one comma. @param removed indexes */
 export function itemRemovals(items: ReadonlyArray<Place>, removed: ReadonlySet<number>): ReadonlyArray<Edit> {
   let hasKept = false;
   return items.flatMap(({ valueStart, end }, index) => {
@@ -79,13 +73,13 @@ export function itemRemovals(items: ReadonlyArray<Place>, removed: ReadonlySet<n
   });
 }
 
-/** Sorts edits by their start. An insertion comes before a replacement at the same place. */
+/** Sorted by start. An insertion comes before a replacement at the same place. */
 export function inPlace<Each extends Splice>(edits: ReadonlyArray<Each>): ReadonlyArray<Each> {
   if (edits.length < 2) return edits;
   return edits.toSorted((one, other) => one.start - other.start || one.end - other.end);
 }
 
-/** Returns bytes after edits. @param edits in order, without overlaps */
+/** @param edits in order, without overlaps */
 export function applyEdits(bytes: Buffer, edits: ReadonlyArray<Splice>): Buffer {
   const [only] = edits;
   if (only === undefined) return bytes;
@@ -102,17 +96,15 @@ export function applyEdits(bytes: Buffer, edits: ReadonlyArray<Splice>): Buffer 
   return result;
 }
 
-/** How many bytes edits add. */
 export function growthOf(edits: ReadonlyArray<Splice>): number {
   return edits.reduce((sum, { start, end, text }) => sum + lengthOf(text) - (end - start), 0);
 }
 
-/** The bytes of a text, or of pieces. */
 export function lengthOf(text: Splice['text']): number {
   return typeof text === 'string' ? text.length : text.reduce((sum, piece) => sum + piece.length, 0);
 }
 
-/** Returns a text as JSON in ASCII. Other characters are escaped. */
+/** In ASCII: other characters are escaped. */
 export function asciiJson(text: string): string {
   const json = JSON.stringify(text);
   return isAscii.test(json) ? json : json.replace(other, escaped);

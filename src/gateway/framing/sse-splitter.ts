@@ -1,6 +1,5 @@
 import { GatheredBytes } from './gathered-bytes.ts';
 
-/** An event of a stream of server-sent events, with its offsets in a batch's bytes. */
 export interface SseEvent {
   readonly start: number;
   /** After its blank line. */
@@ -9,7 +8,6 @@ export interface SseEvent {
   readonly data: string | null;
 }
 
-/** The events that a piece of the stream completes. */
 export interface SseBatch {
   /** The bytes of the events, in order, and nothing else. */
   readonly bytes: Buffer;
@@ -20,7 +18,6 @@ export interface SseBatch {
 export const maxSplitBytes = 1024 * 1024;
 
 const nothing: SseBatch = { bytes: Buffer.alloc(0), events: [] };
-/** What ends an event. */
 export const blankLine = Buffer.from('\n\n');
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
@@ -35,7 +32,6 @@ export class SseSplitter {
   /** The last three held characters, because a blank line may be cut in two. */
   #tail = '';
 
-  /** The bytes of the event that is not complete. */
   get heldBytes(): number {
     return this.#held.length;
   }
@@ -45,13 +41,13 @@ export class SseSplitter {
     return this.#held.length > maxSplitBytes;
   }
 
-  /** Returns the beginning of the event that is not complete, and forgets it. Another event comes next. */
+  /** Forgets the beginning. Another event comes next. */
   takeBeginning(): Buffer {
     this.#tail = '';
     return Buffer.concat(this.#held.take());
   }
 
-  /** Adds bytes, and returns the events that they complete. */
+  /** @returns the events that are complete now */
   push(chunk: Buffer): SseBatch {
     if (chunk.length === 0) return nothing;
     const arrived = chunk.toString('latin1');
@@ -71,7 +67,7 @@ export class SseSplitter {
     return { bytes: bytes.subarray(0, end), events: eventsIn(text, bytes, end) };
   }
 
-  /** Ends the stream. Returns the held bytes as a last event, and adds the missing blank line. */
+  /** The held bytes become a last event, with the missing blank line. */
   finish(): SseBatch {
     if (this.#held.length === 0) return nothing;
     const bytes = Buffer.concat([...this.#held.take(), blankLine]);
@@ -80,8 +76,8 @@ export class SseSplitter {
 }
 
 /**
- * Returns the offset after the last blank line; 0 without one. A carriage return at the end of the text does not count
- * yet, because a line feed may follow.
+ * After the last blank line; 0 without one. A carriage return at the end of the text does not count yet, because a line
+ * feed may follow.
  */
 function lastBoundary(text: string): number {
   const feeds = text.lastIndexOf('\n\n');
@@ -119,7 +115,7 @@ function eventsIn(text: string, bytes: Buffer, end: number): ReadonlyArray<SseEv
   return events;
 }
 
-/** Finds the ends of a text's lines in order. Each part of the text is searched once, whichever line ends it has. */
+/** Each part of the text is searched once, whichever line ends it has. */
 class LineEnds {
   readonly #text: string;
   #feed = -1;
@@ -129,7 +125,7 @@ class LineEnds {
     this.#text = text;
   }
 
-  /** The end of the line at an offset, which never goes back. */
+  /** The offset never goes back. */
   from(offset: number): number {
     if (this.#feed < offset) this.#feed = this.#next('\n', offset);
     if (this.#return < offset) this.#return = this.#next('\r', offset);
@@ -147,7 +143,7 @@ function afterLine(text: string, lineEnd: number): number {
   return lineEnd + (isPair ? 2 : 1);
 }
 
-/** Returns the text of a data line; null for any other line. */
+/** Null for any other line. */
 function dataOf(text: string, bytes: Buffer, start: number, end: number): string | null {
   if (!text.startsWith('data', start)) return null;
   const colon = start + 4;

@@ -18,7 +18,7 @@ export type EventClassification =
   | { readonly kind: 'too-large' }
   | { readonly kind: 'error'; readonly error: ProviderError };
 
-/** The classifications that say nothing more than their kind. Most events have one of them, so each is made once. */
+/** Those that say nothing more than their kind. Most events have one of them, so each is made once. */
 export const classifications = {
   empty: { kind: 'empty' },
   noContent: { kind: 'no-content' },
@@ -29,18 +29,17 @@ export const classifications = {
   tooLarge: { kind: 'too-large' },
 } as const satisfies Readonly<Record<string, EventClassification>>;
 
-/** Maximum bytes of a stream that an interpreter keeps. An answer's end repeats them several times. */
+/** An answer's end repeats them several times. */
 export const maxKeptBytes = 4 * 1024 * 1024;
 
-/** The bytes that each kept text takes in addition to its own. */
+/** In addition to its own. */
 const bytesPerText = 32;
 
-/** The bytes that a text takes while it is kept. */
 export function keptBytesOf(text: string): number {
   return text.length + bytesPerText;
 }
 
-/** Interprets the events of one attempt's stream. It never throws. */
+/** For one attempt. Never throws. */
 export interface StreamInterpreter {
   readonly classify: (data: string | null) => EventClassification;
   /**
@@ -55,26 +54,24 @@ export interface StreamInterpreter {
   readonly isFinished: boolean;
   /** Whether the answer is whole if the provider's end mark follows. */
   readonly canEnd: boolean;
-  /** Returns what to write if a finished stream ended without its mark; empty if the format has none. */
+  /** What to write if a finished stream ended without its mark; empty if the format has none. */
   readonly finish: () => string;
   readonly tokens: Tokens | null;
-  /** The bytes of what it keeps of the stream. */
   readonly keptBytes: number;
   /** Maximum of them: large events add theirs. Missing for `maxKeptBytes`. */
   readonly maxKeptBytes?: number;
   /** The text so far if it is the whole content; else null. */
   readonly text: string | null;
   /**
-   * Returns the events for the client that the latest event became, if the client speaks another protocol than the
-   * provider. Missing if the events pass as they come.
+   * What the latest event became for the client, if the client speaks another protocol than the provider. Missing if
+   * the events pass as they come.
    */
   readonly translated?: () => string;
   /** Whether the events, or the end, have become more than was written so far. */
   readonly hasMore?: boolean;
-  /** Classifies the next part of that. */
   readonly classifyMore?: () => EventClassification;
   /** As `finish`, but with long texts still to come: see `hasMore`. */
   readonly beginEnd?: () => string;
-  /** Makes the event that reports an error inside the stream, if it depends on the events before. */
+  /** Missing unless it depends on the events before. */
   readonly errorEvent?: ((error: JsonObject) => string) | undefined;
 }

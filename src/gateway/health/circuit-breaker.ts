@@ -1,4 +1,3 @@
-/** Failures in a row that open a target's circuit. */
 const failuresToOpen = 5;
 /** How long a circuit stays open, and how often it then lets one call through: a recovery shows within three seconds. */
 const openMs = 1_500;
@@ -35,7 +34,7 @@ export class CircuitBreaker {
     this.#now = now;
   }
 
-  /** Whether a target may be called now. If its circuit is half-open, this uses the period's one call. */
+  /** On a half-open circuit this uses the period's one call. */
   tryAcquire(target: string): boolean {
     const state = this.#states.get(target);
     if (state === undefined || state.openUntil === null) return true;
@@ -66,18 +65,18 @@ export class CircuitBreaker {
     return state.hasProbe || state.openUntil <= this.#now() ? 'half-open' : 'open';
   }
 
-  /** When a target may be tried again; 0 for a closed circuit. It orders targets whose circuits are all open. */
+  /** 0 for a closed circuit. The time orders targets whose circuits are all open. */
   openUntil(target: string): number {
     return this.#states.get(target)?.openUntil ?? 0;
   }
 
-  /** Whether a target's circuit is open; false when it is half-open. */
+  /** False when it is half-open. */
   isOpen(target: string): boolean {
     return this.openUntil(target) > this.#now();
   }
 
   /**
-   * Records that an answer has begun, which closes an open circuit; one more failure opens it again.
+   * Closes an open circuit; one more failure opens it again.
    * @param begunAt when the attempt began, by the monotonic clock in ms; so below
    * @returns whether that has closed the circuit
    */
@@ -90,7 +89,7 @@ export class CircuitBreaker {
   }
 
   /**
-   * Records a complete answer, which closes the circuit and resets its count of failures.
+   * For a complete answer: closes the circuit and resets its count of failures.
    * @returns whether the circuit was not closed before
    */
   recordSuccess(target: string, begunAt: number): boolean {
@@ -103,8 +102,8 @@ export class CircuitBreaker {
   }
 
   /**
-   * Records a failed attempt. Concurrent attempts that hang fail one after the other, some long after the target has
-   * recovered. These do not keep the circuit open for longer.
+   * Concurrent attempts that hang fail one after the other, some long after the target has recovered. These do not keep
+   * the circuit open for longer.
    * @param isLast whether no other target is left. Then the circuit stays closed although the target fails often
    * @returns whether that has opened the circuit, from closed or half-open
    */
@@ -126,7 +125,7 @@ export class CircuitBreaker {
 
   /**
    * Ends the try of a half-open circuit that says nothing about the target, because its client has left. The next call
-   * may try the target at once.
+   * may try the target immediately.
    * @param until the end of the period that the try has used: `openUntil` after its `tryAcquire`
    */
   release(target: string, until: number): void {
@@ -159,7 +158,6 @@ export class CircuitBreaker {
     return state;
   }
 
-  /** Removes all other targets. */
   keepOnly(targets: ReadonlySet<string>): void {
     for (const target of this.#states.keys()) if (!targets.has(target)) this.#states.delete(target);
   }
@@ -172,11 +170,10 @@ function close(state: BreakerState, begunAt: number): void {
   state.lastSuccessAt = Math.max(state.lastSuccessAt, begunAt);
 }
 
-/** The length of a time slice. Calls are remembered for one to two slices. */
+/** Calls are remembered for one to two slices. */
 const sliceMs = 30_000;
 /** Fewer calls than these say little about a target. */
 const minCalls = 20;
-/** The share of failed calls from which on a target fails often. */
 const oftenShare = 0.5;
 
 interface Slice {
@@ -185,7 +182,7 @@ interface Slice {
   failed: number;
 }
 
-/** Counts the calls of one target in the last 30 to 60 seconds, and how many of them failed by the provider's fault. */
+/** Of one target in the last 30 to 60 seconds; those failed that the provider was at fault for. */
 class RecentCalls {
   #current: Slice = emptySlice(Number.NEGATIVE_INFINITY);
   #before = this.#current;
@@ -200,7 +197,7 @@ class RecentCalls {
     if (isFailed) this.#current.failed += 1;
   }
 
-  /** Whether at least half of at least twenty calls have failed. */
+  /** At least half of at least twenty calls. */
   failsOften(now: number): boolean {
     const slices = [this.#before, this.#current].filter(({ startedAt }) => now - startedAt < 2 * sliceMs);
     const calls = slices.reduce((sum, slice) => sum + slice.calls, 0);

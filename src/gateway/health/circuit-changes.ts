@@ -1,12 +1,10 @@
 import type { GatewayHealth } from '#domain/usage/gateway-health.ts';
 import type { CircuitChange } from './target-health.ts';
 
-/** The most changes in memory. */
 const maxChanges = 100;
 
 type Change = GatewayHealth['circuitChanges'][number];
 
-/** Remembers the last changes of circuits on this node. */
 export class CircuitChanges {
   #changes: ReadonlyArray<Change> = [];
 

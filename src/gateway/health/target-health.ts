@@ -3,14 +3,12 @@ import type { Logger } from '#shared/logging/logger.ts';
 import { ThrottledLog } from '#shared/logging/throttled-log.ts';
 import type { CircuitState } from './circuit-breaker.ts';
 
-/** The number of time slices, and the length of each. */
 const slices = 10;
 const sliceMs = 30_000;
 
 /** How far back counts and latencies go. */
 export const healthWindowMs = slices * sliceMs;
 
-/** The last failure of a target since the start of the node. */
 interface LastFailure {
   /** RFC 3339, UTC. */
   readonly time: string;
@@ -19,7 +17,6 @@ interface LastFailure {
   readonly requestId: string;
 }
 
-/** The health of a target in the last minutes. */
 export interface TargetRecord {
   readonly attempts: Readonly<Record<AttemptResult, number>>;
   /** The share of served attempts among those that were served or failed, from 0 to 1; null without any. */
@@ -45,7 +42,7 @@ interface History {
   isKeyRefused: boolean;
 }
 
-/** Collects the health of each target in the last minutes, on this node. The configuration's targets limit its size. */
+/** On this node, in the last minutes. The configuration's targets limit its size. */
 export class TargetHealth {
   readonly #histories = new Map<string, History>();
   readonly #now: () => number;
@@ -86,12 +83,11 @@ export class TargetHealth {
     };
   }
 
-  /** Forgets all other targets. */
   keepOnly(targets: ReadonlySet<string>): void {
     for (const target of this.#histories.keys()) if (!targets.has(target)) this.#histories.delete(target);
   }
 
-  /** Forgets that keys were refused, of providers whose entry or key has changed. */
+  /** Of providers whose entry or key has changed. */
   forgetRefusedKeys(providers: ReadonlySet<string>): void {
     for (const history of this.#histories.values()) if (providers.has(history.provider)) history.isKeyRefused = false;
   }
@@ -150,7 +146,6 @@ export class AttemptLog implements AttemptObserver {
     this.#log.write(`${target.id}\n${state} circuit`, { ...fieldsOf(change), circuit: state }, messages[state]);
   };
 
-  /** Writes the lines that were held back so far. */
   close(): void {
     this.#log.close();
   }
@@ -167,7 +162,7 @@ function fieldsOf({ target, error, requestId }: Pick<CircuitChange, 'target' | '
   return { provider, model, target: id, ...errorFields(error), requestId };
 }
 
-/** The name of an error and where it was thrown. Its message may quote a client's or a provider's text. */
+/** The name of the error, too. Its message may quote a client's or a provider's text. */
 function placeOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return typeof thrown;
   const frames = (thrown.stack ?? '').split('\n').filter((line) => /^ {4}at /.test(line));
@@ -180,7 +175,6 @@ function errorFields(error: AttemptError | null) {
   return error === null ? {} : { code: error.code, status: error.status };
 }
 
-/** The target of an attempt: a provider's model. */
 interface AttemptedTarget {
   /** `provider/model`. */
   readonly id: string;
@@ -189,12 +183,10 @@ interface AttemptedTarget {
   readonly model: string;
 }
 
-/**
- * The result of an attempt: `served`, `refused` (the request is invalid), `failed`, or `abandoned` if the client left.
- */
+/** `served`, `refused` (the request is invalid), `failed`, or `abandoned` if the client left. */
 export type AttemptResult = 'served' | 'refused' | 'failed' | 'abandoned';
 
-/** How an attempt failed, without the provider's message, which may quote the client's request. */
+/** Without the provider's message, which may quote the client's request. */
 export interface AttemptError {
   /** The provider's code or the gateway's: `rate_limit_exceeded`, `provider_timeout`, … */
   readonly code: string;
@@ -202,22 +194,19 @@ export interface AttemptError {
   readonly status: number | null;
 }
 
-/** One attempt that has ended. */
 export interface AttemptReport {
   readonly target: AttemptedTarget;
   readonly result: AttemptResult;
-  /** Null if it was served or abandoned. */
+  /** Null if the attempt was served or abandoned. */
   readonly error: AttemptError | null;
   /** Whether the provider refused the gateway's key. Default false. */
   readonly isKeyRefused?: boolean;
-  /** The error of the gateway's own code that read the answer; missing without one. */
+  /** By the gateway's own code that read the answer. */
   readonly thrown?: unknown;
-  /** From the attempt's beginning to its end. */
   readonly durationMs: number;
   readonly requestId: string;
 }
 
-/** A circuit that has changed its state. */
 export interface CircuitChange {
   readonly target: AttemptedTarget;
   readonly state: CircuitState;
@@ -226,7 +215,7 @@ export interface CircuitChange {
   readonly requestId: string;
 }
 
-/** Receives every attempt and every change of a circuit, during calls. It must never throw and never wait. */
+/** Called during calls. It must never throw and never wait. */
 export interface AttemptObserver {
   readonly attempt: (report: AttemptReport) => void;
   readonly circuit: (change: CircuitChange) => void;

@@ -2,13 +2,11 @@ import type { ModelRoute } from '#gateway/config/catalogue.ts';
 import type { CircuitState } from './circuit-breaker.ts';
 import { healthWindowMs, type TargetRecord } from './target-health.ts';
 
-/** The sources of a target's status. */
 interface TargetSources {
   readonly circuit: (target: string) => CircuitState;
   readonly record: (target: string) => TargetRecord;
 }
 
-/** A target as the API shows it to operators. */
 export interface ListedTarget extends TargetRecord {
   /** `provider/model`. */
   readonly target: string;
@@ -19,7 +17,7 @@ export interface ListedTarget extends TargetRecord {
   readonly circuit: CircuitState;
 }
 
-/** Lists every target of some routes once, in the order of the configuration. */
+/** Each target once, in the order of the configuration. */
 export function listRouteTargets(
   routes: ReadonlyArray<ModelRoute>,
   { circuit, record }: TargetSources,

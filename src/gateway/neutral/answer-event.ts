@@ -3,12 +3,11 @@ import type { Tokens } from './consumption.ts';
 import type { Signature } from './conversation.ts';
 import type { ProviderError } from './provider-report.ts';
 
-/** Why an answer ended. */
 export type FinishReason = 'stop' | 'stop-sequence' | 'length' | 'tool-calls' | 'filtered';
 
 /**
- * What an answer says, in the form of no protocol and in order. A part begins with its first event and ends with the
- * first event of another part.
+ * In the form of no protocol, in order. A part begins with its first event and ends with the first event of another
+ * part.
  */
 export type AnswerEvent =
   | { readonly kind: 'started'; readonly id: string | null; readonly model: string | null }
@@ -49,29 +48,25 @@ export type AnswerEvent =
   /** More than the gateway parses. */
   | { readonly kind: 'too-large' };
 
-/** Maximum calls of tools in an answer. Each is kept until its end. */
+/** In an answer. Each is kept until its end. */
 export const maxToolCalls = 1_000;
 
-/** Reads the events of one stream. It never throws: what it cannot read is `malformed`. */
+/** For one stream. It never throws: what it cannot read is `malformed`. */
 export interface AnswerReader {
   /** @param data that of a server-sent event; null without any */
   readonly read: (data: string | null) => ReadonlyArray<AnswerEvent>;
-  /** The bytes that it keeps of the answer. */
   readonly keptBytes: number;
 }
 
-/** Writes a stream for a client. */
 export interface AnswerWriter {
-  /** Returns the server-sent events for an event; empty if it changes nothing that the client sees. */
+  /** Server-sent events; empty if it changes nothing that the client sees. */
   readonly write: (event: AnswerEvent) => string;
-  /** The bytes that it keeps of the answer. */
   readonly keptBytes: number;
-  /** Returns the server-sent events that end a complete answer. */
+  /** Server-sent events at the end of a complete answer. */
   readonly end: () => string;
   /** Whether long texts follow what was returned so far. Missing if never. */
   readonly hasMore?: boolean;
-  /** Returns the next part of them. */
   readonly more?: () => string;
-  /** Makes the event that reports an error inside the stream, if it depends on the events before. */
+  /** Missing unless it depends on the events before. */
   readonly errorEvent?: ((error: JsonObject) => string) | undefined;
 }

@@ -2,7 +2,6 @@ import type { FinishReason } from './answer-event.ts';
 import type { Tokens } from './consumption.ts';
 import type { Signature } from './conversation.ts';
 
-/** A part of a whole answer. */
 export type AnswerPart =
   | { readonly kind: 'text' | 'refusal'; readonly text: string }
   | { readonly kind: 'reasoning'; readonly text: string; readonly signature: Signature | null }
@@ -11,11 +10,11 @@ export type AnswerPart =
       readonly id: string;
       readonly name: string;
       readonly arguments: string;
-      /** What the provider needs back with the call; null for nothing. */
+      /** The provider needs it back with the call. */
       readonly state: Signature | null;
     };
 
-/** A whole answer, in the form of no protocol. */
+/** Whole, in the form of no protocol. */
 export interface Answer {
   readonly id: string | null;
   readonly model: string | null;

@@ -1,7 +1,6 @@
 import { JsonProgress } from '#shared/json/json-progress.ts';
 import type { ClientTools } from './client-tools.ts';
 
-/** Which arguments of calls a client takes. */
 export interface ArgumentRules {
   readonly tools: ClientTools;
   /** Whether its protocol has arguments as an object. In others they are a text. */
@@ -25,7 +24,7 @@ export function replacesPlaceholder(piece: string): boolean {
 
 const maxPlaceholderLength = 20;
 
-/** The arguments of one call, in pieces. They are judged, and not kept. */
+/** Of one call, in pieces. They are judged, and not kept. */
 export class CallArguments {
   readonly #isFreeText: boolean;
   /** Whether the client's own form of a call can have any text. */
@@ -43,12 +42,11 @@ export class CallArguments {
     this.#progress.add(piece);
   }
 
-  /** Whether they are a whole JSON object, to which no piece can be added. */
+  /** No piece can be added to it. */
   get isWholeObject(): boolean {
     return this.#progress.isObject && this.#progress.state === 'whole';
   }
 
-  /** Whether nothing of them has come. */
   get isEmpty(): boolean {
     return this.#progress.state === 'empty';
   }
@@ -58,14 +56,14 @@ export class CallArguments {
     return this.#isFreeText ? '' : '{}';
   }
 
-  /** Whether they are cut off, unless more of them comes. */
+  /** Unless more pieces come. */
   get isCut(): boolean {
     return this.#progress.state === 'begun' && !this.isTakable;
   }
 
   /**
-   * Whether a client can have them as they are, which is never so for those that are cut off or faulty. A model may
-   * write a free text as it is, instead of an object with it; that of a built-in tool asks it for nothing then.
+   * A client never gets arguments that are cut off or faulty. A model may write a free text as it is, instead of an
+   * object with it; that of a built-in tool asks it for nothing then.
    */
   get isTakable(): boolean {
     const { state, isObject } = this.#progress;

@@ -1,6 +1,5 @@
 import type { ClientTool, Tool } from './conversation.ts';
 
-/** The tools of a request, by the names that targets know. */
 export class ClientTools {
   readonly #byName: ReadonlyMap<string, ClientTool>;
 
@@ -8,7 +7,7 @@ export class ClientTools {
     this.#byName = new Map(tools.map(({ name, client }) => [name, client]));
   }
 
-  /** Returns how the client knows a tool that a model calls. One that the request does not have is a function of that name. */
+  /** A tool that the request does not have is a function of that name. */
   of(name: string): ClientTool {
     return this.#byName.get(name) ?? { form: 'function', namespace: null, name };
   }

@@ -1,4 +1,4 @@
-/** Tokens as a provider counts them. A part is missing if the provider does not report it. */
+/** As a provider counts them. A part is missing if the provider does not report it. */
 export interface Tokens {
   /** All of the input, cached or not. */
   readonly input: number;
@@ -14,17 +14,16 @@ export interface Tokens {
   readonly reasoning?: number;
 }
 
-/** What a call used; null for amounts that are unknown or that the operation does not have. */
+/** Null for amounts that are unknown or that the operation does not have. */
 export interface Consumption {
   readonly tokens: Tokens | null;
   /** Unicode characters of the text that was spoken. */
   readonly characters: number | null;
-  /** The length of the transcribed audio in seconds, if the provider states it. */
+  /** If the provider states it. */
   readonly audioSeconds: number | null;
 }
 
-/** What a provider has reported of its consumption, in an answer or in a part of one. */
+/** By a provider, in an answer or in a part of one. */
 export type ReportedConsumption = Pick<Consumption, 'tokens' | 'audioSeconds'>;
 
-/** No report. */
 export const nothingReported: ReportedConsumption = { tokens: null, audioSeconds: null };

@@ -1,8 +1,8 @@
 import type { JsonObject } from '#shared/json/json.ts';
 
 /**
- * A conversation and what is asked of a model, in the form of no protocol. Each protocol reads it from its own requests
- * and writes its own requests from it, so that any client can call any target.
+ * In the form of no protocol. Each protocol reads it from its own requests and writes its own requests from it, so that
+ * any client can call any target.
  */
 export interface Conversation {
   /** The system's texts at the beginning, in order. */
@@ -12,13 +12,13 @@ export interface Conversation {
   readonly toolChoice: ToolChoice | null;
   /** False if the model may call only one tool at a time. */
   readonly allowsParallelCalls: boolean;
-  /** Maximum tokens of the answer; null for the target's default. */
+  /** Of the answer; null for the target's default. */
   readonly maxTokens: number | null;
   readonly temperature: Tuned | null;
   readonly topP: Tuned | null;
   readonly topK: Tuned | null;
   readonly stopSequences: ReadonlyArray<PlacedValue<string>>;
-  /** The form that the answer must have; null for text. */
+  /** Null for text. */
   readonly output: OutputForm | null;
   readonly reasoning: Reasoning | null;
   readonly isStreamed: boolean;
@@ -32,7 +32,6 @@ export interface PlacedValue<Value> {
   readonly pointer: string;
 }
 
-/** A number that tunes the answer. */
 export type Tuned = PlacedValue<number>;
 
 /** The consecutive parts of one role. A turn of the system has texts alone. */
@@ -41,12 +40,11 @@ export interface Turn {
   readonly parts: ReadonlyArray<Part>;
 }
 
-/** Where something is in the client's request (RFC 6901), for messages. */
+/** In the client's request (RFC 6901), for messages. */
 interface Placed {
   readonly pointer: string;
 }
 
-/** Joins consecutive turns of one role. */
 export function joinTurns(turns: ReadonlyArray<Turn>): ReadonlyArray<Turn> {
   const joined: { role: Turn['role']; parts: Part[] }[] = [];
   for (const { role, parts } of turns) {
@@ -57,13 +55,12 @@ export function joinTurns(turns: ReadonlyArray<Turn>): ReadonlyArray<Turn> {
   return joined;
 }
 
-/** A part that a provider may keep in a cache. */
+/** A provider may keep it in a cache. */
 export interface Cacheable extends Placed {
   /** Asks the provider to keep the prompt up to here, in Anthropic's form; missing if the client does not ask. */
   readonly cacheControl?: PlacedValue<JsonObject>;
 }
 
-/** A text. */
 export interface TextPart extends Cacheable {
   readonly kind: 'text';
   readonly text: string;
@@ -79,12 +76,10 @@ export function isBlank(text: string): boolean {
   return text.trim() === '';
 }
 
-/** Whether a part is a blank text. */
 export function isBlankText(part: Part): boolean {
   return part.kind === 'text' && isBlank(part.text);
 }
 
-/** An image. */
 export interface ImagePart extends Cacheable {
   readonly kind: 'image';
   readonly source: Source;
@@ -92,25 +87,23 @@ export interface ImagePart extends Cacheable {
   readonly detail: PlacedValue<string> | null;
 }
 
-/** A document: a file, or a plain text with a name. */
+/** A file, or a plain text with a name. */
 export interface DocumentPart extends Cacheable {
   readonly kind: 'document';
   readonly source: Source | { readonly kind: 'text'; readonly text: string };
   readonly name: PlacedValue<string> | null;
 }
 
-/** A call of a tool by the model. */
 export interface ToolCallPart extends Cacheable {
   readonly kind: 'tool-call';
   readonly id: string;
   readonly name: string;
   /** JSON text, as the model wrote it. */
   readonly arguments: string;
-  /** What the provider that made it needs back with it; null for nothing. */
+  /** The provider that made the call needs it back. */
   readonly state: Signature | null;
 }
 
-/** What a tool gave back. */
 export interface ToolResultPart extends Cacheable {
   readonly kind: 'tool-result';
   readonly callId: string;
@@ -135,7 +128,6 @@ export interface Signature {
   readonly isRedacted: boolean;
 }
 
-/** Part of a turn. */
 export type Part = TextPart | ImagePart | DocumentPart | ToolCallPart | ToolResultPart | ReasoningPart;
 
 /** How a client declares a tool that it runs itself. Targets of other protocols know each as a function. */
@@ -149,13 +141,12 @@ export interface ClientTool {
   readonly name: string;
 }
 
-/** A function that the model may call. */
 export interface Tool extends Cacheable {
-  /** Its name for targets. */
+  /** For targets. */
   readonly name: string;
   readonly client: ClientTool;
   readonly description: string | null;
-  /** The JSON Schema of its arguments, as the JSON text that the client sent; null without one. */
+  /** Of its arguments, as the JSON text that the client sent. */
   readonly schema: string | null;
   readonly isStrict: boolean | null;
 }
@@ -163,7 +154,6 @@ export interface Tool extends Cacheable {
 /** Which tools the model may or must call. */
 export type ToolChoice = { readonly kind: 'auto' | 'any' | 'none' } | { readonly kind: 'tool'; readonly name: string };
 
-/** The form of an answer: any JSON, or JSON of a schema. */
 export interface OutputForm extends Placed {
   readonly name: string;
   readonly description: PlacedValue<string> | null;
@@ -172,19 +162,15 @@ export interface OutputForm extends Placed {
   readonly isStrict: boolean | null;
 }
 
-/** How much a model should think before it answers. */
 export interface Reasoning extends Placed {
   readonly effort: Effort;
-  /** Maximum tokens of thinking; null if the client names only an effort. */
+  /** Null if the client names only an effort. */
   readonly budgetTokens: number | null;
 }
 
-/** Names of efforts, from none to the most. */
 export const efforts = ['none', 'minimal', 'low', 'medium', 'high'] as const;
-/** How hard a model should think. */
 export type Effort = (typeof efforts)[number];
 
-/** What a target cannot express, with its place in the client's request. */
 export interface Unsupported {
   readonly pointer: string;
   readonly message: string;

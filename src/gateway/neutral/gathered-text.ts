@@ -1,15 +1,13 @@
-/** Maximum pieces that are kept apart. */
 const maxPieces = 256;
 
-/** The bytes that each piece takes in addition to its own, even if it has one character. */
+/** In addition to its own, even if it has one character. */
 const bytesPerPiece = 32;
 
-/** A text that arrives in pieces, often one for each token. Small ones are joined. */
+/** Small pieces, often one for each token, are joined. */
 export class GatheredText {
   readonly #pieces: string[] = [];
   /** The pieces at the beginning that were joined. */
   #joined = 0;
-  /** The bytes that it takes. */
   bytes = 0;
 
   /** @returns the bytes that it takes more; a negative number if pieces were joined */
@@ -24,7 +22,6 @@ export class GatheredText {
     return this.bytes - before;
   }
 
-  /** The text in parts. */
   get pieces(): ReadonlyArray<string> {
     return this.#pieces;
   }

@@ -22,7 +22,6 @@ interface Call {
   isEnded: boolean;
 }
 
-/** Texts of one kind in a row. */
 interface Texts {
   readonly kind: TextEvent['kind'];
   readonly gathered: GatheredText;
@@ -31,7 +30,7 @@ interface Texts {
 /** What waits for the end of the open call. */
 type Waiting = Call | Texts | Exclude<OtherEvent, TextEvent>;
 
-/** The bytes that each waiting part takes in addition to its texts. */
+/** In addition to its texts. */
 const bytesPerPart = 256;
 
 const none: ReadonlyArray<AnswerEvent> = [];
@@ -51,7 +50,6 @@ export class OrderedAnswer {
   readonly #waiting: Waiting[] = [];
   /** The end of the answer while a call is cut off: some providers say why before the last piece. */
   #finished: Finished | null = null;
-  /** The bytes of what waits. */
   keptBytes = 0;
 
   constructor(rules: ArgumentRules) {
@@ -213,7 +211,6 @@ export class OrderedAnswer {
   }
 }
 
-/** Takes a placeholder as arguments. */
 function settle(call: Call): string {
   const text = isNothing(call.placeholder) ? '' : call.placeholder;
   call.placeholder = '';

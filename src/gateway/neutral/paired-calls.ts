@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { joinTurns, type Part, type ToolCallPart, type ToolResultPart, type Turn } from './conversation.ts';
 
 /**
- * Puts results of tools where providers need them: directly after the turn with their calls, in the order of the calls,
+ * Results of tools go where providers need them: directly after the turn with their calls, in the order of the calls,
  * and before all that stood between (https://docs.anthropic.com/en/docs/agents-and-tools/tool-use/implement-tool-use,
  * https://platform.openai.com/docs/guides/function-calling). Each id is then that of one call, and several results of
  * one call are one. A call without a result and a result without a call stay where they are. The cost is linear.
@@ -18,7 +18,6 @@ interface PairedCall {
   readonly results: ToolResultPart[];
 }
 
-/** The calls of a conversation with their results. */
 class Pairs {
   readonly #byCall = new Map<ToolCallPart, PairedCall>();
   readonly #byId = new Map<string, CallsOfId>();
@@ -40,7 +39,7 @@ class Pairs {
     ofId.add(pair, turn);
   }
 
-  /** A turn without the results that have a call, and after it those of its calls. */
+  /** Without the results that have a call, and followed by those of its own calls. */
   placed({ role, parts }: Turn): ReadonlyArray<Turn> {
     const results: ToolResultPart[] = [];
     const said = parts.flatMap((part): ReadonlyArray<Part> => {
@@ -67,8 +66,8 @@ class CallsOfId {
   }
 
   /**
-   * Gives a result to the latest call before it, or to the first one after it. Of several calls in one turn each gets one.
-   * Results come in the order of the conversation. One that comes again is left out.
+   * To the latest call before it, or to the first one after it. Of several calls in one turn each gets one. Results
+   * come in the order of the conversation. One that comes again is left out.
    */
   give(result: ToolResultPart, index: number): void {
     while ((this.#turns[this.#latest + 1]?.index ?? index) < index) this.#latest += 1;

@@ -10,17 +10,17 @@ const bareBase64 = /^[A-Za-z0-9+/=_\r\n-]+$/;
 /** Other Base64 without `data:` is shorter than any picture. */
 const minBareCharacters = 60;
 
-/** Only the beginning of a URL is looked at: its data may be long, or be taken out until the request is written. */
+/** Only the beginning of a URL is searched: its data may be long, or be taken out until the request is written. */
 const maxHeadCharacters = 200;
 
-/** The source that a client names: a `data:` URL, Base64 alone as some clients send it, or an address. */
+/** A `data:` URL, Base64 alone as some clients send it, or an address. */
 export function sourceOf(url: string): Source {
   const beginning = url.slice(0, maxHeadCharacters);
   const isBytes = typeAt(beginning) !== null || url.length >= minBareCharacters;
   return dataUrlSource(url) ?? (isBytes && bareBase64.test(beginning) ? base64Source(null, url) : { kind: 'url', url });
 }
 
-/** The source in a member for the data of a file: Base64 alone may be short there. */
+/** In a member for the data of a file, Base64 alone may be short. */
 export function fileSourceOf(data: string): Source {
   return bareBase64.test(data.slice(0, maxHeadCharacters)) ? base64Source(null, data) : sourceOf(data);
 }
@@ -35,15 +35,14 @@ function dataUrlSource(url: string): Source | null {
   return text === null ? null : base64Source('text/plain', Buffer.from(text).toString('base64'));
 }
 
-/** The URL of a source. */
 export function urlOf(source: Source): string {
   return source.kind === 'url' ? source.url : `data:${source.mediaType};base64,${source.data}`;
 }
 
 /**
- * Bytes in Base64. What they begin with decides their type: OpenAI does not look at what a client says, and Anthropic
- * refuses a picture whose type is another (https://docs.anthropic.com/en/docs/build-with-claude/vision). Some encoders
- * make lines, which not every provider takes.
+ * The beginning of the bytes decides their type: OpenAI does not look at what a client says, and Anthropic refuses a
+ * picture whose type is another (https://docs.anthropic.com/en/docs/build-with-claude/vision). Some encoders make
+ * lines, which not every provider takes.
  * @param said the type that the client says; null if it says none
  */
 export function base64Source(said: string | null, data: string): Base64Source {
@@ -51,12 +50,12 @@ export function base64Source(said: string | null, data: string): Base64Source {
   return { kind: 'base64', mediaType: typeAt(unbroken) ?? mediaTypeOf(said ?? ''), data: unbroken };
 }
 
-/** The type of the bytes whose Base64 begins so; null if it is not known. */
+/** Null if the type is not known. */
 function typeAt(beginning: string): string | null {
   return beginnings.find(([pattern]) => pattern.test(beginning))?.[1] ?? null;
 }
 
-/** What the Base64 of some types begins with. */
+/** Of the Base64 of some types. */
 const beginnings: ReadonlyArray<readonly [RegExp, string]> = [
   [/^iVBORw0KGgo/, 'image/png'],
   [/^\/9j\//, 'image/jpeg'],
@@ -75,7 +74,7 @@ const otherNames: Readonly<Record<string, string>> = {
   'application/x-pdf': 'application/pdf',
 };
 
-/** A media type in small letters, without parameters, and by its registered name. */
+/** In small letters, without parameters, and by its registered name. */
 function mediaTypeOf(said: string): string {
   const name = (said.split(';', 1)[0] ?? '').trim().toLowerCase();
   return otherNames[name] ?? name;
@@ -85,7 +84,7 @@ const textType = /^(text\/|application\/([a-z0-9.-]+\+)?(json|xml|yaml|x-yaml|to
 const wholeBase64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
 
 /**
- * The plain text in some bytes: providers take PDFs and pictures as bytes, and any other document as a text.
+ * Providers accept PDFs and pictures as bytes, and any other document as a text.
  * @returns null for anything but a text, and for a text of which a part was taken out
  */
 export function plainTextIn({ mediaType, data }: Base64Source): string | null {

@@ -1,16 +1,15 @@
 import type { AnswerEvent } from './answer-event.ts';
 
-/** Maximum characters of a piece. Each is written in one turn of the event loop. */
+/** Each piece is written in one turn of the event loop. */
 const maxPieceLength = 128 * 1024;
 
 type TextEvent = Extract<AnswerEvent, { readonly text: string }>;
 
-/** Whether an event has a text of more than one piece. */
 export function isLongText(event: AnswerEvent): event is TextEvent {
   return 'text' in event && event.text.length > maxPieceLength;
 }
 
-/** Returns the same as events with a piece of the text each, as a provider would stream them. */
+/** The same as events with a piece of the text each, as a provider would stream them. */
 export function* textPieces(event: TextEvent): Iterable<TextEvent> {
   const { text } = event;
   for (let start = 0; start < text.length; ) {

@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto';
 
-/** How the ids of answers begin, by protocol. Clients know an answer by it. */
+/** Clients recognize an answer by it. */
 type AnswerIdPrefix = 'msg_' | 'chatcmpl-' | 'resp_';
 
 /** What follows the prefix in the ids of OpenAI and Anthropic, and of providers that write theirs. */
 const restOfId = /^[\w-]{1,128}$/;
 
-/**
- * Returns the id of a translated answer in the form of the client's protocol: the provider's if it has it, else a new one.
- */
+/** In the form of the client's protocol: the provider's if it has it, else a new one. */
 export function answerIdOf(prefix: AnswerIdPrefix, said: string | null): string {
   if (said?.startsWith(prefix) === true && restOfId.test(said.slice(prefix.length))) return said;
   return prefix + randomUUID().replaceAll('-', '');

@@ -3,8 +3,7 @@ import { keptText } from '#gateway/framing/json-text.ts';
 import type { Json } from '#shared/json/json.ts';
 
 /**
- * The arguments of a call as text: the text that a provider sends, or the JSON text of another value, which Anthropic and
- * some providers of chats send.
+ * The text that a provider sends, or the JSON text of another value, which Anthropic and some providers of chats send.
  * @param given may be a kept text, which stays byte for byte
  */
 export function argumentsTextOf(given: Json | undefined): string {

@@ -2,27 +2,27 @@ import type { Cacheable, Conversation, Part, PlacedValue, Tool } from '#gateway/
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { type LeftOut, saysNothing } from './left-out.ts';
 
-/** How a client asks Anthropic to keep the prompt up to a place, in Anthropic's form. */
+/** Asks Anthropic to keep the prompt up to a place, in Anthropic's form. */
 export type CacheControl = PlacedValue<JsonObject>;
 
 /** The times for which Anthropic keeps it (https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching). */
 const times: ReadonlyArray<Json | undefined> = [undefined, null, '5m', '1h'];
 
-/** Whether it is kept for an hour, and not for five minutes. */
+/** Otherwise for five minutes. */
 export function isForAnHour({ value }: CacheControl): boolean {
   return value.ttl === '1h';
 }
 
 /**
- * Reads what a request asks for all of its prompt: Anthropic then keeps it up to its last block, and OpenRouter's clients
- * ask so too (https://openrouter.ai/docs/features/prompt-caching).
+ * What a request asks for all of its prompt: Anthropic then keeps it up to its last block, and OpenRouter's clients ask
+ * so too (https://openrouter.ai/docs/features/prompt-caching).
  */
 export function promptControl(body: JsonObject, leftOut: LeftOut): Pick<Conversation, 'cacheControl'> {
   const cacheControl = cacheControlIn(body, '', leftOut);
   return cacheControl === undefined ? {} : { cacheControl };
 }
 
-/** Reads what an object asks; undefined for nothing. What Anthropic would refuse is left out. */
+/** Undefined for nothing. What Anthropic would refuse is left out. */
 function cacheControlIn(object: JsonObject, pointer: string, leftOut: LeftOut): CacheControl | undefined {
   const { cache_control: asked } = object;
   if (saysNothing(asked)) return undefined;
@@ -36,7 +36,7 @@ function cacheControlIn(object: JsonObject, pointer: string, leftOut: LeftOut): 
   return { value: typeof ttl === 'string' ? { type, ttl } : { type }, pointer: place };
 }
 
-/** Adds to a part or a tool what the object that it was read from asks. */
+/** As the object asks that the part or tool was read from. */
 export function withCacheControl<Read extends Cacheable>(
   read: Read,
   object: JsonObject,
@@ -47,7 +47,7 @@ export function withCacheControl<Read extends Cacheable>(
   return cacheControl === undefined ? read : { ...read, cacheControl };
 }
 
-/** Adds to a tool what the object around its declaration asks: where both ask something, the one around it counts. */
+/** The object is around the declaration of the tool. Where both ask something, the outer one counts. */
 export function withOuterControl(tool: Tool, outer: JsonObject, pointer: string, leftOut: LeftOut): Tool {
   const around = cacheControlIn(outer, pointer, leftOut);
   if (around === undefined) return tool;
@@ -56,7 +56,7 @@ export function withOuterControl(tool: Tool, outer: JsonObject, pointer: string,
   return { ...tool, cacheControl: around };
 }
 
-/** Adds to a part what is asked directly after it; null if it can have nothing, or asks something else itself. */
+/** For what is asked directly after the part. Null if the part can have nothing, or asks something else itself. */
 export function withLaterControl<Kept extends Part>(part: Kept | undefined, later: CacheControl): Kept | null {
   if (part === undefined || part.kind === 'reasoning') return null;
   const { cacheControl } = part;
@@ -64,14 +64,13 @@ export function withLaterControl<Kept extends Part>(part: Kept | undefined, late
   return isSameTime(cacheControl, later) ? part : null;
 }
 
-/** Whether two ask for the same time. */
 export function isSameTime(one: CacheControl, other: CacheControl): boolean {
   return isForAnHour(one) === isForAnHour(other);
 }
 
 /**
- * Adds to the last part of a message what the message asks: LiteLLM's clients and the AI SDK's provider for compatible
- * APIs write it there (https://docs.litellm.ai/docs/completion/prompt_caching).
+ * The last part gets what the message asks: LiteLLM's clients and the AI SDK's provider for compatible APIs write it
+ * there (https://docs.litellm.ai/docs/completion/prompt_caching).
  */
 export function withMessageControl<Kept extends Part>(
   parts: ReadonlyArray<Kept>,
@@ -86,7 +85,7 @@ export function withMessageControl<Kept extends Part>(
   return last === null ? parts : [...parts.slice(0, -1), last];
 }
 
-/** Leaves out all of it, for a target that keeps prompts of itself. */
+/** For a target that keeps prompts of itself. */
 export function leaveOutCacheControl(conversation: Conversation, ignored: Set<string>): void {
   const { cacheControl, system, turns, tools } = conversation;
   if (cacheControl !== undefined) ignored.add(cacheControl.pointer);

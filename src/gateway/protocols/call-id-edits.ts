@@ -22,7 +22,7 @@ const maxIdBytes = 64 * 1024;
 const maxUsualBytes = 40;
 const isUsual = byteTable('abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-');
 
-/** The edits of the ids of calls in a request, for a target that gets it as it came otherwise. */
+/** For a target that gets the request otherwise as it came. */
 export class CallIdEdits {
   readonly found: Edit[] = [];
   readonly #bytes: Buffer;
@@ -32,7 +32,7 @@ export class CallIdEdits {
     this.#bytes = bytes;
   }
 
-  /** Adds the edit of an id, if it needs one. Any other value is none. */
+  /** Only if the id needs an edit. Other values than texts are not ids. */
   add({ valueStart, end }: Place, takenOf: TakenCallId): void {
     if (this.#bytes[valueStart] !== quote || end - valueStart > maxIdBytes) return;
     if (this.#isUsual(valueStart + 1, end - 1)) return;
@@ -57,8 +57,8 @@ export class CallIdEdits {
 }
 
 /**
- * The edit that cuts the state out of an id, and replaces an id that is refused; null for an id that stays. Where only a
- * state is cut, an id without escapes keeps its bytes.
+ * Cuts the state out of an id, and replaces an id that is refused; null for an id that stays. Where only a state is
+ * cut, an id without escapes keeps its bytes.
  */
 export function callIdEditAt(bytes: Buffer, { valueStart, end }: Place, takenOf: TakenCallId): Edit | null {
   const echoed = stringIn(bytes, valueStart, end);
@@ -69,11 +69,11 @@ export function callIdEditAt(bytes: Buffer, { valueStart, end }: Place, takenOf:
   return { start: bytes.lastIndexOf(tilde, end), end: end - 1, text: '' };
 }
 
-/** Finds the edits of the ids in a body. It is scanned if it may have a state, or if it is said to have ids to change. */
+/** The body is scanned if it may have a state, or if it is said to have ids to change. */
 type FindCallIdEdits = (bytes: Buffer, hasOthers?: boolean) => ReadBody<ReadonlyArray<Edit>>;
 
 /**
- * Makes the search for the edits of the ids of calls. Nearly no body needs one, and the others are not scanned again.
+ * Nearly no body needs one, and the others are not scanned again.
  * @param list the member with the messages or items
  * @param ids the paths of ids in one of them, each with its rule
  */
@@ -103,7 +103,7 @@ function mayHaveState(bytes: Buffer): boolean {
   return marks.some((mark) => bytes.includes(mark));
 }
 
-/** Bytes that are searched in one turn of the event loop. A search takes less than an eighth of a scan. */
+/** In one turn of the event loop. A search takes less than an eighth of a scan. */
 const bytesOfSlice = 512 * 1024;
 const workOfSlice = bytesOfSlice / 8;
 
@@ -115,7 +115,6 @@ async function mayHaveStateInTurns(bytes: Buffer): Promise<boolean> {
   return false;
 }
 
-/** Finds ids to change while a scanner reads a body. */
 class IdFinder implements JsonListener {
   readonly maxLevel = 5;
   readonly edits: CallIdEdits;

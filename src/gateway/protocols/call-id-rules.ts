@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 
 /**
- * Returns the id of a call as a provider takes it: as it is, or one that is derived from it if the provider would refuse
- * it. A call and its result get the same one, on any node and in any later turn.
+ * As a provider accepts it: as it is, or one that is derived from it if the provider would refuse it. A call and its
+ * result get the same one, on any node and in any later turn.
  */
 export type TakenCallId = (id: string) => string;
 
@@ -14,7 +14,7 @@ export const callIdForMessages: TakenCallId = (id) => (refused.test(id) ? derive
 /** OpenAI takes ids of at most 40 characters in chats. */
 export const callIdForChat: TakenCallId = (id) => (id.length > 40 ? derived('call', id) : id);
 
-/** OpenAI takes ids of at most this many characters in Responses. */
+/** OpenAI's maximum in Responses. */
 export const maxCallIdCharacters = 64;
 
 export const callIdForResponses: TakenCallId = (id) => (id.length > maxCallIdCharacters ? derived('call', id) : id);

@@ -5,13 +5,12 @@ import type { ContentPart } from './content-parts.ts';
 import { textAt } from './parsing.ts';
 import { shortName, type ToolNames } from './tool-names.ts';
 
-/** The members of a call of a tool. */
 interface CallMembers {
   /** As the client echoes it. */
   readonly id: string | null;
   /** For targets. */
   readonly name: string;
-  /** Its arguments, as JSON text. */
+  /** JSON text. */
   readonly given: string | null;
 }
 
@@ -29,7 +28,7 @@ export function toolResultPart(
   return { kind: 'tool-result', callId: readCallId(callId ?? '').id, isError: false, parts, pointer };
 }
 
-/** The name of a called tool, for targets. */
+/** For targets. */
 export function calledName(
   name: Json | undefined,
   pointer: string,

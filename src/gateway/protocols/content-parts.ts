@@ -5,16 +5,14 @@ import { withCacheControl } from './cache-control.ts';
 import type { LeftOut } from './left-out.ts';
 import { kindOf, placedText, refuse, shown } from './parsing.ts';
 
-/** What a message or a result of a tool may have in it. */
 export type ContentPart = TextPart | ImagePart | DocumentPart;
 
-/** The texts of a content that may have nothing else. */
 export function onlyTexts(parts: Turn['parts']): ReadonlyArray<TextPart> {
   return parts.map((part) => (part.kind === 'text' ? part : refuse(part.pointer, 'only texts can be here')));
 }
 
 /**
- * Reads a content: a text, or a list of parts. An object would otherwise be an empty text.
+ * A text, or a list of parts. An object would otherwise be an empty text.
  * @param partOf reads an object in the list, whose pointer it gets
  */
 export function contentParts<ReadPart>(
@@ -32,10 +30,9 @@ export function contentParts<ReadPart>(
   });
 }
 
-/** Reads a part of one type; null if it does not have what the type needs. */
+/** For one type; null for a part without what the type needs. */
 export type PartReader = (part: JsonObject, pointer: string, leftOut: LeftOut) => ContentPart | null;
 
-/** Makes the reader of a content whose parts have these types, with the reader of each. */
 export function partsReader(types: ReadonlyArray<readonly [string, PartReader]>) {
   const readers = new Map<Json, PartReader>(types);
   return (content: Json | undefined, pointer: string, leftOut: LeftOut): ReadonlyArray<ContentPart> =>
@@ -47,24 +44,24 @@ export function partsReader(types: ReadonlyArray<readonly [string, PartReader]>)
     });
 }
 
-/** Reads a part that is a text; null without one. */
+/** Null for a part without a text. */
 export function textPart(part: JsonObject, pointer: string, leftOut: LeftOut): TextPart | null {
   const { text } = leftOut.read(part, pointer, ['type', 'text']);
   return typeof text === 'string' ? { kind: 'text', text, pointer } : null;
 }
 
-/** Reads what a model said instead of an answer; null if it is not a text. */
+/** What a model said instead of an answer; null if it is not a text. */
 export function refusalPart(part: JsonObject, pointer: string, leftOut: LeftOut): TextPart | null {
   const { refusal } = leftOut.read(part, pointer, ['type', 'refusal']);
   return typeof refusal === 'string' ? { kind: 'text', text: refusal, pointer } : null;
 }
 
-/** How closely an image is looked at; null for what targets do by default. */
+/** Null for what targets do by default. */
 export function imageDetail(value: Json | undefined, pointer: string): PlacedValue<string> | null {
   return value === 'auto' ? null : placedText(value, pointer);
 }
 
-/** A file that a client sends: a picture, which has no name, a plain text, or another document. */
+/** A picture, which has no name, a plain text, or another document. */
 export function filePart(
   source: Source,
   name: PlacedValue<string> | null,

@@ -7,13 +7,10 @@ import { refuse, textAt } from './parsing.ts';
 import { shortName, type ToolNames } from './tool-names.ts';
 import { schemaIn } from './tool-schema.ts';
 
-/** The members in which the protocols have the schema of a tool's arguments; the last is of MCP. */
+/** Of a tool's arguments, in the protocols; the last is of MCP. */
 const schemaNames = ['parameters', 'input_schema', 'inputSchema'] as const;
 
-/**
- * Reads the declaration of a function.
- * @param schemaName the member with the schema of its arguments
- */
+/** @param schemaName the member with the schema of its arguments */
 export function functionTool(
   declared: JsonObject,
   schemaName: 'parameters' | 'input_schema',
@@ -33,7 +30,7 @@ export function functionTool(
   return withCacheControl(tool, declared, pointer, leftOut);
 }
 
-/** A tool that takes a text. No other protocol has a grammar (`format`) for one. */
+/** No other protocol has a grammar (`format`) for one. */
 export function freeTextTool(declared: JsonObject, pointer: string, leftOut: LeftOut): Tool {
   const { name, description } = leftOut.read(declared, pointer, ['type', 'name', 'description']);
   refuseSchema(declared, pointer, 'a custom tool takes a text, and has no schema: declare a function');
@@ -41,7 +38,7 @@ export function freeTextTool(declared: JsonObject, pointer: string, leftOut: Lef
   return withCacheControl(tool, declared, pointer, leftOut);
 }
 
-/** Refuses a schema that would be lost: without it, a model would make up the arguments. */
+/** The schema would be lost: without it, a model would make up the arguments. */
 function refuseSchema(declared: JsonObject, pointer: string, message: string): void {
   const name = schemaNames.find((each) => schemaIn(declared[each]) !== null);
   if (name !== undefined) refuse(`${pointer}/${name}`, message);
@@ -58,7 +55,7 @@ function describedTool(
   return { name, client, description: textAt(description, `${pointer}/description`), pointer };
 }
 
-/** Gives a tool its name for targets. */
+/** For targets. */
 export function named(tool: Tool, names: ToolNames): Tool {
   const { namespace, name } = tool.client;
   return { ...tool, name: names.nameOf(namespace, name) };

@@ -3,11 +3,11 @@ import type { ProviderError } from '#gateway/neutral/provider-report.ts';
 import type { Json } from '#shared/json/json.ts';
 
 /**
- * Why a provider says that its answer ended, in lower case: of OpenAI, of Anthropic
- * (https://docs.anthropic.com/en/api/handling-stop-reasons), of Mistral (`model_length`), of Gemini
- * (https://ai.google.dev/api/generate-content#FinishReason), of Cohere (https://docs.cohere.com/reference/chat), of Hugging
- * Face (`eos_token`), of Bedrock, and of Zhipu (`sensitive`). A `failed` answer did not end by itself; DeepSeek has a
- * reason of its own for that (https://api-docs.deepseek.com/api/create-chat-completion).
+ * In lower case: of OpenAI, of Anthropic (https://docs.anthropic.com/en/api/handling-stop-reasons), of Mistral
+ * (`model_length`), of Gemini (https://ai.google.dev/api/generate-content#FinishReason), of Cohere
+ * (https://docs.cohere.com/reference/chat), of Hugging Face (`eos_token`), of Bedrock, and of Zhipu (`sensitive`). A
+ * `failed` answer did not end by itself; DeepSeek has a reason of its own for that
+ * (https://api-docs.deepseek.com/api/create-chat-completion).
  */
 const reasons: Readonly<Record<string, FinishReason | 'failed'>> = {
   stop_sequence: 'stop-sequence',
@@ -47,24 +47,20 @@ const reasons: Readonly<Record<string, FinishReason | 'failed'>> = {
   function_call_filter: 'failed',
 };
 
-/** The error of an answer whose reason is `failed`. */
 export const failedAnswer: ProviderError = {
   message: 'The provider says that its answer failed.',
   ...{ type: null, code: null, param: null },
 };
 
-/** Maximum characters of a reason that is looked up. */
+/** Longer reasons are unknown. */
 const maxReasonLength = 100;
 
-/** Whether a provider says why its answer ended. Some send an empty reason, or the text `null`, with every chunk. */
+/** Some providers send an empty reason, or the text `null`, with every chunk. */
 export function saysReason(said: Json | undefined): boolean {
   return typeof said === 'number' || (typeof said === 'string' && said !== '' && said !== 'null');
 }
 
-/**
- * Why an answer ended. Some providers end a call of a tool with `stop`. An answer without a call asks for no tool, whatever
- * they say.
- */
+/** Some providers end a call of a tool with `stop`. An answer without a call asks for no tool, whatever they say. */
 export function finishReasonOf(said: Json | undefined, hasCalls: boolean): FinishReason | 'failed' {
   const name = saysReason(said) ? String(said).slice(0, maxReasonLength).toLowerCase() : '';
   // Gemini adds its own reason to that of OpenAI: `content_filter: RECITATION`.

@@ -1,9 +1,9 @@
 import { GatheredText } from '#gateway/neutral/gathered-text.ts';
 
-/** Maximum bytes of a text that another target may continue. A request with a longer one would be refused. */
+/** Of a text that another target may continue. A request with a longer one would be refused. */
 const maxBytes = 1024 * 1024;
 
-/** The text of an answer so far, which another target can continue. */
+/** Of an answer so far; another target can continue it. */
 export class KeptText {
   /** Null if it is not kept, or is not the whole content. */
   #gathered: GatheredText | null;
@@ -16,7 +16,6 @@ export class KeptText {
     return this.#gathered?.text ?? null;
   }
 
-  /** The bytes that it takes. */
   get bytes(): number {
     return this.#gathered?.bytes ?? 0;
   }
@@ -27,7 +26,6 @@ export class KeptText {
     if (this.bytes > maxBytes) this.drop();
   }
 
-  /** Keeps nothing any more. */
   drop(): void {
     this.#gathered = null;
   }

@@ -1,7 +1,7 @@
 import type { Part } from '#gateway/neutral/conversation.ts';
 
 /**
- * What an assistant said without the thoughts at its end, which providers refuse where nothing follows them
+ * Providers refuse thoughts at the end of what an assistant said
  * (https://docs.anthropic.com/en/docs/build-with-claude/extended-thinking,
  * https://platform.openai.com/docs/guides/reasoning#keeping-reasoning-items-in-context). An answer that is cut off in a
  * thought leaves such a turn.

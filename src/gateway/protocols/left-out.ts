@@ -2,12 +2,12 @@ import type { Tuned } from '#gateway/neutral/conversation.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { pointerTo } from '#shared/json/json-pointer.ts';
 
-/** Maximum number of pointers that are kept: an answer names only a few. */
+/** An answer names only a few. */
 const maxPointers = 10_000;
 
 /**
- * What a translated request leaves out of what only offers or tunes. A parser reads the members of each object here, so
- * that none of the others vanishes unsaid.
+ * Members that only offer or tune, and that a translated request leaves out. A parser reads the members of each object
+ * here, so that none of the others vanishes unsaid.
  */
 export class LeftOut {
   readonly #pointers = new Set<string>();
@@ -20,19 +20,18 @@ export class LeftOut {
     if (this.#pointers.size < maxPointers) this.#pointers.add(pointer);
   }
 
-  /** Removes a member, because it is read in another place than the others of its object. */
+  /** The member is read in another place than the others of its object. */
   take(pointer: string): void {
     this.#pointers.delete(pointer);
   }
 
-  /** Adds a value that is not read, if it says something. */
+  /** Unless the value says nothing. */
   addValue(value: Json | undefined, pointer: string): void {
     if (!saysNothing(value)) this.add(pointer);
   }
 
   /**
-   * Reads members of an object, and adds those of the others that say something. Nothing is copied: a client decides how
-   * many members an object has.
+   * Adds the other members that say something. Nothing is copied: a client decides how many members an object has.
    * @param pointer the object's
    */
   read<Name extends string>(

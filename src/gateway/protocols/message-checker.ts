@@ -11,10 +11,7 @@ const quote = 0x22;
 
 type Growing = { -readonly [Key in keyof Place]: Place[Key] };
 
-/**
- * The faults of a request's messages, which a scanner has read.
- * @param members of the request, `messages` among them
- */
+/** @param members of the request, `messages` among them */
 export function messagesFaults(
   bytes: Buffer,
   members: Members,
@@ -27,14 +24,13 @@ export function messagesFaults(
   return Array.isArray(value) ? faults : [inputError(pointer, 'must be an array', value as Json)];
 }
 
-/** Checks the roles and contents of a request's messages while a scanner reads them: messages are on level 2. */
+/** Checks roles and contents while a scanner reads the request: messages are on level 2. */
 export class MessageChecker implements JsonListener {
   readonly maxLevel = 3;
-  /** The faults of the last `messages`, at most 100. */
+  /** At most 100, of the last `messages`. */
   faults: InputError[] = [];
-  /** The place of the content of the user's last message; null without one. */
   lastUserContent: Place | null = null;
-  /** Whether the last message but for the system's is the user's. */
+  /** Messages of the system do not count. */
   isUserLast = false;
   readonly #bytes: Buffer;
   #isList = false;
@@ -120,7 +116,7 @@ export class MessageChecker implements JsonListener {
   }
 }
 
-/** Whether what begins with this byte is a text, a list of parts, or null. */
+/** A text, a list of parts, or null, by its first byte. */
 function isContent(first: number | undefined): boolean {
   return first === quote || first === openBracket || first === letterN;
 }

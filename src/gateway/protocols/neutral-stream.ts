@@ -14,7 +14,7 @@ import { KeptText } from './kept-text.ts';
 
 const { noContent, content, end, malformed, tooLarge } = classifications;
 
-/** The kinds of events that are more than the beginning of an answer. */
+/** More than the beginning of an answer. */
 const contentKinds: ReadonlySet<AnswerEvent['kind']> = new Set([
   'text',
   'refusal',
@@ -25,12 +25,12 @@ const contentKinds: ReadonlySet<AnswerEvent['kind']> = new Set([
   'finished',
 ]);
 
-/** Whether an event has content. An empty piece is only a sign of life. */
+/** An empty piece is only a sign of life. */
 function isContent(event: AnswerEvent): boolean {
   return contentKinds.has(event.kind) && !('text' in event && event.text === '');
 }
 
-/** Whether nothing of an event is read after what is classified so. */
+/** Nothing is read after it. */
 function isLast({ kind }: EventClassification): boolean {
   return kind !== 'content' && kind !== 'no-content';
 }
@@ -38,7 +38,7 @@ function isLast({ kind }: EventClassification): boolean {
 /** How often a text is kept together: by the writer of Responses, and in the three events that end a free text. */
 const maxCopies = 4;
 
-/** Interprets the events of a stream in the neutral form, in which all protocols have one meaning. */
+/** In the neutral form all protocols have one meaning. */
 export class NeutralStream implements StreamInterpreter {
   hasBegun = false;
   isFinished = false;
@@ -46,7 +46,7 @@ export class NeutralStream implements StreamInterpreter {
   readonly #reader: AnswerReader;
   readonly #endMark: string;
   readonly #text: KeptText;
-  /** The bytes of large events so far. The budget of answers bounds them. */
+  /** So far. The budget of answers bounds them. */
   #largeBytes = 0;
   /** After the latest event. */
   maxKeptBytes = maxKeptBytes;
@@ -86,7 +86,7 @@ export class NeutralStream implements StreamInterpreter {
     return isLarge ? this.classifyLarge(this.readLarge(data)) : this.classifyAll(this.read(data));
   }
 
-  /** Reads a large event, whose long texts may come in pieces. */
+  /** Long texts may come in pieces. */
   protected readLarge(data: string | null): Iterable<AnswerEvent> {
     return this.read(data);
   }
@@ -132,16 +132,15 @@ export class NeutralStream implements StreamInterpreter {
   }
 }
 
-/** Maximum bytes that are written of a large event in one turn of the event loop, but for the last piece. */
+/** Of a large event, in one turn of the event loop, without the last piece. */
 export const maxPartBytes = 128 * 1024;
 
-/** Writes the events of a stream for a client of another protocol. */
+/** For a client of another protocol. */
 export class TranslatedStream extends NeutralStream {
   readonly #order: OrderedAnswer;
   readonly #writer: AnswerWriter;
   #written: string[] = [];
   #writtenBytes = 0;
-  /** The rest of a large event; null for none. */
   #rest: Iterator<AnswerEvent> | null = null;
 
   constructor(reader: AnswerReader, writer: AnswerWriter, rules: ArgumentRules, keepsText: boolean) {
@@ -182,7 +181,7 @@ export class TranslatedStream extends NeutralStream {
     return this.keepsTooMuch ? tooLarge : classification;
   }
 
-  /** The events for the client since the last call. */
+  /** Since the last call, for the client. */
   readonly translated = (): string => {
     const [only] = this.#written;
     const written = this.#written.length === 1 && only !== undefined ? only : this.#written.join('');

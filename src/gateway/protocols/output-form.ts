@@ -4,10 +4,7 @@ import type { LeftOut } from './left-out.ts';
 import { objectOr, placedText, refuse, textAt } from './parsing.ts';
 import { schemaIn } from './tool-schema.ts';
 
-/**
- * OpenAI's form of an answer.
- * @param described the member of a form that describes its schema; null if the form does that itself
- */
+/** @param described the member of a form that describes its schema; null if the form does that itself */
 export function openAiOutput(
   format: Json | undefined,
   pointer: string,

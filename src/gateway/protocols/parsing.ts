@@ -3,10 +3,10 @@ import { type Effort, efforts, type PlacedValue, type Unsupported } from '#gatew
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import type { LeftOut } from './left-out.ts';
 
-/** Why a request is refused that must not lose anything. */
+/** For a request that must not lose anything. */
 export const leftOutMessage = 'the target does not get this, and the request prefers strict handling';
 
-/** Thrown while a request is parsed or written; `orUnsupported` catches it. */
+/** Thrown while a request is parsed or written. `orUnsupported` catches it. */
 class UnsupportedError extends Error {
   readonly pointer: string;
 
@@ -17,15 +17,14 @@ class UnsupportedError extends Error {
   }
 }
 
-/** Ends the parsing or writing of a request that demands what cannot be expressed. */
 export function refuse(pointer: string, message: string): never {
   throw new UnsupportedError(pointer, message);
 }
 
-/** Maximum characters of a client's text in a message. */
+/** Of a client's text, in a message. */
 const maxShown = 100;
 
-/** A value of a request in a message: a text in quotes, cut if it is long, or only what a value with others in it is. */
+/** For a message: a text in quotes, cut if it is long, or only what a value with others in it is. */
 export function shown(value: Json | undefined): string {
   if (typeof value === 'string')
     return JSON.stringify(value.length > maxShown ? `${value.slice(0, maxShown)}…` : value);
@@ -33,7 +32,7 @@ export function shown(value: Json | undefined): string {
   return Array.isArray(value) ? 'of a list' : 'of an object';
 }
 
-/** Does some parsing or writing, and returns what it refused, or its result. */
+/** Returns what `work` refused, or its result. */
 export function orUnsupported<Result>(work: () => Result): E.Either<Unsupported, Result> {
   try {
     return E.right(work());
@@ -43,25 +42,25 @@ export function orUnsupported<Result>(work: () => Result): E.Either<Unsupported,
   }
 }
 
-/** The text of a member that holds the user's content; null without one. Anything else would be lost, so it is refused. */
+/** For the user's content; null without a text. Anything else would be lost, so it is refused. */
 export function textAt(value: Json | undefined, pointer: string): string | null {
   if (value === undefined || value === null || typeof value === 'string') return value ?? null;
   return refuse(pointer, `must be a text, and is ${kindOf(value)}`);
 }
 
-/** A text with its place; null without one. */
+/** Null without a text. */
 export function placedText(value: Json | undefined, pointer: string): PlacedValue<string> | null {
   const text = textAt(value, pointer);
   return text === null || text === '' ? null : { value: text, pointer };
 }
 
-/** The list of a member that holds the user's content, or demands something; empty without one. Anything else is refused. */
+/** For the user's content, or what demands something; empty without a list. Anything else is refused. */
 export function listAt(value: Json | undefined, pointer: string): ReadonlyArray<Json> {
   if (value === undefined || value === null || Array.isArray(value)) return value ?? [];
   return refuse(pointer, `must be a list, and is ${kindOf(value)}`);
 }
 
-/** Texts at which an answer stops: one, or a list of them. An empty text says nothing. */
+/** One text, or a list of them. An empty text says nothing. */
 export function stopsAt(value: Json | undefined, pointer: string): ReadonlyArray<PlacedValue<string>> {
   if (typeof value === 'string') return value === '' ? [] : [{ value, pointer }];
   return listAt(value, pointer).flatMap((each, index) => {
@@ -71,25 +70,22 @@ export function stopsAt(value: Json | undefined, pointer: string): ReadonlyArray
   });
 }
 
-/** What a value is that is not what it must be. */
 export function kindOf(value: Json): string {
   if (Array.isArray(value)) return 'a list';
   return typeof value === 'object' && value !== null ? 'an object' : shown(value);
 }
 
-/** A text, or null. */
 export function textOr(value: Json | undefined): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-/** A number, or null. */
 export function numberOrNull(value: Json | undefined): number | null {
   return typeof value === 'number' ? value : null;
 }
 
 /**
- * An effort, or null. The highest ones, which only some models of OpenAI and Anthropic take, are the highest that all take,
- * and one that is not known is between the others (https://platform.openai.com/docs/guides/reasoning,
+ * Null without an effort. The highest ones, which only some models of OpenAI and Anthropic take, are the highest that
+ * all take, and one that is not known is between the others (https://platform.openai.com/docs/guides/reasoning,
  * https://platform.claude.com/docs/en/build-with-claude/effort). Both are left out.
  */
 export function effortAt(said: Json | undefined, pointer: string, leftOut: LeftOut): Effort | null {
@@ -100,12 +96,10 @@ export function effortAt(said: Json | undefined, pointer: string, leftOut: LeftO
   return known ?? (name === 'xhigh' || name === 'max' ? 'high' : 'medium');
 }
 
-/** A list, or an empty one. */
 export function listOr(value: Json | undefined): ReadonlyArray<Json> {
   return Array.isArray(value) ? value : [];
 }
 
-/** An object, or an empty one. */
 export function objectOr(value: Json | undefined): JsonObject {
   return isObject(value) ? value : {};
 }

@@ -12,54 +12,49 @@ import type { JsonObject } from '#shared/json/json.ts';
 import type { NamedId } from './provider-ids.ts';
 import type { TargetModel } from './target-model.ts';
 
-/** The most values in a body that is parsed to the neutral form, because that takes one turn of the event loop. */
+/** In a body that is parsed to the neutral form, because that takes one turn of the event loop. */
 export const maxTranslatedValues = 100_000;
 
-/** The hints by which `auto` picks. */
+/** `auto` picks by them. */
 export const reasoningHints = ['fast', 'balanced', 'smart', 'turbo'] as const;
-/** A hint by which `auto` picks a model. */
 export type ReasoningHint = (typeof reasoningHints)[number];
 
 /**
- * A protocol for generating text. What it can do is said here: no other file asks for its name. Its half for clients
- * reads requests and writes answers; its half for providers writes requests and reads answers. Two protocols meet in the
+ * For generating text. What it can do is said here: no other file asks for its name. Its half for clients reads
+ * requests and writes answers; its half for providers writes requests and reads answers. Two protocols meet in the
  * neutral form alone.
  */
 export interface Protocol {
-  /** Its name in the configuration, and in signatures that it alone can read. */
+  /** In the configuration, and in signatures that it alone can read. */
   readonly name: string;
-  /** The member that each whole answer has. */
   readonly requiredMember: string;
-  /** Returns the path of a request, below the provider's base URL. */
+  /** Below the provider's base URL. */
   readonly path: (request: RequestedText) => string;
 }
 
-/** What the path of a request may depend on. */
 interface RequestedText {
   readonly model: string;
   readonly streams: boolean;
 }
 
-/** A protocol that clients speak. Targets that speak it too get their requests as they come. */
+/** Clients speak it. Targets that speak it too get their requests as they come. */
 export interface ClientProtocol extends Protocol {
   readonly client: ClientHalf;
 }
 
-/** A protocol in which the gateway writes requests from the neutral form. */
+/** The gateway writes requests in it from the neutral form. */
 export interface ProviderProtocol extends Protocol {
   readonly provider: ProviderHalf;
 }
 
-/** A protocol with both halves. */
 export type TextProtocol = ClientProtocol & ProviderProtocol;
 
-/** What an endpoint needs of its protocol. */
 export interface ClientHalf {
   /** Headers of a request that only providers of this protocol get, in lower case. */
   readonly headers: ReadonlyArray<string>;
-  /** Those of them that ask for something, which a target of another protocol does not get. */
+  /** Those of `headers` that ask for something. A target of another protocol does not get it. */
   readonly askingHeaders: ReadonlyArray<string>;
-  /** Reads and checks a body without parsing it; a large one in slices. */
+  /** Checks a body without parsing it; a large one in slices. */
   readonly read: (bytes: Buffer, maxValues: number) => ReadBody<TextRequest>;
   readonly errors: ErrorForm;
   /** What a client gets in the silence of a stream. */
@@ -68,16 +63,14 @@ export interface ClientHalf {
   readonly hasArgumentsAsObjects: boolean;
 }
 
-/** How an answer is written. */
 export interface WriterOptions {
-  /** The model's name if the provider does not say it. */
+  /** Used if the provider does not say it. */
   readonly model: string;
-  /** Whether the client has the beginning of the answer already: then the stream begins inside its only text. */
+  /** The client has the beginning of the answer already: the stream begins inside its only text. */
   readonly isContinuation: boolean;
   readonly tools: ClientTools;
 }
 
-/** The changes of a client's request for one target of the same protocol. */
 export interface RequestChanges {
   readonly target: NativeTarget;
   /** Whether the provider is asked for the usage of a stream although the client does not. */
@@ -86,38 +79,32 @@ export interface RequestChanges {
   readonly continueFrom: string | null;
 }
 
-/** A target that speaks the client's protocol. */
 export interface NativeTarget {
   readonly model: string;
-  /** The name of its provider. */
   readonly provider: string;
   /** Whether it thinks before it answers. */
   readonly reasoning: boolean;
-  /** Whether the provider runs OpenAI's own tools. */
   readonly hostedTools: boolean;
 }
 
-/** How the events of a stream are looked at that passes as it comes. */
 export interface Watched {
   /** Whether the text is kept, so that another target can continue it. */
   readonly keepsText: boolean;
-  /** Whether the event with the usage is removed, because the client did not ask for it. */
+  /** Removes the event with the usage, because the client did not ask for it. */
   readonly takesUsageOut: boolean;
   /** Removes the operator's secrets from the errors inside of an event that passes. */
   readonly redactErrors: (data: string) => string;
 }
 
-/** A client's checked request. */
 export interface TextRequest {
-  /** The bytes of its body. */
   readonly size: number;
   readonly model: string;
-  /** The ids of files of its project, whose content is still to be put into it. */
+  /** Ids of files of the project. Their content is still to be put into the request. */
   readonly files: ReadonlyArray<NamedId>;
   /** Picks the model of `auto`. */
   readonly hint: ReasoningHint;
   readonly isStreamed: boolean;
-  /** The bytes of it that the first and the last events of its stream repeat. */
+  /** The first and the last events of the stream repeat these bytes of the request. */
   readonly repeatedBytes: number;
   /** Whether the client asks for the usage of a stream itself, or always gets it. */
   readonly asksForUsage: () => boolean;
@@ -126,56 +113,50 @@ export interface TextRequest {
   /** Whether a target of the same protocol may refuse it as it is, because another protocol's answers are in it. */
   readonly mustTranslate: boolean;
   /**
-   * Returns what it demands and a target of the same protocol cannot do; null if the target can do all.
+   * For a target of the same protocol; null if it can do all.
    * @param isStrict whether nothing may be left out
    */
   readonly unsupportedBy: (target: NativeTarget, isStrict: () => boolean) => Unsupported | null;
-  /** Returns its bytes with changes; every other byte is as it came. */
+  /** All other bytes are as they came. */
   readonly changed: (changes: RequestChanges) => WrittenRequest;
-  /** Makes the interpreter of one attempt's stream, which passes as it comes. */
+  /** For one attempt's stream, which passes as it comes. */
   readonly watch: (watched: Watched) => StreamInterpreter;
   /**
-   * Parses it to the neutral form, for targets of another protocol.
-   * @param maxValues the most values in it
-   * @param longTexts takes the long texts out, to be put into the body that is written; missing if they are to stay
+   * For targets of another protocol. @param longTexts takes the long texts out, to be put into the body that is
+   * written; missing if they are to stay
    * @returns what the neutral form cannot express, or a failure for a body with too many values
    */
   readonly parse: (maxValues: number, longTexts?: LongTexts) => Promise<E.Either<Unsupported | Failure, ParsedRequest>>;
-  /** Makes the writer of its streamed answer, which comes in another protocol. Its events are in order. */
+  /** For a streamed answer that comes in another protocol. Its events are in order. */
   readonly createWriter: (options: WriterOptions) => AnswerWriter;
   /**
-   * Makes the events of a stream that fails before its first content. Missing if the form of errors has them.
+   * For a stream that fails before its first content. Missing if the form of errors has them.
    * @param model its name, which no provider says
    */
   readonly failedStream?: (model: string, error: JsonObject) => string;
-  /** Writes its whole answer, which came in another protocol. Its calls are those of `withTakableCalls`. */
+  /** For an answer that came in another protocol. Its calls are those of `withTakableCalls`. */
   readonly writeWhole: (answer: Answer, options: WriterOptions) => Buffer;
 }
 
-/** A request in the neutral form. */
 export interface ParsedRequest {
   readonly conversation: Conversation;
-  /** The tools that an answer may call. */
   readonly tools: ClientTools;
-  /** Pointers of what only offers or tunes, and that the neutral form leaves out. */
+  /** Pointers of what only offers or tunes. */
   readonly ignored: ReadonlyArray<string>;
 }
 
-/** What a provider needs of its protocol. */
 interface ProviderHalf {
   /** Writes a request, or says what the protocol or the model cannot express. */
   readonly write: (conversation: Conversation, model: TargetModel) => E.Either<Unsupported, WrittenRequest>;
-  /** Makes the reader of one stream of a target. */
   readonly createReader: (from: TargetModel) => AnswerReader;
-  /** Reads a whole answer of a target from its bytes and their value; null if it cannot be read. */
+  /** Null if the answer cannot be read. */
   readonly readWhole: (body: Buffer, parsed: JsonObject, from: TargetModel) => Answer | null;
   /** Whether it has no way to continue an answer whose beginning is the last message. Default: it has. */
   readonly cannotContinue?: boolean;
 }
 
-/** A request for a target. */
 export interface WrittenRequest {
   readonly body: Buffer;
-  /** Pointers of what only offers or tunes, and that this target does not get. */
+  /** Pointers of what only offers or tunes. */
   readonly ignored: ReadonlyArray<string>;
 }

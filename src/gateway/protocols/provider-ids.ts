@@ -30,18 +30,15 @@ export type IdKind =
   | 'voice'
   | 'cache';
 
-/** Members that name what lives at a provider, in every protocol. */
+/** In every protocol they name what lives at a provider. */
 export const fileNames = { file_id: 'file', file_ids: 'file' } as const;
-/** Members that name what a provider's own tools have. */
 export const hostedNames = { container: 'container', container_id: 'container', skill_id: 'skill' } as const;
 
-/** Maximum number of ids in a client's request that are looked at. */
 export const maxIdsOfClient = 10_000;
 
-/** Maximum number of ids in a request with the turns before it. */
+/** In a request with the turns before it. */
 export const maxIdsOfConversation = 100_000;
 
-/** Which members name something by its id. */
 export interface IdRules {
   /** Names of members, at every depth. */
   readonly names: Readonly<Record<string, IdKind>>;
@@ -51,13 +48,10 @@ export interface IdRules {
   readonly freeJson: ReadonlyArray<PathPattern>;
 }
 
-/** An id in a request. */
 export interface NamedId extends Place {
   readonly kind: IdKind;
   readonly pointer: string;
-  /** The offset of its member's name. */
   readonly nameStart: number;
-  /** The object that has its member. */
   readonly object: Place;
 }
 
@@ -68,7 +62,6 @@ const quote = 0x22;
 const maxCharacterBytes = 6;
 const free = Symbol('free');
 
-/** Names of members by their length in bytes. */
 class NameTable<Kind> {
   readonly #kinds: ReadonlyMap<string, Kind>;
   readonly #byLength: ReadonlyArray<ReadonlyArray<readonly [string, Kind]> | undefined>;
@@ -85,7 +78,7 @@ class NameTable<Kind> {
     );
   }
 
-  /** What a name between two offsets means, which include its quotes; null for any other name. */
+  /** The offsets include the quotes of the name. */
   find(bytes: Buffer, start: number, end: number): Kind | null {
     const length = end - start - 2;
     if (length < this.#minBytes || length > this.#maxBytes * maxCharacterBytes) return null;
@@ -97,7 +90,7 @@ class NameTable<Kind> {
   }
 }
 
-/** The rules of a protocol, in the form in which a scan needs them. */
+/** In the form in which a scan needs them. */
 export class CompiledIdRules {
   readonly names: NameTable<IdKind>;
   readonly paths: PathTree<IdKind | typeof free>;
@@ -114,14 +107,12 @@ export class CompiledIdRules {
   }
 }
 
-/** The ids in a request. */
 export interface NamedIds {
   readonly found: ReadonlyArray<NamedId>;
-  /** Whether there are more ids than are kept. */
   readonly isOverflown: boolean;
 }
 
-/** Looks at names while a scanner reads a text for something else. Nearly no text has a suspect one. */
+/** Reads names while a scanner reads a text for something else. Nearly no text has a suspect one. */
 export class IdSuspicion {
   readonly maxLevel = maxJsonLevels;
   readonly #bytes: Buffer;
@@ -138,7 +129,7 @@ export class IdSuspicion {
     this.#isRaised = this.#rules.suspects.find(this.#bytes, nameStart, nameEnd) !== null;
   }
 
-  /** Finds the ids after the scan: a text with a suspect name is scanned once more. @param maxIds those that are kept */
+  /** After the scan: a text with a suspect name is scanned once more. @param maxIds those that are kept */
   findIds(maxIds: number): ReadBody<NamedIds> {
     if (!this.#isRaised) return noIds;
     const finder = new IdFinder(this.#bytes, this.#rules, maxIds);
@@ -150,13 +141,12 @@ export class IdSuspicion {
 const noIds: E.Either<never, NamedIds> = E.right({ found: [], isOverflown: false });
 
 /**
- * Finds the ids in a text while a scanner reads it, at every depth. An id is a text that is a member's value, or an item
- * of the list that is one. Names count as they are read, with or without escapes.
+ * At every depth, while a scanner reads a text. An id is a text that is a member's value, or an item of the list that
+ * is one. Names count as they are read, with or without escapes.
  */
 export class IdFinder implements JsonListener, NamedIds {
   readonly maxLevel = maxJsonLevels;
   readonly found: NamedId[] = [];
-  /** Whether there are more ids than are kept. */
   isOverflown = false;
   readonly #bytes: Buffer;
   readonly #rules: CompiledIdRules;
@@ -172,7 +162,6 @@ export class IdFinder implements JsonListener, NamedIds {
   readonly #objects: (Growing | null)[] = [null];
   /** For each level, the pointer of its latest value if an id is in it. */
   readonly #pointers: (GrowingPointer | null)[] = [rootPointer];
-  /** The level of the value with free JSON that is being read. */
   #freeLevel = Number.POSITIVE_INFINITY;
   #open: Growing | null = null;
 
@@ -256,17 +245,17 @@ export class IdFinder implements JsonListener, NamedIds {
   }
 }
 
-/** Maximum number of files that a client's request names, each as often as it names it. */
+/** In a client's request; a file counts as often as it is named. */
 const maxFiles = 1_000;
 
 /**
- * Refuses the ids of a client's request: too many files, before one is looked up; and what lives at a provider.
- * @param instead what the client can do without the id of a file
+ * Of a client's request: too many files, before one is looked up; and what lives at a provider. @param instead what the
+ * client can do without the id of a file
  */
 export function refuseIds({ found, isOverflown }: NamedIds, instead = leaveOut): Failure | null {
   const beyond = found.filter(({ kind }) => kind === 'own file' || kind === 'file')[maxFiles];
   if (beyond !== undefined) return tooManyFiles(beyond.pointer);
-  // What was not looked at might name what lives at a provider.
+  // An id that was not read might name what lives at a provider.
   if (isOverflown) return tooManyIds;
   const elsewhere = found.find(({ kind }) => kind !== 'own file');
   return elsewhere === undefined ? null : notHere(elsewhere, elsewhere.kind === 'file' ? instead : leaveOut);
@@ -274,7 +263,6 @@ export function refuseIds({ found, isOverflown }: NamedIds, instead = leaveOut):
 
 const leaveOut = 'Leave it out.';
 
-/** The refusal of a request in which more ids are than are looked at. */
 export const tooManyIds = failure('too-many-files', 'The request names too many files and other resources.');
 
 function tooManyFiles(pointer: string): Failure {
@@ -284,7 +272,7 @@ function tooManyFiles(pointer: string): Failure {
   });
 }
 
-/** The refusal of an id of what lives at a provider: nothing says that it belongs to this project. */
+/** It lives at a provider: nothing says that it belongs to this project. */
 export function notHere({ pointer, kind }: Pick<NamedId, 'pointer' | 'kind'>, instead = leaveOut): Failure {
   const named = kind === 'cited file' || kind === 'made file' ? 'file' : kind;
   const detail = `${pointer} names a ${named} at the provider, which this key cannot access. ${instead}`;

@@ -1,16 +1,16 @@
 import { parseForeign } from '#gateway/framing/foreign-json.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 
-/** What OpenAI takes in a strict schema with every model. */
+/** OpenAI accepts these in a strict schema with every model. */
 const known = [
   ...['type', 'properties', 'required', 'additionalProperties', 'items', 'enum', 'const', 'anyOf', '$ref', '$defs'],
   ...['title', 'description'],
 ];
 
 /**
- * Whether OpenAI takes a schema as a strict one: it refuses an object with a property that is not required, or with
- * others than its properties (https://platform.openai.com/docs/guides/structured-outputs#supported-schemas). Anthropic
- * takes both, so a client of Messages that says "strict" may have such a schema.
+ * OpenAI refuses an object with a property that is not required, or with others than its properties
+ * (https://platform.openai.com/docs/guides/structured-outputs#supported-schemas). Anthropic takes both, so a client of
+ * Messages that says "strict" may have such a schema.
  */
 export function isStrictSchema(schema: string): boolean {
   const root = parseForeign(schema);

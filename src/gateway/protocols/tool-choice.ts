@@ -3,17 +3,16 @@ import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import type { LeftOut } from './left-out.ts';
 import { listAt, objectOr, refuse } from './parsing.ts';
 
-/** How a protocol of OpenAI writes a choice of tools. */
 export interface ChoiceForm {
-  /** The object with the mode and the tools of a choice among some tools, and its pointer. */
+  /** The object with the mode and the tools, and its pointer. */
   readonly allowed: (choice: JsonObject, leftOut: LeftOut) => readonly [JsonObject, string];
-  /** The name for targets of the tool that an object names; null for one that does not run at the client. */
+  /** For targets; null for one that does not run at the client. */
   readonly nameIn: (object: JsonObject, pointer: string, leftOut: LeftOut) => string | null;
 }
 
 /**
- * OpenAI's choice of tools: the tools that the target gets, and which of them it may or must call. Of some tools
- * (`allowed_tools`), those that the client has not declared, or that run at OpenAI, are left out.
+ * The tools that the target gets, and which of them it may or must call. Of some tools (`allowed_tools`), those that
+ * the client has not declared, or that run at OpenAI, are left out.
  */
 export function openAiToolChoice(
   choice: Json | undefined,
@@ -51,17 +50,14 @@ function allowedTools(
   return { tools: kept, toolChoice: mode === 'required' ? anyTool(kept) : { kind: 'auto' } };
 }
 
-/** The choice of some tool, of which there must be one. */
+/** There must be a tool. */
 export function anyTool(tools: ReadonlyArray<Tool>): ToolChoice {
   return tools.length === 0
     ? refuse('/tool_choice', 'demands a call of a tool, and this target gets no tool')
     : { kind: 'any' };
 }
 
-/**
- * The choice of one tool, which must be there.
- * @param name for targets
- */
+/** The tool must be there. @param name for targets */
 export function forcedTool(name: string | null, tools: ReadonlyArray<Tool>): ToolChoice {
   const forced = tools.find((tool) => tool.name === name);
   return forced === undefined

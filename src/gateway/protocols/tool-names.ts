@@ -4,7 +4,7 @@ import type { ClientTool, Tool, ToolForm } from '#gateway/neutral/conversation.t
 import { refuse } from './parsing.ts';
 
 /**
- * What every provider takes as the name of a function. OpenAI has at most 64 of these characters
+ * Every provider accepts such a name of a function. OpenAI has at most 64 of these characters
  * (https://platform.openai.com/docs/api-reference/chat/create), Anthropic 128
  * (https://docs.anthropic.com/en/docs/agents-and-tools/tool-use/implement-tool-use).
  */
@@ -12,7 +12,7 @@ const accepted = /^[a-zA-Z0-9_-]{1,64}$/;
 const otherCharacter = /[^a-zA-Z0-9_-]/g;
 const maxCharacters = 64;
 
-/** Hex digits of the hash in a name that is changed, and the underscore before them. */
+/** In a name that is changed, with the underscore before them. */
 const hashDigits = 8;
 const maxBeginning = maxCharacters - hashDigits - 1;
 
@@ -23,19 +23,18 @@ const defaultNamespace = 'functions';
 const builtInNamespace = 'openai';
 
 /**
- * The names of a request's tools for its targets. Only Responses has namespaces, and a client may use names that a
- * provider refuses. The names depend on the request alone, so that every node and every turn decides alike. Names are
- * asked for in the order of the request: of two tools that would get one name, the first keeps it.
+ * For the targets of a request. Only Responses has namespaces, and a client may use names that a provider refuses. The
+ * names depend on the request alone, so that every node and every turn decides alike. Names are given in the order of
+ * the request: of two tools that would get one name, the first keeps it.
  */
 export class ToolNames {
   readonly #byTool = new Map<string, string>();
-  /** How the client knows the tools, by their names for targets. */
   readonly #clients = new Map<string, ClientTool>();
 
   /**
-   * Returns the name of a tool, which is the same for its declaration and for its calls. It is the tool's own name, or
-   * that of its namespace before it. Where a provider would refuse that, or another tool has it, its beginning is
-   * followed by a hash of the namespace and the name.
+   * The same for the declaration of a tool and for its calls. It is the tool's own name, or that of its namespace
+   * before it. Where a provider would refuse that, or another tool has it, its beginning is followed by a hash of the
+   * namespace and the name.
    * @param namespace null for none
    */
   nameOf(namespace: string | null, name: string): string {
@@ -47,16 +46,13 @@ export class ToolNames {
     );
   }
 
-  /** Returns the name of a tool that OpenAI's models know by its form. The client's tools are asked for before it. */
+  /** For a tool that OpenAI's models know by its form. Called after `nameOf` of the client's tools. */
   nameOfBuiltIn(form: ToolForm): string {
     const wanted = this.#clients.has(form) ? `${builtInNamespace}__${form}` : form;
     return this.#nameFor(`built-in:${form}`, wanted, { form, namespace: null, name: form });
   }
 
-  /**
-   * Returns how the client knows the tools that a model may call: those that are declared, and those of the history, which
-   * a model may call again.
-   */
+  /** Those that are declared, and those of the history, which a model may call again. */
   clientTools(declared: ReadonlyArray<Tool>): ClientTools {
     return new ClientTools([...[...this.#clients].map(([name, client]) => ({ name, client })), ...declared]);
   }
@@ -81,10 +77,9 @@ export class ToolNames {
   }
 }
 
-/** Maximum characters of a tool's name. Of a text with more than 64 KiB, a parsed request has only the beginning. */
+/** Of a text with more than 64 KiB, a parsed request has only the beginning. */
 const maxNameCharacters = 1_024;
 
-/** A name of a tool or of its namespace, which is not too long. */
 export function shortName(name: string, pointer: string): string {
   return name.length > maxNameCharacters
     ? refuse(pointer, `the name of a tool may have ${maxNameCharacters} characters at most`)

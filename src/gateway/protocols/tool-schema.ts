@@ -5,20 +5,20 @@ import { applyEdits, editsOf } from '#gateway/framing/splice.ts';
 import type { Json } from '#shared/json/json.ts';
 import { JsonScanner } from '#shared/json/json-scanner.ts';
 
-/** What providers need in the schema of a tool's arguments: OpenAI both, Anthropic the type. */
+/** OpenAI needs both, Anthropic the type. */
 const wanted = { type: '"object"', properties: '{}' } as const;
 
 const names = wantedNames({ type: [], properties: [], required: [] });
 
-/** The JSON text of a schema, as the client sent it; null for one that says nothing: none, null or `{}`. */
+/** As the client sent it; null for a schema that says nothing: none, null or `{}`. */
 export function schemaIn(value: Json | undefined): string | null {
   const text = keptText(value);
   return text === null || /^\{\s*\}$/.test(text) ? null : text;
 }
 
 /**
- * A schema of arguments, with the members that it lacks at its beginning. Every other byte is as it came. A null counts as
- * missing: some clients write it for what they do not have.
+ * The members that the schema lacks come at its beginning. Every other byte is as it came. A null counts as missing:
+ * some clients write it for what they do not have.
  */
 export function schemaWith(schema: string, members: ReadonlyArray<keyof typeof wanted>): string {
   const bytes = Buffer.from(schema);

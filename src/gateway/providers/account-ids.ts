@@ -33,7 +33,6 @@ const ownForms = [
   '(?<=(?<![a-z0-9])accounts/)(?!fireworks/)[a-z0-9-]{1,63}(?=/(?:models|deployments|deployedModels)/)',
 ];
 
-/** The pattern of ids whose form names an account. */
 export const accountIds = ownForms.join('|');
 
 const names = 'organi[sz]ation|org|account|acct|project|team|workspace|tenant|subscription|consumer|billing';
@@ -55,7 +54,7 @@ const named = new RegExp(
   'giu',
 );
 
-/** Removes the ids that follow a word that names an account. */
+/** After a word that names an account. */
 export function redactNamedIds(text: string, replacement: string): string {
   return text.replace(named, `$1${replacement}`);
 }
@@ -63,7 +62,6 @@ export function redactNamedIds(text: string, replacement: string): string {
 /** OpenRouter names the user that the key belongs to. */
 const userId = /^user_[a-z0-9]{20,64}$/i;
 
-/** Whether a member of an error holds the id of an account. */
 export function isAccountMember(name: string, value: string): boolean {
   return value !== '' && ((name === 'user_id' && userId.test(value)) || isNamed(name, value));
 }

@@ -10,7 +10,7 @@ const address: ProviderAddress = {
   paths: ['/messages', '/messages/count_tokens'],
 };
 
-/** Anthropic's Messages under any base URL. */
+/** Messages, under any base URL. */
 export const anthropic: ProviderKind = {
   kind: 'anthropic',
   settings: {},
@@ -19,7 +19,7 @@ export const anthropic: ProviderKind = {
   open: (opening) => new Anthropic(opening),
 };
 
-/** The version without another one in the configuration: it takes `temperature` and `top_k`. */
+/** Used if the configuration says no other: it accepts `temperature` and `top_k`. */
 const defaultVersion = '2023-06-01';
 
 const versionHeader = 'anthropic-version';

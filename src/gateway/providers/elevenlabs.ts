@@ -116,7 +116,7 @@ class ElevenLabs extends HttpProvider implements Provider {
 /** Members that choose another model, make ElevenLabs fetch a file, or send the answer elsewhere. */
 const unsafeMember = /^(?:model_id|cloud_storage_url|source_url|webhook(?:_.*)?)$/is;
 
-/** The member of ElevenLabs' API that would bypass the catalogue; null for none. */
+/** Of ElevenLabs' API: the member would bypass the catalogue. */
 function outsideCatalogue(names: ReadonlyArray<string>): UnsupportedRequest | null {
   const member = names.find((name) => unsafeMember.test(name));
   return member === undefined ? null : { member, message: 'is not supported here: leave it out' };
@@ -125,8 +125,8 @@ function outsideCatalogue(names: ReadonlyArray<string>): UnsupportedRequest | nu
 const maxSegmentCharacters = 200;
 
 /**
- * Checks a text that becomes one segment of a path. Percent-encoding is not enough: it does not change `..`, and many
- * servers decode `%2F` before routing.
+ * The text becomes one segment of a path. Percent-encoding is not enough: it does not change `..`, and many servers
+ * decode `%2F` before routing.
  */
 function checkPathSegment(text: string): string | null {
   if (text === '' || text.length > maxSegmentCharacters) return `must have 1 to ${maxSegmentCharacters} characters`;
@@ -149,7 +149,7 @@ function settingsIn(others: JsonObject, speed: SpeechFields['speed']): JsonObjec
   return { ...others, voice_settings: { ...(isObject(settings) ? settings : {}), speed } };
 }
 
-/** Renames fields for ElevenLabs, and leaves out fields that only OpenAI has. */
+/** Without fields that only OpenAI has. */
 function translatedFields(fields: ProviderTranscription['fields']): ReadonlyArray<readonly [string, string]> {
   const ours = new Set([
     'model',

@@ -3,10 +3,9 @@ import type { Transport } from '#gateway/transport/transport.ts';
 import type { Opening, ProviderAddress } from './provider-kind.ts';
 import { SecretRedactor } from './secret-redactor.ts';
 
-/** Minimum limit for connecting, because a model may have a longer timeout than its provider. */
+/** A model may have a longer timeout than its provider. */
 const minConnectMs = 15_000;
 
-/** What all providers have that are called over HTTP. */
 export class HttpProvider {
   readonly name: string;
   readonly transport: Transport;
@@ -25,10 +24,7 @@ export class HttpProvider {
     this.redactor = new SecretRedactor([...Object.values(headers), ...(apiKey === null ? [] : [apiKey])]);
   }
 
-  /**
-   * Returns a path below the base URL, with its query.
-   * @param query a further query, with its question mark
-   */
+  /** Below the base URL. @param query a further query, with its question mark */
   protected pathTo(under: string, query = ''): string {
     const further = this.#baseQuery === '' ? query : query.replace('?', '&');
     return this.#basePath + under + this.#baseQuery + further;
@@ -36,7 +32,7 @@ export class HttpProvider {
 }
 
 /**
- * The headers of every request to a provider, names and values in turn.
+ * Of every request, as alternating names and values.
  * @param keyHeader the header with the key; none without a key
  */
 export function ownHeaders(

@@ -30,7 +30,7 @@ const settings = {
   hostedTools: withDefault(flag, false),
 };
 
-/** OpenAI's API under any base URL. Bodies and answers pass unchanged. */
+/** Under any base URL. Bodies and answers pass unchanged. */
 export const openAiCompatible: ProviderKind<typeof settings> = {
   kind: 'openai-compatible',
   settings,

@@ -9,7 +9,7 @@ import type { NeededBack, Opening } from './provider-kind.ts';
 import { providerSettings } from './provider-settings.ts';
 import { sandbox } from './sandbox/sandbox.ts';
 
-/** Every kind of provider, in the order in which an operator reads them. */
+/** In the order in which an operator reads them. */
 export const providerKinds = [openAiCompatible, anthropic, elevenLabs, sandbox] as const;
 type Kind = (typeof providerKinds)[number];
 
@@ -22,39 +22,34 @@ const ownSettings = Object.assign({}, ...providerKinds.map(({ settings }) => set
 
 const [first, ...others] = providerKinds;
 
-/** The codec of a provider in the configuration. A setting that only some kinds have is valid for all. */
+/** A setting that only some kinds have is valid for all. */
 export const ConfiguredProvider = providerSettings([first.kind, ...others.map(({ kind }) => kind)], ownSettings);
-/** A provider in the configuration. */
 export type ProviderConfiguration = t.TypeOf<typeof ConfiguredProvider>;
 
-/** Returns the kind of a provider in the configuration. */
 export function providerKindOf({ kind: name }: Pick<ProviderConfiguration, 'kind'>): Kind {
   const found = providerKinds.find(({ kind }) => kind === name);
   if (found === undefined) throw new Error(`there is no kind of provider with the name ${name}`);
   return found;
 }
 
-/** Opens a provider of any kind. */
 export function openProvider(opening: Opening & { readonly configuration: ProviderConfiguration }): Provider {
   return providerKindOf(opening.configuration).open(opening);
 }
 
-/** Returns the protocols that a provider speaks; none if it gives no texts. */
+/** None if it gives no texts. */
 export function spokenProtocols(configuration: ProviderConfiguration): ReadonlyArray<ProviderProtocol> {
   return providerKindOf(configuration).protocols(configuration);
 }
 
-/** Whether a provider gives texts. */
 export function canChat(configuration: ProviderConfiguration): boolean {
   return spokenProtocols(configuration).length > 0;
 }
 
-/** Returns the member for the limit of tokens in a translated chat; null if the provider never sees one. */
+/** In a translated chat; null if the provider never sees one. */
 export function defaultMaxTokensMember(configuration: ProviderConfiguration): MaxTokensMember | null {
   return providerKindOf(configuration).maxTokensMember?.(configuration) ?? null;
 }
 
-/** Returns what a provider is known to need back of earlier answers in a chat. */
 export function neededBack(configuration: ProviderConfiguration): NeededBack {
   return providerKindOf(configuration).neededBack?.(configuration) ?? {};
 }

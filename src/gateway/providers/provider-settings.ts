@@ -7,39 +7,34 @@ import { optional, withDefault, withDefaultInput } from '#shared/codecs/default.
 import { recordOf, strictObject } from '#shared/codecs/object.ts';
 import { text } from '#shared/codecs/text.ts';
 
-/**
- * The codec of a provider in the configuration.
- * @param kinds the names of the kinds
- * @param own the settings that only some kinds have
- */
+/** @param own settings that only some kinds have */
 export function providerSettings<Own extends t.Props>(kinds: readonly [string, ...string[]], own: Own) {
   return strictObject({
     kind: oneOf(...kinds),
     baseUrl: optional(checkedText(text({ min: 1, max: 2_000 }), checkBaseUrl)),
     apiKeyEnv: optional(checkedText(text(), (name) => (/^[A-Za-z_]\w*$/.test(name) ? null : 'must name a variable'))),
-    /** The header that carries the key unchanged; by default `authorization`, as a bearer token. */
+    /** Carries the key unchanged; by default `authorization`, as a bearer token. */
     apiKeyHeader: optional(checkedText(text(), checkHeaderName)),
     /** Sent with every call. Secrets belong in `apiKeyEnv`, not here. */
     headers: withDefaultInput(byName(checkedText(text({ max: 2_000 }), checkHeaderValue)), {}),
     anyVoice: withDefault(flag, false),
     ...own,
-    /** The member for the limit of tokens in a translated chat. Default: that of `defaultMaxTokensMember`. */
+    /** In a translated chat. Default: that of `defaultMaxTokensMember`. */
     maxTokens: optional(maxTokensMember),
     timeouts: withDefaultInput(Timeouts, {}),
   });
 }
 
-/** The settings that every kind of provider has. */
 export type ProviderSettings = t.TypeOf<ReturnType<typeof providerSettings<Record<never, t.Mixed>>>>;
 
-/** Values by names that the operator chooses. */
+/** The operator chooses the names. */
 export function byName<C extends t.Mixed>(codec: C) {
   return recordOf(codec, checkName);
 }
 
 const maxNameLength = 200;
 
-/** Checks a name that appears in headers, metrics and logs. */
+/** The name appears in headers, metrics and logs. */
 function checkName(name: string): string | null {
   if (name === '' || name.length > maxNameLength) return `must have a name of 1 to ${maxNameLength} characters`;
   return /^[\x21-\x7e]+$/.test(name) ? null : 'must have a name of visible ASCII characters, without blanks';
@@ -52,7 +47,7 @@ function checkBaseUrl(value: string): string | null {
   return url.hash === '' ? null : 'must have no fragment';
 }
 
-/** Headers that the gateway or HTTP itself sets. */
+/** Set by the gateway, or by HTTP itself. */
 const ownHeaders = new Set(
   (
     'host connection keep-alive proxy-connection transfer-encoding te trailer upgrade expect content-length ' +
@@ -60,13 +55,11 @@ const ownHeaders = new Set(
   ).split(' '),
 );
 
-/** Checks the name of a header that the operator adds. */
 export function checkHeaderName(value: string): string | null {
   if (!/^[!#$%&'*+.^`|~\w-]{1,100}$/.test(value)) return 'must be the name of a header';
   return ownHeaders.has(value.toLowerCase()) ? 'is written by the gateway itself' : null;
 }
 
-/** Checks the value of a header. */
 export function checkHeaderValue(value: string): string | null {
   return /^[\x20-\x7e]*$/.test(value) ? null : 'must be visible ASCII';
 }

@@ -1,16 +1,14 @@
 import { maxErrorValues, parseForeign, tooLargeJson } from '#gateway/framing/foreign-json.ts';
 import { accountIds, isAccountMember, redactNamedIds } from './account-ids.ts';
 
-/** The replacement of a secret. */
 const redacted = '[redacted]';
 
-/** Shorter values match only as whole words, because they would match inside too many other words. */
+/** Shorter values match only as whole words: they would match inside too many others. */
 const leastPartLength = 8;
 
 /** A string in valid JSON. */
 const jsonString = /"[^"\\]*(?:\\.[^"\\]*)*"/g;
 
-/** Maximum spaces around the colon after a name. */
 const maxSpaces = 100;
 
 /** A number that is the value of a member. A quote inside of a string has a backslash before it. */
@@ -33,7 +31,7 @@ const errorMembers: ReadonlySet<string> = new Set(['error', 'message', 'type', '
 export class SecretRedactor {
   readonly #secrets: RegExp;
 
-  /** @param values the values of the headers that the gateway sends to the provider */
+  /** @param values of the headers that the gateway sends to the provider */
   constructor(values: Iterable<string>) {
     const secrets = [...new Set(Array.from(values).flatMap(secretsIn))].filter((value) => value !== '');
     // The longest first, because one value may be the beginning of another.
@@ -41,15 +39,11 @@ export class SecretRedactor {
     this.#secrets = new RegExp([...patterns, accountIds].join('|'), 'giu');
   }
 
-  /** Removes secrets from a text. */
   redact(text: string): string {
     return redactNamedIds(text.replace(this.#secrets, redacted), redacted);
   }
 
-  /**
-   * Removes secrets from a body; returns the same bytes if there are none. In JSON only strings change, so that it
-   * stays valid.
-   */
+  /** Returns the same bytes if they have no secrets. In JSON only strings change, so that it stays valid. */
   redactBody(body: Buffer): Buffer {
     const text = body.toString('utf8');
     const value = parseForeign(body, maxErrorValues);
@@ -75,7 +69,7 @@ export class SecretRedactor {
   }
 }
 
-/** A header's value and the secret part in it: `Bearer <token>`, `Basic <user:password>`. */
+/** The value and the secret part in it: `Bearer <token>`, `Basic <user:password>`. */
 function secretsIn(header: string): ReadonlyArray<string> {
   const value = header.trim();
   const [, scheme = '', token = ''] = /^(bearer|basic|token|apikey)\s+(\S+)$/i.exec(value) ?? [];
@@ -90,7 +84,7 @@ function patternsOf(value: string): ReadonlyArray<string> {
   return [spellings(value), ...base64Within(value).map(spellings)];
 }
 
-/** The Base64 characters of a value at each of the three possible offsets. */
+/** At each of the three possible offsets. */
 function base64Within(value: string): ReadonlyArray<string> {
   const bytes = Buffer.from(value);
   return [0, 1, 2].map((offset) => {
@@ -100,7 +94,7 @@ function base64Within(value: string): ReadonlyArray<string> {
   });
 }
 
-/** A pattern for a text in which every character except letters and digits may be escaped. */
+/** A pattern in which every character except letters and digits may be escaped. */
 function spellings(text: string): string {
   return Array.from(text, (character) => (/[a-z0-9]/i.test(character) ? character : escapesOf(character))).join('');
 }
@@ -112,7 +106,7 @@ function escapesOf(character: string): string {
   return `(?:\\\\{0,8}${itself}|%${hex}|\\\\{1,8}u00${hex}|&#x${hex};|&#${Number.parseInt(hex, 16)};)`;
 }
 
-/** A character class with the equivalent of the other Base64 alphabet. */
+/** A character class with the character of the other Base64 alphabet. */
 function otherBase64(character: string): string {
   if (character === '+') return '+\\-';
   if (character === '/') return '\\/_';

@@ -1,13 +1,9 @@
-/** The bytes of a WAV file before its samples. */
 const wavHeaderBytes = 44;
 
-/** The length in a header that is written before the length is known; players read to the end. */
+/** Written before the length is known; players read to the end. */
 const unknownLength = 0xffffffff;
 
-/**
- * The header of a WAV file of mono 16 bit samples.
- * @param sampleBytes null if the length is unknown
- */
+/** Of mono 16 bit samples. @param sampleBytes null if the length is unknown */
 export function wavHeader(sampleRate: number, sampleBytes: number | null): Buffer {
   const header = Buffer.alloc(wavHeaderBytes);
   header.write('RIFF', 0, 'latin1');

@@ -3,12 +3,12 @@ import type { CallOutcome, RecordedCall } from '#domain/usage/recorded-call.ts';
 import type { Price } from '#gateway/config/configuration.ts';
 import type { Consumption, ReportedConsumption, Tokens } from '#gateway/neutral/consumption.ts';
 
-/** The record of one attempt of a call. A call whose attempt failed may be served by the next one. */
+/** A call whose attempt failed may be served by the next one. */
 export interface AttemptRecord {
   /** `provider/model`. */
   readonly target: string;
   readonly result: 'served' | 'failed' | 'abandoned';
-  /** The status of the provider's answer; null without an answer. */
+  /** Of the provider's answer; null without an answer. */
   readonly status: number | null;
   /** The provider's name of the error, or the gateway's (`failureName`); null if it did not fail. */
   readonly errorType: string | null;
@@ -19,19 +19,18 @@ export interface AttemptRecord {
   readonly durationMs: number;
 }
 
-/** An attempt that broke after its provider had reported what it consumed, and that was not the last of its call. */
+/** It broke after its provider had reported what it consumed, and was not the last of its call. */
 export interface BrokenAttempt extends ReportedConsumption {
   /** `provider/model`. */
   readonly target: string;
-  /** The name of the target's provider. */
   readonly provider: string;
   /** By the target's price; null without one. */
   readonly cost: number | null;
 }
 
 /**
- * The record of one call and its key's tenant. It holds no prompt, no answer and no spoken text. Times are in ms after
- * the complete request arrived.
+ * Belongs to the tenant of its key. Holds no prompt, no answer and no spoken text. Times are in ms after the complete
+ * request arrived.
  */
 export interface CallRecord extends Consumption, Tenant {
   readonly operation: RecordedCall['operation'];
@@ -43,7 +42,6 @@ export interface CallRecord extends Consumption, Tenant {
   readonly model: string;
   /** `provider/model` of the last attempt; null without an attempt. */
   readonly target: string | null;
-  /** The name of that target's provider. */
   readonly provider: string | null;
   readonly streamed: boolean;
   readonly outcome: CallOutcome;
@@ -51,29 +49,26 @@ export interface CallRecord extends Consumption, Tenant {
   readonly errorCode: string | null;
   /** The gateway's own code of the failure that ended the call; null if it was served or the client left. */
   readonly reason: string | null;
-  /** All attempts, in order. */
   readonly attempts: ReadonlyArray<AttemptRecord>;
   readonly headersMs: number | null;
   readonly firstContentMs: number | null;
   readonly totalMs: number;
-  /** When the call ended, in ms since 1970. */
+  /** In ms since 1970. */
   readonly endedAt: number;
-  /** The cost by the configured price, in its currency; null without a price, or if the consumption is unknown. */
+  /** By the configured price, in its currency; null without a price, or if the consumption is unknown. */
   readonly cost: number | null;
   /** What earlier attempts had consumed when they broke. The consumption above is that of the last attempt. */
   readonly brokenAttempts: ReadonlyArray<BrokenAttempt>;
 }
 
-/** Receives records of calls. */
 export interface Usage {
-  /** Adds a record. It never throws and never waits. */
+  /** Never throws and never waits. */
   readonly record: (record: CallRecord) => void;
 }
 
-/** A price of tokens, and of what else is billed. */
 type StatedPrice = Partial<Price> & Pick<Price, 'inputPerMillion' | 'outputPerMillion'>;
 
-/** The cost of a call, in the price's currency; null if no amount with a price is known. */
+/** In the price's currency; null if no amount with a price is known. */
 export function costOf({ tokens, characters, audioSeconds }: Consumption, price: StatedPrice): number | null {
   const { perMillionCharacters, perMinute } = price;
   const ofTokens = tokens && costOfTokens(tokens, price);
@@ -83,7 +78,7 @@ export function costOf({ tokens, characters, audioSeconds }: Consumption, price:
   return (ofTokens ?? 0) + (ofCharacters ?? 0) + (ofAudio ?? 0);
 }
 
-/** The cost of an amount at a price for `per` of it; null without an amount or a price. */
+/** @param price for `per` of the amount */
 function costOfAmount(amount: number | null, price: number | undefined, per: number): number | null {
   return amount === null || price === undefined ? null : (amount * price) / per;
 }
@@ -97,7 +92,7 @@ function costOfTokens(tokens: Tokens, price: StatedPrice): number {
   return (ofInput + output * outputPerMillion) / 1_000_000;
 }
 
-/** The cost of what a provider writes to its cache, for a million times as many tokens. */
+/** For a million times as many tokens. */
 function costOfCacheWrite({ cacheWrite = 0, cacheWriteHour = 0 }: Tokens, price: StatedPrice): number {
   const { cacheWritePerMillion = price.inputPerMillion } = price;
   const { cacheWriteHourPerMillion = cacheWritePerMillion } = price;

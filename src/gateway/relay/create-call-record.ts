@@ -5,19 +5,16 @@ import type { ModelRoute, Target } from '#gateway/config/catalogue.ts';
 import type { Consumption, ReportedConsumption } from '#gateway/neutral/consumption.ts';
 import { type AttemptRecord, type BrokenAttempt, type CallRecord, costOf } from './call-record.ts';
 
-/** An earlier attempt, and what its provider had reported when it broke. */
 export interface EarlierAttempt {
   readonly target: Target;
   readonly reported: ReportedConsumption;
 }
 
-/** How a call ended. */
 interface EndedCall {
   readonly outcome: CallOutcome;
-  /** The target of the last attempt; null without one. */
+  /** Of the last attempt; null without one. */
   readonly target: Target | null;
   readonly attempts: ReadonlyArray<AttemptRecord>;
-  /** What the provider of the last attempt has reported. */
   readonly reported: ReportedConsumption;
   readonly brokenAttempts: ReadonlyArray<EarlierAttempt>;
   readonly errorCode: string | null;
@@ -26,7 +23,7 @@ interface EndedCall {
   readonly times: AttemptTimes;
 }
 
-/** Makes the record of a call that has ended now, with its consumption and its cost. */
+/** The call has ended now. */
 export function createCallRecord(call: CallToRecord, result: EndedCall): CallRecord {
   const { operation, caller, id: requestId, batchId, isStreamed, startedAt, route } = call;
   const { outcome, target, attempts, errorCode, reason, times } = result;
@@ -61,11 +58,8 @@ export function createCallRecord(call: CallToRecord, result: EndedCall): CallRec
 }
 
 /**
- * Returns the header with the cost of an answer whose head is sent now, name and value in turn; empty if the cost is not
- * known.
- * @param target the target that answers
- * @param reported what its provider has reported so far
- * @param earlier the attempts that broke before
+ * For an answer whose head is sent now: name and value; empty if the cost is not known.
+ * @param target answers @param reported so far @param earlier attempts that broke before
  */
 export function costHeader(
   call: CallToRecord,
@@ -79,7 +73,7 @@ export function costHeader(
   return ['X-Switchyard-Cost', decimal(cost + before)];
 }
 
-/** Writes a number without an exponent, to twelve decimals. */
+/** Without an exponent, to twelve decimals. */
 function decimal(value: number): string {
   return value.toFixed(12).replace(/\.?0+$/, '');
 }
@@ -104,15 +98,14 @@ function reportedIn({ operation }: CallToRecord, { tokens, audioSeconds }: Repor
   return { tokens, audioSeconds: operation === 'transcription' ? audioSeconds : null };
 }
 
-/** What the record of a call says of its request. */
 export interface CallToRecord {
   readonly operation: CallRecord['operation'];
   readonly caller: Tenant & Pick<Caller, 'keyId'>;
   readonly id: string;
-  /** The batch that it is a line of; null for a client's call. */
+  /** Null for a client's call. */
   readonly batchId: string | null;
   readonly isStreamed: boolean;
-  /** The length of the text to speak; null in other calls. */
+  /** Of the text to speak; null in other calls. */
   readonly characters: number | null;
   /** When the complete request arrived, by the monotonic clock in ms. */
   readonly startedAt: number;

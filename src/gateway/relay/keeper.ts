@@ -2,7 +2,6 @@ import type { AttemptFailure } from '#gateway/attempt/attempt-failure.ts';
 import type { Keeping, ResponseHead } from '#gateway/response/response-handler.ts';
 import type { CallRecord } from './call-record.ts';
 
-/** A part of an answer, as the client would get it. */
 export interface KeptAnswer {
   /** The whole answer, or the first or the last events of a stream. */
   readonly bytes: Buffer;
@@ -10,26 +9,25 @@ export interface KeptAnswer {
   readonly head: ResponseHead;
 }
 
-/** Keeps the answer of one call. Whatever rejects before its bytes leave fails the attempt. */
+/** For one call. Whatever rejects before its bytes leave fails the attempt. */
 export interface Keeper {
   /**
-   * Does what must be done before the client has any byte of an answer but its head. Missing for nothing.
+   * Called before the client has any byte of an answer but its head. Missing for nothing.
    * @returns why the client must not have it; null if it may
    */
   readonly beforeFirstByte?: (answer: KeptAnswer) => Promise<AttemptFailure | null>;
   /**
-   * Does what must be done with a complete answer before the client has all of it. Missing for nothing.
+   * Called with a complete answer before the client has all of it. Missing for nothing.
    * @returns what the client gets in the place of these bytes
    */
   readonly beforeLastByte?: (answer: KeptAnswer) => Promise<Buffer>;
   /**
-   * Does what is to be done when the call has ended. Never throws.
+   * Called when the call has ended. Never throws.
    * @returns the record that counts as usage; null if the call has none
    */
   readonly afterCall: (record: CallRecord) => CallRecord | null;
 }
 
-/** Adds to the head of an answer what its keeper does with the answer. */
 export function keptBy(keeper: Keeper, head: Omit<ResponseHead, 'keeping'>): ResponseHead {
   const { beforeFirstByte, beforeLastByte } = keeper;
   const kept: ResponseHead = {
@@ -42,5 +40,4 @@ export function keptBy(keeper: Keeper, head: Omit<ResponseHead, 'keeping'>): Res
   return kept;
 }
 
-/** What is done with an answer that nothing keeps. */
 export const notKept: Keeping = { beforeFirstByte: null, beforeLastByte: null };

@@ -35,20 +35,19 @@ import type { OutgoingRequest, Requests } from './requests.ts';
 import { isLeftToClient, isTemporary, nextStep, weightOf } from './retry-policy.ts';
 import { AttemptRecorder, TargetQueue } from './targets.ts';
 
-/** How a call is relayed. */
 export interface Relaying {
   readonly route: ModelRoute;
   readonly requests: Requests;
   readonly responder: ResponseHandler;
   /** Missing if the answer is only passed on. */
   readonly keeper?: Keeper;
-  /** Whether the caller answers itself in place of this error. Missing if it never does. Never rejects. */
+  /** Whether the caller itself answers in place of this error. Missing if it never does. Never rejects. */
   readonly takeOver?: (failure: AttemptFailure) => Promise<boolean>;
 }
 
 /**
- * Relays a call: makes attempts at one target after the other, until one serves the call, no target is left, its time
- * is over or the client has left. Resolves when nothing more will be written; never rejects.
+ * Makes attempts at one target after the other, until one serves the call, no target is left, its time is over or the
+ * client has left. Resolves when nothing more will be written; never rejects.
  */
 export function relay(call: RelayedCall, relaying: Relaying): Promise<StreamReport> {
   return new Relay(call, relaying).run();
@@ -58,7 +57,6 @@ class Relay {
   readonly #call: RelayedCall;
   readonly #relaying: Relaying;
   readonly #dependencies: RelayDependencies;
-  /** What its record says of its request. */
   readonly #recorded: CallToRecord;
   readonly #recorder: AttemptRecorder;
   readonly #targets: TargetQueue;
@@ -69,21 +67,19 @@ class Relay {
   #attempts = 0;
   #triesHere = 0;
   readonly #total = new Deadline(() => this.#expire());
-  /** When the time of the call is over, by the monotonic clock in ms. */
+  /** By the monotonic clock in ms. */
   #endsAt: number;
   #isOutOfTime = false;
   /** The client left while its answer was still being read. */
   #hasLeft = false;
   #target: Target | null = null;
-  /** The status of the last attempt's answer; null without an answer. */
+  /** Of the last attempt's answer; null without an answer. */
   #status: number | null = null;
-  /** What the provider of the last attempt has reported. */
   #reported: ReportedConsumption = nothingReported;
   #brokenAttempts: EarlierAttempt[] | null = null;
   #failure: AttemptFailure | null = null;
   #times: AttemptTimes = { headersAt: null, contentAt: null };
   #errorCode: string | null = null;
-  /** The gateway's own code of the failure that ended the call. */
   #reason: string | null = null;
   /** The status of the failure of an answer whose head was sent before it; null without one. */
   #failedStatus: number | null = null;
@@ -216,7 +212,6 @@ class Relay {
     return wholeAnswerTimeouts(target, { remainingMs: this.#remainingMs, targetsLeft: 1 + this.#targets.usableLeft });
   }
 
-  /** Keeps what the provider of the attempt before this one had reported when it broke. */
   #keepReported(): void {
     const [target, reported] = [this.#target, this.#reported];
     this.#reported = nothingReported;
@@ -273,7 +268,10 @@ class Relay {
     );
   }
 
-  /** A target whose circuit is open is asked when no other can serve the call. One that only fails now may serve it later. */
+  /**
+   * A target whose circuit is open is called when no other can serve the call. One that only fails now may serve it
+   * later.
+   */
   #nextResting(): Target | null {
     if (this.#failure !== null && isTemporary(this.#failure)) return null;
     // A request that a target refuses is refused everywhere, unless that target was asked in the place of another.
@@ -287,7 +285,7 @@ class Relay {
     return target;
   }
 
-  /** Whether a target is a fallback with a total time of its own. */
+  /** For a fallback with a total time of its own. */
   #hasOwnTime(target: Target): boolean {
     const { fallbacks, isTotalShared } = this.#relaying.route;
     return !isTotalShared && fallbacks.includes(target);
@@ -325,7 +323,6 @@ class Relay {
     this.#delaying?.abort();
   }
 
-  /** Writes to the client why there is no answer. */
   #refuse(failure: AttemptFailure | null): CallOutcome {
     const { client: response } = this.#call;
     const { responder } = this.#relaying;
@@ -392,7 +389,6 @@ function recordedOf(call: RelayedCall, route: ModelRoute): CallToRecord {
 /** Names the members of the request that the target did not get. */
 const ignoredHeader = 'X-Switchyard-Ignored';
 
-/** The status of a request whose client has left, in logs and metrics. */
 const clientGoneStatus = 499;
 
 const noProvider = failureWith('no-provider', 'No provider of this model can do this. Tell the operator.');
@@ -401,12 +397,12 @@ function noCapableProvider(call: RelayedCall): ErrorResponse {
   return { ...gatewayErrorResponse(noProvider, call), shouldRetry: 'false' };
 }
 
-/** The outcome of an attempt whose complete answer could not be delivered because of an error of the gateway's own code. */
+/** An error of the gateway's own code prevented the delivery of a complete answer. */
 function undelivered(error: unknown): AttemptOutcome {
   return { kind: 'failed', failure: unreadable(error) };
 }
 
-/** Removes the secrets from a failure before any other code reads it. */
+/** Before any other code reads the failure. */
 function withoutSecrets(outcome: AttemptOutcome, redactor: SecretRedactor): AttemptOutcome {
   return outcome.kind === 'failed' && outcome.failure.kind === 'refused'
     ? { kind: 'failed', failure: redactRefusal(outcome.failure, redactor) }

@@ -7,21 +7,17 @@ import {
 import { maxRetryAfterMs } from '#gateway/config/configuration.ts';
 import { backOffMs } from '#shared/async/retrying.ts';
 
-/** The state of a call whose attempt failed before the client received any content. */
+/** After an attempt that failed before the client received any content. */
 export interface RetryState {
-  /** The attempts at this target so far, including the failed one. */
+  /** Attempts at this target, including the failed one. */
   readonly triesHere: number;
-  /** The allowed retries on a target. */
   readonly retries: number;
   /** If a target asks for a longer wait, in ms, the call goes to another target immediately. */
   readonly retryAfterMaxMs: number;
-  /** Whether another target can be called. */
   readonly hasOther: boolean;
-  /** The time left for the whole call. */
   readonly remainingMs: number;
 }
 
-/** The next step of a call. */
 type NextStep =
   | { readonly kind: 'again'; readonly afterMs: number }
   | { readonly kind: 'other' }
@@ -32,10 +28,7 @@ const other: NextStep = { kind: 'other' };
 
 /** Used if the target does not say how long to wait. */
 const backOffLimits = { firstMs: 200, maxMs: 4_000 };
-/**
- * Decides the step after a failed attempt.
- * @param random from 0 to 1, for jitter: calls that failed together must not retry together
- */
+/** @param random from 0 to 1, for jitter: calls that failed together must not retry together */
 export function nextStep(failure: AttemptFailure, state: RetryState, random: number): NextStep {
   const elsewhere = state.hasOther ? other : giveUp;
   if (failure.kind === 'here') return giveUp;
@@ -70,8 +63,8 @@ function retryOr(elsewhere: NextStep, retryAfterMs: number | null, state: RetryS
 }
 
 /**
- * Whether the retries are left to the client, because the gateway has made none: the request is invalid, the target
- * asks for a longer wait than the gateway allows, or the configuration allows no retry.
+ * The gateway makes no retry: the request is invalid, the target asks for a longer wait than the gateway allows, or the
+ * configuration allows no retry.
  * @param mayRetry whether the configuration allowed a retry
  */
 export function isLeftToClient(failure: AttemptFailure, mayRetry: boolean): boolean {
@@ -91,7 +84,7 @@ export function isLeftToClient(failure: AttemptFailure, mayRetry: boolean): bool
   }
 }
 
-/** Whether a failure counts against the target. Enough of these in a row open its circuit. */
+/** Enough of these in a row open its circuit. */
 export function countsAgainst(failure: AttemptFailure): boolean {
   switch (failure.kind) {
     case 'limit':
@@ -111,14 +104,14 @@ export function countsAgainst(failure: AttemptFailure): boolean {
 const finalRefusals: ReadonlyArray<RefusalClass> = ['operator', 'unsupported', 'context-length', 'request'];
 
 /**
- * How much a failure weighs among those of a call's targets: the client gets the weightiest, and of these the last.
- * What is temporary weighs most, because the target that has failed may serve the call later.
+ * Among the failures of a call's targets: the client gets the weightiest, and of these the last. What is temporary
+ * weighs most, because the target that has failed may serve the call later.
  */
 export function weightOf(failure: AttemptFailure): number {
   return isTemporary(failure) ? finalRefusals.length : finalRefusals.findIndex((each) => isRefusedFor(failure, each));
 }
 
-/** Whether the target that failed may serve the call later. */
+/** The target may serve the call later. */
 export function isTemporary(failure: AttemptFailure): boolean {
   return !finalRefusals.some((each) => isRefusedFor(failure, each));
 }

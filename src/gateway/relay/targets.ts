@@ -6,11 +6,10 @@ import { failureName, failureReason } from '#gateway/response/error-response.ts'
 import type { AttemptRecord } from './call-record.ts';
 import { countsAgainst } from './retry-policy.ts';
 
-/** The targets of a call, of which it tries one after the other. */
 export class TargetQueue {
   readonly #all: ReadonlyArray<Target>;
   #left: Target[];
-  /** The targets that were passed over because their circuits are open. */
+  /** Passed over because their circuits are open. */
   #resting: Target[] = [];
   readonly #breaker: CircuitBreaker;
   readonly #recorder: AttemptRecorder;
@@ -22,17 +21,17 @@ export class TargetQueue {
     this.#recorder = recorder;
   }
 
-  /** Whether no other target has a closed circuit. */
+  /** No other target has a closed circuit. */
   isLast(target: Target): boolean {
     return this.#all.every(({ id }) => id === target.id || this.#breaker.openUntil(id) > 0);
   }
 
-  /** How many targets have not been tried whose circuits are not open. */
+  /** Not tried yet, and without an open circuit. */
   get usableLeft(): number {
     return this.#left.filter(({ id }) => !this.#breaker.isOpen(id)).length;
   }
 
-  /** Returns the next target that may be called; null if the circuits of all others are open. */
+  /** Null if the circuits of all others are open. */
   next(fits: (target: Target) => boolean = () => true): Target | null {
     for (let target = this.#left.shift(); target !== undefined; target = this.#left.shift()) {
       if (!fits(target)) continue;
@@ -43,9 +42,9 @@ export class TargetQueue {
   }
 
   /**
-   * Returns the target that was not called and whose circuit is half-open first; null without one.
+   * Of those that were not called, the one whose circuit is half-open first.
    * @param isRefused whether another target has refused the request. Then only targets count that were passed over, and
-   * their circuits protect them from most of such calls
+   *   their circuits protect them from most of such calls
    */
   nextResting(isRefused: boolean): Target | null {
     const openUntil = ({ id }: Target) => this.#breaker.openUntil(id);
@@ -58,28 +57,27 @@ export class TargetQueue {
   }
 }
 
-/** The longest time for which a target's own `Retry-After` opens its circuit. */
+/** For a target's own `Retry-After`. */
 const maxOpenMs = 60_000;
 
-/** The one call of a period of a half-open circuit, which tries the target. */
+/** The only call in one period of a half-open circuit. */
 interface Probe {
   readonly target: Target;
-  /** The end of the period, by the circuit breaker's clock. */
+  /** End of the period, by the circuit breaker's clock. */
   readonly until: number;
 }
 
-/** A failed attempt, as far as its failure does not say it. */
 interface FailedAttempt {
-  /** The status of the provider's answer; null without an answer. */
+  /** Of the provider's answer; null without an answer. */
   readonly status: number | null;
-  /** Whether no other target of the call has a closed circuit. */
+  /** No other target of the call has a closed circuit. */
   readonly isLast: boolean;
 }
 
-/** Refusals by which a target shows that it works. */
+/** With these a target shows that it works. */
 const requestsFaults: ReadonlyArray<RefusalClass> = ['request', 'context-length', 'unsupported'];
 
-/** Records the attempts of one call, also in the circuit breaker, and reports them to the observer. */
+/** For one call. Records attempts also in the circuit breaker, and reports them to the observer. */
 export class AttemptRecorder {
   readonly #breaker: CircuitBreaker;
   readonly #observer: AttemptObserver;
@@ -91,7 +89,7 @@ export class AttemptRecorder {
   /** Null if this call tries no half-open circuit, or its attempt there has ended. */
   #probe: Probe | null = null;
 
-  /** @param call its id, and when its complete request arrived, by the monotonic clock in ms */
+  /** @param call the id, and when the complete request arrived, by the monotonic clock in ms */
   constructor(
     breaker: CircuitBreaker,
     observer: AttemptObserver,
@@ -103,7 +101,6 @@ export class AttemptRecorder {
     this.#callStartedAt = startedAt;
   }
 
-  /** The attempts that have ended so far, in order. */
   get attempts(): ReadonlyArray<AttemptRecord> {
     return this.#attempts;
   }
@@ -117,7 +114,7 @@ export class AttemptRecorder {
     if (this.#breaker.recordContent(target.id, this.#startedAt)) this.#reportCircuit(target, 'closed', null);
   }
 
-  /** @param status that of the provider's answer */
+  /** @param status of the provider's answer */
   recordSuccess(target: Target, status: number | null): void {
     this.#probe = null;
     this.#recordHealthy(target);
@@ -125,13 +122,13 @@ export class AttemptRecorder {
     this.#reportAttempt(target, 'served', null);
   }
 
-  /** @param status that of the provider's answer; null without an answer */
+  /** @param status of the provider's answer; null without an answer */
   recordAbandoned(target: Target, status: number | null): void {
     this.#add(target, 'abandoned', status, null);
     this.#reportAttempt(target, 'abandoned', null);
   }
 
-  /** Lets another call try the half-open circuit that this call has not tried to the end, because its client has left. */
+  /** For a client that has left: another call may try the half-open circuit. */
   releaseProbe(): void {
     if (this.#probe !== null) this.#breaker.release(this.#probe.target.id, this.#probe.until);
     this.#probe = null;
@@ -156,7 +153,6 @@ export class AttemptRecorder {
       this.#reportCircuit(target, 'open', error);
   }
 
-  /** Opens the circuit of a busy target for the time in its `Retry-After`. */
   openCircuitIfBusy(target: Target, failure: AttemptFailure): void {
     const isBusy = failure.kind === 'refused' && failure.status === 429;
     if (!isBusy || failure.retryAfterMs === null) return;
@@ -164,7 +160,7 @@ export class AttemptRecorder {
     if (isOpening) this.#reportCircuit(target, 'open', attemptErrorOf(failure));
   }
 
-  /** Returns whether the circuit of a target permits an attempt. */
+  /** Whether the circuit permits an attempt. */
   tryAcquire(target: Target): boolean {
     if (!this.#breaker.tryAcquire(target.id)) return false;
     const until = this.#breaker.openUntil(target.id);

@@ -3,7 +3,7 @@ import type { WorkOwner } from '#shared/async/fair-queue.ts';
 
 const noBytes = Buffer.alloc(0);
 
-/** The bytes of a stream that have arrived, until a turn of the event loop has room to read them. */
+/** Of a stream, until a turn of the event loop has room to read them. */
 export class ArrivedBytes {
   readonly #held: WorkOwner;
   readonly #onTurn: () => void;
@@ -23,7 +23,6 @@ export class ArrivedBytes {
     return this.#pieces.length === 0;
   }
 
-  /** Whether they wait for a turn. */
   get isWaiting(): boolean {
     return this.#isWaiting;
   }
@@ -44,7 +43,7 @@ export class ArrivedBytes {
   }
 
   /**
-   * Takes a turn to read them, unless all streams have taken too much of this one: then they wait.
+   * They wait if all streams have taken too much of this turn.
    * @param heldBytes of the same event, which are read again
    * @returns whether it is this turn
    */
@@ -56,7 +55,7 @@ export class ArrivedBytes {
     return false;
   }
 
-  /** Takes a turn for this many bytes. @returns null if it is this turn */
+  /** @returns null if it is this turn */
   turnOf(bytes: number): Promise<void> | null {
     return turn(this.#held, 'stream', bytes);
   }

@@ -10,7 +10,7 @@ import {
   writePaced,
 } from './response-handler.ts';
 
-/** Passes bytes on as they arrive, such as audio. The answer begins with the first of them. */
+/** For audio, for example. The answer begins with the first of them. */
 export class ByteStreamResponse implements ResponseHandler {
   readonly #response: Client;
   readonly isAwaitingUsage = false;
@@ -42,7 +42,7 @@ export class ByteStreamResponse implements ResponseHandler {
     return null;
   }
 
-  /** Destroys the response: a stream of bytes cannot carry an error, and clients see that it did not end normally. */
+  /** A stream of bytes cannot carry an error, and clients see that it did not end normally. */
   abort(): void {
     this.#response.destroy();
   }

@@ -1,6 +1,6 @@
 import type { AttemptControl } from '#gateway/attempt/body-consumer.ts';
 
-/** How fast the client takes an answer: its provider is read no faster. */
+/** The provider is read no faster than the client reads the answer. */
 export class ClientPace implements Pick<AttemptControl, 'pause' | 'resume'> {
   readonly #attempt: AttemptControl;
   #isBehind = false;
@@ -10,7 +10,6 @@ export class ClientPace implements Pick<AttemptControl, 'pause' | 'resume'> {
     this.#attempt = attempt;
   }
 
-  /** Whether the client is slower than what was written. */
   get isBehind(): boolean {
     return this.#isBehind;
   }

@@ -3,29 +3,27 @@ import type { AttemptControl } from '#gateway/attempt/body-consumer.ts';
 import { Deadline } from '#gateway/attempt/deadline.ts';
 import { sseComment } from '#gateway/framing/sse-event.ts';
 
-/** The head of a stream that a client gets. */
 export interface ClientStreamHead {
   readonly status: number;
-  /** Names and values in turn. */
+  /** Alternating names and values. */
   readonly headers: ReadonlyArray<string>;
   /** Those of the headers that name the target. */
   readonly servedBy: ReadonlyArray<string>;
 }
 
-/** How long a client waits for a sign of life. Proxies end a connection that is silent for a minute. */
+/** Proxies end a connection that is silent for a minute. */
 const maxSilenceMs = 15_000;
 
 /**
- * Writes a stream to its client. If the target that answers stays silent, the client gets the head without content, and
- * in any longer silence a sign of life. Neither is a part of the answer, so another target can still serve the call.
+ * If the target that answers stays silent, the client gets the head without content, and in any longer silence a sign
+ * of life. Neither is a part of the answer, so another target can still serve the call.
  */
 export class ClientStream {
   readonly #response: Client;
   readonly #signOfLife: string | null;
   readonly #silence = new Deadline(() => this.#breakSilence());
-  /** The head that is sent if its target stays silent; null for none. */
+  /** Sent if its target stays silent. */
   #awaited: ClientStreamHead | null = null;
-  /** The head that the client has; null before that. */
   #sent: ClientStreamHead | null = null;
   #isClosed = false;
   /** Whether the client has a part of an answer, or gets it now. */
@@ -43,10 +41,7 @@ export class ClientStream {
     return this.#sent !== null;
   }
 
-  /**
-   * Sends a head without content unless content comes in time.
-   * @param earlyHeadMs 0 for never
-   */
+  /** Sent without content, unless content comes in time. @param earlyHeadMs 0 for never */
   awaitContent(head: ClientStreamHead, earlyHeadMs: number): void {
     if (this.hasHead || earlyHeadMs === 0 || this.#signOfLife === null) return;
     this.#awaited = head;
@@ -60,7 +55,7 @@ export class ClientStream {
     this.#silence.clear();
   }
 
-  /** Begins the answer: with its head, or with a comment if the client has the head of another attempt. */
+  /** With its head, or with a comment if the client has the head of another attempt. */
   begin(head: ClientStreamHead): void {
     this.hasBegun = true;
     this.#sendHead(head);
@@ -73,7 +68,7 @@ export class ClientStream {
     this.#sent = head;
   }
 
-  /** Writes a piece, and reads no more from the provider until the client has received it. */
+  /** The provider is read further when the client has received the piece. */
   write(piece: Buffer, attempt: Pick<AttemptControl, 'pause' | 'resume'>): void {
     if (this.#response.write(piece)) this.#awaitSilence();
     else {
@@ -82,7 +77,6 @@ export class ClientStream {
     }
   }
 
-  /** Writes the last piece. */
   end(last: Buffer | string): void {
     this.close();
     if (last.length > 0) this.#response.write(last);
@@ -123,7 +117,6 @@ export class ClientStream {
   }
 }
 
-/** The comment that names a target, as its head does. */
 function commentOn({ servedBy }: ClientStreamHead): string {
   const named: Record<string, string> = { target: '', attempts: '', ignored: '' };
   for (let at = 0; at < servedBy.length; at += 2)

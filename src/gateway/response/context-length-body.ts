@@ -15,10 +15,7 @@ import { JsonScanner } from '#shared/json/json-scanner.ts';
 
 const names = wantedNames({ error: ['code', 'message'] });
 
-/**
- * Returns a provider's refusal of too long a context with what clients of a protocol look for; every other byte stays.
- * @param body in the form of the protocol
- */
+/** Adds what clients of a protocol look for; every other byte stays. @param body in the form of the protocol */
 export function withContextLength(body: Buffer, errors: ErrorForm): Buffer {
   const members = new MemberCollector(body, names);
   const scanner = new JsonScanner(body, { maxValues: maxErrorValues }, members);

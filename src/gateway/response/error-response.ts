@@ -14,17 +14,15 @@ import { maxErrorValues, parseForeign, tooLargeJson } from '#gateway/framing/for
 import type { JsonObject } from '#shared/json/json.ts';
 import { withContextLength } from './context-length-body.ts';
 
-/** A call, as far as its errors depend on it. */
 export interface RefusedCall {
-  /** The form of errors of the client's protocol. */
   readonly errors: ErrorForm;
   readonly id: string;
 }
 
-/** The response that a client receives when no attempt is left. */
+/** Sent when no attempt is left. */
 export interface ErrorResponse {
   readonly status: number;
-  /** The body. A provider's body is passed on unchanged. */
+  /** A provider's body is passed on unchanged. */
   readonly body: string | Buffer;
   readonly contentType: string;
   readonly retryAfterMs: number | null;
@@ -32,9 +30,7 @@ export interface ErrorResponse {
   readonly code: string | null;
 }
 
-/**
- * Makes the client's response to the failure of the last attempt: the provider's own 4xx, or an error of the gateway.
- */
+/** The provider's own 4xx, or an error of the gateway. */
 export function errorResponseFor(failed: AttemptFailure, call: RefusedCall): ErrorResponse {
   const isForwarded =
     failed.kind === 'refused' && failed.status >= 400 && failed.status < 500 && classifyRefusal(failed) !== 'operator';
@@ -42,10 +38,9 @@ export function errorResponseFor(failed: AttemptFailure, call: RefusedCall): Err
 }
 
 /**
- * Makes the response of a call after its last try. A client that repeated it would multiply the tries, so
- * `x-should-retry` is false.
- * @param isLeftToClient whether the gateway has not retried, so that the client may. Then the provider's own header is
- *   passed on
+ * After the last try of a call. A client that repeated it would multiply the tries, so `x-should-retry` is false.
+ * @param isLeftToClient the gateway has not retried, so that the client may. Then the provider's own header is passed
+ *   on
  */
 export function finalErrorResponse(failed: AttemptFailure, isLeftToClient: boolean, call: RefusedCall): ErrorResponse {
   const response = errorResponseFor(failed, call);
@@ -53,10 +48,8 @@ export function finalErrorResponse(failed: AttemptFailure, isLeftToClient: boole
   return { ...response, retryAfterMs, shouldRetry: isLeftToClient ? response.shouldRetry : 'false' };
 }
 
-/** The wait after a temporary refusal without `Retry-After`. */
 const defaultRetryAfterMs = 1_000;
 
-/** Makes the client's response to a failure of the gateway itself. */
 export function gatewayErrorResponse(failed: Failure, { errors, id }: RefusedCall): ErrorResponse {
   const { retryAfterSeconds } = failed;
   return {
@@ -69,12 +62,11 @@ export function gatewayErrorResponse(failed: Failure, { errors, id }: RefusedCal
   };
 }
 
-/** Makes the server-sent event that reports a failure inside a stream. */
 export function errorEvent(failed: AttemptFailure, call: RefusedCall): string {
   return call.errors.event(errorOf(failed, call));
 }
 
-/** Makes the error that reports a failure inside a stream. An error of the provider keeps its text. */
+/** Inside a stream. An error of the provider keeps its text. */
 export function errorOf(failed: AttemptFailure, { errors, id }: RefusedCall): JsonObject {
   const isProvidersOwn =
     failed.kind === 'refused' &&
@@ -106,7 +98,7 @@ function forwardedErrorResponse(refused: ProviderRefusal, { errors, id }: Refuse
   };
 }
 
-/** The body of a refusal in the client's protocol, with what its clients look for; null in any other form. */
+/** With what clients of the protocol look for; null for a body in any other form. */
 function ownBodyOf(refused: ProviderRefusal, errors: ErrorForm): Buffer | null {
   const { body } = refused;
   const value = body === null ? undefined : parseForeign(body, maxErrorValues);
@@ -114,20 +106,19 @@ function ownBodyOf(refused: ProviderRefusal, errors: ErrorForm): Buffer | null {
   return isRefusedFor(refused, 'context-length') ? withContextLength(body, errors) : body;
 }
 
-/** Returns the name of a failure for records: the provider's code, or else the gateway's. It is never a free text. */
+/** For records: the provider's code, or else the gateway's. It is never a free text. */
 export function failureName(failed: AttemptFailure): string {
   if (failed.kind !== 'refused') return errorCode(failureOf(failed).code);
   const { error, status } = failed;
   return [error?.code, error?.type].find((name) => typeof name === 'string' && isErrorType(name)) ?? `http_${status}`;
 }
 
-/** Returns the gateway's own code of a failure. Nothing of what a provider wrote is in it. */
+/** The gateway's own code. Nothing of what a provider wrote is in it. */
 export function failureReason(failed: AttemptFailure): string {
   if (failed.kind !== 'refused') return errorCode(failureOf(failed).code);
   return refusalReasons[classifyRefusal(failed)] ?? errorCode(refusedFailure(failed).code);
 }
 
-/** The reasons of refusals that are passed on to the client. */
 const refusalReasons: Readonly<Partial<Record<ReturnType<typeof classifyRefusal>, string>>> = {
   busy: 'provider_busy',
   request: 'provider_refused',
@@ -150,7 +141,6 @@ function textOf(body: Buffer | null): string | null {
   return text === '' ? null : text.slice(0, maxForwardedTextLength);
 }
 
-/** Describes a failure of an attempt as a failure of the gateway. */
 function failureOf(failed: AttemptFailure): Failure {
   switch (failed.kind) {
     case 'limit':
@@ -203,7 +193,7 @@ function refusedFailure({ status, retryAfterMs }: ProviderRefusal): Failure {
   return failure('provider-failed', `The provider failed with status ${status}.`, wait);
 }
 
-/** Writes why a call has no answer. @param headers further ones, names and values in turn */
+/** @param headers alternating names and values */
 export function sendError(sink: Client, error: ErrorResponse, headers: ReadonlyArray<string> = []): void {
   const { status, body, contentType, retryAfterMs, shouldRetry } = error;
   const all = ['Content-Type', contentType, ...headers];

@@ -8,7 +8,7 @@ import type { WorkOwner } from '#shared/async/fair-queue.ts';
 import { isObject, type Json } from '#shared/json/json.ts';
 import { isNamed, type JsonListener, JsonScanner } from '#shared/json/json-scanner.ts';
 
-/** Whether an answer has an error inside of it, and passes all the same: of a response that failed, or of a choice. */
+/** The answer passes all the same. The error is that a response that failed, or of a choice. */
 export function hasErrors(value: ForeignJson): boolean {
   if (!isObject(value)) return false;
   const { error, choices, response } = value;
@@ -21,7 +21,7 @@ function isSaid(error: Json | undefined): boolean {
 }
 
 /**
- * Redacts the errors inside of an answer. Every other byte stays. A large answer is read in turns.
+ * Every other byte stays. A large answer is read in turns.
  * @param held whose turns it takes
  * @returns null for more errors, or larger ones, than an answer may have
  */
@@ -33,7 +33,7 @@ export async function redactErrors(bytes: Buffer, redactor: SecretRedactor, held
   return withoutSecrets(bytes, errors, redactor);
 }
 
-/** The same of an event with a response. The one of an event with too large errors is left out. */
+/** For an event with a response. Errors that are too large are left out. */
 export function redactEventErrors(data: string, redactor: SecretRedactor | null): string {
   if (redactor === null) return data;
   const bytes = Buffer.from(data);
@@ -62,10 +62,9 @@ const maxErrors = 1_000;
 class ErrorPlaces implements JsonListener {
   readonly maxLevel = 3;
   readonly found: Place[] = [];
-  /** The bytes of all. They are redacted in one turn of the event loop. */
+  /** Of all errors, in bytes. They are redacted in one turn of the event loop. */
   size = 0;
   readonly #bytes: Buffer;
-  /** The level of the error that is being read. */
   #level: number | null = null;
   #start = 0;
 

@@ -11,21 +11,19 @@ import type { LargeEventWay } from './open-large-event.ts';
 
 /** The way of a stream's events to the client. */
 export interface EventPassage {
-  /** What is held of a large event that does not pass in pieces. */
+  /** For a large event that does not pass in pieces. */
   readonly held: Exclude<LargeEventWay, 'passes'>;
-  /** Whether a large event has become more than has passed. */
+  /** A large event has become more than has passed. */
   readonly hasMore: boolean;
   readonly pass: (batch: SseBatch) => void;
-  /** Passes the next part of that event. Missing if each passes as a whole. */
+  /** The next part of that event. Missing if each passes as a whole. */
   readonly passMore?: () => void;
-  /** Takes note of an event that has passed in pieces. */
   readonly note: (batch: SseBatch) => void;
 }
 
-/** An event that ends a stream. */
 export type LastEvent = Exclude<EventClassification, { kind: 'empty' | 'no-content' | 'content' | 'gateway-only' }>;
 
-/** Returns what an event that ends a stream makes of it; null if the stream is complete. */
+/** Null if the stream is complete. */
 export function failureOf(event: LastEvent, canEnd: boolean): AttemptFailure | null {
   if (event.kind === 'error') return refusalInBody(event.error);
   if (event.kind === 'malformed') return malformed;

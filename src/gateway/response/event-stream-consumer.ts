@@ -18,14 +18,12 @@ import { TranslatedPassage } from './translated-passage.ts';
 
 const noBytes = Buffer.alloc(0);
 
-/** Reads the events of one attempt's stream, and passes them on. */
 export class EventStreamConsumer implements BodyConsumer {
   readonly #attempt: AttemptControl;
   readonly #interpreter: StreamInterpreter;
   readonly #arrived: ArrivedBytes;
   readonly #splitter = new SseSplitter();
   readonly #largeEvents: LargeEvents;
-  /** The large event that has begun; null for none. */
   #large: OpenLargeEvent | null = null;
   readonly #passage: EventPassage;
   readonly #answer: StreamAnswer;
@@ -87,7 +85,7 @@ export class EventStreamConsumer implements BodyConsumer {
     }
   };
 
-  /** Continues in the turn that what has arrived waited for. */
+  /** Called in the turn for which arrived bytes have waited. */
   #continue(): void {
     try {
       this.#read(false);

@@ -10,14 +10,14 @@ import { isNamedJson, type ResponseHandler, type ResponseHead } from './response
 import type { EventStreamResponseOptions, SharedStream } from './shared-stream.ts';
 
 /**
- * Passes a stream on event by event, unchanged. Headers and events before the first content wait for it, so that
- * another attempt can replace an earlier failure.
+ * Event by event, unchanged. Headers and events before the first content wait for it, so that another attempt can
+ * replace an earlier failure.
  */
 export class EventStreamResponse implements ResponseHandler, SharedStream {
   readonly options: EventStreamResponseOptions;
   readonly client: ClientStream;
   lastEvent: (() => Promise<void>) | null = null;
-  /** The texts of attempts that broke after their content was sent. */
+  /** Of attempts that broke after their content was sent. */
   readonly #texts: string[] = [];
   #interpreter: StreamInterpreter | null = null;
   #canContinue: boolean;

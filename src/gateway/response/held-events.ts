@@ -4,32 +4,31 @@ import { GatheredBytes } from '#gateway/framing/gathered-bytes.ts';
 import { maxKeptBytes, type StreamInterpreter } from '#gateway/framing/stream-interpreter.ts';
 import type { EventStreamResponseOptions } from './shared-stream.ts';
 
-/** Maximum bytes that are held before the first content, in addition to what repeats the request. */
+/** Before the first content, in addition to what repeats the request. */
 const maxHeldBytes = 1024 * 1024;
 const maxWholeBytes = 16 * 1024 * 1024;
 
-/** The events that repeat a request before the first content: `response.created`, `queued` and `in_progress`. */
+/** They repeat a request before the first content: `response.created`, `queued` and `in_progress`. */
 const repeatingEvents = 3;
 /** A provider may write a character of the request as an escape, which takes up to three times its bytes. */
 const escapedBytes = 3;
-/** Maximum bytes of the repetition in one event. */
+/** In one event. */
 const maxRepeatedBytes = 8 * 1024 * 1024;
 
 /**
- * The events of one attempt that the client does not have yet. They count in the budget of answers, with all else that
- * the attempt keeps of its stream.
+ * Of one attempt; the client does not have them yet. They count in the budget of answers, with all else that the
+ * attempt keeps of its stream.
  */
 export class HeldEvents {
   readonly #answerHold: ByteReservation;
   readonly #interpreter: StreamInterpreter;
-  /** Maximum bytes of small events; large ones have a limit of their own. */
+  /** Large events have a limit of their own. */
   readonly #maxSmallBytes: number;
   readonly #maxWindowBytes: number;
   readonly #events = new GatheredBytes();
   #largeBytes = 0;
-  /** What the decompression of the stream keeps of it. */
+  /** Kept by the decompression of the stream. */
   #windowBytes = 0;
-  /** What the large event keeps that has begun. */
   openBytes = 0;
 
   /** @param maxWindowBytes that the decompression of the stream keeps */
@@ -45,13 +44,11 @@ export class HeldEvents {
     return this.#events.length === 0;
   }
 
-  /** All of them in order. */
   get all(): Buffer {
     return this.#events.bytes;
   }
 
   /**
-   * Holds more of them.
    * @param isBounded whether their limit counts
    * @returns why they cannot be held; null if they can
    */
@@ -61,17 +58,16 @@ export class HeldEvents {
     return this.#answerHold.takeBegun(bytes.length) ? null : noRoom;
   }
 
-  /** Makes room for a large event, which was counted while it came. */
+  /** The large event was counted while it came. */
   extendFor(largeBytes: number): void {
     this.#largeBytes += largeBytes;
   }
 
-  /** The decompression of the stream has given this many bytes. */
   extendWindow(bytes: number): void {
     this.#windowBytes = Math.min(this.#maxWindowBytes, this.#windowBytes + bytes);
   }
 
-  /** Returns them with what follows them, and holds nothing. */
+  /** Holds nothing afterwards. */
   takeWith(next: Buffer): Buffer {
     if (next.length > 0) this.#events.add(next);
     const all = this.#events.bytes;
@@ -80,9 +76,8 @@ export class HeldEvents {
   }
 
   /**
-   * Counts what is held, and what is kept of the stream.
    * @param keptBytes what the interpreter keeps, or what its end takes
-   * @returns why there is no room for it; null if there is
+   * @returns null if there is room
    */
   count(keptBytes: number): AttemptFailure | null {
     const bytes = this.#events.length + keptBytes + this.#windowBytes + this.openBytes;
@@ -94,7 +89,7 @@ export class HeldEvents {
   }
 }
 
-/** Maximum bytes that repeat the request before the first content. The gateway's own events may be longer. */
+/** Before the first content. The gateway's own events may be longer. */
 function maxRepeatedBefore(repeatedBytes: number): number {
   return repeatingEvents * Math.max(Math.min(maxRepeatedBytes, escapedBytes * repeatedBytes), repeatedBytes);
 }

@@ -9,7 +9,7 @@ import type { ResponseHead } from './response-handler.ts';
 
 const maxBytes = 1024 * 1024;
 
-/** Reads JSON that came instead of a stream. It may contain the reason. */
+/** The JSON may contain the reason. */
 export class JsonInsteadOfStream implements BodyConsumer {
   readonly #head: ResponseHead;
   readonly #attempt: AttemptControl;

@@ -11,7 +11,6 @@ import type { StreamAnswer } from './stream-answer.ts';
 /** How often a held answer repeats a translated event: three events of Responses do at the end of its item. */
 const maxCopies = 4;
 
-/** Takes the large events of a stream, one after the other. */
 export class LargeEvents {
   readonly #stream: SharedStream;
   readonly #answer: StreamAnswer;
@@ -25,7 +24,7 @@ export class LargeEvents {
     this.#passage = passage;
   }
 
-  /** Decides what is done with an event that is large. @returns null if it ends the stream */
+  /** @returns null if the event ends the stream */
   open(beginning: Buffer): OpenLargeEvent | null {
     const outline = outlineOf(beginning);
     if (outline === '') {
@@ -39,7 +38,7 @@ export class LargeEvents {
     return new OpenLargeEvent(passes ? 'passes' : this.#passage.held, this.#stream.options.answerHold.maxProjectBytes);
   }
 
-  /** Takes the next piece of an event. @returns the bytes after the event */
+  /** @returns the bytes after the event */
   take(large: OpenLargeEvent, bytes: Buffer): Buffer {
     if (large.isComplete) return bytes;
     if (large.isHeld && !this.#canHold(bytes.length)) return bytes;
@@ -52,8 +51,7 @@ export class LargeEvents {
   }
 
   /**
-   * Ends an event.
-   * @param missing what of its end has not come
+   * @param missing of its end
    * @returns what is to pass of it
    */
   end(large: OpenLargeEvent, missing: Buffer): SseBatch | null {
@@ -86,7 +84,7 @@ export class LargeEvents {
     this.#answer.fail(malformed);
   }
 
-  /** Counts what is about to be held of an event. */
+  /** Counts the bytes, too. */
   #canHold(bytes: number): boolean {
     const { answerHold } = this.#stream.options;
     const shortage = answerHold.take(bytes);

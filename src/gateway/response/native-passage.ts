@@ -3,12 +3,11 @@ import type { StreamInterpreter } from '#gateway/framing/stream-interpreter.ts';
 import { type EventPassage, failureOf, type LastEvent } from './event-passage.ts';
 import type { StreamAnswer } from './stream-answer.ts';
 
-/** Maximum bytes of events that say nothing and are held before the content. They may come for minutes, and fast. */
+/** Events that say nothing may come for minutes, and fast. They are held before the content. */
 const maxEmptyBytes = 16 * 1024;
 
 const noBytes = Buffer.alloc(0);
 
-/** Passes events as they come. */
 export class NativePassage implements EventPassage {
   readonly held = 'holds-bytes';
   readonly hasMore = false;
@@ -22,7 +21,7 @@ export class NativePassage implements EventPassage {
   }
 
   pass({ bytes, events }: SseBatch): void {
-    /** The start of the bytes of this batch that are not written yet. */
+    /** Start of the bytes that are not written yet. */
     let from = 0;
     let hasData = false;
     for (const { start, end, data } of events) {

@@ -5,14 +5,13 @@ import { LargeEvent } from '#gateway/framing/large-event.ts';
 import type { SseBatch } from '#gateway/framing/sse-splitter.ts';
 
 /**
- * What is done with a large event while it arrives: it passes in pieces, its bytes are held because only its end says what
- * it is, or its data are held because they are read.
+ * While it arrives, it passes in pieces, its bytes are held because only its end says what it is, or its data are held
+ * because they are read.
  */
 export type LargeEventWay = 'passes' | 'holds-bytes' | 'holds-data';
 
 const noBytes = Buffer.alloc(0);
 
-/** A large event that has begun. */
 export class OpenLargeEvent {
   readonly way: LargeEventWay;
   readonly #event: LargeEvent;
@@ -32,22 +31,20 @@ export class OpenLargeEvent {
     return this.way !== 'passes';
   }
 
-  /** Whether no more of it passes, because an error has begun in it whose secrets are not removed. */
+  /** No more of it passes: an error has begun whose secrets are not removed. */
   get isCut(): boolean {
     return !this.isHeld && this.#event.outline.hasError;
   }
 
-  /** The bytes that it takes. */
   get keptBytes(): number {
     return this.heldBytes + this.#event.outline.bytes;
   }
 
-  /** Whether it has too many values or levels to be read. */
   get isTooLarge(): boolean {
     return this.way !== 'holds-data' && this.#event.outline.isTooLarge;
   }
 
-  /** Takes the next piece. @returns how many bytes of it belong to the event */
+  /** @returns how many bytes of it belong to the event */
   take(piece: Buffer): number {
     const end = this.#event.take(piece);
     this.isComplete = end !== -1;
@@ -57,7 +54,7 @@ export class OpenLargeEvent {
     return length;
   }
 
-  /** The event when it is complete: with its bytes if they are held, and its data or their outline. */
+  /** For a complete event: with its bytes if they are held, and its data or their outline. */
   get batch(): SseBatch {
     const bytes = this.way === 'holds-bytes' ? this.#bytes.bytes : noBytes;
     return { bytes, events: [{ start: 0, end: bytes.length, data: this.#data?.take() ?? this.#event.outline.text }] };

@@ -31,16 +31,14 @@ const maxHeldBytes = 1024 * 1024;
 
 interface PartlyHeldResponseOptions {
   readonly response: Client;
-  /** Counts the bytes that are held. */
   readonly answerHold: ByteReservation;
-  /** The member that an answer must have. */
   readonly requiredMember: string;
 }
 
 /**
- * Passes on JSON of any size. It holds an answer of at most 1 MiB until that is complete, so that another attempt can
- * replace one that breaks. A larger answer passes as it arrives, with back-pressure; one that breaks then ends the
- * connection. Only the usage is parsed.
+ * For JSON of any size. Holds an answer of at most 1 MiB until that is complete, so that another attempt can replace
+ * one that breaks. A larger answer passes as it arrives, with back-pressure; one that breaks then ends the connection.
+ * Only the usage is parsed.
  */
 export class PartlyHeldResponse implements ResponseHandler {
   readonly #options: PartlyHeldResponseOptions;
@@ -92,7 +90,7 @@ export class PartlyHeldResponse implements ResponseHandler {
     return null;
   }
 
-  /** Destroys the response, so that no client mistakes its part for a complete answer. */
+  /** So that no client mistakes its part for a complete answer. */
   abort(): void {
     this.#options.response.destroy();
   }

@@ -13,15 +13,15 @@ const noBytes = Buffer.alloc(0);
 /** How often the end of a translated answer repeats what was kept of it. */
 const maxRepetitions = 5;
 
-/** The answer of one attempt: held until it may begin, then written as fast as the client takes it. */
+/** Of one attempt: held until it may begin, then written as fast as the client takes it. */
 export class StreamAnswer {
   readonly held: HeldEvents;
   readonly pace: ClientPace;
-  /** Whether it continues the answer of another attempt. */
+  /** It continues the answer of another attempt. */
   readonly isContinuation: boolean;
   readonly #stream: SharedStream;
   readonly #head: ResponseHead;
-  /** It is made with the provider's headers, before any content. */
+  /** Made with the provider's headers, before any content. */
   readonly #clientHead: ClientStreamHead;
   readonly #attempt: AttemptControl;
   readonly #interpreter: StreamInterpreter;
@@ -29,7 +29,6 @@ export class StreamAnswer {
   /** Settles when the answer may begin; null before its first event, and if nothing is to be done for it. */
   #preparing: Promise<void> | null = null;
   #isPrepared: boolean;
-  /** Whether a part of it was written. */
   #hasBegun = false;
   isOver = false;
   /** Whether its end is being written. */
@@ -67,7 +66,7 @@ export class StreamAnswer {
     this.#stream.client.awaitContent(this.#clientHead, this.#head.earlyHeadMs);
   }
 
-  /** Refuses what is not a stream, as soon as the attempt has its consumer. */
+  /** Called as soon as the attempt has its consumer. */
   refuse(): void {
     this.isOver = true;
     queueMicrotask(() => this.#attempt.fail(malformed));
@@ -80,7 +79,6 @@ export class StreamAnswer {
     this.#attempt.markContent();
   }
 
-  /** Reports that only the usage may still come, if that is so. */
   markEnding(): void {
     if (this.#interpreter.isFinished && !this.isOver) this.#attempt.markEnding();
   }
@@ -111,7 +109,7 @@ export class StreamAnswer {
     return null;
   }
 
-  /** Completes it with the end that the interpreter writes. A long end is passed in parts after this. */
+  /** With the end that the interpreter writes. A long end is passed in parts after this. */
   finish(): void {
     if (this.isEnding) return;
     const isPassed = this.#isPrepared && this.#head.keeping.beforeLastByte === null;
@@ -161,7 +159,6 @@ export class StreamAnswer {
     this.#attempt.fail(failure);
   }
 
-  /** Gives up what the client does not have. */
   abort(): void {
     this.isOver = true;
     this.#stream.client.stopAwaiting();

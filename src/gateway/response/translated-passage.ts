@@ -7,14 +7,13 @@ import {
 import { type EventPassage, failureOf, type LastEvent } from './event-passage.ts';
 import type { StreamAnswer } from './stream-answer.ts';
 
-/** Passes what events become for the client. */
 export class TranslatedPassage implements EventPassage {
   readonly held = 'holds-data';
   readonly #answer: StreamAnswer;
   readonly #interpreter: StreamInterpreter;
   readonly #translated: () => string;
 
-  /** @param translated returns what the events since its last call became */
+  /** @param translated what the events since its last call became */
   constructor(answer: StreamAnswer, interpreter: StreamInterpreter, translated: () => string) {
     this.#answer = answer;
     this.#interpreter = interpreter;

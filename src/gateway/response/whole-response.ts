@@ -45,22 +45,18 @@ import {
 
 interface WholeResponseOptions {
   readonly response: Client;
-  /** Counts the bytes that are held. */
   readonly answerHold: ByteReservation;
-  /** The member that a JSON answer must have; null if the answer may be of any kind. */
+  /** Of a JSON answer; null if the answer may be of any kind. */
   readonly requiredMember: string | null;
-  /**
-   * Whether the whole answer becomes values, whatever is done before its first byte. One that does not may have any number
-   * of them. Default false.
-   */
+  /** The whole answer becomes values. Other answers may have any number of values. Default false. */
   readonly isParsed?: boolean;
 }
 
-/** Holds an answer until it is complete, so that another attempt can replace one that breaks. */
+/** Held until it is complete, so that another attempt can replace one that breaks. */
 export class WholeResponse implements ResponseHandler {
   readonly #options: WholeResponseOptions;
   hasBegun = false;
-  /** It has its usage in it. */
+  /** The answer has its usage in it. */
   readonly isAwaitingUsage = false;
   /** Only for `HeldAnswer`: sends an answer that is complete; null if none waits. */
   waiting: (() => Promise<void>) | null = null;
@@ -91,10 +87,10 @@ export class WholeResponse implements ResponseHandler {
   }
 }
 
-/** Maximum bytes of an answer that is translated, which takes a few turns of the event loop. */
+/** A translation takes a few turns of the event loop. */
 export const maxTranslatedBytes = 8 * 1024 * 1024;
 
-/** The answer of one attempt. Its reading waits for turns until the attempt is over. */
+/** Of one attempt. Its reading waits for turns until the attempt is over. */
 class HeldAnswer implements BodyConsumer, WorkOwner {
   readonly owner: string;
   readonly #whole: WholeResponse;
@@ -104,10 +100,9 @@ class HeldAnswer implements BodyConsumer, WorkOwner {
   readonly #held: HeldBody;
   readonly #requiredMember: string | null;
   readonly #isJson: boolean;
-  /** Whether all of its JSON becomes values, because it is translated or kept. */
+  /** All JSON becomes values, because it is translated or kept. */
   readonly #isParsed: boolean;
   readonly #contentType: string;
-  /** What its values take that are not read yet. */
   #valueBytes = 0;
   #reported: ReportedConsumption = nothingReported;
   #isOver = false;
@@ -131,7 +126,6 @@ class HeldAnswer implements BodyConsumer, WorkOwner {
     return this.#isOver;
   }
 
-  /** Its usage, which its body reports. */
   reported(): ReportedConsumption {
     return this.#reported;
   }
@@ -198,7 +192,6 @@ class HeldAnswer implements BodyConsumer, WorkOwner {
     return redactor === null || !hasErrors(value) ? body : redactErrors(body, redactor, this);
   }
 
-  /** What an answer reports that passes as it came. */
   #readReport(body: Buffer): Promise<ForeignJson> {
     const required = this.#requiredMember === null ? [] : [this.#requiredMember];
     return readLargeJsonMembers(body, [...reportMembers, ...required], this);
@@ -234,7 +227,7 @@ class HeldAnswer implements BodyConsumer, WorkOwner {
     else this.#send(answer);
   }
 
-  /** Sends an answer, or lets it wait for what is done before the client has it. */
+  /** The answer may wait for what is done before the client has it. */
   #send({ contentType, body }: TranslatedBody): void {
     const { response, answerHold } = this.#options;
     const { status, keeping } = this.#head;
@@ -276,12 +269,11 @@ function isFailure(answer: TranslatedBody | AttemptFailure): answer is AttemptFa
   return 'kind' in answer;
 }
 
-/** Maximum bytes of a held body. */
 const maxHeldBytes = 64 * 1024 * 1024;
 
 /**
- * The body of an answer in memory, until it is whole. Its attempt fails if it has too many bytes, if the node has no
- * room, or if it is to be parsed and has more than may be.
+ * In memory, until it is whole. Its attempt fails if it has too many bytes, if the node has no room, or if it is to be
+ * parsed and has more than may be.
  */
 export class HeldBody {
   readonly #attempt: AttemptControl;
@@ -293,27 +285,22 @@ export class HeldBody {
   /** Null while the body is small: that is scanned when it is parsed. */
   #scan: ForeignJsonScan | null = null;
 
-  /**
-   * @param hold counts its bytes
-   * @param isParsed whether all of it is parsed as it arrives: JSON that is not compressed
-   */
+  /** @param isParsed JSON that is not compressed is parsed as it arrives */
   constructor(attempt: AttemptControl, hold: Pick<ByteReservation, 'takeBegun'>, isParsed: boolean) {
     this.#attempt = attempt;
     this.#hold = hold;
     this.#isParsed = isParsed;
   }
 
-  /** What has arrived so far. */
   get bytes(): Buffer {
     return this.#gathered.bytes;
   }
 
-  /** What has counted the values in what has arrived; null if nothing has. */
+  /** Null if nothing has counted the values in what has arrived. */
   get scan(): ForeignJsonScan | null {
     return this.#scan;
   }
 
-  /** Takes the next piece. */
   take(chunk: Buffer): void {
     this.#isBlank &&= isBlank(chunk);
     // Some providers send empty lines while they make the answer.

@@ -22,20 +22,16 @@ import { isFinished, type ResolvedTarget, resolveTarget } from './background-tar
 import { outputNames } from './item-names.ts';
 import { cleanUpLater } from './provider-copy.ts';
 
-/** What is passed on to the provider of a response. */
 interface BackgroundRequest {
   readonly action: 'get' | 'cancel';
   readonly isStreamed: boolean;
   /** Without a question mark; empty for none. */
   readonly query: string;
-  /** Answers with the response if another call has stored its end meanwhile. */
+  /** Used if another call has stored the end of the response meanwhile. */
   readonly answerFrom: (stored: KeptTurn) => CallResult | Promise<CallResult>;
 }
 
-/**
- * Passes a request about a response that is made in the background on to its provider. An answer with the finished
- * response is stored, its usage is recorded, and the provider's copy is deleted.
- */
+/** An answer with the finished response is stored, its usage is recorded, and the provider's copy is deleted. */
 export async function relayBackground(
   call: GatewayCall,
   turn: KeptTurn,
@@ -54,7 +50,7 @@ const targetGone = failure(
   'The target that makes this response is not in the configuration any more. Tell the operator.',
 );
 
-/** The target of a response, and the generation of its project when the call began. */
+/** With the generation of the project when the call began. */
 interface BegunTarget extends ResolvedTarget {
   readonly generation: ProjectGeneration;
 }
@@ -184,7 +180,7 @@ class BackgroundRelay {
   }
 }
 
-/** Answers with the reason why a provider did not delete a response. */
+/** The reason why a provider did not delete a response. */
 export function sendRefusal(call: GatewayCall, { target }: BackgroundTarget, refused: AttemptFailure): CallResult {
   const error = errorResponseFor(refused, call);
   sendError(call.client, error);

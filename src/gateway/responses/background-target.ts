@@ -14,30 +14,26 @@ import type { BackgroundTarget } from '#responses/response-store.ts';
 import { workForAll } from '#shared/async/fair-queue.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 
-/** A `BackgroundTarget`, as the current configuration has it. */
+/** A `BackgroundTarget` of the current configuration. */
 export interface ResolvedTarget {
   readonly provider: Provider & Required<Pick<Provider, 'backgroundResponse'>>;
-  /** A route to its target alone. */
   readonly route: ModelRoute;
   readonly target: WeightedTarget;
 }
 
-/** The means to call the provider of a response. */
 export interface ProviderAccess {
   readonly gateway: Pick<Gateway, 'log' | 'relayDependencies' | 'responses'>;
   readonly configuration: ConfigurationSnapshot;
-  /** Counts the bytes of an answer. */
   readonly held: { readonly answer: Pick<ByteReservation, 'takeBegun'> };
 }
 
 const endings: ReadonlyArray<Json | undefined> = ['completed', 'incomplete', 'failed', 'cancelled'];
 
-/** Whether nothing will change a response any more. */
 export function isFinished({ status }: JsonObject): boolean {
   return endings.includes(status);
 }
 
-/** Finds a target in the current configuration. @returns null if it is not there, or has no such responses now */
+/** In the current configuration. @returns null for a missing target, or one without such responses */
 export function resolveTarget(
   { configuration }: Pick<ProviderAccess, 'configuration'>,
   { model, target: id }: BackgroundTarget,
@@ -57,24 +53,21 @@ function answersInBackground(provider: Provider | undefined): provider is Resolv
   return provider?.backgroundResponse !== undefined;
 }
 
-/** One request about a response. */
 export interface CopyRequest {
   readonly action: 'get' | 'cancel' | 'delete';
   readonly id: string;
-  /** The limit of its time; missing for that of the target's calls. */
+  /** Missing for the limit of the target's calls. */
   readonly maxMs?: number;
-  /** Ends it early. */
   readonly signal?: AbortSignal;
 }
 
-/** What a provider answers about a response. */
 export type CopyAnswer =
   /** The response is null in an answer that does not have it. */
   | { readonly kind: 'answered'; readonly response: JsonObject | null }
   | { readonly kind: 'gone' }
   | { readonly kind: 'failed'; readonly failure: AttemptFailure };
 
-/** Makes one request about a response, without a retry. */
+/** Without a retry. */
 export async function callTarget(
   { held: { answer } }: Pick<ProviderAccess, 'held'>,
   { provider, target }: ResolvedTarget,

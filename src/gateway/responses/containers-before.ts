@@ -4,10 +4,9 @@ import type { TurnReader } from '#responses/turn-reader.ts';
 import { containerName } from './item-names.ts';
 import type { NamedItem } from './named-item.ts';
 
-/** Maximum number of containers that are looked up. */
 const maxUnknown = 5_000;
 
-/** Where stored items come from that a request only names. */
+/** A request only names these items. */
 interface StoredItems {
   readonly projectId: string;
   readonly turns: ReadonlyArray<KeptTurn>;
@@ -15,8 +14,7 @@ interface StoredItems {
 }
 
 /**
- * Finds the containers in the turns before a request and in the items that it names, with the provider that has each.
- * One that nothing knows any more is left out.
+ * In the turns before a request and in the items that it names. A container whose provider is unknown is left out.
  * @throws UnavailableError
  */
 export async function findContainersBefore(
@@ -39,7 +37,7 @@ export async function findContainersBefore(
   });
 }
 
-/** The containers of a turn. Only what is in its output is of its own provider. */
+/** Only what is in its output is of its own provider. */
 function providersIn({ text, outline }: KeptTurn): ReadonlyMap<string, string | null> {
   return new Map(text.containers.map(({ id, isMade }) => [id, isMade ? outline.provider : null]));
 }

@@ -12,7 +12,7 @@ const store = 'The store of responses, whose copies at providers are to be delet
 const maxCopiesAtOnce = 1_000;
 const maxCallMs = 30_000;
 
-/** The pause before a copy is looked at again. Most responses are finished, read and deleted within it. */
+/** Before the next check of a copy. Most responses are finished, read and deleted within it. */
 export const checkPauseMs = 10 * 60_000;
 const maxPauseMs = 24 * 60 * 60_000;
 /** With the pauses between them about 30 days, after which a provider keeps no copy. */
@@ -40,7 +40,7 @@ export class CopyRetention {
     this.#now = now;
   }
 
-  /** Looks at the copies once a minute until a signal aborts. Outages of the store are logged. */
+  /** Runs once a minute until a signal aborts. Outages of the store are logged. */
   async run(signal: AbortSignal, log: Logger): Promise<void> {
     await repeating(() => this.checkCopies(signal), { intervalMs, signal, log, store });
   }
@@ -76,7 +76,7 @@ export class CopyRetention {
     return failure === null || failure === 'unknown-target';
   }
 
-  /** Whether a response is there whose end was not read. */
+  /** A response exists whose end was not read. */
   async #isUnfinished({ projectId, id }: CopyName): Promise<boolean> {
     const [outline] = await this.#gateway.responses.store.ofItems(projectId, [], [id]);
     return outline !== undefined && outline.background !== null;

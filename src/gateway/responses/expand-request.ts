@@ -29,29 +29,27 @@ import { ItemsOfTurns } from './items-before.ts';
 import { findItems, type NamedItem } from './named-item.ts';
 import { emptyReasoning } from './sent-item.ts';
 
-/** A request with all items of its conversation in it. */
 export interface ExpandedRequest {
   readonly request: ResponsesRequest;
-  /** The response that it continues; null for none. */
+  /** Null if the request continues no response. */
   readonly previous: ResponseOutline | null;
-  /** The ids of the responses whose items its input names. */
+  /** Ids of responses whose items the input names. */
   readonly referenced: ReadonlyArray<string>;
   readonly reasoning: SentReasoning;
-  /** The containers that it names, and those in the items that are put into it. */
+  /** Named by the request, or in the items that are put into it. */
   readonly containers: ReadonlyArray<NamedContainer>;
-  /** The ids of files of earlier turns that are gone. */
+  /** Ids of files of earlier turns. */
   readonly gone: ReadonlyArray<string>;
 }
 
-/** The reasoning that a client sends with its opaque part. */
 interface SentReasoning {
-  /** The edits that name the provider that has made it. */
+  /** They name the provider that has made it. */
   readonly marks: ReadonlyArray<Edit>;
-  /** The ids of what no stored response has made. */
+  /** No stored response has made these. */
   readonly unknownIds: ReadonlyArray<string>;
 }
 
-/** Maximum number of items of one request that are looked up by their ids. */
+/** In one request, looked up by their ids. */
 const maxReferences = 5_000;
 
 const tooManyReferences = invalidInput([
@@ -80,7 +78,7 @@ export async function expandRequest(
   return E.isLeft(read) ? read : E.right({ ...expanded.right, gone, request: { ...read.right, before: whole.before } });
 }
 
-/** Whether an id is in an item that the client has not sent: of a turn before, or one that is named by its id. */
+/** The id is in an item that the client has not sent: of a turn before, or one that is named by its id. */
 function earlierIn({ bytes, members, items }: ResponsesRequest, whole: ResponsesRequest): (id: NamedId) => boolean {
   const input = lastMember(members, 'input');
   const isText = input !== undefined && typeof scalarValue(bytes, input) === 'string';
@@ -102,7 +100,7 @@ class Expansion {
   readonly #call: GatewayCall;
   readonly #request: ResponsesRequest;
   readonly #limits: GatewayLimits;
-  /** Why there was no memory for what is stored. */
+  /** No memory was left for what is stored. */
   #shortage: Failure | null = null;
 
   constructor(call: GatewayCall, request: ResponsesRequest) {
@@ -180,7 +178,6 @@ class Expansion {
     return findContainersBefore(gateway.responses.turns, { projectId: caller.projectId, turns, named });
   }
 
-  /** Finds the named items of this request and of the turns before it. */
   async #itemsNamed(
     references: ReadonlyArray<string>,
     turns: ReadonlyArray<KeptTurn>,
@@ -205,7 +202,7 @@ class Expansion {
     return E.right(found);
   }
 
-  /** Finds the responses outside of a conversation that have made the items which its turns name, but for known ones. */
+  /** Responses outside of a conversation that made the items that its turns name, without known ones. */
   async #idsNeededBy(
     turns: ReadonlyArray<KeptTurn>,
     known: ReadonlyMap<string, NamedItem>,
@@ -216,7 +213,7 @@ class Expansion {
     return idsOutside(turns, await gateway.responses.turns.needsOf(caller.projectId, ids));
   }
 
-  /** Reads the turns that have made some items, and were not deleted. */
+  /** Those that have made the items, and were not deleted. */
   async #turnsOf(items: ReadonlyArray<string>): Promise<ReadonlyArray<KeptTurn> | NotRead> {
     if (items.length === 0) return [];
     const { gateway, caller } = this.#call;
@@ -282,7 +279,7 @@ class Expansion {
     return E.right({ ...read.right, before: isInInput ? null : before });
   }
 
-  /** Counts all that is put into the request, and takes memory for it, before a new body is made. */
+  /** Takes memory for all that is put into the request, before a new body is made. */
   async #checkSize(
     edits: ReadonlyArray<Splice>,
     before: ItemsOfTurns | null,
@@ -302,17 +299,15 @@ class Expansion {
   }
 }
 
-/** Whether an item names another one without which its request means something else. Reasoning may be left out. */
+/** Without the named item the request means something else. Reasoning may be left out. */
 function isRequired(item: ListedObject): boolean {
   return isItemReference(item) && item.type !== 'reasoning';
 }
 
-/** Puts an item in place of its id. */
 function referenceEdit({ id, valueStart, end }: ListedObject, found: ReadonlyMap<string, NamedItem>): Splice {
   return { start: valueStart, end, text: found.get(id ?? '')?.text ?? emptyReasoning };
 }
 
-/** Reasoning that a client sends with the opaque part of a provider. */
 function reasoningIn(bytes: Buffer, item: ListedObject) {
   const { id, encryptedContent: place } = item;
   if (id === null || place === null || isItemReference(item)) return [];
@@ -336,7 +331,7 @@ function previousNotFound(id: string): Failure {
   });
 }
 
-/** Refuses what would be too large with the turns before it. */
+/** The request is too large with the turns before it. */
 function conversationTooLong({ maxJsonBytes }: GatewayLimits): Failure {
   const detail = `The conversation has more than ${maxJsonBytes} bytes (MAX_JSON_BYTES) or ${maxTurns} turns, the maximum of one that is continued.`;
   return failure('conversation-too-long', detail, {
@@ -344,7 +339,7 @@ function conversationTooLong({ maxJsonBytes }: GatewayLimits): Failure {
   });
 }
 
-/** Refuses a conversation of which all turns are read together. */
+/** All turns of the conversation are read together. */
 function tooMuchToRead({ maxJsonValues }: GatewayLimits): Failure {
   const detail = `The conversation names files, adds tools or is compacted, and has more than ${maxJsonValues} values (MAX_GATEWAY_VALUES), ${maxPlaces} items with their types, ids and roles, or ${maxIdsOfConversation} ids.`;
   return failure('conversation-too-long', detail, {

@@ -9,24 +9,23 @@ const containerPrefix = 'container:';
 /** Begins the names of reasoning, by which the provider is found that can read its opaque part. */
 const reasoningPrefix = 'reasoning:';
 
-/** The name by which the container of a provider is found. */
 export function containerName(id: string): string {
   return containerPrefix + id;
 }
 
-/** The name by which the provider of reasoning is found. */
+/** The provider of reasoning is found by it. */
 export function reasoningName(id: string): string {
   return reasoningPrefix + id;
 }
 
-/** The names that the items of a request's own input have from its client. */
+/** Given by the client, of the request's own input. */
 export function inputNames({ items }: Pick<ResponsesRequest, 'items'>): ReadonlyArray<string> {
   return items.flatMap((item) => (item.id === null || isItemReference(item) || !isName(item.id) ? [] : [item.id]));
 }
 
 /**
- * The names by which later turns find what a response has made: the containers and the reasoning of its provider, and
- * the items, but for those whose ids name the response.
+ * Later turns find what a response has made: the containers and the reasoning of its provider, and the items, but for
+ * those whose ids name the response.
  */
 export function outputNames(response: JsonObject): ReadonlyArray<string> {
   const made = outputOf(response);
@@ -40,18 +39,17 @@ function outputOf({ output }: JsonObject): ReadonlyArray<JsonObject> {
   return Array.isArray(output) ? output.filter(isObject) : [];
 }
 
-/** Whether a name is not one of a provider's container or reasoning. */
 export function isName(id: string): boolean {
   return !id.startsWith(containerPrefix) && !id.startsWith(reasoningPrefix);
 }
 
-/** The id of an item, such as reasoning, of which only its provider can read the opaque part. */
+/** Of an item, such as reasoning, whose opaque part only its provider can read. */
 function reasoningIn({ id, encrypted_content: value }: JsonObject): ReadonlyArray<string> {
   const isOpaque = typeof value === 'string' && signatureIn(value) === null;
   return isOpaque && typeof id === 'string' ? [id] : [];
 }
 
-/** The container in which the code of an item ran. */
+/** The code of the item ran in it. */
 function containerIn({ container_id: id, environment }: JsonObject): ReadonlyArray<string> {
   if (typeof id === 'string') return [id];
   return isObject(environment) && typeof environment.container_id === 'string' ? [environment.container_id] : [];

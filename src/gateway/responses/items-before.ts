@@ -9,14 +9,13 @@ import { isObject, type JsonObject } from '#shared/json/json.ts';
 import type { NamedItem } from './named-item.ts';
 import { type ItemBytes, keptBytes, markedAgain, sentTo, withTakenId } from './sent-item.ts';
 
-/** The items of the turns before a request, as the bytes that are stored. */
 export class ItemsOfTurns implements ItemsBefore {
-  /** About how many bytes their texts have. */
+  /** Approximately. */
   readonly size: number;
   readonly #turns: ReadonlyArray<KeptTurn>;
   readonly #found: ReadonlyMap<string, NamedItem>;
 
-  /** @param found the items that the turns name by their ids */
+  /** @param found items that the turns name by their ids */
   constructor(turns: ReadonlyArray<KeptTurn>, found: ReadonlyMap<string, NamedItem>) {
     this.#turns = turns;
     this.#found = found;
@@ -29,7 +28,7 @@ export class ItemsOfTurns implements ItemsBefore {
     return this.#named.reduce((sum, { values }) => sum + values, ownValues);
   }
 
-  /** Whether some of them are not as they are for every target, also items of other conversations. */
+  /** Some item must differ between targets, also one of another conversation. */
   get mustBeInInput(): boolean {
     const named = this.#named;
     return this.#turns.some(({ text }) => text.mustBeInInput) || named.some(({ mustBeInInput }) => mustBeInInput);
@@ -43,7 +42,7 @@ export class ItemsOfTurns implements ItemsBefore {
     });
   }
 
-  /** Their JSON texts for any target, with commas between them. */
+  /** JSON texts for any target, with commas between them. */
   get text(): ItemBytes {
     return this.#markedTexts(this.#turns);
   }
@@ -68,7 +67,7 @@ export class ItemsOfTurns implements ItemsBefore {
     });
   }
 
-  /** The items that the turns name, each as often as it is named. */
+  /** Each as often as it is named. */
   get #named(): ReadonlyArray<NamedItem> {
     return this.#turns.flatMap(({ text }) => text.references.flatMap((id) => this.#found.get(id) ?? []));
   }
@@ -77,12 +76,12 @@ export class ItemsOfTurns implements ItemsBefore {
 const comma = Buffer.from(',');
 const openBracket = Buffer.from('[');
 const closeBracket = Buffer.from(']');
-/** What may be added for a turn: commas, and the message that a text is. */
+/** For a turn: commas, and the message that a text is. */
 const bytesBetween = messageStart.length + 3;
 
 type ChangedPart = Extract<ItemsPart, { readonly kind: 'reference' | 'reasoning' | 'opaque' | 'call' }>;
 
-/** The texts of the items of turns, in pieces, with commas between them. @param change null for what is left out */
+/** In pieces, with commas between them. @param change null for what is left out */
 function joined(
   turns: ReadonlyArray<KeptTurn>,
   change: (turn: KeptTurn, part: ChangedPart) => ItemBytes | null,

@@ -13,11 +13,10 @@ import { type ItemOfPage, type ItemsOfPage, PageOfTurn } from './page-of-turn.ts
 import { NoRoomError } from './send-pieces.ts';
 import { keptBytes } from './sent-item.ts';
 
-/** What a client asks for of a list of items. */
 export interface PageRequest {
   readonly limit: number;
   readonly order: 'asc' | 'desc';
-  /** The id of the item before the page; null for the first page. */
+  /** Id of the item before the page; null for the first page. */
   readonly after: string | null;
 }
 
@@ -25,8 +24,8 @@ export interface PageRequest {
 const turnsTogether = 16;
 
 /**
- * Lists the items of a stored response's input: its own, and those of the turns before it. It reads the turns of the page
- * alone, whatever the conversation has.
+ * The response's own items, and those of the turns before it. It reads the turns of the page alone, whatever the
+ * conversation has.
  * @throws UnavailableError
  */
 export async function listInputItems(
@@ -42,7 +41,6 @@ export async function listInputItems(
   }
 }
 
-/** An item as it is listed. */
 interface ListedItem {
   readonly id: string | null;
   readonly bytes: Buffer;
@@ -54,7 +52,7 @@ class InputListing {
   readonly #request: PageRequest;
   readonly #maxBytes: number;
   #bytes = 0;
-  /** The ids of all responses of the list, once they are needed. */
+  /** Ids of all responses of the list, once they are needed. */
   #chain: Promise<ReadonlySet<string>> | null = null;
   readonly #needs = new Map<string, Promise<ReadonlySet<string>>>();
 
@@ -78,7 +76,7 @@ class InputListing {
     return answeredHere;
   }
 
-  /** The page after an item: first looked for where its id says, because others need not be read then. */
+  /** Searched first where the id of the item says, because the other turns need not be read then. */
   async #pageAfter(after: string): Promise<Page | null> {
     const { projectId } = this.#last;
     const found = await this.#turns.outlinesOfItems(projectId, [after]);
@@ -91,8 +89,7 @@ class InputListing {
   }
 
   /**
-   * Makes the page.
-   * @param likely the turns of which the first may have the item before the page; null to look into all
+   * @param likely the first of these turns may have the item before the page; null to search all
    * @returns null if this item is not there
    */
   async #pageFrom(likely: ReadonlySet<string> | null): Promise<Page | null> {
@@ -124,7 +121,7 @@ class InputListing {
     return new PageOfTurn(turn, { ...wanted, isInputAlone, order: this.#request.order }).find();
   }
 
-  /** The outlines of the conversation in the order of the page, from one of those that are likely to have its beginning. */
+  /** In the order of the page, from one that is likely to have its beginning. */
   async *#outlinesFrom(likely: ReadonlySet<string> | null): AsyncGenerator<ResponseOutline> {
     let isSkipped = likely !== null;
     for await (const outline of this.#outlines()) {
@@ -160,7 +157,7 @@ class InputListing {
     return Buffer.from(await listedItem(own, id));
   }
 
-  /** The item that a turn names, if it is still found by its name. It is listed under an id of this place. */
+  /** The named item, if it still exists. It is listed under an id of this place. */
   async #referenced({ outline: naming }: KeptTurn, name: string, id: string | null): Promise<Buffer> {
     const found = await this.#turns.outlinesOfItems(this.#last.projectId, [name]);
     for (const outline of found) {
@@ -181,7 +178,7 @@ class InputListing {
     return (await this.#chain).has(id);
   }
 
-  /** The ids of the responses whose items a turn names. */
+  /** Responses whose items a turn names. */
   #needsOf({ projectId, id }: ResponseOutline): Promise<ReadonlySet<string>> {
     const needs = this.#needs.get(id) ?? this.#turns.needsOf(projectId, [id]);
     this.#needs.set(id, needs);

@@ -16,19 +16,17 @@ import {
   withTakenId,
 } from './sent-item.ts';
 
-/** An item of a stored turn that was found by its id. */
 interface FoundItem {
   readonly turn: KeptTurn;
   readonly part: KeptPart | OpaquePart | CallPart;
   readonly containerId: string | null;
-  /** How many JSON values it has. */
   readonly values: number;
 }
 
 type OpaquePart = Extract<ItemsPart, { readonly kind: 'reasoning' | 'opaque' }>;
 type CallPart = Extract<ItemsPart, { readonly kind: 'call' }>;
 
-/** An item that a request, or a turn before it, names by its id. */
+/** A request, or a turn before it, names it by its id. */
 export class NamedItem {
   readonly turn: KeptTurn;
   readonly containerId: string | null;
@@ -42,12 +40,12 @@ export class NamedItem {
     this.part = part;
   }
 
-  /** Whether it may not be as it is for every target. */
+  /** It must differ between targets. */
   get mustBeInInput(): boolean {
     return this.turn.text.mustBeInInput;
   }
 
-  /** Its JSON text for any target. Reasoning in it names the provider that can read its opaque part. */
+  /** JSON for any target. Reasoning in it names the provider that can read its opaque part. */
   get text(): ItemBytes {
     const { text, outline } = this.turn;
     const part = this.part;
@@ -56,12 +54,12 @@ export class NamedItem {
     return markedAgain(text.bytes, part, outline.provider) ?? emptyReasoning;
   }
 
-  /** About how many bytes its JSON text has. */
+  /** Approximately. */
   get size(): number {
     return lengthOf(this.text);
   }
 
-  /** Its JSON text for a provider; null if this one does not get it. */
+  /** JSON; null if the provider does not get the item. */
   textFor(provider: string): ItemBytes | null {
     const { text, outline } = this.turn;
     const part = this.part;
@@ -71,11 +69,11 @@ export class NamedItem {
   }
 }
 
-/** The bytes of turns that are searched in one turn of the event loop. */
+/** Searched in one turn of the event loop. */
 const maxBytesOfSlice = 512 * 1024;
 
 /**
- * Finds items of turns by their ids. Of those with the same id the latest is found.
+ * By their ids. Of those with the same id the latest is found.
  * @param turns in their order
  */
 export async function findItems(
@@ -137,7 +135,7 @@ function containerIdOf(bytes: Buffer, { containerId }: ScannedItem): string | nu
   return containerId === null ? null : stringIn(bytes, containerId.start, containerId.end);
 }
 
-/** The id of an item; null for one of a provider that has none. */
+/** Null for an item of a provider that gives no ids. */
 export function idOf({ outline, text: { bytes } }: KeptTurn, item: ScannedItem): string | null {
   const { id, list, index } = item;
   if (id !== null && bytes[id.start] === quote) return stringIn(bytes, id.start, id.end);
@@ -145,17 +143,16 @@ export function idOf({ outline, text: { bytes } }: KeptTurn, item: ScannedItem):
   return itemIdOf(itemPrefixOf(typeOf(bytes, item)), { responseId: outline.id, list, index });
 }
 
-/** The id under which a reference is listed. That of the item that it names may come more than once in a list. */
+/** The reference is listed under it. That of the item that it names may come more than once in a list. */
 export function idOfReference({ outline }: KeptTurn, { list, index }: ScannedItem): string {
   return itemIdOf(itemPrefixOf('item_reference'), { responseId: outline.id, list, index });
 }
 
-/** The id of the message that the text of a request is. */
 export function idOfText({ outline }: KeptTurn): string {
   return itemIdOf(itemPrefixOf('message'), { responseId: outline.id, list: 'input', index: 0 });
 }
 
-/** The type of an item, which is a message if it does not say so. */
+/** An item without a type is a message. */
 function typeOf(bytes: Buffer, { type }: ScannedItem): string {
   if (type === null || bytes[type.start] !== quote) return 'message';
   return stringIn(bytes, type.start, type.end);

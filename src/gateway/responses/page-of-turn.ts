@@ -6,7 +6,7 @@ import { currentWorkOwner } from '#shared/async/fair-queue.ts';
 import { stringIn } from '#shared/json/json-scanner.ts';
 import { idOf, idOfReference, idOfText } from './named-item.ts';
 
-/** An item of a turn with its id; null for one of a provider that has none. */
+/** The id is null for an item of a provider that gives no ids. */
 export interface ItemOfPage {
   readonly part: ItemsPart;
   readonly id: string | null;
@@ -14,23 +14,22 @@ export interface ItemOfPage {
 
 /** What a page takes of a turn. */
 interface PartOfPage {
-  /** The id of the item after which the page begins, if that was not found before; else null. */
+  /** Id of the item after which the page begins; null if it was found before. */
   readonly after: string | null;
-  /** Maximum number of items. */
   readonly count: number;
   readonly order: 'asc' | 'desc';
-  /** Whether the output does not belong to the list. */
+  /** The output does not belong to the list. */
   readonly isInputAlone: boolean;
 }
 
-/** The items in the order of the page; null if the item after which it begins is not in the turn. */
+/** In the order of the page; null if the item after which it begins is not in the turn. */
 export type ItemsOfPage = ReadonlyArray<ItemOfPage> | null;
 
-/** Finds the items of a turn that belong to a page. It keeps no more of them than that. */
+/** Keeps only the items that belong to the page. */
 export class PageOfTurn {
   readonly #turn: KeptTurn;
   readonly #wanted: PartOfPage;
-  /** Those that belong to the page so far, in the order of the text. */
+  /** In the order of the text. */
   #items: ItemOfPage[] = [];
   #found: ReadonlyArray<ItemOfPage> | null = null;
 

@@ -14,17 +14,15 @@ import {
   resolveTarget,
 } from './background-target.ts';
 
-/** How long the deletion of a copy that no call needs may take. */
 const maxCleanUpMs = 5_000;
 
-/** Limits of one request to a provider. */
 type CallLimit = Pick<CopyRequest, 'maxMs' | 'signal'>;
 
-/** Why a provider's copy is not deleted: `unknown-target` if the configuration does not have its target. */
+/** `unknown-target` if the configuration does not have its target. */
 export type NotDeleted = AttemptFailure | 'unknown-target';
 
 /**
- * Deletes a provider's copy, and removes it from the list of copies. A failure is logged.
+ * Removes the copy from the list, too. A failure is logged.
  * @returns null if it is deleted; one that is not there counts as deleted
  */
 async function deleteCopy(access: ProviderAccess, copy: CopyName, limit: CallLimit = {}): Promise<NotDeleted | null> {
@@ -33,8 +31,7 @@ async function deleteCopy(access: ProviderAccess, copy: CopyName, limit: CallLim
 }
 
 /**
- * Deletes a copy that nobody needs, after the call that has made it. If too many others wait, the retention of copies
- * does it. Failures are logged.
+ * After the call that has made the copy. If too many others wait, the retention of copies does it. Failures are logged.
  * @param isFinished whether the provider has finished it; another one is cancelled first
  */
 export function cleanUpLater(gateway: Gateway, copy: CopyName, isFinished: boolean): void {
@@ -53,13 +50,12 @@ export function cleanUpLater(gateway: Gateway, copy: CopyName, isFinished: boole
   });
 }
 
-/** A copy whose end may be unread, and the request that looks at it. */
 interface UnreadCopy extends CopyName, Pick<ProviderCopy, 'keyId' | 'organizationId' | 'partnerId' | 'isCounted'> {
   readonly requestId: string;
 }
 
 /**
- * Deletes a provider's copy whose end may be unread. It is cancelled if it is unfinished, and its usage is recorded.
+ * Deletes a provider's copy. It is cancelled if it is unfinished, and its usage is recorded.
  * @returns null if it is deleted; one that is not there counts as deleted
  * @throws UnavailableError
  */
@@ -78,7 +74,7 @@ export async function endCopy(
 }
 
 /**
- * Records the usage of a response whose end is not read yet, if it is finished.
+ * Records the usage of the response if it is finished.
  * @returns null if the provider has answered
  * @throws UnavailableError
  */
@@ -94,20 +90,20 @@ export async function countCopy(
   return null;
 }
 
-/** Reads a response that nobody reads after this, as it is when nothing changes it any more. */
+/** Nobody reads the response afterwards, so it is cancelled first if it may still change. */
 async function readLast(access: ProviderAccess, copy: CopyName, limit: CallLimit): Promise<CopyOutcome> {
   const read = await callAbout(access, copy, { action: 'get', ...limit });
   const isOpen = read.kind === 'answered' && (read.response === null || !isFinished(read.response));
   return isOpen ? callAbout(access, copy, { action: 'cancel', ...limit }) : read;
 }
 
-/** The answer about a copy, with the target that gave it, or why there is none. */
+/** With the target that gave the answer, or why there is no answer. */
 type CopyOutcome =
   | (Extract<CopyAnswer, { readonly kind: 'answered' }> & { readonly resolved: ResolvedTarget })
   | { readonly kind: 'gone' }
   | { readonly kind: 'failed'; readonly failure: NotDeleted };
 
-/** Makes one request about a copy to its target. A failure of the provider is logged. */
+/** A failure of the provider is logged. */
 async function callAbout(
   access: ProviderAccess,
   copy: CopyName,
@@ -159,7 +155,7 @@ const ended = {
   times: { headersAt: null, contentAt: null },
 } as const;
 
-/** Removes a copy from the list. If this fails, it is looked at again, and is not at the provider then. */
+/** If this fails, the copy is checked again, and does not exist at the provider then. */
 export async function forgetCopy({ gateway }: ProviderAccess, { projectId, id }: CopyName): Promise<null> {
   try {
     await gateway.responses.copies.remove(projectId, id);

@@ -29,7 +29,6 @@ import type { ExpandedRequest } from './expand-request.ts';
 import { inputNames, isName, outputNames, reasoningName } from './item-names.ts';
 import { cleanUpLater } from './provider-copy.ts';
 
-/** A request of Responses, with the turns before it. */
 export interface ResponseInput extends RelayedInput {
   /** As the client sent it. */
   readonly request: ResponsesRequest;
@@ -37,16 +36,16 @@ export interface ResponseInput extends RelayedInput {
   readonly text: TextRequest;
   readonly expanded: ExpandedRequest;
   readonly storage: StorageMembers;
-  /** That of the project when the call began; null if the response is not stored. */
+  /** Of the project when the call began; null if the response is not stored. */
   readonly generation: ProjectGeneration | null;
 }
 
-/** The failure of everything that needs the stored responses while they cannot be reached. */
+/** For everything that needs the stored responses while they cannot be reached. */
 export const storeUnavailable = failure('unavailable', 'The stored responses cannot be reached. Try again later.', {
   retryAfterSeconds: 1,
 });
 
-/** Makes the keeper of a call; none for a response that is not stored and continues no other. */
+/** None for a response that is not stored and continues no other. */
 export function responseKeeper(call: RelayedCall<ResponseInput>): Keeper | undefined {
   const { request, storage } = call.input;
   if (!request.isStored && storage.previousResponseId === null) return undefined;
@@ -63,12 +62,11 @@ class ResponseKeeper {
   readonly #call: RelayedCall<ResponseInput>;
   readonly #request: ResponsesRequest;
   readonly #storage: StorageMembers;
-  /** The id of the response that is stored while it is made in the background; null for none. */
+  /** The response that is stored while it is made in the background. */
   #unfinishedId: string | null = null;
-  /** Whether another call records the usage of a response that was stored while it was made. */
+  /** Another call records the usage of a response that was stored while it was made. */
   #isCountedElsewhere = false;
   #hasEnded = false;
-  /** The provider's copy that nobody needs; null for none. */
   #unneeded: { readonly copy: CopyName; readonly isFinished: boolean } | null = null;
 
   constructor(call: RelayedCall<ResponseInput>) {
@@ -77,7 +75,7 @@ class ResponseKeeper {
     this.#storage = call.input.storage;
   }
 
-  /** Stores a response that is made in the background. Nobody could read one that cannot be stored. */
+  /** For a response that is made in the background. Nobody could read one that cannot be stored. */
   async beforeFirstByte({ bytes, head }: KeptAnswer): Promise<AttemptFailure | null> {
     const response = responseIn(this.#request.isStreamed ? firstDataIn(bytes) : bytes.toString());
     if (response === null) return malformed;
@@ -159,7 +157,7 @@ class ResponseKeeper {
     return { projectId: this.#call.caller.projectId, id, ...servedFrom };
   }
 
-  /** Lists the provider's copy, so that it is deleted whatever becomes of this call. */
+  /** So that the provider's copy is deleted whatever becomes of this call. */
   #listCopy(id: string, head: ResponseHead, isCounted: boolean): Promise<boolean> {
     const { keyId, organizationId, partnerId } = this.#call.caller;
     const due = { isCounted, checkAt: Date.now() + checkPauseMs, failures: 0 };
@@ -189,7 +187,7 @@ class ResponseKeeper {
     }
   }
 
-  /** The turn to store; null for an input with more values than can be parsed in one turn of the event loop. */
+  /** Null for an input with more values than can be parsed in one turn of the event loop. */
   #turnOf(response: JsonObject, responseText: string): FinishedTurn | null {
     const { bytes, members, values } = this.#request;
     if (values > maxTranslatedValues) return null;
@@ -205,7 +203,6 @@ class ResponseKeeper {
   }
 }
 
-/** The text of a part of a body, after edits inside of it. */
 function textWith(edits: ReadonlyArray<Edit>, bytes: Buffer, { valueStart, end }: Place): string {
   const inside = edits.map((edit) => ({ ...edit, start: edit.start - valueStart, end: edit.end - valueStart }));
   return applyEdits(bytes.subarray(valueStart, end), inside).toString();

@@ -4,11 +4,10 @@ import type { Client } from '#exchange/client.ts';
 /** The node has no room for what an answer needs next. */
 export class NoRoomError extends Error {}
 
-/** How many characters are made in one turn of the event loop. */
 const charactersOfTurn = 64 * 1024;
 
 /**
- * Writes the pieces of an answer that has begun, and ends it. The next piece is made when the receiver has taken those
+ * The head is written already, and the answer ends here. The next piece is made when the receiver has taken those
  * before. If it leaves, the pieces end.
  * @throws what the pieces throw; the answer is then aborted, so that a part does not look like the whole
  */

@@ -6,26 +6,25 @@ import { ownPrefix, signatureIn, signatureTextOf } from '#gateway/protocols/sign
 import type { ItemsPart } from '#responses/turn-text.ts';
 import { stringIn } from '#shared/json/json-scanner.ts';
 
-/** The bytes of an item in pieces, of which none is copied. */
+/** In pieces, of which none is copied. */
 export type ItemBytes = ReadonlyArray<Buffer>;
 
-/** The JSON text of items that are sent again as they are. The text of a request becomes a message. */
+/** The text of a request becomes a message. */
 export function keptBytes(bytes: Buffer, { kind, start, end }: KeptPart): ItemBytes {
   const own = bytes.subarray(start, end);
   return kind === 'kept' ? [own] : [messageStartBytes, own, messageEnd];
 }
 
-/** Items of a turn that are sent again as they are. */
 export type KeptPart = Extract<ItemsPart, { readonly kind: 'kept' | 'text' }>;
 
 const messageStartBytes = Buffer.from(messageStart);
 const messageEnd = Buffer.from('}');
 
-/** An item of a stored turn that only its provider can read, with the place of its opaque part in the text of the turn. */
+/** Only its provider can read it. The place is that of the opaque part in the text of the turn. */
 type StoredOpaque = Extract<ItemsPart, { readonly kind: 'reasoning' | 'opaque' }>;
 
 /**
- * Makes such an item as it is sent again to any target: its opaque part gets the name of the provider that made it.
+ * For any target: the opaque part gets the name of the provider that made it.
  * @param provider the provider of the turn; null for an unknown one
  * @returns null if it is left out: reasoning without an opaque part, or of an unknown provider, cannot be sent again
  */
@@ -38,7 +37,7 @@ export function markedAgain(bytes: Buffer, item: StoredOpaque, provider: string 
   return withOpaquePart(bytes, item, signatureTextOf({ of: provider ?? nobody, value, isRedacted: false }));
 }
 
-/** The same for a target of this protocol: the opaque part as its provider made it, and nothing of others. */
+/** For a target of this protocol: the opaque part as its provider made it, and nothing of others. */
 export function sentTo(target: string, bytes: Buffer, item: StoredOpaque, provider: string | null): ItemBytes | null {
   const value = opaquePartOf(bytes, item);
   if (value === null) return null;
@@ -47,7 +46,7 @@ export function sentTo(target: string, bytes: Buffer, item: StoredOpaque, provid
   return provider === target ? [bytes.subarray(item.start, item.end)] : null;
 }
 
-/** Makes an item with ids of a call as a target of this protocol gets it: without states in them, and as OpenAI takes them. */
+/** For a target of this protocol: ids without states, and as OpenAI accepts them. */
 export function withTakenId(bytes: Buffer, { start, end, callIds }: StoredCall): ItemBytes {
   const pieces: Buffer[] = [];
   let from = start;
@@ -61,7 +60,7 @@ export function withTakenId(bytes: Buffer, { start, end, callIds }: StoredCall):
   return [...pieces, bytes.subarray(from, end)];
 }
 
-/** An item with ids of a call that may not stay. */
+/** The ids of its call may not stay. */
 type StoredCall = Extract<ItemsPart, { readonly kind: 'call' }>;
 
 /** The provider of what no provider can read. */

@@ -18,39 +18,36 @@ import { currentWorkOwner } from '#shared/async/fair-queue.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { stringIn } from '#shared/json/json-scanner.ts';
 
-/** Maximum number of bytes that all files of one call may add to it. */
+/** All files of one call together. */
 const maxInlinedBytes = 32 * 1024 * 1024;
 
 /** A longer text cannot be an id, and is not read. */
 const maxIdBytes = 1_000;
 
-/** Maximum files that are found in one turn of the event loop: the embedded stores answer without one. */
+/** In one turn of the event loop: the embedded stores answer without one. */
 const filesPerTurn = 16;
 
-/** A request that names files of its project. */
 interface RequestWithFiles {
   readonly bytes: Buffer;
   readonly files: ReadonlyArray<NamedId>;
 }
 
-/** How files are put into a request. */
 export interface Inlining {
-  /** The member for the address of a picture; null if pictures are like other files. */
+  /** For the address of a picture; null if pictures are like other files. */
   readonly imageMember: string | null;
-  /** Whether an id is of an earlier turn, which stays readable when its file is gone; missing for none. */
+  /** An earlier turn stays readable when its file is gone; missing for none. */
   readonly isEarlier?: (id: NamedId) => boolean;
 }
 
-/** A request with its files in it. */
 interface InlinedRequest {
   readonly bytes: Buffer;
-  /** The ids of files of earlier turns that are gone. A text says so in their place. */
+  /** Ids of files of earlier turns. A text says so in their place. */
   readonly gone: ReadonlyArray<string>;
 }
 
 /**
- * Puts the files of a request's project into it, in place of their ids. All that they add counts in the hold of bodies
- * before a file is read: each file's text once, and the new body.
+ * Files replace their ids. All that they add counts in the hold of bodies before a file is read: each file's text once,
+ * and the new body.
  */
 export async function inlineFiles(
   call: GatewayCall,
@@ -75,7 +72,7 @@ const tooLarge = failure(
   `The files of one call may add ${maxInlinedBytes} bytes together, in Base64 and with their names, because they are sent inside of it. Each mention of a file counts.`,
 );
 
-/** What is sent in place of an id: the same text for each mention of a file. */
+/** Sent in place of an id: the same text for each mention of a file. */
 interface Replacement {
   readonly file: ProjectFile | null;
   readonly bytes: number;
@@ -112,7 +109,10 @@ class FileInliner {
     return E.right({ bytes: inlined, gone });
   }
 
-  /** Finds each file once. @returns why the request is refused; null if it is not */
+  /**
+   * Finds each file once.
+   * @returns why the request is refused
+   */
   async #find(): Promise<Failure | null> {
     const { gateway, caller } = this.#call;
     for (const id of this.#request.files) {
@@ -168,7 +168,7 @@ class FileInliner {
     return this.#textOf(file, '').length + base64Bytes(file.bytes);
   }
 
-  /** The member with a file's content: an image's in a member of its own, another file's in `file_data`. */
+  /** An image's content is in a member of its own, another file's in `file_data`. */
   #textOf({ contentType, filename }: ProjectFile, base64: string): string {
     const { imageMember } = this.#inlining;
     const url = `${asciiJson(`data:${contentType};base64,`).slice(0, -1)}${base64}"`;
@@ -214,7 +214,7 @@ function fileNotFound({ pointer }: NamedId, name: string): Failure {
   return failure(code, detail, { errors: [{ pointer, message: 'must be the id of a file of this project' }] });
 }
 
-/** Reads a file in pieces, each a multiple of three bytes, so that their texts can be joined. */
+/** In pieces, each a multiple of three bytes, so that their texts can be joined. */
 async function readBase64(file: ProjectFile): Promise<string> {
   const content = await file.open();
   if (content === null) throw new UnavailableError('The content of the file is not in the blob store.');

@@ -11,7 +11,6 @@ import { WholeResponse } from '#gateway/response/whole-response.ts';
 import { inlineFiles } from './inline-files.ts';
 import { TargetRequests } from './target-requests.ts';
 
-/** How an endpoint relays texts whose clients speak a protocol. */
 export function relayedText(protocol: ClientProtocol) {
   return {
     errors: protocol.client.errors,
@@ -34,7 +33,6 @@ async function readText({ client }: ClientProtocol, call: GatewayCall): Promise<
   return E.isLeft(inlined) ? inlined : client.read(inlined.right.bytes, maxJsonValues);
 }
 
-/** Makes what passes a text on, whole or event by event. */
 export function textResponder(
   call: GatewayCall,
   protocol: ClientProtocol,

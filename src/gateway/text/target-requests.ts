@@ -32,13 +32,10 @@ import {
 } from '#gateway/relay/requests.ts';
 import { currentWorkOwner } from '#shared/async/fair-queue.ts';
 
-/** A provider that gives texts. */
 type TextProvider = Provider & Required<Pick<Provider, 'protocols' | 'text'>>;
 
-/** A parsed request, and the long texts that were taken out of it. */
 type ParsedWithoutLongTexts = ParsedRequest & { readonly longTexts: LongTexts };
 
-/** How a target is asked: in the client's protocol, or in another one. */
 interface Way {
   readonly target: Target;
   readonly provider: TextProvider;
@@ -47,8 +44,8 @@ interface Way {
 }
 
 /**
- * The requests of one call for its targets. Only here it is decided whether a request passes as it came, because the
- * target speaks the client's protocol, or is translated.
+ * Only this class decides whether a request passes as it came, because the target speaks the client's protocol, or is
+ * translated.
  */
 export class TargetRequests implements Requests {
   readonly #call: GatewayCall;
@@ -57,7 +54,7 @@ export class TargetRequests implements Requests {
   readonly #asksUsage: boolean;
   readonly #keepsText: boolean;
   readonly #forwarded: ReadonlyArray<string>;
-  /** At most a few: those that can give texts. */
+  /** At most a few: those that give texts. */
   readonly #ways: ReadonlyArray<Way>;
   #parsed: Promise<E.Either<Unsupported, ParsedWithoutLongTexts>> | null = null;
   /** A retry on the same target sends the same bytes. */
@@ -76,7 +73,7 @@ export class TargetRequests implements Requests {
   }
 
   /**
-   * Makes the requests, at once if the first target gets the request as it came.
+   * Immediately if the first target gets the request as it came.
    * @returns why no target can serve the call, if each would have to translate what it cannot express
    */
   static prepare(
@@ -244,7 +241,7 @@ export class TargetRequests implements Requests {
     return unsupported === null ? E.right(this) : E.left(unsupportedFailure(unsupported));
   }
 
-  /** Whether every target would have to be asked in a protocol that cannot express the request. */
+  /** Not null if every target needs a protocol that cannot express the request. */
   async #findUnsupported(): Promise<Unsupported | null> {
     let unsupported: Unsupported | null = null;
     for (const { target, provider, translation } of this.#ways) {
@@ -279,7 +276,7 @@ function waysOf(
   return ways;
 }
 
-/** The protocol that the target's entry names, else the client's where the provider speaks it, else the provider's first. */
+/** That of the target's entry, else the client's where the provider speaks it, else the provider's first. */
 function protocolFor({ protocol }: Target, { protocols }: TextProvider, client: ClientProtocol): ProviderProtocol {
   const [first] = protocols;
   return protocols.find(({ name }) => name === (protocol ?? client.name)) ?? first;

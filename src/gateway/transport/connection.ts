@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 
-/** What a provider does so that its connection is not used again. */
+/** After a fault the connection is not used again. */
 export type ConnectionFault = 'excess-bytes' | 'early-answer';
 
 /**
@@ -13,19 +13,19 @@ export class ProviderConnection {
   #socket: Socket | null = null;
   #isNew = false;
   #isCarrying = false;
-  /** How many bytes had come when no call ran any more. */
+  /** Bytes that had come when the last call ended. */
   #bytesAtRest = 0;
 
   constructor(onFault: (fault: ConnectionFault) => void) {
     this.#onFault = onFault;
   }
 
-  /** Whether it has just been opened: undici gives it its first call in the same turn. */
+  /** undici gives a new connection its first call in the same turn. */
   get isNew(): boolean {
     return this.#isNew;
   }
 
-  /** Whether all bytes that it was given are with the operating system. */
+  /** The operating system has all bytes of the connection. */
   get hasSentAll(): boolean {
     return this.#socket === null || this.#socket.writableLength === 0;
   }
@@ -47,7 +47,7 @@ export class ProviderConnection {
     this.#isCarrying = true;
   }
 
-  /** Ends the call whose answer is complete. */
+  /** The answer is complete. */
   endCall(): void {
     const socket = this.#socket;
     if (socket === null) return;
@@ -59,7 +59,6 @@ export class ProviderConnection {
     });
   }
 
-  /** Closes the connection because of what the provider does. */
   close(fault: ConnectionFault): void {
     if (this.#socket === null || this.#socket.destroyed) return;
     this.#socket.destroy();

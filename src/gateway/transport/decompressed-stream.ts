@@ -10,9 +10,8 @@ import {
 } from 'node:zlib';
 import { encodingOf, isEventStream, type UpstreamCall, type UpstreamListener } from './transport.ts';
 
-/** How a content encoding is decompressed as it arrives. */
 interface StreamEncoding {
-  /** Maximum bytes of its window: the part of the stream that it repeats from, and keeps in memory. */
+  /** The window is the part of the stream that is kept in memory for repetitions. */
   readonly maxWindowBytes: number;
   readonly open: (first: Buffer) => Transform;
 }
@@ -46,13 +45,12 @@ function openDeflate(first: Buffer): Transform {
   return isZlib ? createInflate(zlibOptions) : createInflateRaw(zlibOptions);
 }
 
-/** Maximum bytes that the decompression of a stream keeps: 0 if it is plain; null if its encoding is unknown. */
+/** Kept by the decompression: 0 if it is plain; null if its encoding is unknown. */
 export function maxWindowBytes(headers: IncomingHttpHeaders): number | null {
   const encoding = encodingOf(headers);
   return encoding === '' ? 0 : (encodings.get(encoding)?.maxWindowBytes ?? null);
 }
 
-/** The error of a stream that cannot be decompressed. */
 export class DecompressionError extends Error {
   constructor(cause: Error) {
     super('The stream cannot be decompressed', { cause });
@@ -60,8 +58,8 @@ export class DecompressionError extends Error {
 }
 
 /**
- * Passes a call on to its listener. A compressed event stream is decompressed on the way, as fast as its listener takes
- * it: the provider is read no faster, whatever its bytes become.
+ * A compressed event stream is decompressed on the way, as fast as its listener takes it: the provider is read no
+ * faster, whatever its bytes become.
  */
 export class DecompressedStream implements UpstreamListener, UpstreamCall {
   readonly #listener: UpstreamListener;
@@ -71,11 +69,10 @@ export class DecompressedStream implements UpstreamListener, UpstreamCall {
   /** Null before the first byte. */
   #decompressor: Transform | null = null;
   #isPaused = false;
-  /** Whether the decompressor has enough for now. */
   #isFull = false;
   /** Whether everything was decompressed: what follows belongs to no stream. */
   #isDrained = false;
-  /** Reports the end of the provider's response; null before it. */
+  /** Null before the end of the provider's response. */
   #reportEnd: (() => void) | null = null;
   #isOver = false;
 

@@ -7,26 +7,26 @@ import { DecompressedStream } from './decompressed-stream.ts';
 import type { Transport, UpstreamCall, UpstreamListener, UpstreamRequest } from './transport.ts';
 
 /**
- * The most connections to one provider, for streamed answers and for others. Each call needs its own connection, so
- * with a low limit a few slow answers would delay all others.
+ * To one provider, for streamed answers and for others. Each call needs its own connection, so with a low limit a few
+ * slow answers would delay all others.
  */
 const maxConnections = 4_096;
 
-/** How long a connection may be idle before it is used again, if the provider does not say when it closes it. */
+/** An idle connection is used again within this time, if the provider does not say when it closes it. */
 const maxIdleMs = 4_000;
 /** If the provider says it (`Keep-Alive: timeout`), the connection is used until this long before. */
 const idleMarginMs = 1_000;
 
-/** The error of an abandoned call that is still in undici's queue. */
+/** For a call that is still in undici's queue. */
 const abandoned = new Error('The call was abandoned');
 
-/** The error of a call whose connection gave it what belongs to another request. */
+/** The connection gave a call what belongs to another request. */
 const foreignAnswer = new Error('The answer began before the request was written');
 
-/** The errors of a closed connection. A body that cannot be read has others. */
+/** Errors of a closed connection. A body that cannot be read has others. */
 const closings = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
-/** Loads undici with the first provider that uses HTTP, because it is a tenth of what a start loads. */
+/** undici is a tenth of what a start loads, so it waits for the first provider that uses HTTP. */
 const loadUndici = (): typeof import('undici') => createRequire(import.meta.url)('undici');
 
 /** Calls over HTTP/1.1 on kept connections. The caller limits the times, so undici's own limits are off. */
@@ -36,7 +36,7 @@ export class HttpTransport implements Transport {
 
   /**
    * @param origin scheme, host and port
-   * @param connectMs the time to connect, also after the call that began it was abandoned
+   * @param connectMs to connect, also after the call that began it was abandoned
    * @param onFault called for each connection that is closed because of what the provider sent. It must not throw
    */
   constructor(origin: string, connectMs: number, onFault: (fault: ConnectionFault) => void) {
@@ -61,7 +61,7 @@ function begin(pool: Pool, request: UpstreamRequest, listener: UpstreamListener)
   return call;
 }
 
-/** What undici's pool passes to the connection that carries a call. */
+/** undici's pool passes it to the connection that carries a call. */
 interface CarriedRequest extends Dispatcher.DispatchOptions {
   readonly call: HttpCall;
 }
@@ -120,17 +120,16 @@ class HttpCall implements UpstreamCall, Dispatcher.DispatchHandler {
   #stored: Readable | null = null;
   #over = false;
   #sending = false;
-  /** Whether its connection has carried other calls. */
   #isOnKept = false;
   /** Whether a kept connection carries it that has not been given any byte of it. */
   #isUnsentOnKept = false;
-  /** The bytes of a stored body that its connection was not given yet. */
+  /** Of a stored body: bytes that its connection does not have yet. */
   #bytesLeft = 0;
-  /** Whether the latest answer, which may be an informational one, began before the request's end was sent. */
+  /** The latest answer, which may be an informational one, began before the request's end was sent. */
   #isEarlyAnswer = false;
   /** Whether the end of this turn decides that. */
   #isDeciding = false;
-  /** The head of an answer that waits for the decision. */
+  /** Waits for the decision. */
   #waitingHead: AnswerHead | null = null;
   #isPaused = false;
 
@@ -279,8 +278,8 @@ class HttpCall implements UpstreamCall, Dispatcher.DispatchHandler {
   }
 
   /**
-   * Whether a kept connection has closed before any byte of the request was given to it. Then the provider cannot have
-   * seen the request, so that another connection may carry it. undici does the same before a connection carries it.
+   * A kept connection closed before it got any byte of the request. The provider cannot have seen the request, so that
+   * another connection may carry it. undici does the same before a connection carries it.
    */
   #isUnsent(error: Error & { readonly code?: unknown }): boolean {
     return this.#isUnsentOnKept && closings.has(String(error.code));

@@ -1,15 +1,13 @@
 import type { JsonObject } from '#shared/json/json.ts';
 import type { Transport, UpstreamCall, UpstreamListener, UpstreamRequest } from './transport.ts';
 
-/** An answer that this process makes. */
 export interface LocalAnswer {
   readonly status: number;
   readonly contentType: string;
-  /** The pieces of the body, each sent in a separate turn of the event loop. */
+  /** Each is sent in a separate turn of the event loop. */
   readonly pieces: Iterable<Buffer>;
 }
 
-/** Answers calls from this process, for the sandbox. */
 export class LocalTransport implements Transport {
   readonly #answer: (request: UpstreamRequest) => Promise<LocalAnswer>;
 
@@ -75,7 +73,7 @@ class LocalCall implements UpstreamCall {
     this.#wake?.();
   }
 
-  /** Waits for the next turn, and until data may come. */
+  /** Also waits until data may come. */
   async #turn(): Promise<void> {
     await new Promise(setImmediate);
     while (this.#paused && !this.#over) {
@@ -87,25 +85,18 @@ class LocalCall implements UpstreamCall {
   }
 }
 
-/** Makes an answer with a JSON body. */
 export function jsonAnswer(value: JsonObject, status = 200): LocalAnswer {
   return { status, contentType: 'application/json', pieces: [Buffer.from(JSON.stringify(value))] };
 }
 
-/** A refusal in OpenAI's form. */
 export function refusalAnswer(code: string, message: string): LocalAnswer {
   return jsonAnswer({ error: { message, type: 'invalid_request_error', param: null, code } }, 400);
 }
 
-/** Makes an answer with a text. */
 export function textAnswer(text: string, contentType: string): LocalAnswer {
   return { status: 200, contentType, pieces: [Buffer.from(text)] };
 }
 
-/**
- * A stream of server-sent events.
- * @param end the text after the last event
- */
 export function eventAnswer(values: Iterable<JsonObject>, end = 'data: [DONE]\n\n'): LocalAnswer {
   const pieces = function* () {
     for (const value of values) yield Buffer.from(`data: ${JSON.stringify(value)}\n\n`);

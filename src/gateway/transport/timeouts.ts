@@ -3,7 +3,7 @@ import { optional } from '#shared/codecs/default.ts';
 import { integer } from '#shared/codecs/number.ts';
 import { type StrictObjectOf, strictObject } from '#shared/codecs/object.ts';
 
-/** How long each phase of a call may take, in milliseconds. */
+/** In milliseconds. */
 export interface Timeouts {
   /** Until there is a connection, including the wait for a free one. */
   readonly connectMs: number;
@@ -19,7 +19,7 @@ export interface Timeouts {
   readonly earlyHeadMs: number;
 }
 
-/** The timeouts of a configuration without its own. */
+/** For a configuration without its own. */
 export const defaultTimeouts: Timeouts = {
   connectMs: 5_000,
   headersMs: 60_000,
@@ -32,7 +32,7 @@ export const defaultTimeouts: Timeouts = {
 const maxTimeoutMs = 24 * 60 * 60 * 1_000;
 const milliseconds = integer(1, maxTimeoutMs);
 
-/** Timeouts in the configuration. A missing one is the provider's, or else that of `defaultTimeouts`. */
+/** In the configuration. A missing one is the provider's, or else that of `defaultTimeouts`. */
 export const Timeouts = strictObject({
   connectMs: optional(milliseconds),
   headersMs: optional(milliseconds),
@@ -42,5 +42,4 @@ export const Timeouts = strictObject({
   earlyHeadMs: optional(integer(0, maxTimeoutMs)),
 });
 
-/** Timeouts as the configuration states them. */
 export type StatedTimeouts = StrictObjectOf<{ [Name in keyof Timeouts]: t.Type<number | undefined> }>;

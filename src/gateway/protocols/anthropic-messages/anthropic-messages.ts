@@ -12,7 +12,7 @@ import { parseMessages } from './parse-messages.ts';
 import { protocolName } from './thinking.ts';
 import { writeMessages } from './write-messages.ts';
 
-/** Messages (https://docs.anthropic.com/en/api/messages). */
+/** https://docs.anthropic.com/en/api/messages */
 export const anthropicMessages: TextProtocol = {
   name: protocolName,
   requiredMember: 'content',

@@ -1,22 +1,21 @@
 import type { WritableJson } from '#gateway/framing/json-text.ts';
 import { type CacheControl, isForAnHour, isSameTime } from '#gateway/protocols/cache-control.ts';
 
-/** A block of a request, or a tool. It is still without what it asks. */
+/** Of a request, or a tool; without its cache control. */
 export type Block = { [member: string]: WritableJson | undefined };
 
-/** Maximum points of a request: Anthropic refuses more. */
+/** Anthropic refuses more. */
 const maxPoints = 4;
 
 /**
- * The points up to which Anthropic is asked to keep a prompt
- * (https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching). It reads tools, then the system, then messages, and
- * what is kept up to a later point includes all before it. So of more than four points the last ones stay; and because
- * Anthropic refuses an hour after five minutes, the five minutes before it are left out.
+ * Up to these points Anthropic keeps a prompt (https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching). It
+ * reads tools, then the system, then messages, and what is kept up to a later point includes all before it. So of more
+ * than four points the last ones stay; and because Anthropic refuses an hour after five minutes, the five minutes
+ * before it are left out.
  */
 export class CachePoints {
   readonly #asked = new Map<Block, CacheControl>();
 
-  /** Remembers what a block asks, and returns the block. */
   mark<Marked extends Block>(block: Marked, cacheControl: CacheControl | undefined): Marked {
     if (cacheControl !== undefined) this.#asked.set(block, cacheControl);
     return block;

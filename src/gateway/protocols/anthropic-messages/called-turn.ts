@@ -1,7 +1,6 @@
 import type { Place } from '#gateway/framing/json-members.ts';
 import { isNamed, type JsonListener } from '#shared/json/json-scanner.ts';
 
-/** What is known of a message. */
 interface Read {
   isAssistant: boolean;
   hasResult: boolean;

@@ -17,7 +17,7 @@ const malformed: ReadonlyArray<AnswerEvent> = [{ kind: 'malformed' }];
 const unreadable: ReadonlyArray<AnswerEvent> = [{ kind: 'unreadable' }];
 const partStart: ReadonlyArray<AnswerEvent> = [{ kind: 'part-start' }];
 
-/** The counts that are kept of a report, which may have any other members. */
+/** A report may have any other members. */
 const reportedCounts = [
   'input_tokens',
   'output_tokens',
@@ -25,7 +25,6 @@ const reportedCounts = [
   'cache_creation_input_tokens',
 ] as const;
 
-/** A block of the stream that is a call of a tool. */
 interface Call {
   readonly index: number;
   /** The arguments in the beginning of the block, which count if no others come; empty without any. */
@@ -33,7 +32,7 @@ interface Call {
   hasArguments: boolean;
 }
 
-/** The bytes that each block takes in addition to its texts. */
+/** In addition to its texts. */
 const bytesPerBlock = 64;
 
 /**
@@ -169,7 +168,6 @@ export class MessagesAnswerReader implements AnswerReader {
     return [...late, { kind: 'part-end', index: call?.index ?? null }];
   }
 
-  /** Returns the arguments of a call of which no piece has come. */
   #endCall(place: number): ReadonlyArray<AnswerEvent> {
     const call = this.#blocks.get(place) ?? null;
     if (call === null || call.input === '') return [];
@@ -250,7 +248,7 @@ function errorIn(event: JsonObject): ReadonlyArray<AnswerEvent> {
   return error === null ? [] : [{ kind: 'error', error }];
 }
 
-/** Reads a whole answer of Messages; null if it cannot be read. */
+/** Null if the answer cannot be read. */
 export function readMessagesAnswer(body: Buffer, parsed: JsonObject): Answer | null {
   const hasCalls = listOr(parsed.content).some(isCall);
   // Arguments of tools are moved as JSON text.
@@ -282,7 +280,7 @@ function partsOf(content: string | ReadonlyArray<Json>): ReadonlyArray<AnswerPar
   return parts.includes(null) ? null : parts.flatMap((part) => part ?? []);
 }
 
-/** Blocks of other types are what the provider's own tools did; null for one that cannot be read. */
+/** Blocks of other types are what the provider's own tools did. Null for a block that cannot be read. */
 function partOf(block: JsonObject, ids: CallIds): ReadonlyArray<AnswerPart> | null {
   switch (block.type) {
     case 'text':

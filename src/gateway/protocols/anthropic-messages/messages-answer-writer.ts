@@ -20,7 +20,7 @@ const reasons: Readonly<Record<FinishReason, string>> = {
 
 type BlockKind = 'text' | 'thinking' | 'tool_use';
 
-/** Writes a stream of Messages (https://docs.anthropic.com/en/docs/build-with-claude/streaming). */
+/** https://docs.anthropic.com/en/docs/build-with-claude/streaming */
 export class MessagesAnswerWriter implements AnswerWriter {
   readonly #options: WriterOptions;
   #blocks = 0;
@@ -86,7 +86,7 @@ export class MessagesAnswerWriter implements AnswerWriter {
     return frame({ type: 'message_start', message }) + frame({ type: 'ping' });
   }
 
-  /** Opens a block of a kind, unless the open one has it. */
+  /** Unless the open block has this kind. */
   #begin(kind: 'text' | 'thinking'): string {
     if (this.#open === kind) return '';
     const block = kind === 'text' ? { type: 'text', text: '' } : { type: 'thinking', thinking: '', signature: '' };
@@ -119,29 +119,27 @@ export class MessagesAnswerWriter implements AnswerWriter {
   }
 }
 
-/** A signature as Anthropic has it; that of another maker names it. */
+/** As Anthropic writes it; that of another maker names it. */
 function ownText(signature: Signature): string {
   return signature.of === protocolName ? signature.value : signatureTextOf(signature);
 }
 
-/** The block of a call without its arguments. */
+/** Without its arguments. */
 function callBlock({ id, name, state }: MadeCall, { tools }: WriterOptions): JsonObject {
   return { type: 'tool_use', id: idWithState(id, state), name: tools.of(name).name };
 }
 
 type MadeCall = Pick<Extract<AnswerPart, { kind: 'tool-call' }>, 'id' | 'name' | 'state'>;
 
-/** An event whose name is its type. */
 function frame(event: JsonObject & { readonly type: string }): string {
   return `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
 }
 
-/** The members of a message that are known at its start. */
+/** The members that are known at the start. */
 function headOf(id: string | null, model: string): JsonObject {
   return { id: answerIdOf('msg_', id), type: 'message', role: 'assistant', model };
 }
 
-/** Writes a whole answer of Messages. */
 export function writeMessagesAnswer(answer: Answer, options: WriterOptions): Buffer {
   const { id, model: said, parts, reason, stopSequence, tokens } = answer;
   const message: WritableJson = {
@@ -181,7 +179,7 @@ function usageOf(tokens: Tokens | null): JsonObject {
   };
 }
 
-/** What is written to the cache, by the time that it stays there. */
+/** By the time that what is written stays in the cache. */
 function cacheCreationOf(written: number, forAnHour: number): JsonObject {
   const ofHour = Math.min(forAnHour, written);
   return { ephemeral_5m_input_tokens: written - ofHour, ephemeral_1h_input_tokens: ofHour };

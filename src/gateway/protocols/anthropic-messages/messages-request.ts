@@ -33,7 +33,6 @@ import { BlockMembers } from './block-members.ts';
 import { CalledTurn } from './called-turn.ts';
 import { ServerToolResults } from './server-tool-results.ts';
 
-/** The parts of a request of Messages that the gateway reads. */
 export interface MessagesRequest extends JsonRequest {
   readonly model: string;
   readonly isStreamed: boolean;
@@ -42,7 +41,7 @@ export interface MessagesRequest extends JsonRequest {
    * Anthropic's, or calls without a thought before them in a turn that thinks with a budget.
    */
   readonly hasForeignTurns: boolean;
-  /** The edits that cut states out of the ids of calls, and replace the ids that Anthropic refuses. */
+  /** They cut states out of the ids of calls, and replace the ids that Anthropic refuses. */
   readonly callIdEdits: ReadonlyArray<Edit>;
 }
 
@@ -50,7 +49,7 @@ const names = wantedNames({ model: [], messages: [], max_tokens: [], stream: [],
   'model',
 ]);
 
-/** The ids that a request may have, and the JSON in it that is the client's own. */
+/** The ids of a request, and the JSON in it that is the client's own. */
 const messagesIdRules = new CompiledIdRules({
   names: { ...fileNames, ...hostedNames },
   paths: [
@@ -68,9 +67,10 @@ const messagesIdRules = new CompiledIdRules({
 });
 
 /**
- * Reads and checks a request of Messages: the members that the gateway needs, and the roles and contents of messages.
+ * Checks the members that the gateway needs, and the roles and contents of messages.
  * @param needsMaxTokens whether `max_tokens` is required, as it is for an answer
- * @returns invalid input; or not found for an id of what lives at a provider, because all tenants share one account there
+ * @returns invalid input; or not found for an id of what lives at a provider, because all tenants share one account
+ *   there
  */
 export function readMessagesRequest(
   bytes: Buffer,
@@ -84,7 +84,7 @@ export function readMessagesRequest(
   );
 }
 
-/** The ids of a request, but for those of files in what the provider's own tools did: they give no access. */
+/** Without those of files in what the provider's own tools did: they give no access. */
 function findIds(bytes: Buffer, { ids }: MessagesListener): ReadBody<NamedIds> {
   return continueRead(ids.findIds(maxIdsOfClient), (all) => {
     if (!all.found.some(({ kind }) => kind === 'made file')) return E.right(all);
@@ -137,10 +137,8 @@ function maxTokensFaults(value: Json | undefined): ReadonlyArray<InputError> {
     : [inputError(pointer, 'must be a whole number above 0', value)];
 }
 
-/** What a client can send in place of the id of a file. */
 const instead = 'Send the content of a file instead: a source of the type base64, text or url.';
 
-/** Collects the members of a request, checks its messages, and looks for ids. */
 class MessagesListener implements JsonListener {
   readonly maxLevel: number;
   readonly members: MemberCollector;

@@ -6,14 +6,13 @@ import { MessagesAnswerReader } from './messages-answer-reader.ts';
 
 const endMark = 'event: message_stop\ndata: {"type":"message_stop"}\n\n';
 
-/** What the types of events are that may be large. Any other may be an error. */
+/** Types of events that may be large. Any other may be an error. */
 const kinds: ReadonlyMap<unknown, 'content' | 'no-content'> = new Map([
   ['content_block_delta', 'content'],
   ['content_block_start', 'no-content'],
   ['message_start', 'no-content'],
 ]);
 
-/** Interprets a stream of Messages that passes as it comes. */
 export class MessagesStream extends NeutralStream {
   constructor(keepsText: boolean) {
     super(new MessagesAnswerReader(), endMark, keepsText);
@@ -30,7 +29,7 @@ export class MessagesStream extends NeutralStream {
   }
 }
 
-/** Whether an event without content is a ping, or an empty piece of a text or of thinking. */
+/** An event without content: a ping, or an empty piece of a text or of thinking. */
 function saysNothing(data: string | null): boolean {
   if (data === null) return true;
   const event = parseForeign(data);

@@ -63,7 +63,7 @@ const keptTexts = [
   ['output_format', 'schema'],
 ];
 
-/** A thought may be in the state that its provider needs back. */
+/** A thought may be part of the state that its provider needs back. */
 const readTexts = [['messages', '*', 'content', '*', 'thinking']];
 
 const requestMembers = [
@@ -83,11 +83,7 @@ const requestMembers = [
   'output_format',
 ] as const;
 
-/**
- * Parses a request of Messages to the neutral form.
- * @param maxValues the most values in it
- * @param longTexts takes the long texts out; missing if they are to stay
- */
+/** @param longTexts takes the long texts out; missing if they are to stay */
 export async function parseMessages(
   bytes: Buffer,
   maxValues: number,
@@ -299,7 +295,7 @@ function signatureOf(value: string | null, isRedacted: boolean): Signature | nul
 
 const toolForm = 'a tool of Messages is {"name": …, "description": …, "input_schema": …}';
 
-/** Whether a tool is declared as OpenAI's are: without this, its schema would be lost. */
+/** Declared as OpenAI's tools are: without this, its schema would be lost. */
 function isForeignTool({ type, function: inside, custom }: JsonObject): boolean {
   return type === 'function' || isObject(inside) || isObject(custom);
 }

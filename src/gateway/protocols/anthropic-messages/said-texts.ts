@@ -5,7 +5,7 @@ import { withLaterControl } from '#gateway/protocols/cache-control.ts';
 export const nothing: TextPart = { kind: 'text', text: '.', pointer: '' };
 
 /**
- * The parts without blank texts, which Anthropic refuses. What asks for the cache up to one asks for it up to the part before.
+ * Anthropic refuses blank texts. What asks for the cache up to one asks for it up to the part before.
  * @param ignored gets the place of what no part can ask
  */
 export function withoutBlankTexts<Kept extends Part>(

@@ -1,18 +1,16 @@
 import type { Conversation } from '#gateway/neutral/conversation.ts';
 
-/** What tunes how a model picks its words. */
 interface Sampling {
   readonly temperature?: number | undefined;
   readonly top_p?: number | undefined;
   readonly top_k?: number | undefined;
 }
 
-/** The least `top_p` of a model that thinks. */
 const minThinkingTopP = 0.95;
 
 /**
- * The sampling that Anthropic takes (https://docs.anthropic.com/en/api/messages). Temperature goes up to 1. Some models
- * refuse temperature and `top_p` together, and judge that themselves.
+ * What Anthropic accepts (https://docs.anthropic.com/en/api/messages). Temperature goes up to 1. Some models refuse
+ * temperature and `top_p` together, and judge that themselves.
  * @param ignored gets the places of what is left out or changed
  */
 export function samplingOf({ temperature, topP, topK }: Conversation, thinks: boolean, ignored: Set<string>): Sampling {

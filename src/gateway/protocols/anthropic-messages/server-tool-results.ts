@@ -14,7 +14,7 @@ const places = pathTree([
 /** The deepest of these: the type of a block. */
 const maxLevel = 5;
 
-/** The types of blocks with the result of a tool that runs at the provider. A client writes `tool_result` itself. */
+/** Of a tool that runs at the provider. A client writes `tool_result` itself. */
 const resultType = /^"[a-z_]+_tool_result"$/;
 const maxTypeBytes = 100;
 
@@ -41,7 +41,7 @@ export class ServerToolResults implements JsonListener {
     this.#walk = new PathWalk<Place>(bytes, places);
   }
 
-  /** Whether a value that begins at an offset is inside of one. */
+  /** Whether the value that begins here is inside of such a result. */
   has(offset: number): boolean {
     let [low, high] = [0, this.#found.length];
     while (low < high) {

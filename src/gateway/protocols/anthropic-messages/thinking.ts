@@ -1,15 +1,13 @@
 import type { Effort } from '#gateway/neutral/conversation.ts';
 
-/** The name of this protocol, which its signatures carry. */
+/** Its signatures carry this name. */
 export const protocolName = 'anthropic-messages';
 
-/** Tokens of thinking for each effort. */
 const budgets: Readonly<Record<Effort, number>> = { none: 0, minimal: 1_024, low: 4_096, medium: 8_192, high: 16_384 };
 
-/** The least budget that Anthropic takes (https://docs.anthropic.com/en/docs/build-with-claude/extended-thinking). */
+/** Anthropic refuses less (https://docs.anthropic.com/en/docs/build-with-claude/extended-thinking). */
 const minBudget = 1_024;
 
-/** The effort that a budget of tokens is nearest to. */
 export function effortOf(tokens: number): Effort {
   const nearest = Object.entries(budgets).toSorted(
     ([, one], [, other]) => Math.abs(one - tokens) - Math.abs(other - tokens),
@@ -18,7 +16,7 @@ export function effortOf(tokens: number): Effort {
 }
 
 /**
- * The tokens of thinking for an effort: at most half of the answer's tokens.
+ * At most half of the answer's tokens.
  * @param asked the client's own budget; null without one
  * @returns null if nothing is left for thinking
  */

@@ -33,7 +33,7 @@ const defaultMaxTokens = 4_096;
 
 const tooManyValues = `the arguments of all calls have more than ${maxTranslatedValues} values`;
 
-/** Writes a request of Messages (https://docs.anthropic.com/en/api/messages). */
+/** https://docs.anthropic.com/en/api/messages */
 export function writeMessages(conversation: Conversation, model: TargetModel): E.Either<Unsupported, WrittenRequest> {
   return orUnsupported(() => new RequestWriter(conversation, model).write());
 }
@@ -53,7 +53,7 @@ class RequestWriter {
   readonly #target: TargetModel;
   readonly #ignored = new Set<string>();
   readonly #cachePoints = new CachePoints();
-  /** How many values the arguments of calls may still have. */
+  /** The arguments of calls may still have this many values. */
   #valuesLeft = maxTranslatedValues;
 
   constructor(conversation: Conversation, target: TargetModel) {

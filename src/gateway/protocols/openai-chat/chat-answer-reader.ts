@@ -18,12 +18,11 @@ import { detailsIn, detailsMember, stateSignature } from './message-state.ts';
 import { StreamedCalls } from './streamed-calls.ts';
 import { StreamedState } from './streamed-state.ts';
 
-/** Reads a chat stream of one choice. */
+/** Of one choice. */
 export class ChatAnswerReader implements AnswerReader {
   readonly #calls: StreamedCalls;
   readonly #state: StreamedState;
   #hasStarted = false;
-  /** The kinds of texts that have come. */
   readonly #said = new Set<AnswerEvent['kind']>();
   #id: string | null = null;
   #model: string | null = null;
@@ -107,7 +106,7 @@ export class ChatAnswerReader implements AnswerReader {
   }
 }
 
-/** Reads a whole chat answer; null if it cannot be read. */
+/** Null if the answer cannot be read. */
 export function readChatAnswer(body: Buffer, parsed: JsonObject, { id: target }: TargetModel): Answer | null {
   const value = withArgumentsAsText(body, parsed);
   const choice = choiceOf(value);
@@ -132,7 +131,7 @@ export function readChatAnswer(body: Buffer, parsed: JsonObject, { id: target }:
   };
 }
 
-/** What a message says, and the signature of its reasoning: of the text before the others, or all that there is of it. */
+/** With the signature of the reasoning: of the text before the others, or all that there is of it. */
 function partsOf(message: JsonObject, said: ReadonlyArray<SaidPart>, target: string): ReadonlyArray<AnswerPart> {
   const reasoning = reasoningIn(message);
   const signature = signatureOf(message, reasoning, target);
@@ -163,7 +162,7 @@ function callOf(call: JsonObject, ids: CallIds, target: string): AnswerPart | nu
   };
 }
 
-/** The first choice, wherever it is in the list; null for none. */
+/** Choice 0, wherever it is in the list. */
 function choiceOf({ choices }: JsonObject): JsonObject | null {
   return (
     listOr(choices)
@@ -172,20 +171,20 @@ function choiceOf({ choices }: JsonObject): JsonObject | null {
   );
 }
 
-/** Whether a call has a name or arguments. An id alone says nothing. */
+/** A name or arguments. An id alone says nothing. */
 function saysMore(call: JsonObject): boolean {
   const { name, arguments: given } = isObject(call.function) ? call.function : call;
   return nameOr(name) !== null || argumentsTextOf(given).trim() !== '';
 }
 
-/** The calls of a message or a delta: in `tool_calls`, or as the `function_call` of older providers. */
+/** In `tool_calls`, or as the `function_call` of older providers. */
 function callsIn({ tool_calls: calls, function_call: legacy }: JsonObject): ReadonlyArray<JsonObject> {
   if (Array.isArray(calls) && calls.length > 0) return calls.filter(isObject);
   if (isObject(calls)) return [calls];
   return isObject(legacy) ? [{ function: legacy }] : [];
 }
 
-/** The same answer, in which arguments of other types than text are kept byte for byte, such as objects of Ollama. */
+/** Keeps arguments of other types than text byte for byte, such as objects of Ollama. */
 function withArgumentsAsText(json: string | Buffer, value: JsonObject): JsonObject {
   const choice = choiceOf(value);
   if (choice === null) return value;
@@ -195,7 +194,7 @@ function withArgumentsAsText(json: string | Buffer, value: JsonObject): JsonObje
   return parseAnswerKeepingText(typeof json === 'string' ? Buffer.from(json) : json, argumentPaths[member]) ?? value;
 }
 
-/** Where a choice has what it says. A provider that does not stream may send its whole answer as the one chunk of a stream. */
+/** A provider that does not stream may send its whole answer as the one chunk of a stream. */
 function memberOf(choice: JsonObject): 'delta' | 'message' {
   return isObject(choice.delta) ? 'delta' : 'message';
 }

@@ -17,25 +17,24 @@ const reasons: Readonly<Record<FinishReason, string>> = {
   filtered: 'content_filter',
 };
 
-/** How a client gets a chat stream. */
 interface ChatWriterOptions extends WriterOptions {
-  /** Whether the client asks for a chunk with the usage. */
+  /** For a chunk with the usage. */
   readonly asksForUsage: boolean;
 }
 
 /**
- * Writes a chat stream (https://platform.openai.com/docs/api-reference/chat-streaming). Reasoning comes as
- * `reasoning_content`, and its opaque part as an object of `reasoning_details`, which the client sends back.
+ * https://platform.openai.com/docs/api-reference/chat-streaming. Reasoning comes as `reasoning_content`, and its opaque
+ * part as an object of `reasoning_details`, which the client sends back.
  */
 export class ChatAnswerWriter implements AnswerWriter {
   readonly #options: ChatWriterOptions;
   #common: JsonObject = {};
   #tokens: Tokens | null = null;
   keptBytes = 0;
-  /** The text of the reasoning that has no signature yet. */
+  /** Of the reasoning that has no signature yet. */
   #reasoning = new GatheredText();
   #details = 0;
-  /** The calls that have begun. */
+  /** Calls that have begun. */
   #calls = 0;
   /** The arguments of the open call that become a free text; null for another call. */
   #freeText: GatheredText | null = null;
@@ -126,7 +125,6 @@ export class ChatAnswerWriter implements AnswerWriter {
   }
 }
 
-/** Writes a whole chat answer. */
 export function writeChatAnswer(
   { id, model: said, parts, reason, tokens }: Answer,
   { model, tools }: WriterOptions,
@@ -168,7 +166,7 @@ function textsOf(parts: ReadonlyArray<AnswerPart>, kind: 'text' | 'refusal'): Re
   return parts.flatMap((part) => (part.kind === kind ? [part.text] : []));
 }
 
-/** The members of each chunk and of a whole answer. */
+/** Members of each chunk and of a whole answer. */
 function commonOf(id: string | null, model: string): JsonObject {
   return { id: answerIdOf('chatcmpl-', id), created: Math.floor(Date.now() / 1_000), model };
 }

@@ -2,13 +2,12 @@ import type { AnswerEvent } from '#gateway/neutral/answer-event.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { detailsMember, reasoningMembers } from './message-state.ts';
 
-/** What a message says in words. */
 export type SaidPart = Extract<AnswerEvent, { readonly kind: 'text' | 'refusal' | 'reasoning' }>;
 
 /**
- * What a message or a delta says, in order; null if it cannot be read. Mistral's content may be a list of parts with
- * `text`, `thinking` and `reference` (https://docs.mistral.ai/capabilities/reasoning), Databricks' one with `reasoning`
- * and a summary.
+ * Of a message or a delta, in order; null if it cannot be read. Mistral's content may be a list of parts with `text`,
+ * `thinking` and `reference` (https://docs.mistral.ai/capabilities/reasoning), Databricks' one with `reasoning` and a
+ * summary.
  */
 export function saidIn(message: JsonObject): ReadonlyArray<SaidPart> | null {
   const { content, refusal, audio, images } = message;
@@ -26,10 +25,7 @@ function listOf(content: Json): ReadonlyArray<Json> {
   return Array.isArray(content) ? content : [content];
 }
 
-/**
- * The reasoning of a message or a delta, and the member that has its text; null for none. Several members may have the
- * same text.
- */
+/** With the member that has the text of the reasoning. Several members may have the same text. */
 export function reasoningIn(message: JsonObject): { readonly member: string; readonly text: string } | null {
   for (const member of [...reasoningMembers, detailsMember]) {
     const text = textIn(message[member]);

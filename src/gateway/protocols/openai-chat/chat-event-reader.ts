@@ -1,6 +1,5 @@
 import { type ChatEvent, readChatEvent } from './chat-event.ts';
 
-/** The bytes around the text in an event that only adds text. */
 interface Frame {
   readonly before: string;
   /** From the text's closing quote to the end, or to the opening quote of the padding. */
@@ -15,12 +14,12 @@ const paddingMember = '"obfuscation":"';
 /** Characters inside a JSON string that need no escape. */
 const plain = /^[^"\\\p{Cc}]+$/u;
 
-/** The most frames in a row that fit no event. Then no more are made, because the events of this stream differ too much. */
+/** In a row, that fit no event. Then no more are made, because the events of this stream differ too much. */
 const maxUnusedFrames = 8;
 
 /**
- * Reads the events of one stream. Most events differ only in their text and their padding, so the bytes around these are
- * compared with those of an event that was parsed. This gives the same result as parsing each event and costs a tenth.
+ * Most events differ only in their text and their padding, so the bytes around these are compared with those of an
+ * event that was parsed. This gives the same result as parsing each event and costs a tenth.
  */
 export class ChatEventReader {
   #frame: Frame | null = null;
@@ -73,7 +72,7 @@ function isTextOnly(event: ChatEvent): event is Extract<ChatEvent, { kind: 'chun
   return event.choices.length === 1 && event.finished.length === 0 && event.tokens === null;
 }
 
-/** Returns the text of an event; null if the event does not have the frame. */
+/** Null if the event does not have the frame. */
 function textWithin({ before, after, end }: Frame, data: string): string | null {
   if (!hasAt(data, before, 0)) return null;
   const textEnd = data.indexOf('"', before.length);
@@ -84,22 +83,19 @@ function textWithin({ before, after, end }: Frame, data: string): string | null 
   return plain.test(text) ? text : null;
 }
 
-/** Whether an event consists of padding and these last bytes from an offset on. */
+/** From the offset on only padding and `end` follow. */
 function isPaddedUntil(end: string, data: string, offset: number): boolean {
   const paddingEnd = data.length - end.length;
   if (paddingEnd < offset || !hasAt(data, end, paddingEnd)) return false;
   return paddingEnd === offset || plain.test(data.slice(offset, paddingEnd));
 }
 
-/** Whether a text has a part at an offset. For long parts this is several times as fast as `startsWith`. */
+/** For long parts this is several times as fast as `startsWith`. */
 function hasAt(text: string, part: string, offset: number): boolean {
   return text.slice(offset, offset + part.length) === part;
 }
 
-/**
- * The bytes around the text of an event; null if they are not certain.
- * @param text its text, without characters that need an escape
- */
+/** Null if the frame is not certain. @param text without characters that need an escape */
 function frameOf(data: string, text: string): Frame | null {
   const start = data.indexOf(contentMember) + contentMember.length;
   const textEnd = start + text.length;
@@ -111,7 +107,7 @@ function frameOf(data: string, text: string): Frame | null {
   return isTextOnly(event) && event.text === other ? frame : null;
 }
 
-/** The bytes after the text of an event, with or without padding. */
+/** After the text, with or without padding. */
 function restOf(data: string, textEnd: number): Pick<Frame, 'after' | 'end'> {
   const member = data.indexOf(paddingMember, textEnd);
   if (member === -1) return { after: data.slice(textEnd), end: null };

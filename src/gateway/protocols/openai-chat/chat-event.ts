@@ -5,7 +5,6 @@ import { saysReason } from '#gateway/protocols/finish-reasons.ts';
 import { KeptText } from '#gateway/protocols/kept-text.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 
-/** The meaning of one event of a chat stream. */
 export type ChatEvent =
   | { readonly kind: 'done' }
   /** A comment, or an event without data. */
@@ -15,16 +14,13 @@ export type ChatEvent =
   | { readonly kind: 'error'; readonly error: ProviderError }
   | ChatChunk;
 
-/** A chunk of a chat stream. */
 export interface ChatChunk {
   readonly kind: 'chunk';
   /** Whether it has more than a role: text, a tool call, a finish reason. */
   readonly hasContent: boolean;
-  /** The text that it adds to the only choice; null if it adds anything else. */
+  /** Added to the only choice; null if the chunk adds anything else. */
   readonly text: string | null;
-  /** The choices in the event. */
   readonly choices: ReadonlyArray<number>;
-  /** The choices that the event ends. */
   readonly finished: ReadonlyArray<number>;
   readonly tokens: Tokens | null;
   /** Whether it holds only the usage that `stream_options.include_usage` requests. */
@@ -36,10 +32,10 @@ const done: ChatEvent = { kind: 'done' };
 const malformed: ChatEvent = { kind: 'malformed' };
 const tooLarge: ChatEvent = { kind: 'too-large' };
 
-/** Maximum choices of an answer, of which each is remembered. OpenAI makes 128. */
+/** Each choice of an answer is remembered. OpenAI makes 128. */
 const maxChoices = 1_000;
 
-/** Reads the data of an event. Never throws: anything that is not a chunk is `malformed`. */
+/** Never throws: anything that is not a chunk is `malformed`. */
 export function readChatEvent(data: string | null): ChatEvent {
   if (data === null || data === '') return empty;
   if (data === '[DONE]' || data.trim() === '[DONE]') return done;
@@ -93,9 +89,7 @@ function saysSomething(value: Json | undefined): boolean {
   return value !== undefined && value !== null && value !== '' && !(Array.isArray(value) && value.length === 0);
 }
 
-/**
- * The progress of a streamed answer: the choices that have begun and ended, and whether another target may continue it.
- */
+/** The choices that have begun and ended, and whether another target may continue it. */
 export class ChatProgress {
   readonly #expected: number;
   readonly #finished = new Set<number>();
@@ -105,8 +99,8 @@ export class ChatProgress {
   hasContent = false;
 
   /**
-   * @param expected the number of requested choices
-   * @param keepsText whether the text is kept, so that another provider can continue it
+   * @param expected requested choices @param keepsText whether the text is kept, so that another provider can continue
+   *   it
    */
   constructor(expected: number, keepsText: boolean) {
     this.#expected = expected;
@@ -122,7 +116,6 @@ export class ChatProgress {
     if (chunk.tokens !== null) this.tokens = chunk.tokens;
   }
 
-  /** Whether all of these choices have begun. */
   hasSeen(choices: ReadonlyArray<number>): boolean {
     return this.#seen.size > 0 && choices.every((index) => this.#seen.has(index));
   }
@@ -132,27 +125,25 @@ export class ChatProgress {
     else this.#text.add(text);
   }
 
-  /** Whether more choices have come than are remembered. */
   get isOverflown(): boolean {
     return this.#seen.size > maxChoices;
   }
 
-  /** The bytes of the text that is kept. */
   get keptBytes(): number {
     return this.#text.bytes;
   }
 
-  /** Whether every requested or received choice has its finish reason. */
+  /** Every requested or received choice has its finish reason. */
   get finished(): boolean {
     return this.#finished.size >= this.#expected && this.seenFinished;
   }
 
-  /** Whether every received choice has its finish reason: some providers send fewer choices than requested. */
+  /** Every received choice has its finish reason: some providers send fewer choices than requested. */
   get seenFinished(): boolean {
     return this.#finished.size > 0 && [...this.#seen].every((index) => this.#finished.has(index));
   }
 
-  /** The text so far; null if it was not kept or is incomplete. */
+  /** Null if the text was not kept or is incomplete. */
   get text(): string | null {
     return this.#text.value;
   }

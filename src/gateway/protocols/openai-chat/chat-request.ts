@@ -33,26 +33,22 @@ import type { Json } from '#shared/json/json.ts';
 import type { JsonListener } from '#shared/json/json-scanner.ts';
 import { OwnDetails } from './own-details.ts';
 
-/** The parts of a chat request that the gateway reads. */
 export interface ChatRequest extends JsonRequest {
   readonly model: string;
   readonly hint: ReasoningHint;
   readonly stream: boolean;
-  /** The number of requested choices. */
   readonly choices: number;
-  /** The ids of files of its project. */
+  /** Of files of the project. */
   readonly files: ReadonlyArray<NamedId>;
-  /** The place of the content of the user's last message; null without one. */
   readonly lastUserContent: Place | null;
-  /** What the gateway wrote for the client of the reasoning of other protocols. */
+  /** The gateway wrote it for the client, of the reasoning of other protocols. */
   readonly ownDetails: Pick<OwnDetails, 'edits' | 'pointers'>;
   /** Whether the last message is the user's, and not for example the result of a tool. */
   readonly isUserLast: boolean;
-  /** The edits that cut states out of the ids of calls. */
+  /** They cut states out of the ids of calls. */
   readonly callIdEdits: ReadonlyArray<Edit>;
 }
 
-/** The members of a chat request that the gateway changes, checks or reads. */
 const chatNames = wantedNames(
   {
     model: [],
@@ -72,7 +68,7 @@ const chatNames = wantedNames(
   ['model'],
 );
 
-/** The ids that a chat may have, and the JSON in it that is the client's own. */
+/** The ids of a chat, and the JSON in it that is the client's own. */
 const chatIdRules = new CompiledIdRules({
   names: { ...fileNames, cached_content: 'cache' },
   paths: [
@@ -96,7 +92,7 @@ const findCallIdEdits = callIdEditsIn('messages', [
 ]);
 
 /**
- * Reads and checks a chat request: the members that the gateway needs, and the roles and contents of messages.
+ * Checks the members that the gateway needs, and the roles and contents of messages.
  * @returns invalid input; or not found for an id of what lives at a provider
  */
 export function readChatRequest(bytes: Buffer, maxValues: number): ReadBody<ChatRequest> {
@@ -144,7 +140,6 @@ function checkChatRequest(
   });
 }
 
-/** Collects a chat's members, checks its messages, and looks for ids. */
 class ChatListener implements JsonListener {
   readonly maxLevel: number;
   readonly members: MemberCollector;

@@ -9,16 +9,13 @@ import { ChatEventReader } from './chat-event-reader.ts';
 
 const { empty, noContent, content, gatewayOnly, end, malformed, tooLarge } = classifications;
 
-/** A chat stream: finished when every choice has its `finish_reason`. */
+/** Finished when every choice has its `finish_reason`. */
 export class ChatStreamInterpreter implements StreamInterpreter {
   readonly #reader = new ChatEventReader();
   readonly #progress: ChatProgress;
   readonly #takesUsageOut: boolean;
 
-  /**
-   * @param choices the number of requested choices
-   * @param takesUsageOut whether to remove the chunk of usage, because the client did not request it
-   */
+  /** @param choices requested @param takesUsageOut removes the chunk of usage, because the client did not request it */
   constructor(choices: number, keepsText: boolean, takesUsageOut: boolean) {
     this.#progress = new ChatProgress(choices, keepsText);
     this.#takesUsageOut = takesUsageOut;

@@ -4,17 +4,16 @@ import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 
 type Members = Map<string, Json>;
 
-/** The bytes that the members of one provider take in addition to themselves. */
+/** In addition to their own. */
 const bytesPerProvider = 200;
 
 /**
- * Gathers the `extra_content` of a message or a call, in which providers have what OpenAI's protocol has no member for:
- * `{"google": {"thought_signature": …}}` (https://ai.google.dev/gemini-api/docs/thought-signatures). It may come in many
- * pieces. Of one member the latest counts.
+ * The `extra_content` of a message or a call: providers put there what OpenAI's protocol has no member for: `{"google":
+ * {"thought_signature": …}}` (https://ai.google.dev/gemini-api/docs/thought-signatures). It may come in many pieces. Of
+ * one member the latest counts.
  */
 export class ExtraContent {
   readonly #providers = new Map<string, Json | Members>();
-  /** The bytes that it takes. */
   bytes = 0;
 
   static of(piece: Json | undefined): ExtraContent {
@@ -72,10 +71,7 @@ function bytesOf(name: string, value: Json | Members | undefined): number {
   return value === undefined ? 0 : keptBytesOf(name) + JSON.stringify(value).length;
 }
 
-/**
- * What a provider needs back with a call; null for nothing.
- * @param of the target that needs it back
- */
+/** Null if the provider needs nothing back. @param of the target that needs it back */
 export function callState(extra: ExtraContent, of: string): Signature | null {
   return extra.isEmpty ? null : { of, value: JSON.stringify(extra.value), isRedacted: true };
 }

@@ -34,7 +34,7 @@ import { ChatStreamInterpreter } from './chat-stream-interpreter.ts';
 import { parseChat } from './parse-chat.ts';
 import { writeChat } from './write-chat.ts';
 
-/** Chat completions (https://platform.openai.com/docs/api-reference/chat). */
+/** https://platform.openai.com/docs/api-reference/chat */
 export const openAiChat: TextProtocol = {
   name: 'openai-chat',
   requiredMember: 'choices',
@@ -104,16 +104,14 @@ class ChatTextRequest implements TextRequest {
   }
 }
 
-/** Whether the client asks for the chunk of usage itself. */
 export function asksForUsage({ bytes, members }: ChatRequest): boolean {
   const inside = lastMember(members, 'stream_options')?.inside ?? null;
   return inside !== null && scalarMember(bytes, inside, 'include_usage') === true;
 }
 
 /**
- * A chat request's bytes for a target: the model is replaced, `reasoning` is removed if it chose the model, reasoning that
- * the gateway wrote for another protocol is removed, states are cut out of the ids of calls, and every other byte is
- * unchanged.
+ * The model is replaced, `reasoning` is removed if it chose the model, reasoning that the gateway wrote for another
+ * protocol is removed, states are cut out of the ids of calls, and every other byte is unchanged.
  */
 function chatBody(request: ChatRequest, { target: { model }, asksUsage, continueFrom }: RequestChanges): Buffer {
   const { bytes, members, callIdEdits } = request;
@@ -140,7 +138,7 @@ function apart(edit: Edit): Edit {
   return edit.start === edit.end && !edit.text.endsWith(',') ? { ...edit, text: `${edit.text},` } : edit;
 }
 
-/** Adds the text so far as the assistant's last message to every `messages`. */
+/** The text so far becomes the assistant's last message in every `messages`. */
 function prefillEdits({ found }: Members, continueFrom: string): ReadonlyArray<Edit> {
   const message = `{"role":"assistant","content":${asciiJson(continueFrom)}}`;
   return found
@@ -148,7 +146,7 @@ function prefillEdits({ found }: Members, continueFrom: string): ReadonlyArray<E
     .map(({ end, size }) => ({ start: end - 1, end: end - 1, text: size === 0 ? message : `,${message}` }));
 }
 
-/** Whether another target may continue a part of the answer: only one choice of plain text. */
+/** Only one choice of plain text. */
 function isContinuable({ bytes, members, choices }: ChatRequest): boolean {
   const isSet = (name: string) => {
     const member = lastMember(members, name);
@@ -167,7 +165,7 @@ function isTextFormat(bytes: Buffer, members: Members): boolean {
   return scalarValue(bytes, format) === null;
 }
 
-/** The most bytes of a list of modalities; there are two. */
+/** There are two modalities. */
 const maxModalityBytes = 1_024;
 
 function hasOtherModality(bytes: Buffer, members: Members): boolean {

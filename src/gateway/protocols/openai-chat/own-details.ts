@@ -2,9 +2,7 @@ import type { Edit } from '#gateway/framing/splice.ts';
 import { isNamed, type JsonListener } from '#shared/json/json-scanner.ts';
 import { detailsMember } from './message-state.ts';
 
-/** `reasoning_details` of a message that the gateway has written. */
 interface Found {
-  /** The index of the message. */
   readonly message: number;
   readonly start: number;
   /** Where the member before it ends; null for the first one. */
@@ -14,13 +12,12 @@ interface Found {
   nextStart: number | null;
 }
 
-/** Maximum messages of which details are taken out. */
 const maxFound = 10_000;
 
 /**
- * Finds the `reasoning_details` that the gateway wrote for a client, while a scanner reads the messages of a request, which
- * are on level 2. Each names its maker in `provider`: another protocol, because those of a target of chats pass as they
- * came. No target of chats reads them, and OpenRouter refuses such a detail.
+ * Finds `reasoning_details` of the gateway while a scanner reads the messages of a request, which are on level 2. Each
+ * names its maker in `provider`: another protocol, because those of a target of chats pass as they came. No target of
+ * chats reads them, and OpenRouter refuses such a detail.
  */
 export class OwnDetails implements JsonListener {
   readonly maxLevel = 5;
@@ -28,7 +25,6 @@ export class OwnDetails implements JsonListener {
   readonly #found: Found[] = [];
   #message = -1;
   #previousEnd: number | null = null;
-  /** The details that are read now. */
   #open: Found | null = null;
   #isOwn = false;
   /** Those that were the first member of their message. */
@@ -38,12 +34,11 @@ export class OwnDetails implements JsonListener {
     this.#bytes = bytes;
   }
 
-  /** The pointers of what is taken out. */
   get pointers(): ReadonlyArray<string> {
     return this.#found.map(({ message }) => `/messages/${message}/${detailsMember}`);
   }
 
-  /** The edits that take them out, each with one comma. */
+  /** They take the details out, each with one comma. */
   get edits(): ReadonlyArray<Edit> {
     return this.#found.map(({ start, end, previousEnd, nextStart }) =>
       previousEnd === null ? { start, end: nextStart ?? end, text: '' } : { start: previousEnd, end, text: '' },

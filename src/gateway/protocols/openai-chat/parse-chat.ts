@@ -83,11 +83,7 @@ const jsonInTexts = [
   ['messages', '*', 'tool_calls', '*', 'custom', 'input'],
 ];
 
-/**
- * Parses a chat request to the neutral form.
- * @param maxValues the most values in it
- * @param longTexts takes the long texts out; missing if they are to stay
- */
+/** @param longTexts takes the long texts out; missing if they are to stay */
 export async function parseChat(
   bytes: Buffer,
   maxValues: number,

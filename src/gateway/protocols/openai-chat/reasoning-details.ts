@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '#shared/json/json.ts';
 /** The members of a detail that come in pieces. */
 const textMembers: ReadonlySet<string> = new Set(['text', 'summary', 'data']);
 
-/** The bytes that a detail takes in addition to its members. */
+/** In addition to its members. */
 const bytesPerDetail = 500;
 
 /** How many of the latest details of one index a piece may continue. */
@@ -28,12 +28,10 @@ export class ReasoningDetails {
     return this.#details.length === 0;
   }
 
-  /** Adds a piece, which may continue a detail. */
   add(piece: JsonObject): void {
     this.#addTo(this.#continuedBy(piece) ?? this.#begin(piece), piece);
   }
 
-  /** Adds a whole detail. */
   append(detail: JsonObject): void {
     this.#addTo(this.#begin(detail), detail);
   }
@@ -83,7 +81,7 @@ export class ReasoningDetails {
   }
 }
 
-/** Whether a piece may be more of a detail: their types and ids are the same, or one of them does not say it. */
+/** The piece may continue the detail: their types and ids are the same, or one of them does not say it. */
 function isOpenFor(piece: JsonObject, detail: Growing): boolean {
   return ['type', 'id'].every((name) => {
     const [said, before] = [piece[name] ?? null, detail.get(name) ?? null];

@@ -20,7 +20,6 @@ type Members = Readonly<Record<string, WritableJson | undefined>>;
 /** What Gemini takes in place of a signature (https://ai.google.dev/gemini-api/docs/thought-signatures). */
 const unsigned = { google: { thought_signature: 'skip_thought_signature_validator' } };
 
-/** Reasoning that goes back. */
 interface Returned {
   readonly text: string;
   readonly state: MessageState;
@@ -30,9 +29,9 @@ interface Returned {
 export class ReturnedState {
   readonly #target: TargetModel;
   readonly #ignored: Set<string>;
-  /** The index of the turn in which the user asked last. */
+  /** The turn in which the user asked last. */
   readonly #asked: number;
-  /** How many values the states may still have. A client writes them, inside of texts that no scan has counted. */
+  /** The states may still have this many values. A client writes them, inside of texts that no scan has counted. */
   #valuesLeft = maxTranslatedValues;
 
   /** @param turns with the results of tools after their calls */
@@ -87,7 +86,7 @@ export class ReturnedState {
     return state === null ? null : { text, state };
   }
 
-  /** Null for what is not an object, or has too many values. */
+  /** Null for anything but an object, and for too many values. */
   #parsed(value: string): JsonObject | null {
     const scanner = new JsonScanner(Buffer.from(value), { maxValues: this.#valuesLeft });
     while (!scanner.advance());
@@ -97,7 +96,7 @@ export class ReturnedState {
   }
 }
 
-/** Whether the user says something in a turn, and not only next to the results of tools, as coding agents do. */
+/** The user says something, and not only next to the results of tools, as coding agents do. */
 function asks({ role, parts }: Turn): boolean {
   if (role !== 'user' || parts.some(({ kind }) => kind === 'tool-result')) return false;
   return parts.some((part) => !isBlankText(part));

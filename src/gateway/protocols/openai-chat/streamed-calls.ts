@@ -9,18 +9,15 @@ import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { JsonProgress } from '#shared/json/json-progress.ts';
 import { callState, ExtraContent } from './extra-content.ts';
 
-/** What a chunk says of a call. */
 interface CallPiece {
   /** The provider's `index`. */
   readonly place: number | string | null;
   readonly id: string | null;
   readonly name: string | null;
   readonly text: string;
-  /** Its `extra_content`. */
   readonly extra: Json | undefined;
 }
 
-/** A call that has begun. */
 interface StreamedCall {
   /** Null until it has a name: clients need that first. */
   index: number | null;
@@ -29,9 +26,7 @@ interface StreamedCall {
   name: string | null;
   /** Whether its name has come again after its arguments. */
   isNamedAgain: boolean;
-  /** How far its arguments are. */
   given: JsonProgress;
-  /** The digest of its arguments. */
   digest: Hash;
   /** Whether nothing but a placeholder of its arguments has come. */
   hasPlaceholder: boolean;
@@ -41,7 +36,7 @@ interface StreamedCall {
   readonly extra: ExtraContent;
 }
 
-/** The bytes that a call takes in addition to its texts. */
+/** In addition to its texts. */
 const bytesPerCall = 1_000;
 
 /**
@@ -69,7 +64,6 @@ export class StreamedCalls {
     return this.#keptBytes + this.#ids.keptBytes;
   }
 
-  /** Whether a call has begun. */
   get hasBegun(): boolean {
     return this.#begun > 0;
   }

@@ -7,8 +7,8 @@ import { detailsIn, detailsMember, stateSignature } from './message-state.ts';
 import { ReasoningDetails } from './reasoning-details.ts';
 
 /**
- * Gathers what the provider of a stream needs back with its message. It becomes a signature at the end of the reasoning,
- * and another one if more comes later: what is encrypted may follow the text.
+ * What the provider of a stream needs back with its message. It becomes a signature at the end of the reasoning, and
+ * another one if more comes later: what is encrypted may follow the text.
  */
 export class StreamedState {
   readonly #of: string;

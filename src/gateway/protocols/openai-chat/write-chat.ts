@@ -28,10 +28,8 @@ import { ReturnedState } from './returned-state.ts';
 type Message = Readonly<Record<string, WritableJson | undefined>>;
 
 /**
- * Writes a chat request (https://platform.openai.com/docs/api-reference/chat/create).
- *
- * An assistant's texts become one content before its calls. Images of a tool's result follow as a user's message,
- * because a message of a tool holds texts alone.
+ * https://platform.openai.com/docs/api-reference/chat/create. An assistant's texts become one content before its calls.
+ * Images of a tool's result follow as a user's message, because a message of a tool holds texts alone.
  */
 export function writeChat(conversation: Conversation, model: TargetModel): E.Either<Unsupported, WrittenRequest> {
   return orUnsupported(() => requestOf(conversation, model));

@@ -5,15 +5,13 @@ import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 /** A tool that OpenAI's models know without a declaration of its arguments, and that runs at the client. */
 export type BuiltInForm = Exclude<ToolForm, 'function' | 'custom'>;
 
-/** How such a tool is a function for targets of other protocols. */
+/** For targets of other protocols it is a function. */
 interface BuiltInTool {
   /** What a model has to know that was not trained with the tool; null for what the client declares. */
   readonly description: string | null;
-  /** The JSON Schema of its arguments, by OpenAI's reference; null for what the client declares. */
+  /** Of its arguments, by OpenAI's reference; null for what the client declares. */
   readonly schema: string | null;
-  /** The type of its calls. */
   readonly callType: string;
-  /** The member of a call that has its arguments. */
   readonly argumentsMember: 'arguments' | 'action' | 'operation';
   /** The members of a call with these arguments: an object, or the text of what is none. */
   readonly callWith: (given: JsonObject, text: string) => JsonObject;
@@ -23,9 +21,8 @@ const text = { type: 'string' } as const;
 const milliseconds = { type: 'integer', description: 'The timeout in milliseconds' } as const;
 
 /**
- * The tools and their calls (https://developers.openai.com/api/reference/resources/responses/methods/create). Arguments
- * that are not as the tool takes them become those of a call that does nothing: the client answers it, and the model can
- * try again.
+ * See https://developers.openai.com/api/reference/resources/responses/methods/create). Arguments that are not as the
+ * tool takes them become those of a call that does nothing: the client answers it, and the model can try again.
  */
 const builtInTools: Readonly<Record<BuiltInForm, BuiltInTool>> = {
   tool_search: {
@@ -123,29 +120,27 @@ function isLimit(value: Json | undefined): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
-/** Whether a client declares a tool, or forces one, by this type. */
 export function isBuiltIn(type: Json | undefined): type is BuiltInForm {
   return typeof type === 'string' && Object.hasOwn(builtInTools, type);
 }
 
-/** How a built-in tool is declared for targets of other protocols. */
+/** For targets of other protocols. */
 export function declarationOf(form: BuiltInForm): Pick<BuiltInTool, 'description' | 'schema'> {
   return builtInTools[form];
 }
 
 const formOfCall = new Map(Object.entries(builtInTools).map(([form, { callType }]) => [callType, form as BuiltInForm]));
 
-/** The tool of a call in the history; null for a call of another type. */
+/** Null for a call of another type. */
 export function calledBuiltIn(type: Json | undefined): BuiltInForm | null {
   return typeof type === 'string' ? (formOfCall.get(type) ?? null) : null;
 }
 
-/** The member of a call that has its arguments. */
 export function argumentsMemberOf(form: BuiltInForm): BuiltInTool['argumentsMember'] {
   return builtInTools[form].argumentsMember;
 }
 
-/** The arguments of a call in the history, as JSON text. */
+/** As JSON text, for a call in the history. */
 export function argumentsOfCall(given: Json | undefined): string {
   if (typeof given === 'string') return given;
   if (!isObject(given)) return '{}';
@@ -153,7 +148,6 @@ export function argumentsOfCall(given: Json | undefined): string {
   return JSON.stringify(given.type === 'exec' ? { ...given, type: undefined } : given);
 }
 
-/** The members of a call that a model made. @param written its arguments */
 export function builtInCall(form: BuiltInForm, written: string): JsonObject & { readonly type: string } {
   const { callType: type, callWith } = builtInTools[form];
   const value = parseForeign(written);

@@ -9,14 +9,13 @@ import { argumentsMemberOf, argumentsOfCall, type BuiltInForm, calledBuiltIn } f
 import type { DeclaredTools } from './declared-tools.ts';
 import { itemMembers, partsOf } from './item-content.ts';
 
-/** The items of a history that are calls of the client's tools, or what these gave back. */
+/** Of a history: calls of the client's tools, and what these gave back. */
 export class CallItems {
   readonly #declared: DeclaredTools;
   readonly #leftOut: LeftOut;
   /** The ids of calls by the ids of their items, which the output of a local shell may name instead. */
   readonly #callIds = new Map<string, string>();
 
-  /** @param declared all tools of the request */
   constructor(declared: DeclaredTools, leftOut: LeftOut) {
     this.#declared = declared;
     this.#leftOut = leftOut;

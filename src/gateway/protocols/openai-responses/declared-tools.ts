@@ -13,8 +13,8 @@ import { type BuiltInForm, declarationOf, isBuiltIn } from './built-in-tools.ts'
 const toolForm = 'a tool of Responses is {"type": "function", "name": …, "description": …, "parameters": …}';
 
 /**
- * The tools that a request declares: in its own list, in the items that add tools, and in what searches for tools found.
- * A later tool replaces an earlier one of the same namespace and name.
+ * In the request's own list, in the items that add tools, and in what searches for tools found. A later tool replaces
+ * an earlier one of the same namespace and name.
  */
 export class DeclaredTools {
   readonly #names: ToolNames;
@@ -27,12 +27,12 @@ export class DeclaredTools {
     this.#leftOut = leftOut;
   }
 
-  /** Reads a list of tools. @param isFound whether a search has found them, so that they are loaded in any case */
+  /** @param isFound whether a search has found them, so that they are loaded in any case */
   add(tools: Json | undefined, pointer: string, isFound = false): void {
     for (const [index, tool] of listAt(tools, pointer).entries()) this.#add(tool, `${pointer}/${index}`, null, isFound);
   }
 
-  /** All tools, with their names for targets. Asked for before what calls them, they keep their names in every turn. */
+  /** With their names for targets. Asked for before what calls them, they keep their names in every turn. */
   get all(): ReadonlyArray<Tool> {
     return [...this.#tools.values()].map((tool) => {
       const { form } = tool.client;
@@ -40,12 +40,11 @@ export class DeclaredTools {
     });
   }
 
-  /** The tools that an answer may call. */
   get clientTools(): ClientTools {
     return this.#names.clientTools(this.all);
   }
 
-  /** The name for targets of a tool that a client names; null for one that does not run at the client. */
+  /** For targets; null for one that does not run at the client. */
   nameIn(object: JsonObject, pointer: string): string | null {
     const { type } = object;
     if (isBuiltIn(type)) return this.nameOfBuiltIn(type);
@@ -54,17 +53,17 @@ export class DeclaredTools {
     return isNamed ? this.nameOf(namespace, name, pointer) : null;
   }
 
-  /** The name for targets of a tool with a name of its own, also of one that is not declared. */
+  /** For targets. The tool may be undeclared. */
   nameOf(namespace: Json | undefined, name: Json | undefined, pointer: string): string {
     return calledName(name, `${pointer}/name`, this.#names, namespaceAt(namespace, pointer));
   }
 
-  /** The name for targets of a built-in tool. It is known when all tools are read. */
+  /** For targets. It is known when all tools are read. */
   nameOfBuiltIn(form: BuiltInForm): string {
     return this.#names.nameOfBuiltIn(form);
   }
 
-  /** The names for targets of the tools in a list that was read. */
+  /** For targets, of tools in a list that was read. */
   namesIn(tools: Json | undefined, namespace: Json | undefined = null): ReadonlyArray<string> {
     return listOr(tools).flatMap((each) => {
       const tool = objectOr(each);
@@ -131,13 +130,13 @@ function keyOf(form: BuiltInForm): string {
   return `built-in:${form}`;
 }
 
-/** Whether a tool is declared as in chat completions or Messages: without this, its name and schema would be lost. */
+/** Declared as in chat completions or Messages: without this, its name and schema would be lost. */
 function isForeignTool({ type, function: inside, custom }: JsonObject): boolean {
   if (typeof type !== 'string') return true;
   return (type === 'function' && isObject(inside)) || (type === 'custom' && isObject(custom));
 }
 
-/** Whether a built-in tool runs at the client: OpenAI may search for tools itself, and has shells in containers. */
+/** OpenAI may search for tools itself, and has shells in containers. */
 function runsAtClient({ type, execution, environment }: JsonObject): boolean {
   if (type === 'tool_search') return execution === 'client';
   return type !== 'shell' || (objectOr(environment).type ?? 'local') === 'local';

@@ -4,14 +4,14 @@ import type { JsonObject } from '#shared/json/json.ts';
 import { jsonParts, type LongText } from './long-text.ts';
 import type { Emit } from './output-items.ts';
 
-/** Maximum characters of long texts in one part, but for its last piece. */
+/** Of long texts in one part, without its last piece. */
 const maxLongLength = 128 * 1024;
 
 /** Numbers the events of a stream without a gap, and writes them. */
 export class EventFrames {
   #sequence = -1;
   #written: Array<string | LongText> = [];
-  /** The rest of the long text that comes next; null before its beginning. */
+  /** Of the long text that comes next; null before its beginning. */
   #rest: Iterator<string, undefined> | null = null;
 
   readonly emit: Emit = (type, members) => {
@@ -31,12 +31,11 @@ export class EventFrames {
     }
   }
 
-  /** Whether more is to be taken. */
   get hasMore(): boolean {
     return this.#written.length > 0;
   }
 
-  /** The events since the last call. Those with long texts are taken in several calls. */
+  /** Since the last call. Events with long texts are taken in several calls. */
   take(): string {
     let taken = '';
     let longLength = 0;
@@ -59,7 +58,6 @@ export class EventFrames {
     return taken;
   }
 
-  /** All events since the last call. */
   takeAll(): string {
     let all = '';
     while (this.hasMore) all += this.take();

@@ -4,33 +4,31 @@ import type { Unsupported } from '#gateway/neutral/conversation.ts';
 import type { ResponsesRequest } from './responses-request.ts';
 import type { ListedTool, ToolList } from './tool-lists.ts';
 
-/** The types of tools that run at OpenAI alone, in addition to `web_search…` and a shell in a container. */
+/** Tools that run at OpenAI alone, in addition to `web_search…` and a shell in a container. */
 const hostedTypes: ReadonlySet<string> = new Set(['file_search', 'code_interpreter', 'mcp', 'image_generation']);
 
 /**
- * Whether a tool runs at OpenAI (https://developers.openai.com/api/docs/guides/tools). All others run at the client, or
- * are unknown, and the provider judges them.
+ * Runs at OpenAI (https://developers.openai.com/api/docs/guides/tools). All others run at the client, or are unknown,
+ * and the provider judges them.
  */
 function isHosted({ type, environment }: Pick<ListedTool, 'type' | 'environment'>): boolean {
   if (type === 'shell') return environment?.startsWith('container') === true;
   return type !== null && (hostedTypes.has(type) || type.startsWith('web_search'));
 }
 
-/** Tools of one list, by their indexes. */
 interface ToolsOfList {
   readonly list: ToolList;
   readonly indexes: ReadonlySet<number>;
 }
 
-/** What a request offers or demands that runs at OpenAI. */
 export class HostedTools {
   readonly #request: ResponsesRequest;
   readonly #declared: ReadonlyArray<ToolsOfList>;
   readonly #allowed: ReadonlyArray<ToolsOfList>;
 
   /**
-   * Finds them in the tools of the request and of each item that adds tools: a provider refuses both alike. The tools in a
-   * namespace are not looked at, because OpenAI takes none there but functions and custom tools.
+   * Reads the tools of the request and of each item that adds tools: a provider refuses both alike. The tools in a
+   * namespace are not read, because OpenAI accepts nothing there but functions and custom tools.
    */
   constructor(request: ResponsesRequest) {
     this.#request = request;
@@ -41,14 +39,13 @@ export class HostedTools {
     this.#allowed = request.allowedTools.map((list) => hostedIn(list, isChosenHosted));
   }
 
-  /** The places of what a target loses that runs none of them. */
   get pointers(): ReadonlyArray<string> {
     return [...this.#declared, ...this.#allowed].flatMap(({ list: { pointer }, indexes }) =>
       [...indexes].map((index) => `${pointer}/${index}`),
     );
   }
 
-  /** The edits that cut them. A choice that allows nothing else allows no tool. */
+  /** A choice that allows nothing else allows no tool. */
   get cuts(): ReadonlyArray<Edit> {
     const declared = this.#declared.flatMap(({ list, indexes }) => itemRemovals(list.tools, indexes));
     const choice = lastMember(this.#request.members, 'tool_choice');
@@ -93,7 +90,6 @@ function isHostedShell(tool: ListedTool): boolean {
   return tool.type === 'shell' && isHosted(tool);
 }
 
-/** Whether all tools of a list, which has some, are among these. */
 function isWhole({ list, indexes }: ToolsOfList): boolean {
   return indexes.size > 0 && indexes.size === list.tools.length;
 }

@@ -12,10 +12,10 @@ import type { LeftOut } from '#gateway/protocols/left-out.ts';
 import { placedText } from '#gateway/protocols/parsing.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 
-/** What says which item it is, for the gateway alone. */
+/** They identify an item, for the gateway alone. */
 export const itemMembers = ['type', 'id'] as const;
 
-/** Reads the content of a message, or the output of a call. */
+/** Of a message, or of the output of a call. */
 export const partsOf = partsReader([
   ['text', textPart],
   ['input_text', textPart],

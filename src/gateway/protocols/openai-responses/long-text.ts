@@ -9,10 +9,9 @@ const maxJoinedBytes = 1024 * 1024;
 /** The place of a long text while JSON is written. No provider knows it. */
 const mark = randomUUID();
 
-/** The long texts in the JSON that is being written. */
 let found: LongText[] = [];
 
-/** A long text in a value that is written as JSON. Several events repeat it, so it is kept once, as its pieces. */
+/** In a value that is written as JSON. Several events repeat it, so it is kept once, as its pieces. */
 export class LongText {
   readonly #pieces: ReadonlyArray<string>;
 
@@ -26,7 +25,7 @@ export class LongText {
     return mark;
   }
 
-  /** Its parts as they are between the quotes of JSON. Each is made when it is needed. */
+  /** As they are between the quotes of JSON. Each is made when it is needed. */
   *parts(): Generator<string, undefined> {
     for (const piece of this.#pieces)
       for (const { text } of textPieces({ kind: 'text', text: piece })) yield JSON.stringify(text).slice(1, -1);
@@ -34,12 +33,11 @@ export class LongText {
   }
 }
 
-/** The text of what was gathered, as a member of a value for `jsonParts`. */
 export function gatheredText(gathered: GatheredText): Json {
   return gathered.bytes > maxJoinedBytes ? (new LongText(gathered.pieces) as unknown as Json) : gathered.text;
 }
 
-/** Writes a value as JSON: the long texts in it, and the JSON around them. */
+/** The long texts in the value, and the JSON around them. */
 export function jsonParts(value: JsonObject): ReadonlyArray<string | LongText> {
   found = [];
   const written = JSON.stringify(value);

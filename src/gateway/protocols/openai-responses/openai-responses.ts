@@ -19,7 +19,7 @@ import { writeResponses } from './write-responses.ts';
 /** Below it, a provider also has the responses that it keeps. */
 export const responsesPath = '/responses';
 
-/** Responses (https://platform.openai.com/docs/api-reference/responses). */
+/** https://platform.openai.com/docs/api-reference/responses */
 export const openAiResponses: TextProtocol = {
   name: 'openai-responses',
   requiredMember: 'output',
@@ -41,11 +41,9 @@ export const openAiResponses: TextProtocol = {
   },
 };
 
-/** What the stored items name that are in a request. */
 interface StoredParts {
-  /** The containers that they, and the request, name. */
   readonly containers: ReadonlyArray<NamedContainer>;
-  /** The ids of files of earlier turns that are gone. */
+  /** Ids of files of earlier turns. */
   readonly gone: ReadonlyArray<string>;
 }
 
@@ -58,8 +56,8 @@ function goneAt(gone: ReadonlyArray<string>): ReadonlyArray<string> {
 }
 
 /**
- * Makes the request of a client whose items are all in it.
- * @param storage what its response says of its storage; null for a response that is not stored and continues no other
+ * All items are in the request. @param storage for its response; null for a response that is not stored and continues
+ * no other
  */
 export function responsesTextRequest(
   request: ResponsesRequest,
@@ -109,7 +107,7 @@ export function responsesTextRequest(
 
 const notStored: StorageMembers = { isStored: false, previousResponseId: null };
 
-/** The members of a request that its response repeats. They are parsed only for an answer of another protocol. */
+/** They are parsed only for an answer of another protocol. */
 function echoOf({ bytes, members }: ResponsesRequest): JsonObject {
   return Object.fromEntries(
     echoedMembers.flatMap((name) => {

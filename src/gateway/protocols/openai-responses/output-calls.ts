@@ -8,7 +8,7 @@ import { gatheredText } from './long-text.ts';
 import { type Emit, type ItemStatus, idAt, type OpenItem, type OutputPlace } from './output-items.ts';
 import { emitInput, emitWholeItem } from './whole-item.ts';
 
-/** A call of a tool: of a function, or of a tool that takes a free text. */
+/** Of a function, or of a tool that takes a free text. */
 export class NamedCallItem implements OpenItem {
   readonly #index: number;
   readonly #emit: Emit;
@@ -76,7 +76,7 @@ export class NamedCallItem implements OpenItem {
   }
 }
 
-/** A call of a built-in tool. Nothing of it is sent before its arguments are whole, because they become its members. */
+/** Nothing of the call is sent before its arguments are whole, because they become its members. */
 export class BuiltInCallItem implements OpenItem {
   readonly #at: OutputPlace;
   readonly #callId: string;

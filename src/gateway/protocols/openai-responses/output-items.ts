@@ -5,38 +5,32 @@ import { itemIdOf } from '#responses/response-ids.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 import { gatheredText } from './long-text.ts';
 
-/** Emits an event of a stream. */
 export type Emit = (type: string, members: JsonObject) => void;
 
-/** Where an item is in the output, and where its events go. */
 export interface OutputPlace {
   readonly responseId: string;
   readonly index: number;
   readonly emit: Emit;
 }
 
-/** The id of an item that the gateway makes. */
 export function idAt(prefix: string, { responseId, index }: OutputPlace): string {
   return itemIdOf(prefix, { responseId, list: 'output', index });
 }
 
-/** Whether an item is complete: the answer may have ended inside it. */
+/** The answer may have ended inside an item. */
 export type ItemStatus = 'completed' | 'incomplete';
 
-/** An item of the output that is being written. */
 export interface OpenItem {
-  /** Ends the item. @returns null if nothing was sent of it, because it was cut off */
+  /** @returns null if nothing was sent of it, because it was cut off */
   readonly end: (status: ItemStatus) => JsonObject | null;
 }
 
-/** The place of a part in the output. */
 export interface PartPlace {
   readonly item_id: string;
   readonly output_index: number;
   readonly content_index: number;
 }
 
-/** A part of a message: a text, or the refusal of one. */
 type PartKind = 'text' | 'refusal';
 
 export function partOf(kind: PartKind, text: Json): JsonObject {
@@ -56,7 +50,6 @@ export function emitPartEnd(emit: Emit, kind: PartKind, place: PartPlace, text: 
   emit('response.content_part.done', { ...place, part });
 }
 
-/** A message of the assistant. */
 export class MessageItem implements OpenItem {
   readonly #index: number;
   readonly #emit: Emit;
@@ -109,7 +102,7 @@ export class MessageItem implements OpenItem {
   }
 }
 
-/** What the model thought before it answered. Its text is a summary, because that is what clients show. */
+/** The text is a summary, because that is what clients show. */
 export class ReasoningItem implements OpenItem {
   readonly #index: number;
   readonly #emit: Emit;

@@ -44,7 +44,9 @@ const keptTexts = [
   ['text', 'format', 'schema'],
 ];
 
-/** Arguments of tools are JSON, or become a part of it. A thought may be in the state that its provider needs back. */
+/**
+ * Arguments of tools are JSON, or become a part of it. A thought may be part of the state that its provider needs back.
+ */
 const jsonInTexts = [
   ['input', '*', 'arguments'],
   ['input', '*', 'input'],
@@ -79,9 +81,8 @@ const requestMembers = [
 const foreignReasoning = 'openai-responses';
 
 /**
- * Parses a request of Responses to the neutral form.
- * @param maxValues the most values in it and in the items before it
- * @param longTexts takes the long texts out; missing if they are to stay
+ * @param maxValues in the request and the items before it @param longTexts takes the long texts out; missing if they
+ *   are to stay
  */
 export async function parseResponses(
   { bytes, before }: Pick<ResponsesRequest, 'bytes' | 'before'>,
@@ -148,7 +149,6 @@ function outputOf(text: Json | undefined, leftOut: LeftOut): OutputForm | null {
   return openAiOutput(format, '/text/format', null, leftOut);
 }
 
-/** The tools of the request and of its items. */
 function declaredIn(tools: Json | undefined, input: Json | undefined, leftOut: LeftOut): DeclaredTools {
   const declared = new DeclaredTools(new ToolNames(), leftOut);
   declared.add(tools, '/tools');
@@ -183,7 +183,7 @@ function conversationOf(
   return turns.collected;
 }
 
-/** Null for an item that says nothing for targets of other protocols. */
+/** Null for an item that says nothing to targets of other protocols. */
 function turnOf(item: JsonObject, pointer: string, calls: CallItems, leftOut: LeftOut): Turn | null {
   if (isHostedSearch(item)) {
     leftOut.add(pointer);
@@ -210,13 +210,13 @@ function turnOf(item: JsonObject, pointer: string, calls: CallItems, leftOut: Le
   }
 }
 
-/** Whether an item only tunes what follows, or is the short form of a history for the provider that made it. */
+/** It only tunes what follows, or it is the short form of a history for the provider that made it. */
 function isTuning(type: Json): boolean {
   if (typeof type !== 'string') return false;
   return type.startsWith('compaction') || type === 'context_compaction' || type === 'configuration_update';
 }
 
-/** Whether OpenAI has searched for tools itself: what it found is declared. */
+/** OpenAI has searched for tools itself: what it found is declared. */
 function isHostedSearch({ type, execution, call_id: id }: JsonObject): boolean {
   if (type !== 'tool_search_call' && type !== 'tool_search_output') return false;
   return (execution ?? (typeof id === 'string' ? 'client' : 'server')) !== 'client';
@@ -237,7 +237,7 @@ function agentTexts(item: JsonObject, pointer: string, leftOut: LeftOut): Readon
   return onlyTexts(partsOf(content, `${pointer}/content`, leftOut));
 }
 
-/** The opaque part of a provider's own is none that another protocol reads. */
+/** No other protocol reads the provider's own opaque part. */
 function reasoningPart(item: JsonObject, pointer: string, leftOut: LeftOut): ReasoningPart {
   const read = leftOut.read(item, pointer, [...itemMembers, 'summary', 'content', 'encrypted_content']);
   const { summary, content, encrypted_content: encrypted } = read;

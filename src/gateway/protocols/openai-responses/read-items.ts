@@ -5,12 +5,12 @@ import { nameOr } from '#gateway/protocols/call-ids.ts';
 import { listOr } from '#gateway/protocols/parsing.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 
-/** A part of an answer, but for the id of a call, of which a provider may have none. */
+/** A provider may have no id for a call. */
 export type ItemPart =
   | Exclude<AnswerPart, { readonly kind: 'tool-call' }>
   | { readonly kind: 'tool-call'; readonly id: string | null; readonly name: string; readonly arguments: string };
 
-/** What items of output are for a client of another protocol. */
+/** For a client of another protocol. */
 export type ItemKind = 'message' | 'reasoning' | 'call' | 'unsaid' | 'unreadable';
 
 /**
@@ -30,7 +30,7 @@ export function kindOfItem({ type }: JsonObject): ItemKind {
 }
 
 /**
- * The parts of a whole item; null if it cannot be read.
+ * Null if the item cannot be read.
  * @param provider the name of what can read its opaque reasoning
  */
 export function partsOfItem(item: JsonObject, provider: string): ReadonlyArray<ItemPart> | null {
@@ -70,21 +70,21 @@ function reasoningParts(item: JsonObject, provider: string): ReadonlyArray<ItemP
 }
 
 /**
- * The text of an item of reasoning: its own where the provider shows it, as those of open models do, else the summary
+ * Its own where the provider shows it, as those of open models do, else the summary
  * (https://cookbook.openai.com/articles/gpt-oss/handle-raw-cot).
  */
 export function reasoningText({ content, summary }: JsonObject): string {
   return textsIn(content).join('') || textsIn(summary).join(betweenSummaries);
 }
 
-/** Is between the parts of a summary, each of which begins with a heading. */
+/** Each part of a summary begins with a heading. */
 export const betweenSummaries = '\n\n';
 
 function textsIn(parts: Json | undefined): ReadonlyArray<string> {
   return listOr(parts).flatMap((part) => (isObject(part) && typeof part.text === 'string' ? [part.text] : []));
 }
 
-/** The opaque part of an item of reasoning; null without one. */
+/** Null without an opaque part. */
 export function signatureOf(
   { encrypted_content: value }: JsonObject,
   of: string,

@@ -4,29 +4,28 @@ import type { Emit } from './output-items.ts';
 import { eventText } from './responses-answer-writer.ts';
 import { emitWholeItem } from './whole-item.ts';
 
-/** The last event of a response. One that was cancelled in the background has none of its own. */
+/** A response that was cancelled in the background has no last event of its own. */
 function endOf(status: Json | undefined): 'completed' | 'incomplete' | 'failed' {
   return status === 'completed' || status === 'incomplete' ? status : 'failed';
 }
 
-/** An event whose text is made when it is asked for. */
 type MakeText = () => string;
 
 /**
- * Writes the stream of a response that is complete, piece by piece. Its last event always comes, because a client waits
- * for it: the provider's stream, whose numbers the client may name, had more events.
+ * For a complete response. The last event always comes, because a client waits for it: the provider's stream, whose
+ * numbers the client may name, had more events.
  */
 export class Replay {
   readonly #after: number;
   #sequence = -1;
   #index = -1;
 
-  /** @param after the number of the event after which it begins; null for all events */
+  /** @param after the event with this number; null for all events */
   constructor(after: number | null) {
     this.#after = after ?? -1;
   }
 
-  /** The first events. @param begun the JSON text of the response as it is when it begins */
+  /** @param begun the JSON text of the response as it is when it begins */
   *begin(begun: string): Generator<string> {
     for (const type of ['response.created', 'response.in_progress']) {
       this.#sequence += 1;
@@ -34,7 +33,6 @@ export class Replay {
     }
   }
 
-  /** The events of the next item. */
   *item(item: JsonObject): Generator<string> {
     this.#index += 1;
     const made: MakeText[] = [];
@@ -47,7 +45,7 @@ export class Replay {
     for (const text of made) yield text();
   }
 
-  /** The event of the next item, if it has too many values to be parsed. @param item its JSON text */
+  /** For an item with too many values to be parsed. @param item JSON text */
   *largeItem(item: string): Generator<string> {
     this.#index += 1;
     this.#sequence += 1;
@@ -56,7 +54,6 @@ export class Replay {
     if (this.#sequence > this.#after) yield sseEvent(type, `{"type":"${type}",${members}}`);
   }
 
-  /** The last event. @param response its JSON text */
   end(response: string, status: Json | undefined): string {
     this.#sequence = Math.max(this.#sequence, this.#after) + 1;
     return this.#eventOf(`response.${endOf(status)}`, response);

@@ -2,7 +2,7 @@ import type { FinishReason } from '#gateway/neutral/answer-event.ts';
 import type { Tokens } from '#gateway/neutral/consumption.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 
-/** The members of a request that its response repeats. */
+/** The response repeats these members of its request. */
 export const echoedMembers = [
   'instructions',
   'max_output_tokens',
@@ -23,7 +23,6 @@ export const echoedMembers = [
   'user',
 ] as const;
 
-/** What a response says in addition to the answer itself. */
 export interface ResponseFrame {
   readonly id: string;
   readonly model: string;
@@ -31,11 +30,9 @@ export interface ResponseFrame {
   readonly createdAt: number;
   readonly isStored: boolean;
   readonly previousResponseId: string | null;
-  /** The echoed members that the request has. */
   readonly echo: JsonObject;
 }
 
-/** How an answer ended. */
 interface ResponseEnd {
   readonly output: ReadonlyArray<JsonObject>;
   readonly reason: FinishReason;
@@ -43,8 +40,8 @@ interface ResponseEnd {
 }
 
 /**
- * Makes a response (https://platform.openai.com/docs/api-reference/responses/object). What the request does not say has
- * the default of the reference.
+ * https://platform.openai.com/docs/api-reference/responses/object. What the request does not say has the default of the
+ * reference.
  * @param end null for one that is not finished
  */
 export function responseObject(frame: ResponseFrame, end: ResponseEnd | null): JsonObject {
@@ -75,7 +72,7 @@ export function responseObject(frame: ResponseFrame, end: ResponseEnd | null): J
   };
 }
 
-/** The response of a stream that has failed, which is not stored. @param error in OpenAI's form */
+/** For a stream that has failed. It is not stored. @param error in OpenAI's form */
 export function failedResponse(frame: ResponseFrame, { error }: JsonObject): JsonObject {
   const { code, type, message } = isObject(error) ? error : {};
   const failure = { code: code ?? type ?? 'server_error', message: message ?? '' };
@@ -102,7 +99,7 @@ function withoutNulls(members: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null));
 }
 
-/** Why an answer is incomplete; null for a complete one. */
+/** Null for a complete answer. */
 export function incompleteReason(reason: FinishReason): string | null {
   if (reason === 'length') return 'max_output_tokens';
   return reason === 'filtered' ? 'content_filter' : null;

@@ -17,7 +17,6 @@ const partStart: ReadonlyArray<AnswerEvent> = [{ kind: 'part-start' }];
 const unreadable: ReadonlyArray<AnswerEvent> = [{ kind: 'unreadable' }];
 const tooLarge: ReadonlyArray<AnswerEvent> = [{ kind: 'too-large' }];
 
-/** What a piece of an answer belongs to. */
 type PieceKind = 'text' | 'refusal' | 'summary' | 'thought' | 'arguments';
 
 /** Events with a piece: in `delta`, or whole in another member. The older names of reasoning are Azure's and OpenRouter's. */
@@ -37,42 +36,36 @@ const pieces: Readonly<Record<string, readonly [kind: PieceKind, member: 'delta'
     'response.function_call_arguments.done': ['arguments', 'arguments'],
   };
 
-/** An item of the output, as far as it has come. */
 interface Item {
   readonly kind: ItemKind;
   readonly id: string | null;
-  /** Its place in the output; null if the provider does not say. */
+  /** In the output; null if the provider does not say. */
   readonly place: number | null;
-  /** Of a call that has begun; null for anything else. */
+  /** Of a call that has begun; null for other items. */
   readonly call: number | null;
-  /** Whether anything of it has come. */
   hasSaid: boolean;
-  /** Whether pieces of its latest part have come. */
   hasPieces: boolean;
   /** Whether it is whole. */
   isDone: boolean;
-  /** The form of its reasoning that came first: the other one says the same. */
+  /** Of its reasoning, the one that came first: the other one says the same. */
   form: 'summary' | 'thought' | null;
-  /** The place of the latest part of a summary. */
   summary: number;
 }
 
-/** The bytes that each item takes in addition to its id. */
+/** In addition to its id. */
 const bytesPerItem = 256;
 
 /**
- * Reads a stream of Responses (https://platform.openai.com/docs/api-reference/responses-streaming). Servers differ in what
- * they leave out: the pieces (LM Studio has some calls in `response.output_item.done` alone), the beginnings and ends of
- * items, their ids, or all but the last event. New types of events may be added any time, so an unknown one says nothing.
+ * https://platform.openai.com/docs/api-reference/responses-streaming. Servers differ in what they leave out: the pieces
+ * (LM Studio has some calls in `response.output_item.done` alone), the beginnings and ends of items, their ids, or all
+ * but the last event. New types of events may be added any time, so an unknown one says nothing.
  */
 export class ResponsesAnswerReader implements AnswerReader {
   readonly #provider: string;
   readonly #byId = new Map<string, Item>();
   readonly #byPlace = new Map<number, Item>();
-  /** The latest item of each kind. */
   readonly #latest = new Map<ItemKind, Item>();
   readonly #callIds = new CallIds();
-  /** The kinds of items of which something has come. */
   readonly #said = new Set<ItemKind>();
   #calls = 0;
   #hasStarted = false;
@@ -119,7 +112,7 @@ export class ResponsesAnswerReader implements AnswerReader {
     }
   }
 
-  /** @param response null if the provider has said nothing of it */
+  /** @param response null if the provider says nothing of it */
   #start(response: JsonObject | null): ReadonlyArray<AnswerEvent> {
     const id = nameOr(response?.id);
     if (this.#hasStarted || (response !== null && id === null)) return nothing;
@@ -162,8 +155,8 @@ export class ResponsesAnswerReader implements AnswerReader {
   }
 
   /**
-   * The item of an event: by its id, by its place, or else the latest one of its kind. vLLM has other ids in each event,
-   * and other servers have no ids, or the same place for all items.
+   * By its id, by its place, or else the latest one of its kind. vLLM has other ids in each event, and other servers
+   * have no ids, or the same place for all items.
    */
   #itemOf(kind: ItemKind, id: Json | undefined, place: Json | undefined): Item | null {
     const byId = typeof id === 'string' ? this.#byId.get(id) : undefined;
@@ -193,7 +186,7 @@ export class ResponsesAnswerReader implements AnswerReader {
     return events;
   }
 
-  /** What comes before a call has begun is in its end again. */
+  /** The end of a call repeats what comes before its beginning. */
   #argumentPiece(item: Item | null, text: string, isWhole: boolean): ReadonlyArray<AnswerEvent> {
     return item === null || item.isDone || (isWhole && item.hasSaid) ? nothing : this.#arguments(item, text);
   }
@@ -224,7 +217,7 @@ export class ResponsesAnswerReader implements AnswerReader {
     return [{ kind: 'reasoning', text: isNext ? betweenSummaries + text : text }];
   }
 
-  /** What has not come of an item is in its end. */
+  /** The end of an item has what has not come. */
   #end(item: JsonObject, place: Json | undefined): ReadonlyArray<AnswerEvent> {
     const kind = kindOfItem(item);
     const begun = this.#itemOf(kind, item.id, place);
@@ -248,7 +241,6 @@ export class ResponsesAnswerReader implements AnswerReader {
     return signature === null ? nothing : [{ kind: 'signature', signature }];
   }
 
-  /** The events of parts that are whole. */
   #eventsOf(parts: ReadonlyArray<ItemPart>): ReadonlyArray<AnswerEvent> {
     return parts.flatMap((part): ReadonlyArray<AnswerEvent> => {
       if (part.kind === 'tool-call') {
@@ -300,7 +292,6 @@ function usageOf(response: Json | undefined): ReadonlyArray<AnswerEvent> {
   return tokens === null ? nothing : [{ kind: 'usage', tokens }];
 }
 
-/** The error of a response, or of its stream. */
 function failureIn(event: JsonObject): ProviderError | null {
   const response = objectOr(event.response);
   const error = providerErrorIn(response) ?? providerErrorIn(event);
@@ -311,8 +302,8 @@ function failureIn(event: JsonObject): ProviderError | null {
 const failedStates: ReadonlySet<Json | undefined> = new Set(['failed', 'cancelled']);
 
 /**
- * Why a response ended. One that is incomplete for a reason that is not known was cut off. vLLM says so in the response
- * alone, and not in the type of its last event.
+ * A response that is incomplete for an unknown reason was cut off. vLLM says so in the response alone, and not in the
+ * type of its last event.
  */
 function reasonOf(
   { status, incomplete_details: details }: JsonObject,
@@ -324,7 +315,7 @@ function reasonOf(
   return reason === 'filtered' ? reason : 'length';
 }
 
-/** Reads a whole response; null if it cannot be read. */
+/** Null if the response cannot be read. */
 export function readResponsesAnswer(
   body: Buffer,
   parsed: JsonObject,
@@ -352,7 +343,7 @@ function withId(part: ItemPart, ids: CallIds): AnswerPart {
   return part.kind === 'tool-call' ? { ...part, id: ids.give(part.id), state: null } : part;
 }
 
-/** Where arguments may be, in an event or in a whole response. */
+/** In an event, or in a whole response. */
 const argumentPaths = [
   ['arguments'],
   ['item', 'arguments'],
@@ -360,7 +351,7 @@ const argumentPaths = [
   ['response', 'output', '*', 'arguments'],
 ];
 
-/** The same, in which arguments of other types than text are kept byte for byte. */
+/** Keeps arguments of other types than text byte for byte. */
 function withArgumentsAsText(json: string | Buffer, value: JsonObject): JsonObject {
   const items = [value, value.item, ...listOr(value.output), ...listOr(objectOr(value.response).output)];
   if (!items.some(hasValueAsArguments)) return value;

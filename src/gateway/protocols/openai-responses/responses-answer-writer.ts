@@ -21,12 +21,10 @@ import {
 } from './output-items.ts';
 import { failedResponse, incompleteReason, type ResponseFrame, responseObject } from './response-object.ts';
 
-/** Writes an event, whose name is its type. */
 export function eventText(event: JsonObject & { readonly type: string }): string {
   return sseEvent(event.type, JSON.stringify(event));
 }
 
-/** The members of the event for an error in OpenAI's form. */
 export function errorMembers(error: JsonObject): JsonObject {
   const { message = '', code = null, param = null } = (error.error ?? {}) as JsonObject;
   return { code, message, param };
@@ -34,7 +32,6 @@ export function errorMembers(error: JsonObject): JsonObject {
 
 type MadeCall = Pick<Extract<AnswerPart, { kind: 'tool-call' }>, 'id' | 'name' | 'state'>;
 
-/** Collects the items of an answer, one after the other. */
 class OutputItems {
   readonly #responseId: string;
   readonly #emit: Emit;
@@ -79,13 +76,12 @@ class OutputItems {
     return isCall(this.#open) ? this.#open.add(text) : 0;
   }
 
-  /** Ends the open item, which is whole. */
   endPart(): void {
     this.#endOpen('completed');
   }
 
   /**
-   * Ends the open item. A call that is whole has ended before.
+   * A call that is whole has ended before.
    * @returns all items
    */
   end(status: ItemStatus): ReadonlyArray<JsonObject> {
@@ -119,10 +115,10 @@ function isCall(item: OpenItem | null): item is NamedCallItem | BuiltInCallItem 
   return item instanceof NamedCallItem || item instanceof BuiltInCallItem;
 }
 
-/** The bytes that an item or a part takes in addition to its texts. */
+/** In addition to its texts. */
 const bytesPerPart = 512;
 
-/** The bytes that an answer takes at its end for what an event adds, but for its text. */
+/** At the end of the answer, without the text of the event. */
 function keptBytesOfEvent(event: AnswerEvent): number {
   switch (event.kind) {
     case 'signature':
@@ -134,7 +130,7 @@ function keptBytesOfEvent(event: AnswerEvent): number {
   }
 }
 
-/** Writes a stream of Responses (https://platform.openai.com/docs/api-reference/responses-streaming). */
+/** https://platform.openai.com/docs/api-reference/responses-streaming */
 export class ResponsesAnswerWriter implements AnswerWriter {
   readonly #frame: ResponseFrame;
   readonly #frames = new EventFrames();
@@ -219,7 +215,6 @@ export class ResponsesAnswerWriter implements AnswerWriter {
   }
 }
 
-/** Writes a whole response. */
 export function writeResponsesAnswer(
   frame: ResponseFrame,
   { parts, reason, tokens }: Answer,

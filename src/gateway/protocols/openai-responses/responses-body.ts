@@ -19,9 +19,9 @@ import type { ResponsesRequest } from './responses-request.ts';
 export const wantedInclude = 'reasoning.encrypted_content';
 
 /**
- * A request's bytes for a target of the same protocol. The model is replaced, the provider does not store the response,
- * OpenAI's own tools are left out where it does not run them, what is opaque goes back only to the provider that has made
- * it, and states are cut out of the ids of calls. Every other byte is unchanged.
+ * For a target of the same protocol. The model is replaced, the provider does not store the response, OpenAI's own
+ * tools are left out where it does not run them, what is opaque goes back only to the provider that has made it, and
+ * states are cut out of the ids of calls. Every other byte is unchanged.
  */
 export function responsesBody(request: ResponsesRequest, target: NativeTarget): WrittenRequest {
   const { bytes, members, before, isStored, isInBackground } = request;
@@ -49,7 +49,7 @@ export function responsesBody(request: ResponsesRequest, target: NativeTarget): 
   };
 }
 
-/** The pointers of what a target does not get, but for reasoning of other providers. */
+/** Pointers, without reasoning of other providers. */
 function leftOut(
   { items }: ResponsesRequest,
   hosted: HostedTools | null,
@@ -59,7 +59,7 @@ function leftOut(
   return [...(hosted?.pointers ?? []), ...named.map((index) => `/input/${index}`)];
 }
 
-/** The edits that are not in what other ones cut. Both come in order. */
+/** Edits that are not in what others cut. Both come in order. */
 function outside(cuts: ReadonlyArray<Splice>, edits: ReadonlyArray<Splice>): ReadonlyArray<Splice> {
   let next = 0;
   return edits.filter(({ start }) => {
@@ -68,10 +68,8 @@ function outside(cuts: ReadonlyArray<Splice>, edits: ReadonlyArray<Splice>): Rea
   });
 }
 
-/** A container that a request names. */
 export interface NamedContainer {
   readonly pointer: string;
-  /** The provider at which it lives. */
   readonly provider: string;
 }
 
@@ -96,7 +94,6 @@ export function unsupportedByTarget(
   return pointer === undefined ? null : { pointer, message: leftOutMessage };
 }
 
-/** Why a target cannot answer in the background. */
 export const noBackground: Unsupported = {
   pointer: '/background',
   message: 'the target makes no responses in the background',
@@ -114,8 +111,8 @@ function includeEdits({ bytes, members }: ResponsesRequest): ReadonlyArray<Edit>
 }
 
 /**
- * The edits that put items before the input.
- * @param texts the JSON texts of the items, in pieces, with commas between them; empty for none
+ * They put items before the input. @param texts the JSON texts of the items, in pieces, with commas between them; empty
+ * for none
  * @param keepsInput whether the input keeps some of its items
  */
 export function inputEdits(
@@ -139,12 +136,11 @@ export function inputEdits(
   return [{ start: valueStart + 1, end: valueStart + 1, text: keepsInput ? [...texts, comma] : texts }];
 }
 
-/** Begins the message that a text is. */
 export const messageStart = '{"type":"message","role":"user","content":';
 
 const comma = Buffer.from(',');
 
-/** Gives the opaque part of an item back to the provider that made it. */
+/** The opaque part of an item goes back to the provider that made it. */
 function opaqueEdits({ bytes, items }: ResponsesRequest, { provider }: NativeTarget): ReadonlyArray<Edit> {
   return items.flatMap(({ encryptedContent: place }) => {
     const signature = signatureAt(bytes, place);
@@ -153,7 +149,7 @@ function opaqueEdits({ bytes, items }: ResponsesRequest, { provider }: NativeTar
   });
 }
 
-/** The indexes of the items that this provider cannot read. */
+/** Indexes of items that this provider cannot read. */
 function foreignItems({ bytes, items }: ResponsesRequest, { provider }: NativeTarget): ReadonlySet<number> {
   const foreign = items.flatMap(({ encryptedContent }, index) => {
     const signature = signatureAt(bytes, encryptedContent);

@@ -1,14 +1,14 @@
 import type { PathPattern } from '#gateway/framing/path-tree.ts';
 import { CompiledIdRules, fileNames, hostedNames } from '#gateway/protocols/provider-ids.ts';
 
-/** The paths of the tools that a client declares, and of those in a namespace. */
+/** Declared by a client, also in a namespace. */
 export const toolsAt = (path: PathPattern): ReadonlyArray<PathPattern> => [
   [...path, 'tools', '*'],
   [...path, 'tools', '*', 'tools', '*'],
 ];
 const item = ['input', '*'];
 
-/** The ids that a request of Responses may have, and the JSON in it that is the client's own. */
+/** The ids of a request, and the JSON in it that is the client's own. */
 export const responsesIdRules = new CompiledIdRules({
   names: { ...fileNames, ...hostedNames, vector_store_id: 'vector store', vector_store_ids: 'vector store' },
   paths: [

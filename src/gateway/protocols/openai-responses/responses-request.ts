@@ -38,7 +38,6 @@ import { echoedMembers } from './response-object.ts';
 import { responsesIdRules } from './responses-ids.ts';
 import { type ToolList, ToolLists, toolPatterns } from './tool-lists.ts';
 
-/** An item of the input, as far as the gateway reads it. */
 export interface ListedObject extends Place {
   /** Null without one. */
   readonly type: string | null;
@@ -47,44 +46,39 @@ export interface ListedObject extends Place {
   readonly hasRole: boolean;
   /** Whether it has content in addition to its id and what describes it. */
   readonly hasContent: boolean;
-  /** The place of the opaque part of reasoning; null without one. */
   readonly encryptedContent: Place | null;
 }
 
-/** The items of the turns before a request, which targets get before its own. */
+/** Of earlier turns. Targets get them before the request's own. */
 export interface ItemsBefore {
-  /** About how many bytes their texts have. */
+  /** About, of their texts. */
   readonly size: number;
-  /** How many JSON values they have. */
   readonly values: number;
-  /** Parses them, in pieces. Reasoning in them names the provider that can read its opaque part. */
+  /** In pieces. Reasoning in them names the provider that can read its opaque part. */
   readonly parse: () => Promise<ReadonlyArray<JsonObject>>;
-  /** Their JSON texts for a provider, with commas between them. */
+  /** JSON texts with commas between them. */
   readonly textFor: (provider: string) => ReadonlyArray<Buffer>;
 }
 
-/** The parts of a request of Responses that the gateway reads. */
 export interface ResponsesRequest extends JsonRequest {
   readonly model: string;
   readonly isStreamed: boolean;
-  /** Whether the response is to be stored, as it is if the client does not say otherwise. */
+  /** True if the client does not say otherwise. */
   readonly isStored: boolean;
-  /** Whether the provider makes it in the background, after it has answered. */
+  /** The provider makes the response after it has answered. */
   readonly isInBackground: boolean;
   readonly previousResponseId: string | null;
-  /** The items of a list; empty for a text. */
+  /** Empty for a text. */
   readonly items: ReadonlyArray<ListedObject>;
-  /** The lists of tools: its own, and those of the items that add tools. */
+  /** Its own, and those of the items that add tools. */
   readonly tools: ReadonlyArray<ToolList>;
-  /** The list of the tools that the model may call; none without one. */
   readonly allowedTools: ReadonlyArray<ToolList>;
-  /** The ids of files of its project, in the items. */
   readonly files: ReadonlyArray<NamedId>;
-  /** The ids of containers, which live at a provider. */
+  /** They live at a provider. */
   readonly containers: ReadonlyArray<NamedId>;
-  /** Null if it continues no conversation, or if its input has all items. */
+  /** Null if the request continues no conversation, or has all items in its input. */
   readonly before: ItemsBefore | null;
-  /** The edits that cut states out of the ids of calls in its own items, and replace those that OpenAI refuses. */
+  /** They cut states out of the ids of calls in its own items, and replace ids that OpenAI refuses. */
   readonly callIdEdits: ReadonlyArray<Edit>;
 }
 
@@ -115,7 +109,7 @@ const paths = compilePaths([
 const changedMembers = ['input', 'tools', 'tool_choice', 'store', 'include', 'previous_response_id', 'background'];
 
 /**
- * Reads and checks a request of Responses: the members that the gateway needs, and the kinds of items and tools.
+ * Checks the members that the gateway needs, and the kinds of items and tools.
  * @returns invalid input; or not found for an id of what lives at a provider, because all tenants share one account
  *   there
  */
@@ -123,7 +117,7 @@ export function readResponsesRequest(bytes: Buffer, maxValues: number): ReadBody
   return readWith(bytes, maxValues, { maxIds: maxIdsOfClient, refuse: refuseUnknown });
 }
 
-/** Reads a client's request again after stored items were put into it, whose ids an answer to its project has named. */
+/** After stored items were put into the request. An answer to the project has named their ids. */
 export function readExpandedRequest(bytes: Buffer, maxValues: number): ReadBody<ResponsesRequest> {
   const refuse = ({ isOverflown }: NamedIds) => (isOverflown ? tooManyIds : null);
   return readWith(bytes, maxValues, { maxIds: maxIdsOfConversation, refuse });
@@ -241,7 +235,7 @@ const openBrace = 0x7b;
 
 type Growing = { -readonly [Key in keyof ListedObject]: ListedObject[Key] };
 
-/** The items and tools at found places, which come in order. */
+/** At found places, which come in order. */
 function listedIn(
   bytes: Buffer,
   { places, contents }: Pick<ResponsesListener, 'places' | 'contents'>,
@@ -271,16 +265,13 @@ function readInto(listed: Growing, name: string, bytes: Buffer, place: Place): v
 
 const wholeTypes: ReadonlySet<string> = new Set(idAloneTypes);
 
-/** Whether an item names another one by its id. */
 export function isItemReference({ type, id, hasRole, hasContent }: ListedObject): boolean {
   if (type !== null && wholeTypes.has(type)) return false;
   return id !== null && (type === 'item_reference' || (type === null && !hasRole) || !hasContent);
 }
 
-/** The members with lists that are read. */
 const listNames: ReadonlySet<string | null> = new Set(['input', 'tools', 'tool_choice']);
 
-/** Collects the members of a request, and finds its items and tools, and looks for ids. */
 class ResponsesListener implements JsonListener {
   readonly maxLevel: number;
   readonly members: MemberCollector;
@@ -316,7 +307,7 @@ class ResponsesListener implements JsonListener {
   }
 }
 
-/** Finds whether there are ids of calls that OpenAI may refuse, among the members of items. */
+/** Those that OpenAI may refuse, among the members of items. */
 class LongCallIds {
   hasLong = false;
   readonly #bytes: Buffer;
@@ -345,7 +336,7 @@ const letterN = 0x6e;
 const openBracket = 0x5b;
 const quote = 0x22;
 
-/** No member of an item has a longer name. */
+/** Members of items have shorter names. */
 const maxNameBytes = 256;
 
 /** Finds which items of the input have content. */

@@ -17,24 +17,21 @@ import { rewriteEvent, type StorageMembers } from './rewrite-response.ts';
 
 const { empty, noContent, content, end, malformed, tooLarge } = classifications;
 
-/** Interprets a stream of Responses that passes as it comes. */
 export class ResponsesStream implements StreamInterpreter {
   hasBegun = false;
   isFinished = false;
   tokens: Tokens | null = null;
-  /** No other target can continue it: the numbers of its events go on, and so do its items. */
+  /** No other target can continue it: its events and items are numbered. */
   readonly text = null;
   readonly keptBytes: number = 0;
   readonly #frame: (() => ResponseFrame) | null;
-  /** What the provider says of the response; null before that. */
+  /** By the provider; null before its first event. */
   #begun: Pick<ResponseFrame, 'id' | 'model' | 'createdAt'> | null = null;
-  /** What the provider says of the response that has failed. */
   #failed: JsonObject = {};
-  /** The number of the last event. */
   #sequence = -1;
 
   /**
-   * @param frame makes the response in the event of a failure; null for a response in the background, which may succeed
+   * @param frame for the response in the event of a failure; null for a response in the background, which may succeed
    *   although its stream fails
    */
   constructor(frame: (() => ResponseFrame) | null) {
@@ -96,7 +93,6 @@ export class ResponsesStream implements StreamInterpreter {
     return { kind: 'error', error: (isObject(response) && providerErrorIn(response)) || unnamed };
   }
 
-  /** Ends the stream with the response of its last event. */
   protected endWith(response: Json | undefined): EventClassification {
     this.isFinished = true;
     if (isObject(response)) this.tokens = usageIn(response);
@@ -125,15 +121,14 @@ export class ResponsesStream implements StreamInterpreter {
   }
 }
 
-/** The types of events that have an error, which may still be answered by another target. */
+/** Another target may still answer the call. */
 const failedTypes = new Set(['error', 'response.failed']);
 
-/** Whether the response in an event has an error. */
 function hasError({ response }: JsonObject): boolean {
   return isObject(response) && response.error !== undefined && response.error !== null;
 }
 
-/** What an answer repeats of a response that has failed. Its id is that of its first event; the gateway says the others. */
+/** The answer repeats it. Its id is that of its first event; the gateway says the others. */
 function saidOfFailed(response: JsonObject, data: string): JsonObject {
   // Of a large event only the outline is read.
   if (data.includes(`"${cutText}"`)) return { usage: response.usage ?? null };
@@ -154,10 +149,8 @@ function begunIn({ response }: JsonObject): Pick<ResponseFrame, 'id' | 'model' |
   return { id: response.id, model: textOr(response.model) ?? '', createdAt: numberOrNull(response.created_at) ?? 0 };
 }
 
-/** The types of events that have an unfinished response. */
 const begunTypes = new Set(['response.created', 'response.queued', 'response.in_progress']);
 
-/** The types of events that have a response. */
 const responseTypes: ReadonlySet<unknown> = new Set([...begunTypes, 'response.completed', 'response.incomplete']);
 
 const unnamed = { message: 'The provider reported an error without a message.', type: null, code: null, param: null };
@@ -168,7 +161,7 @@ interface RewrittenStreamOptions extends Pick<Watched, 'redactErrors'> {
   readonly frame: (() => ResponseFrame) | null;
 }
 
-/** The same, with what its responses say of their storage replaced. */
+/** Replaces what its responses say of their storage. */
 export class RewrittenResponsesStream extends ResponsesStream {
   readonly #options: RewrittenStreamOptions;
   #written: string[] = [];
@@ -202,7 +195,7 @@ export class RewrittenResponsesStream extends ResponsesStream {
       : super.classifyFailed(event, data);
   }
 
-  /** The events for the client since the last call, but for the last one of the stream. */
+  /** Since the last call, without the last event of the stream. */
   readonly translated = (): string => {
     const written = this.#written.join('');
     this.#written = [];

@@ -16,8 +16,8 @@ const ofResponse = wantedNames({ store: [], previous_response_id: [] });
 const ofEvent = wantedNames({ response: ['store', 'previous_response_id'] });
 
 /**
- * Replaces what a whole response says of its storage. Every other byte is unchanged. A large one is read in pieces,
- * and may have any number of values.
+ * For a whole response. Every other byte is unchanged. A large one is read in pieces, and may have any number of
+ * values.
  */
 export async function rewriteResponse(bytes: Buffer, storage: StorageMembers): Promise<Buffer> {
   const members = new MemberCollector(bytes, ofResponse);
@@ -27,7 +27,6 @@ export async function rewriteResponse(bytes: Buffer, storage: StorageMembers): P
   return rewritten(bytes, members, storage);
 }
 
-/** Replaces what the response in an event says of its storage. */
 export function rewriteEvent(data: string, storage: StorageMembers): string {
   const bytes = Buffer.from(data);
   const members = new MemberCollector(bytes, ofEvent);
@@ -45,26 +44,25 @@ function rewritten(bytes: Buffer, members: Members, { isStored, previousResponse
 
 const dataLine = '\ndata: ';
 
-/** The data of the first event. A line feed is in no JSON text, so none is inside of it. */
+/** A line feed is in no JSON text, so none is inside of it. */
 export function firstDataIn(events: Buffer): string {
   const text = events.toString();
   const start = text.indexOf(dataLine) + dataLine.length;
   return text.slice(start, text.indexOf('\n', start));
 }
 
-/** The data of the last event. */
 export function lastDataIn(events: Buffer): string {
   const text = events.toString();
   return text.slice(text.lastIndexOf(dataLine) + dataLine.length).trimEnd();
 }
 
-/** The response in an answer, or in an event; null without one. */
+/** In an answer, or in an event. */
 export function responseIn(text: string): JsonObject | null {
   const value = parseForeign(text);
   return value === tooLargeJson ? null : responseOf(value);
 }
 
-/** The response that a value is, or that an event has; null without one. */
+/** The value itself, or the response of an event. */
 export function responseOf(value: Json | undefined): JsonObject | null {
   if (!isObject(value)) return null;
   const response = isObject(value.response) ? value.response : value;

@@ -2,15 +2,13 @@ import { type Place, scalarValue } from '#gateway/framing/json-members.ts';
 import type { FoundPlace } from '#gateway/framing/json-places.ts';
 import type { PathPattern } from '#gateway/framing/path-tree.ts';
 
-/** A tool in a request, as far as the gateway reads it. */
 export interface ListedTool extends Place {
   /** Null without one. */
   readonly type: string | null;
-  /** The type of the environment in which a shell runs; null without one. */
+  /** Type of the environment in which a shell runs. */
   readonly environment: string | null;
 }
 
-/** A list of tools in a request. */
 export interface ToolList {
   readonly pointer: string;
   readonly tools: ReadonlyArray<ListedTool>;
@@ -27,14 +25,12 @@ const tools = lists.map((list): PathPattern => [...list, '*']);
 const types = tools.map((tool): PathPattern => [...tool, 'type']);
 const environments = tools.map((tool): PathPattern => [...tool, 'environment', 'type']);
 
-/** The paths of what is read of tools. */
 export const toolPatterns: ReadonlyArray<PathPattern> = [...lists, ...tools, ...types, ...environments];
 
-/** Collects the lists of tools in a request from the places at the paths of tools, which come in order. */
+/** Of a request, from places at the paths of tools, which come in order. */
 export class ToolLists {
-  /** The tools of the request, and those that its items add. */
   readonly declared: GrowingList[] = [];
-  /** The tools that the request allows the model to call. */
+  /** The model may call them. */
   readonly allowed: GrowingList[] = [];
   readonly #bytes: Buffer;
   #latest: GrowingList['tools'] = [];
@@ -43,7 +39,7 @@ export class ToolLists {
     this.#bytes = bytes;
   }
 
-  /** Takes a place, if it is at a path of tools. @param item the index of the item that it may be in */
+  /** @param item index of the item that the place may be in @returns false for another path */
   take(place: FoundPlace, item: number): boolean {
     const { pattern, valueStart, end } = place;
     if (lists.includes(pattern)) this.#begin(pattern, item);

@@ -10,13 +10,12 @@ import {
   summaryOf,
 } from './output-items.ts';
 
-/** Emits the free text of a call. */
 export function emitInput(emit: Emit, place: JsonObject, input: string): void {
   if (input !== '') emit('response.custom_tool_call_input.delta', { ...place, delta: input });
   emit('response.custom_tool_call_input.done', { ...place, input });
 }
 
-/** Emits the events of an item that is complete, each of its texts in one piece. */
+/** Each text of the item is one piece. */
 export function emitWholeItem(emit: Emit, index: number, item: JsonObject): void {
   const place = { item_id: typeof item.id === 'string' ? item.id : '', output_index: index };
   emit('response.output_item.added', { output_index: index, item: begunItem(item) });
@@ -44,7 +43,7 @@ export function emitWholeItem(emit: Emit, index: number, item: JsonObject): void
   emit('response.output_item.done', { output_index: index, item });
 }
 
-/** An item as it is when it begins. */
+/** As it is when it begins. */
 function begunItem(item: JsonObject): JsonObject {
   const begun = 'status' in item ? { ...item, status: 'in_progress' } : item;
   switch (item.type) {

@@ -35,8 +35,8 @@ type Item = Readonly<Record<string, WritableJson | undefined>>;
 const minOutputTokens = 16;
 
 /**
- * Writes a request of Responses (https://platform.openai.com/docs/api-reference/responses/create). The provider stores
- * nothing, so a model that thinks gives its reasoning with each answer, and gets it back before the calls that followed it
+ * https://platform.openai.com/docs/api-reference/responses/create. The provider stores nothing, so a model that thinks
+ * gives its reasoning with each answer, and gets it back before the calls that followed it
  * (https://platform.openai.com/docs/guides/reasoning#keeping-reasoning-items-in-context).
  */
 export function writeResponses(conversation: Conversation, target: TargetModel): E.Either<Unsupported, WrittenRequest> {
@@ -216,7 +216,6 @@ function takenEffort(effort: Effort): Effort {
 type ContentPart = TextPart | ImagePart | DocumentPart;
 type Run = readonly [Part, ...Part[]];
 
-/** Runs of the parts that go together; each other part is one of its own. */
 function runsOf(parts: ReadonlyArray<Part>, goesTogether: (part: Part) => boolean): ReadonlyArray<Run> {
   const runs: [Part, ...Part[]][] = [];
   for (const part of parts) {

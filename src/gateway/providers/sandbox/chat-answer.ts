@@ -6,15 +6,15 @@ import { eventAnswer, jsonAnswer, type LocalAnswer, refusalAnswer } from '#gatew
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { sampleSchema, UnfitSchemaError } from './schema-sample.ts';
 
-/** The model's name in every answer, so that the sandbox is not mistaken for a real model. */
+/** In every answer, so that the sandbox is not mistaken for a real model. */
 export const sandboxModel = 'switchyard-sandbox';
 
 /** A fixed time, because the same request must give the same answer. */
 const created = 1_767_225_600;
-/** The most pieces of a stream, over all choices. Each piece is an event, which is much larger than a word. */
+/** Of a stream, over all choices. Each piece is an event, which is much larger than a word. */
 const maxPieces = 4_096;
 
-/** Answers a chat. The same request gives the same answer. */
+/** The same request gives the same answer. */
 export function answerChat(request: ChatRequest): LocalAnswer {
   try {
     const text = lastUserText(request);
@@ -40,12 +40,11 @@ function answerWith(request: ChatRequest, text: string, content: ChatContent): L
   return jsonAnswer({ ...common, object: 'chat.completion', choices: whole, usage: counted });
 }
 
-/** The words, each with the space after it. */
 function wordsOf(content: ChatContent): ReadonlyArray<string> {
   return (content.kind === 'text' ? content.text : content.arguments).split(/(?<= )/);
 }
 
-/** The pieces of a stream: words, or several words where there are many. */
+/** Words, or several words where there are many. */
 function piecesOf(words: ReadonlyArray<string>, choices: number): ReadonlyArray<string> {
   const wordsPerPiece = Math.ceil((words.length * choices) / maxPieces);
   return Array.from({ length: Math.ceil(words.length / wordsPerPiece) }, (_, index) =>
@@ -53,7 +52,6 @@ function piecesOf(words: ReadonlyArray<string>, choices: number): ReadonlyArray<
   );
 }
 
-/** A content as a whole and in pieces. */
 interface SpokenContent {
   readonly message: JsonObject;
   readonly finishReason: string;
@@ -105,27 +103,22 @@ function* chunks(
   if (usage !== null) yield chunk([], { usage });
 }
 
-/** The sandbox's answer to a chat: a text or a function call. */
 type ChatContent =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'function-call'; readonly name: string; readonly arguments: string };
 
-/** The most bytes of a member that is parsed, because parsing many values takes long. */
+/** Larger members are not parsed, because parsing many values takes long. */
 const maxMemberBytes = 256 * 1024;
-/**
- * Maximum characters of the user's text that are read, and that an answer repeats: the largest number of choices must
- * fit in memory.
- */
+/** Of the user's text, in an answer: the maximum number of choices must fit in memory. */
 const maxTextLength = 100_000;
 
 const maxChoices = 128;
 
-/** The number of choices in the answer, which all have the same content. */
+/** All have the same content. */
 function choicesIn({ choices }: ChatRequest): number {
   return Math.min(Math.floor(choices), maxChoices);
 }
 
-/** The text of the last message of the user. */
 function lastUserText(request: ChatRequest): string {
   const { bytes, lastUserContent: content } = request;
   const said = content === null ? null : scalarValue(bytes, content);
@@ -162,10 +155,10 @@ function callOf(tool: JsonObject, choices: number): ChatContent {
   return { kind: 'function-call', name, arguments: JSON.stringify(made) };
 }
 
-/** What `tool_choice` asks for: a call of one of some functions, one only if the user asks for it, or none. */
+/** From `tool_choice`: a call of one of some functions, one only if the user asks for it, or none. */
 interface ToolChoice {
   readonly mode: 'required' | 'auto' | 'none';
-  /** The names of the functions that may be called; null for all. */
+  /** Names of the functions that may be called; null for all. */
   readonly names: ReadonlySet<unknown> | null;
 }
 
@@ -201,13 +194,12 @@ function functionsIn(tools: Json | undefined): ReadonlyArray<JsonObject> {
     .flatMap((tool) => (isObject(tool.function) ? [tool.function] : []));
 }
 
-/** The name in `call <tool>`, if the user's message is the last: after the result of a tool it is answered with a text. */
+/** From `call <tool>`, if the user's message is the last: after the result of a tool it is answered with a text. */
 function askedFunction(request: ChatRequest, text: string): string | null {
   if (!request.isUserLast) return null;
   return /\bcall ([A-Za-z0-9_-]{1,64})/i.exec(text.slice(0, maxTextLength))?.[1] ?? null;
 }
 
-/** The parsed value of a member, if it is small enough. */
 function member({ bytes, members }: ChatRequest, name: string): Json | undefined {
   const found = lastMember(members, name);
   if (found === undefined) return undefined;
@@ -220,7 +212,7 @@ function repeated(text: string): string {
   return text.length > maxTextLength ? `${text.slice(0, maxTextLength).toWellFormed()}…` : text;
 }
 
-/** Counts the words at the beginning of a text. The sandbox counts them as tokens. */
+/** At the beginning of a text. The sandbox counts them as tokens. */
 export function wordsIn(text: string): number {
   const word = /\S+/g;
   const counted = text.slice(0, maxTextLength);

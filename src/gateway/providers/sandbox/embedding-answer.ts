@@ -12,8 +12,8 @@ const maxDimensions = 4_096;
 const maxInputs = 2_048;
 
 /**
- * Answers a request for embeddings with unit vectors that are made from the hash of each input. The body is scanned in
- * slices and never parsed, because it may be large.
+ * The unit vectors are made from the hash of each input. The body is scanned in slices and never parsed, because it may
+ * be large.
  */
 export async function answerEmbeddings(body: Buffer): Promise<LocalAnswer> {
   const listener = new InputCollector(body);
@@ -33,9 +33,8 @@ function refused(accepted: string): LocalAnswer {
   return refusalAnswer('sandbox_cannot_answer', `The sandbox takes ${accepted}.`);
 }
 
-/** One input in the bytes of a request. */
 interface Input extends Place {
-  /** The number of tokens in a list of them; null for a text. */
+  /** In a list of tokens; null for a text. */
   readonly tokens: number | null;
 }
 
@@ -43,7 +42,6 @@ const names = wantedNames({ input: [], dimensions: [], encoding_format: [] });
 const openBracket = 0x5b;
 const quote = 0x22;
 
-/** Finds the inputs of a request. */
 class InputCollector implements JsonListener {
   readonly maxLevel = 3;
   readonly members: MemberCollector;
@@ -91,7 +89,7 @@ class InputCollector implements JsonListener {
   }
 }
 
-/** Makes one piece for each vector, because all of them together may be very large. */
+/** One piece for each vector, because all of them together may be very large. */
 function* piecesOf(body: Buffer, inputs: ReadonlyArray<Input>, size: number, isBase64: boolean): Iterable<Buffer> {
   let total = 0;
   for (const [index, { valueStart, end, tokens }] of inputs.entries()) {
@@ -122,7 +120,7 @@ function unitVector(input: Buffer, size: number): Float32Array<ArrayBuffer> {
   return numbers.map((number) => number / length);
 }
 
-/** A number of a vector has about seven digits. */
+/** To about seven digits. */
 function rounded(number: number): number {
   return Number(number.toPrecision(8));
 }

@@ -148,13 +148,12 @@ function transcription(format: string, streams: boolean, bytes: number): LocalAn
   }
 }
 
-/** A segment with every member that OpenAI's reference requires (https://platform.openai.com/docs/api-reference/audio). */
+/** Has every member that OpenAI's reference requires (https://platform.openai.com/docs/api-reference/audio). */
 function segmentOf(text: string): JsonObject {
   const sampling = { temperature: 0, avg_logprob: 0, compression_ratio: 1, no_speech_prob: 0 };
   return { id: 0, seek: 0, start: 0, end: 1, text, tokens: [], ...sampling };
 }
 
-/** The words of a text, spread over one second. */
 function wordsOf(text: string): ReadonlyArray<JsonObject> {
   const words = text.split(' ');
   return words.map((word, index) => ({ word, start: index / words.length, end: (index + 1) / words.length }));

@@ -22,7 +22,6 @@ const formats: Readonly<Record<string, string>> = {
 };
 
 /**
- * Makes a text of the schema's format and length.
  * @param variant differs between the items of a list that must be unique
  * @returns undefined for a pattern, and for a format whose text has another length
  */
@@ -40,10 +39,7 @@ function textOfFormat({ format }: JsonObject): string | undefined {
   return typeof format === 'string' && Object.hasOwn(formats, format) ? formats[format] : undefined;
 }
 
-/**
- * Makes a number of the schema that is close to zero.
- * @returns undefined if the bounds leave only numbers that it does not try
- */
+/** Close to zero. @returns undefined if the bounds leave only numbers that it does not try */
 export function sampleNumber(schema: JsonObject, isInteger: boolean, variant: number): number | undefined {
   const { exclusiveMinimum, exclusiveMaximum, multipleOf } = schema;
   const least = Math.max(numberOr(schema.minimum, -Infinity), numberOr(exclusiveMinimum, -Infinity));

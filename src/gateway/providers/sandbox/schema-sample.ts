@@ -2,15 +2,13 @@ import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { keysOfPointer } from '#shared/json/json-pointer.ts';
 import { numberOr, sampleNumber, sampleString } from './scalar-sample.ts';
 
-/** Maximum schemas within each other, tried in this order, so that a recursive schema gives a small value. */
+/** Of schemas within each other, tried in this order, so that a recursive schema gives a small value. */
 const depths = [2, 4, 8, 16, 32, 64];
 /** The bound of the work for all depths (about 30 ms) and of the characters in all choices. */
 const maxUnits = 250_000;
-/** The price of one step, which may fail with an error. */
+/** One step may fail with an error. */
 const unitsPerStep = 100;
-/** The price of a member that is copied. */
 const unitsPerMember = 10;
-/** Maximum characters of a number, or of the punctuation around a value. */
 const charactersPerValue = 24;
 
 /** Keywords that can only be checked on a value, not used to make one. */
@@ -25,7 +23,7 @@ const unsupported = [
   '$dynamicRef',
 ];
 
-/** The sandbox makes no value for a schema. The message says why, for the client. */
+/** The message says why, for the client. */
 export class UnfitSchemaError extends Error {
   override readonly name = 'UnfitSchemaError';
 }
@@ -93,7 +91,7 @@ class SchemaSampler {
     if (this.#unitsLeft < 0) throw new UnfitSchemaError('The schema demands more values than the sandbox makes.');
   }
 
-  /** The schema, merged with its reference and all parts of `allOf`. */
+  /** Merged with its reference and all parts of `allOf`. */
   #withReferences(schema: JsonObject, depth: number): JsonObject {
     if (depth < 0) throw new UnfitSchemaError('The schema refers to itself, or is nested too deeply.');
     this.#pay(0, sizeOf(schema) * unitsPerMember);
@@ -114,7 +112,7 @@ class SchemaSampler {
     return place;
   }
 
-  /** Merges two schemas. A keyword of both is the second one's, so what the first says there may not hold. */
+  /** A keyword of both is the second one's, so what the first says there may not hold. */
   #merged(one: JsonObject, other: JsonObject): JsonObject {
     this.#pay(0, (sizeOf(one) + sizeOf(other)) * unitsPerMember);
     const properties = { ...propertiesOf(one), ...propertiesOf(other) };
@@ -144,7 +142,6 @@ class SchemaSampler {
     }
   }
 
-  /** An object with every property that can be made. */
   #object(schema: JsonObject, depth: number): JsonObject {
     const properties = propertiesOf(schema);
     const required = new Set(requiredOf(schema));
@@ -158,7 +155,7 @@ class SchemaSampler {
     return Object.fromEntries(made);
   }
 
-  /** A list with one item if it can be made, or as many as the schema demands. */
+  /** With one item if it can be made, or as many as the schema demands. */
   #array(schema: JsonObject, depth: number): ReadonlyArray<Json> {
     const { items, prefixItems, uniqueItems } = schema;
     const first = [prefixItems, items].find(Array.isArray) ?? [];
@@ -175,14 +172,13 @@ class SchemaSampler {
     return isRepeated ? noSample('list of that many different items') : made;
   }
 
-  /** A value, or undefined if an optional one cannot be made. */
+  /** Undefined if an optional value cannot be made. */
   #sampleOrNothing(of: Json | undefined, depth: number, isRequired: boolean, variant: number): Json | undefined {
     const sample = () => this.sample(of, depth, variant);
     return this.firstFitting(isRequired ? [sample] : [sample, () => undefined], (make) => make());
   }
 }
 
-/** The value that a schema itself holds. */
 function givenValue(schema: JsonObject, variant: number): Json | undefined {
   if (schema.const !== undefined) return schema.const;
   if (Array.isArray(schema.enum)) {
@@ -201,7 +197,7 @@ function requiredOf({ required }: JsonObject): ReadonlyArray<string> {
   return Array.isArray(required) ? required.filter((name) => typeof name === 'string') : [];
 }
 
-/** The number of members that a copy of the schema copies, and of its types, which are sorted. */
+/** Members that a copy of the schema copies, and its types, which are sorted. */
 function sizeOf(schema: JsonObject): number {
   const types = Array.isArray(schema.type) ? schema.type.length : 1;
   return Object.keys(schema).length + Object.keys(propertiesOf(schema)).length + requiredOf(schema).length + types;
@@ -219,7 +215,7 @@ function noSample(of: string): never {
   throw new UnfitSchemaError(`The sandbox makes no ${of}. The schema can hold one in "examples".`);
 }
 
-/** The types that a schema names, null last, or the one that its keywords are for. */
+/** Those that the schema names, null last, or the one that its keywords are for. */
 function typesOf(schema: JsonObject): ReadonlyArray<Json> {
   const { type } = schema;
   if (Array.isArray(type)) return type.toSorted((one, other) => Number(one === 'null') - Number(other === 'null'));

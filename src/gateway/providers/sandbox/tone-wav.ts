@@ -6,14 +6,13 @@ const maxWords = 400;
 const loudness = 0.2 * 0x7fff;
 const samplesPerTone = sampleRate * secondsPerWord;
 
-/** A playable WAV file (mono, 16 bit, 24 kHz): one tone for each word, the same for the same number of words. */
+/** Playable (mono, 16 bit, 24 kHz): one tone for each word, the same for the same number of words. */
 interface ToneWav {
   readonly header: Buffer;
-  /** The samples of each tone, made when they are read: all at once would hold the event loop. A tone has 12,000 bytes. */
+  /** Samples, made when they are read: all together would block the event loop. A tone has 12,000 bytes. */
   readonly tones: Iterable<Buffer>;
 }
 
-/** Makes a file of tones. */
 export function toneWav(words: number): ToneWav {
   const tones = Math.min(maxWords, Math.max(1, words));
   return { header: wavHeader(sampleRate, tones * samplesPerTone * 2), tones: makeTones(tones) };
