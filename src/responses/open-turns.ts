@@ -1,7 +1,6 @@
 import { openBytes } from '#personal-data/sealed-text.ts';
 import { markTurn, TurnText } from './turn-text.ts';
 
-/** What opens the turns of a project. */
 export interface OpeningKey {
   readonly subject: string;
   readonly key: Uint8Array;
@@ -10,7 +9,7 @@ export interface OpeningKey {
 /** The contents of turns, sealed, with their ids. */
 export type SealedTurns = Iterable<readonly [id: string, content: string]>;
 
-/** Opens turns, and marks the places in them. Those that cannot be opened are left out: their key was destroyed. */
+/** Marks the places in them. Those that cannot be opened are left out: their key was destroyed. */
 export function openTurns(sealed: SealedTurns, { subject, key }: OpeningKey): ReadonlyMap<string, TurnText> {
   const opened = new Map<string, TurnText>();
   for (const [id, content] of sealed) {
@@ -31,7 +30,6 @@ export interface SentTurns {
   readonly marks: Uint32Array<ArrayBuffer>;
 }
 
-/** Puts turns together, so that they can be sent. */
 export function packTurns(turns: ReadonlyMap<string, TurnText>): SentTurns {
   const texts = [...turns.values()];
   const bytes = new Uint8Array(texts.reduce((sum, text) => sum + text.bytes.length, 0));
@@ -49,7 +47,6 @@ export function packTurns(turns: ReadonlyMap<string, TurnText>): SentTurns {
   return { ids: [...turns.keys()], bytesEnds, marksEnds, bytes, marks };
 }
 
-/** Takes turns apart that were sent. */
 export function unpackTurns({ ids, bytesEnds, marksEnds, bytes, marks }: SentTurns): ReadonlyMap<string, TurnText> {
   const all = Buffer.from(bytes.buffer);
   return new Map(

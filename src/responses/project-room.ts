@@ -10,13 +10,11 @@ const maxSteps = 32;
 export interface ProjectRoomOptions {
   readonly store: Pick<ResponseStore, 'bytesOf' | 'oldest' | 'markDeleted' | 'hasRoomFor'>;
   readonly removal: Pick<ResponseRemoval, 'step'>;
-  /** Maximum bytes of the stored responses of one project. */
   readonly quotaBytes: number;
   /** Called for each response that is removed because of the quota. */
   readonly onRemoved: () => void;
 }
 
-/** A response that is being written. */
 interface RunningWrite {
   readonly projectId: string;
   readonly bytes: number;
@@ -24,11 +22,10 @@ interface RunningWrite {
   readonly previous: string | null;
 }
 
-/** Keeps the quota of each project where responses are written: the oldest give way to the newest. */
+/** The oldest responses of a project give way to the newest. */
 export class ProjectRoom {
   readonly #options: ProjectRoomOptions;
   readonly #writing = new Map<string, Set<RunningWrite>>();
-  /** By project whose oldest responses are being removed. */
   readonly #trimming = new Map<string, Promise<void>>();
 
   constructor(options: ProjectRoomOptions) {
@@ -36,7 +33,7 @@ export class ProjectRoom {
   }
 
   /**
-   * Writes a response if there is room for it. Call `trim` after it.
+   * Call `trim` after it.
    * @throws UnavailableError
    */
   async write<Outcome>(running: RunningWrite, work: () => Promise<Outcome>): Promise<Outcome | 'quota' | 'disk-full'> {
@@ -53,9 +50,9 @@ export class ProjectRoom {
   }
 
   /**
-   * Removes the oldest responses of a project beyond its quota, in small steps. Those that running writes continue stay.
-   * Where this runs already, it is waited for.
-   * @param kept the id of one that stays, whatever its age: a conversation that is going on
+   * Removes the oldest responses of a project beyond its quota, in small steps. Those that running writes continue
+   * stay. A call that finds this running waits for it.
+   * @param kept the id of one that stays, whatever its age: a conversation that continues
    * @throws UnavailableError
    */
   trim(projectId: string, kept: string | null): Promise<void> {
@@ -82,7 +79,7 @@ export class ProjectRoom {
     return hasRoom();
   }
 
-  /** @returns whether the project may be beyond its quota still */
+  /** @returns whether the project may still be beyond its quota */
   async #trimSome(projectId: string, kept: string | null): Promise<boolean> {
     const { store, removal, quotaBytes, onRemoved } = this.#options;
     const over = (await store.bytesOf(projectId)) - quotaBytes;

@@ -1,7 +1,6 @@
-/** Names the copy of a response that a provider has because it makes, or has made, the response in the background. */
+/** A provider has the copy of a response because it makes, or has made, the response in the background. */
 export interface CopyName {
   readonly projectId: string;
-  /** The id of the response. */
   readonly id: string;
   /** The model of the catalogue. */
   readonly model: string;
@@ -17,7 +16,7 @@ export interface ProviderCopy extends CopyName {
   readonly partnerId: string | null;
   /** Whether its usage was recorded. */
   readonly isCounted: boolean;
-  /** When the gateway looks at it again, in ms since 1970. */
+  /** When it is due for the next check, in ms since 1970. */
   readonly checkAt: number;
   /** How many calls about it have failed, one after the other. */
   readonly failures: number;
@@ -28,16 +27,12 @@ export interface ProviderCopy extends CopyName {
  * throws `UnavailableError` if the store cannot be used.
  */
 export interface ProviderCopies {
-  /** Adds a copy. A known one stays as it is. */
   readonly add: (copy: ProviderCopy) => Promise<void>;
   /** Marks the usage of a copy as recorded. @returns false if it was marked before, or is not in the list */
   readonly count: (projectId: string, id: string) => Promise<boolean>;
-  /** The copies to look at by a time, in the order of their times. */
   readonly due: (time: number, limit: number) => Promise<ReadonlyArray<ProviderCopy>>;
-  /** Changes when a copy is looked at. */
   readonly postpone: (projectId: string, id: string, next: Pick<ProviderCopy, 'checkAt' | 'failures'>) => Promise<void>;
-  /** Makes the copies of a project due, so that those of erased responses are deleted soon. */
+  /** So that those of erased responses are deleted soon. */
   readonly makeDue: (projectId: string, time: number) => Promise<void>;
-  /** Removes a copy that the provider has deleted. */
   readonly remove: (projectId: string, id: string) => Promise<void>;
 }

@@ -4,7 +4,7 @@ import type { ResponseStore } from './response-store.ts';
 const maxProjects = 1_000;
 const keptMs = 10_000;
 
-/** The subject of a project, and its key; null after the key was destroyed. */
+/** The key is null after it was destroyed. */
 export interface ProjectKey {
   readonly subject: string;
   readonly key: Uint8Array | null;
@@ -40,14 +40,14 @@ export class RecentKeys {
     this.#options = options;
   }
 
-  /** Returns the key of a project, which is made if the project has none. @throws UnavailableError */
+  /** Made if the project has none. @throws UnavailableError */
   async keyOf(projectId: string): Promise<ProjectKey> {
     const kept = this.#recent(projectId);
     if (kept !== null) return kept;
     return this.#keep(projectId, await this.#options.store.subjectOf(projectId));
   }
 
-  /** Returns the generation of a project as it is now, whatever is kept. @throws UnavailableError */
+  /** As it is now, whatever is in memory. @throws UnavailableError */
   async generationOf(projectId: string): Promise<ProjectGeneration> {
     const { store, now } = this.#options;
     const subject = await store.subjectOf(projectId);
@@ -59,7 +59,7 @@ export class RecentKeys {
     return { projectId, subject: await store.subjectOf(projectId) };
   }
 
-  /** Returns the key of a generation; null after its end. @throws UnavailableError */
+  /** Null after the end of the generation. @throws UnavailableError */
   async keyIn({ projectId, subject }: ProjectGeneration): Promise<Uint8Array | null> {
     const kept = this.#recent(projectId);
     return kept?.subject === subject ? kept.key : this.#options.keys.obtain(subject);

@@ -1,16 +1,16 @@
 import type { KeptTurn } from './turn.ts';
 import { TurnText } from './turn-text.ts';
 
-/** What a turn is known by: its content under another key, or of another project, is another one. */
+/** The content of a turn under another key, or of another project, is another one. */
 interface TurnPlace {
   readonly projectId: string;
   readonly subject: string;
   readonly id: string;
 }
 
-/** The bytes of memory of all turns that are kept, if nothing else is configured. */
+/** Of memory, for all turns. */
 export const defaultRecentTurnBytes = 32 * 1024 * 1024;
-/** Maximum bytes of memory of one turn. */
+/** Of memory, for one turn. */
 const maxBytesOfTurn = 128 * 1024;
 /** About what an outline takes, with each of its ancestors. */
 const bytesOfOutline = 1_024;
@@ -24,20 +24,20 @@ interface Kept {
 }
 
 /**
- * Keeps opened turns in memory, the latest ones, because each turn of a conversation needs all before it. It only saves
- * reading: a turn may be dropped whenever another one is kept. Whether a turn still exists is for the store to say.
+ * The latest opened turns, because each turn of a conversation needs all before it. It only saves reading: a turn may
+ * be dropped whenever another one is kept. The store knows whether a turn still exists.
  */
 export class RecentTurns {
   readonly #maxBytes: number;
   readonly #kept = new Map<string, Kept>();
   #bytes = 0;
 
-  /** @param maxBytes maximum bytes of memory; 0 to keep nothing */
+  /** @param maxBytes of memory; 0 to keep nothing */
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }
 
-  /** Returns a turn; null if it is not kept. */
+  /** Null if the turn is not in memory. */
   find({ projectId, subject, id }: TurnPlace): KeptTurn | null {
     const key = keyOf(projectId, id);
     const kept = this.#kept.get(key);
@@ -62,12 +62,10 @@ export class RecentTurns {
     }
   }
 
-  /** Drops turns that are removed. */
   drop(projectId: string, ids: ReadonlyArray<string>): void {
     for (const id of ids) this.#drop(keyOf(projectId, id));
   }
 
-  /** Drops all turns of a project. */
   dropProject(projectId: string): void {
     for (const key of this.#kept.keys()) if (key.startsWith(keyOf(projectId, ''))) this.#drop(key);
   }

@@ -2,7 +2,7 @@ import type { SubjectKeys } from '#personal-data/subject-keys.ts';
 import { clock } from '#shared/clock.ts';
 import type { Erasure, ResponseStore } from './response-store.ts';
 
-/** Longer than a call may write after it has looked at its generation. */
+/** Longer than a call may write after it has read its generation. */
 const repeatedAfterMs = 60_000;
 const maxErasuresAtOnce = 64;
 
@@ -16,10 +16,9 @@ export interface ResponseErasureOptions {
 }
 
 /**
- * Erases all that a project has stored. At first its key is destroyed, so that no copy can be read any more. Then nothing
- * more is stored under it, and its responses are removed in small steps. An erasure stays in a list until it was done
- * twice: what had begun to be written when it began is there for the second time, and so is what the end of a process
- * has left.
+ * First the key of the project is destroyed, so that no copy can be read any more. Then nothing more is stored under
+ * it, and its responses are removed in small steps. An erasure stays in a list until it was done twice: what had begun
+ * to be written when it began is there for the second time, and so is what the end of a process has left.
  */
 export class ResponseErasure {
   readonly #options: ResponseErasureOptions;

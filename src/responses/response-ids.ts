@@ -1,14 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto';
 
-/** The beginning of the ids of responses. */
 const responsePrefix = 'resp_';
 
-/** Makes the id of a response, in OpenAI's form. */
 export function newResponseId(): string {
   return responsePrefix + randomUUID().replaceAll('-', '');
 }
 
-/** Where an item is that the gateway names. */
 export interface ItemPlace {
   readonly responseId: string;
   readonly list: 'input' | 'output';
@@ -17,13 +14,13 @@ export interface ItemPlace {
 
 /**
  * What ids of responses may have after their prefix: OpenAI's have 50 characters, and an id of an item with them has at
- * most the 64 that OpenAI takes.
+ * most the 64 that OpenAI accepts.
  */
 const nameable = /^resp_([0-9A-Za-z]{1,50})$/;
 const named = /^[a-z]{2,6}_([0-9A-Za-z]{1,50})_i?\d{1,6}$/;
 
 /**
- * Makes the id of an item, which is the same each time. It names its response, so that no index has to.
+ * The same each time. It names its response, so that no index has to.
  * @param prefix the kind of the item: `msg`
  */
 export function itemIdOf(prefix: string, { responseId, list, index }: ItemPlace): string {
@@ -31,7 +28,6 @@ export function itemIdOf(prefix: string, { responseId, list, index }: ItemPlace)
   return `${prefix}_${name}_${list === 'input' ? 'i' : ''}${index}`;
 }
 
-/** The beginning of the id of an item, by its type. */
 export function itemPrefixOf(type: string): string {
   return prefixes.get(type) ?? 'item';
 }
@@ -64,10 +60,7 @@ function hashOf(responseId: string): string {
   return createHash('sha256').update(responseId).digest('hex').slice(0, 32);
 }
 
-/**
- * Returns the id of the response that the id of an item names, or its alias; null for an id that the gateway has not
- * made.
- */
+/** Also for an alias. Null for an id that the gateway has not made. */
 export function responseIdNamedBy(itemId: string): string | null {
   const [, name] = named.exec(itemId) ?? [];
   return name === undefined ? null : responsePrefix + name;

@@ -24,7 +24,7 @@ export class ResponseRemoval {
     this.#options = options;
   }
 
-  /** Begins to remove what a project has to remove. It does not wait. */
+  /** Does not wait for the removal. */
   begin(projectId: string): void {
     this.#waiting.add(projectId);
     if (this.#isRunning || this.#isClosed) return;
@@ -37,14 +37,17 @@ export class ResponseRemoval {
     return this.#running;
   }
 
-  /** Removes a little of what a project has to remove. @returns false when nothing is left @throws UnavailableError */
+  /** @returns false when nothing is left @throws UnavailableError */
   async step(projectId: string): Promise<boolean> {
     const ids = await this.#options.store.removeUnneeded(projectId);
     this.#options.onRemoved(projectId, ids);
     return ids.length > 0;
   }
 
-  /** Removes what all projects have to remove. @throws UnavailableError */
+  /**
+   * For all projects.
+   * @throws UnavailableError
+   */
   async removeAll(signal: AbortSignal): Promise<void> {
     for (;;) {
       const projects = await this.#options.store.projectsToClean(maxProjectsAtOnce);

@@ -7,7 +7,7 @@ const intervalMs = 30_000;
 /** For messages. */
 const store = 'The store of responses, from which old ones are to be removed';
 const foundAtOnce = 256;
-/** Of one project, until it is the turn of the next one. */
+/** Of one project, before the next one is served. */
 const expiredAtOnce = 16;
 
 export interface ResponseRetentionOptions {
@@ -26,7 +26,7 @@ export class ResponseRetention {
     this.#responses = responses;
   }
 
-  /** Keeps the limits twice a minute until a signal aborts. Outages of the store are logged. */
+  /** Runs twice a minute until a signal aborts. Outages of the store are logged. */
   async run(signal: AbortSignal, log: Logger): Promise<void> {
     await repeating(() => this.keepLimits(signal), { intervalMs, signal, log, store });
   }
@@ -38,7 +38,7 @@ export class ResponseRetention {
     await this.#responses.erasure.repeat(signal);
   }
 
-  /** Deletes what is too old, project by project in turn. */
+  /** Project by project in turn. */
   async #expire(signal: AbortSignal): Promise<void> {
     const responses = this.#responses;
     for (;;) {

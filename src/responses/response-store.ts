@@ -1,17 +1,15 @@
 import type { ProviderCopies } from './provider-copies.ts';
 
-/** What makes a response in the background. */
 export interface BackgroundTarget {
   /** The model of the catalogue. */
   readonly model: string;
-  /** `provider/model`. */
   readonly target: string;
 }
 
-/** Maximum number of ancestors that a response names, so that a chain of n responses takes n/64 reads. */
+/** In one response, so that a chain of n responses takes n/64 reads. */
 export const maxAncestors = 64;
 
-/** A response that is stored, without what may be long: its content, its names, and what it needs. */
+/** A stored response without what may be long: its content, its names, and what it needs. */
 export interface ResponseOutline {
   readonly projectId: string;
   /** Unique in its project. */
@@ -33,13 +31,12 @@ export interface ResponseOutline {
    * a response of release 0.4.
    */
   readonly ancestors: ReadonlyArray<string> | null;
-  /** The provider that answered in the client's protocol; null if the answer was translated. */
+  /** Answered in the client's protocol; null if the answer was translated. */
   readonly provider: string | null;
   /** What still makes it in the background; null if it is finished. */
   readonly background: BackgroundTarget | null;
 }
 
-/** A stored response. */
 export interface StoredResponse extends ResponseOutline {
   /** The ids of the responses whose items it needs, each once. */
   readonly needs: ReadonlyArray<string>;
@@ -52,7 +49,7 @@ export interface StoredResponse extends ResponseOutline {
   readonly content: string;
 }
 
-/** What the end of a response that was made in the background changes. Its items are added to those before. */
+/** For a response that was made in the background. The items are added to those before. */
 export type FinishedResponse = Pick<StoredResponse, 'projectId' | 'id' | 'bytes' | 'items' | 'content'>;
 
 /** What is stored for a project. */
@@ -65,20 +62,17 @@ export interface StoredAmount {
   readonly oldestAt: number | null;
 }
 
-/** A file of SQLite with responses. */
 export interface ResponseFile {
   readonly path: string;
-  /** Reads the ids and the contents of responses: of a project, and of a JSON list of ids. */
+  /** Its parameters are a project and a JSON list of ids. */
   readonly contentsSql: string;
 }
 
-/** A response of a project. */
 export type ResponseName = Pick<ResponseOutline, 'projectId' | 'id'>;
 
 /** What has become of a response that was to be stored: `erased` if its subject is not that of its project any more. */
 export type AddOutcome = 'stored' | 'needs-missing' | 'erased';
 
-/** The erasure of all that was stored under one subject of a project. */
 export interface Erasure {
   readonly projectId: string;
   readonly subject: string;
@@ -92,29 +86,29 @@ export interface Erasure {
  */
 export interface ResponseStore {
   /**
-   * Stores a response. One of the same id and project stays as it is.
+   * One of the same id and project stays as it is.
    * @param subject whose key has sealed it
    * @returns `needs-missing` if a response that it needs is not there. It is stored only if all is well
    */
   readonly add: (response: StoredResponse, subject: string) => Promise<AddOutcome>;
   /**
-   * Replaces the content of a response that is made in the background, and adds to its items: it is finished.
+   * For a response that is made in the background: replaces its content and adds to its items.
    * @param subject whose key has sealed the content
    * @returns `before` if it is not there, or was finished before
    */
   readonly finish: (finished: FinishedResponse, subject: string) => Promise<'stored' | 'before' | 'erased'>;
-  /** Finds a response, deleted or not. */
+  /** Deleted or not. */
   readonly find: (projectId: string, id: string) => Promise<StoredResponse | null>;
   /**
-   * The outlines of responses, deleted or not, by their ids, in any order. Those that are not there are missing. Only
-   * that of the last id has its ancestors, because a chain is followed from there.
+   * Deleted or not, in any order. Those that are not there are missing. Only that of the last id has its ancestors,
+   * because a chain is followed from there.
    */
   readonly outlines: (projectId: string, ids: ReadonlyArray<string>) => Promise<ReadonlyArray<ResponseOutline>>;
-  /** The ids of the responses whose items some responses need. An id may be there twice. */
+  /** Of the responses whose items these need. An id may occur twice. */
   readonly needsOf: (projectId: string, ids: ReadonlyArray<string>) => Promise<ReadonlyArray<string>>;
-  /** The file from which another thread can read contents itself; null if they come over the network. */
+  /** Another thread can read contents from it; null if they come over the network. */
   readonly file: ResponseFile | null;
-  /** The contents of responses, by id. Those that are not there are missing. */
+  /** By id. Those that do not exist are missing. */
   readonly contents: (projectId: string, ids: ReadonlyArray<string>) => Promise<ReadonlyMap<string, string>>;
   /**
    * The outlines of the responses that were not deleted and have one of these ids, or have made some of these items. Of
@@ -125,48 +119,43 @@ export interface ResponseStore {
     items: ReadonlyArray<string>,
     ids: ReadonlyArray<string>,
   ) => Promise<ReadonlyArray<ResponseOutline>>;
-  /** The providers of some items, by their names. Items of deleted responses, and those without one, are missing. */
+  /** By the names of the items. Items of deleted responses, and those without one, are missing. */
   readonly providersOf: (projectId: string, items: ReadonlyArray<string>) => Promise<ReadonlyMap<string, string>>;
-  /** Marks responses as deleted. Nobody finds them by their items any more, and they are removed when nothing needs them. */
+  /** Nobody finds them by their items any more. They are removed when nothing needs them. */
   readonly markDeleted: (projectId: string, ids: ReadonlyArray<string>) => Promise<void>;
   /**
-   * Removes some of the deleted responses of a project that no other one needs, the newest first. What becomes free by
-   * that is found by the next call.
-   * @returns those that were looked at; empty when nothing is left to remove
+   * Removes some deleted responses that no other one needs, the newest first. What becomes free by that is found by the
+   * next call.
+   * @returns those that were checked; empty when nothing is left to remove
    */
   readonly removeUnneeded: (projectId: string) => Promise<ReadonlyArray<string>>;
-  /** Some of the projects that have deleted responses to remove. */
+  /** Some of those with deleted responses to remove. */
   readonly projectsToClean: (limit: number) => Promise<ReadonlyArray<string>>;
-  /** The oldest responses that were not deleted and were stored before a time, of all projects, the oldest first. */
+  /** Of all projects, without deleted ones, the oldest first. */
   readonly storedBefore: (time: number, limit: number) => Promise<ReadonlyArray<ResponseName>>;
-  /** The oldest responses of a project that were not deleted, oldest first. */
+  /** Without deleted ones, the oldest first. */
   readonly oldest: (projectId: string, limit: number) => Promise<ReadonlyArray<ResponseOutline>>;
-  /** The bytes of all content of a project, of deleted responses too. */
+  /** Of all content, of deleted responses too. */
   readonly bytesOf: (projectId: string) => Promise<number>;
-  /** What is stored for one project. */
   readonly amountOf: (projectId: string) => Promise<StoredAmount>;
-  /** Whether the disk has room for more bytes. */
   readonly hasRoomFor: (bytes: number) => Promise<boolean>;
-  /** The subject whose key seals the contents of a project. Made if the project has none. */
+  /** Its key seals the contents of the project. Made if the project has none. */
   readonly subjectOf: (projectId: string) => Promise<string>;
-  /** Lists an erasure, and takes the subject from its project: nothing more is stored under it. It may be called again. */
+  /** Lists an erasure, and takes the subject from its project: nothing more is stored under it. May be called again. */
   readonly beginErasure: (erasure: Erasure) => Promise<void>;
   /**
-   * Removes some responses of an erased subject.
    * @param after the id after which it continues; empty at first
    * @returns the id after which the next call continues; null if nothing is left
    */
   readonly eraseSome: (erasure: Erasure, after: string) => Promise<string | null>;
-  /** The erasures that began before a time and did not end, the oldest first. */
+  /** Those that did not end, the oldest first. */
   readonly erasuresBefore: (time: number, limit: number) => Promise<ReadonlyArray<Erasure>>;
   /** Takes an erasure from the list. */
   readonly endErasure: (erasure: Erasure) => Promise<void>;
-  /** The copies of responses that providers have. */
   readonly copies: ProviderCopies;
   readonly close: () => Promise<void>;
 }
 
-/** Makes the name of a new subject of a project. */
 export function newSubject(projectId: string, random: string): string {
   return `responses-${projectId}-${random}`;
 }

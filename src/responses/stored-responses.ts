@@ -22,31 +22,27 @@ import {
 import type { FinishedTurn, NewTurn } from './turn.ts';
 import { TurnReader } from './turn-reader.ts';
 
-/** Maximum bytes of one turn's own items: sealed, it must fit into one document of MongoDB. */
+/** Of one turn's own items: sealed, the turn must fit into one document of MongoDB. */
 export const maxTurnBytes = 8 * 1024 * 1024;
-/** Maximum number of items of one turn that can be found by their names, and characters of a name or of a turn's id. */
+/** Of one turn. More names make it too large, and so does a longer name or id. */
 const maxFoundItems = 1_000;
 const maxNameLength = 256;
 
-/** A turn of more is large. */
+/** A larger turn is written alone. */
 const largeTurnBytes = 64 * 1024;
 
-/** Why a response was removed. */
 export type RemovalReason = 'age' | 'quota';
 
 /**
- * What has become of a turn that was to be stored. It is not stored if it, or its id, is too large, if too many others wait, if one
- * that it needs was deleted meanwhile, if its project was erased meanwhile, if its project has far more than its quota,
- * or if the disk is full.
+ * A turn is not stored if it, or its id, is too large, if too many others wait, if one that it needs was deleted
+ * meanwhile, if its project was erased meanwhile, if its project has far more than its quota, or if the disk is full.
  */
 export type StoreOutcome = AddOutcome | 'too-large' | 'all-wait' | 'quota' | 'disk-full';
 
-/** What has become of the end of a response: `before` if another call has stored it, or has deleted the response. */
+/** `before` if another call has stored it, or has deleted the response. */
 export type FinishOutcome = 'stored' | 'before' | 'too-large' | 'erased';
 
-/** How much is stored for projects, and how much may be. */
 export interface ResponseAmounts {
-  /** Maximum bytes of a project. */
   readonly quotaBytes: number;
   readonly ttlDays: number;
   /** @throws UnavailableError */
@@ -59,9 +55,8 @@ export interface StoredResponsesOptions {
   readonly keys: SubjectKeys;
   /** How long a response is kept. */
   readonly ttlDays: number;
-  /** Maximum bytes of the stored responses of one project. */
   readonly quotaBytes: number;
-  /** Maximum bytes of memory for turns that were read. Default 32 MiB. */
+  /** Of memory, for turns that were read. Default 32 MiB. */
   readonly recentTurnBytes?: number;
   /** In ms since 1970. Default: the clock of the machine. */
   readonly now?: () => number;
@@ -70,7 +65,6 @@ export interface StoredResponsesOptions {
 /** The responses of all projects, with their items. The items are sealed with a key for each project. */
 export class StoredResponses implements ResponseAmounts {
   readonly store: ResponseStore;
-  /** The copies of responses that providers have. */
   readonly copies: ProviderCopies;
   readonly turns: TurnReader;
   readonly removal: ResponseRemoval;
@@ -111,14 +105,14 @@ export class StoredResponses implements ResponseAmounts {
     this.erasure = new ResponseErasure({ store, keys, onErased, now });
   }
 
-  /** Names what counts the responses that are removed because of their age or the quota of their project. */
+  /** For responses that are removed because of their age or the quota of their project. */
   watchRemovals(count: (reason: RemovalReason) => void): void {
     this.#countRemoval = count;
   }
 
   /**
-   * Returns the generation of a project. A call takes it when it begins, before it reads anything, and gives it to what
-   * stores its response: if the project is erased meanwhile, nothing of the call is stored.
+   * A call takes it when it begins, before it reads anything, and gives it to what stores its response: if the project
+   * is erased meanwhile, nothing of the call is stored.
    * @throws UnavailableError
    */
   beginCall(projectId: string): Promise<ProjectGeneration> {
@@ -126,7 +120,7 @@ export class StoredResponses implements ResponseAmounts {
   }
 
   /**
-   * Stores a turn. Beyond the quota of its project the oldest responses are removed.
+   * Beyond the quota of its project the oldest responses are removed.
    * @param begun the generation when the call began. Default: the present one
    * @throws UnavailableError
    */
@@ -144,7 +138,6 @@ export class StoredResponses implements ResponseAmounts {
   }
 
   /**
-   * Stores the end of a response that was made in the background.
    * @param begun the generation when the call began. Default: the present one
    * @throws UnavailableError also if too many others wait
    */
@@ -159,7 +152,7 @@ export class StoredResponses implements ResponseAmounts {
     return outcome;
   }
 
-  /** Writes when it is the turn of its project; null if too many others wait. */
+  /** Null if too many others wait. */
   async #inSlot<Outcome>(projectId: string, text: string, write: () => Promise<Outcome>): Promise<Outcome | null> {
     const name = text.length > largeTurnBytes ? 'large response' : 'small response';
     const leave = await this.#admission.slot(new Held(projectId), name);
@@ -217,7 +210,7 @@ export class StoredResponses implements ResponseAmounts {
   }
 
   /**
-   * Deletes a response: it is not there any more. What no other response needs is removed afterwards.
+   * What no other response needs is removed afterwards.
    * @returns false if it is not there
    * @throws UnavailableError
    */
@@ -229,19 +222,21 @@ export class StoredResponses implements ResponseAmounts {
     return true;
   }
 
-  /** Deletes responses of a project that are too old. @throws UnavailableError */
+  /** @throws UnavailableError */
   async expire(projectId: string, responses: ReadonlyArray<ResponseName>): Promise<void> {
     const ids = responses.map(({ id }) => id);
     await this.store.markDeleted(projectId, ids);
     for (const _ of ids) this.#countRemoval('age');
   }
 
-  /** What is stored for a project. @throws UnavailableError */
+  /** @throws UnavailableError */
   amountOf(projectId: string): Promise<StoredAmount> {
     return this.store.amountOf(projectId);
   }
 
-  /** Destroys the key of a project's items, and removes all its responses. It may be called again. @throws UnavailableError */
+  /**
+   * Destroys the key of a project's items, and removes all its responses. May be called again. @throws UnavailableError
+   */
   eraseProject(projectId: string): Promise<void> {
     return this.erasure.erase(projectId);
   }
@@ -253,13 +248,12 @@ export class StoredResponses implements ResponseAmounts {
   }
 }
 
-/** The content of a turn, and the generation that it is sealed for. */
 interface WrittenText {
   readonly text: string;
   readonly generation: ProjectGeneration;
 }
 
-/** The bytes of a text when it is sealed, in Base64. */
+/** In Base64. */
 function sealedBytes(text: string): number {
   return Math.ceil(((Buffer.byteLength(text) + sealingBytes) * 4) / 3);
 }
@@ -272,14 +266,13 @@ function contentOf({ inputText, responseText }: Pick<NewTurn, 'inputText' | 'res
   return `{"input":${inputText},"response":${responseText}}`;
 }
 
-/** The names by which a turn is found: those of its items, and its alias, which other items name. */
+/** Those of the turn's items, and its alias, which other items name. */
 function foundItems(id: string, names: ReadonlyArray<string>): ReadonlyArray<string> {
   const alias = aliasOf(id);
   const short = names.filter(({ length }) => length <= maxNameLength);
   return [...new Set(alias === null ? short : [alias, ...short])].slice(0, maxFoundItems);
 }
 
-/** The ancestors of a response that continues another one. */
 function ancestorsAfter({ id, previous, ancestors }: ResponseOutline): ReadonlyArray<string> {
   return [id, ...(ancestors ?? (previous === null ? [] : [previous]))].slice(0, maxAncestors);
 }

@@ -10,7 +10,7 @@ import type { KeptTurn } from './turn.ts';
 import type { TurnText } from './turn-text.ts';
 import { TurnThread } from './turn-thread.ts';
 
-/** Maximum number of turns of a conversation that is continued. */
+/** Of a conversation that is continued. */
 export const maxTurns = 10_000;
 /** What is looked up or opened in one turn of the event loop. */
 const maxSmallTurns = 64;
@@ -23,10 +23,9 @@ const maxBytesOfPiece = 1024 * 1024;
 
 const dayMs = 24 * 60 * 60 * 1_000;
 
-/** How much of what is stored one call may read. */
 export interface TurnReadLimits {
   readonly maxBytes: number;
-  /** Takes memory for it. @returns false if there is none */
+  /** @returns false if there is none */
   readonly reserve: (bytes: number) => boolean;
 }
 
@@ -69,7 +68,7 @@ export class TurnReader {
     return this.#thread.close();
   }
 
-  /** The time before which responses are too old, in ms since 1970. */
+  /** In ms since 1970. */
   get expiredBefore(): number {
     return this.#now() - this.#ttlDays * dayMs;
   }
@@ -79,32 +78,31 @@ export class TurnReader {
     return !isDeleted && at >= this.expiredBefore;
   }
 
-  /** Finds a response, without its content. @throws UnavailableError */
+  /** Without the content. @throws UnavailableError */
   async findOutline(projectId: string, id: string): Promise<ResponseOutline | null> {
     const [outline] = await this.#store.outlines(projectId, [id]);
     return outline !== undefined && this.isThere(outline) ? outline : null;
   }
 
-  /** Finds a response. @throws UnavailableError */
+  /** @throws UnavailableError */
   async find(projectId: string, id: string): Promise<KeptTurn | null> {
     const outline = await this.findOutline(projectId, id);
     return outline === null ? null : this.read(outline);
   }
 
-  /** Reads the content of a response; null if it was removed meanwhile. @throws UnavailableError */
+  /** Null if it was removed meanwhile. @throws UnavailableError */
   async read(outline: ResponseOutline): Promise<KeptTurn | null> {
     return (await this.readAll([outline]))[0] ?? null;
   }
 
-  /** Reads the contents of a project's responses, without those that were removed meanwhile. @throws UnavailableError */
+  /** Without those that were removed meanwhile. @throws UnavailableError */
   async readAll(outlines: ReadonlyArray<ResponseOutline>): Promise<ReadonlyArray<KeptTurn>> {
     const projectId = outlines[0]?.projectId;
     return projectId === undefined ? [] : this.#turnsOf(projectId, outlines);
   }
 
   /**
-   * Reads the turns of a conversation up to a response, in order.
-   * @returns null if the response is not there
+   * In order, up to a response. @returns null if the response is not there
    * @throws UnavailableError
    */
   async conversation(
@@ -127,7 +125,6 @@ export class TurnReader {
   }
 
   /**
-   * Finds the turns that have made some items.
    * @param ids the ids of the responses that ids of items name, or their aliases
    * @throws UnavailableError
    */
@@ -144,7 +141,7 @@ export class TurnReader {
   }
 
   /**
-   * The outlines of the responses that have made some items, deleted or not.
+   * Deleted or not.
    * @throws UnavailableError
    */
   async outlinesOfItems(projectId: string, items: ReadonlyArray<string>): Promise<ReadonlyArray<ResponseOutline>> {
@@ -169,7 +166,7 @@ export class TurnReader {
     return this.#readTurns(projectId, outlines, limits);
   }
 
-  /** The ids of the responses whose items some turns need, each once. @throws UnavailableError */
+  /** Each id once. @throws UnavailableError */
   async needsOf(projectId: string, ids: ReadonlyArray<string>): Promise<ReadonlySet<string>> {
     const needed = new Set<string>();
     for (let start = 0; start < ids.length; start += maxNeedingTurns) {
@@ -180,7 +177,7 @@ export class TurnReader {
     return needed;
   }
 
-  /** Finds which provider has made some items, by their ids. @throws UnavailableError */
+  /** By the ids of the items. @throws UnavailableError */
   async providersOf(projectId: string, items: ReadonlyArray<string>): Promise<ReadonlyMap<string, string>> {
     return new Map(await inPieces(items, async (piece) => [...(await this.#store.providersOf(projectId, piece))]));
   }
@@ -213,7 +210,7 @@ export class TurnReader {
   }
 
   /**
-   * Reads the outlines of the turns before one, as far as they are there, the nearest first: in pieces of up to 64.
+   * As far as they exist, the nearest first: in pieces of up to 64.
    * @throws UnavailableError
    */
   async *outlinesBefore(last: ResponseOutline): AsyncGenerator<ReadonlyArray<ResponseOutline>> {
@@ -239,7 +236,7 @@ export class TurnReader {
     return whyNotRead(outlines, limits) ?? this.#turnsOf(projectId, outlines);
   }
 
-  /** Opens turns, without those whose content is gone. Their outlines stay those that were given. */
+  /** Without those whose content is gone. Their outlines stay those that were given. */
   async #turnsOf(projectId: string, outlines: ReadonlyArray<ResponseOutline>): Promise<ReadonlyArray<KeptTurn>> {
     const { subject, key } = await this.#recentKeys.keyOf(projectId);
     const found = new Map<string, KeptTurn>();
@@ -265,7 +262,7 @@ export class TurnReader {
     return turn;
   }
 
-  /** Opens a piece: here if that takes a moment, else in the thread. */
+  /** In this thread if that takes a moment, else in the other one. */
   async #opened(
     projectId: string,
     piece: ReadonlyArray<ResponseOutline>,
@@ -281,7 +278,7 @@ export class TurnReader {
   }
 }
 
-/** Looks names up in pieces, with turns of the event loop between them: a store may answer without one. */
+/** With turns of the event loop between them: a store may answer without one. */
 async function inPieces<Found>(
   names: ReadonlyArray<string>,
   find: (piece: ReadonlyArray<string>) => Promise<ReadonlyArray<Found>>,
@@ -317,7 +314,7 @@ function bytesOf(outlines: ReadonlyArray<ResponseOutline>): number {
   return outlines.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-/** The bytes of turns' texts, of which the sealed bytes are the Base64, with what the sealing adds. */
+/** The sealed bytes are Base64, with what the sealing adds. */
 function textBytesIn(outlines: ReadonlyArray<ResponseOutline>): number {
   return outlines.reduce((sum, { bytes }) => sum + Math.max(0, Math.floor((bytes * 3) / 4) - sealingBytes), 0);
 }

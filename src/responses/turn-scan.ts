@@ -5,16 +5,15 @@ const letterN = 0x6e;
 const openBracket = 0x5b;
 const openBrace = 0x7b;
 
-/** A part of a text, from its first byte to the one after its last. */
+/** From its first byte to the one after its last. */
 export interface Range {
   readonly start: number;
   readonly end: number;
 }
 
-/** An item of a stored turn, with the places of what is read of it. They are null for what it does not have. */
+/** Places are null for what the item does not have. */
 export interface ScannedItem extends Range {
   readonly list: 'input' | 'output';
-  /** Its number in the list, of the objects there. */
   readonly index: number;
   /** Whether it has content in addition to its id and what describes it. */
   readonly hasContent: boolean;
@@ -84,7 +83,6 @@ export class TurnScan implements JsonListener {
   #root: 'input' | 'response' | null = null;
   /** Where the value of the member begins that is read at each level. */
   readonly #starts: number[] = [];
-  /** The level of the items that are read; 0 outside of the lists. */
   #itemLevel = 0;
   #item: Growing | null = null;
   #valuesBefore = 0;
@@ -92,19 +90,19 @@ export class TurnScan implements JsonListener {
   #member: string | null = null;
   #isContainerId = false;
 
-  /** @param onItem gets each item when it has been read, in order */
+  /** @param onItem gets the items in order */
   constructor(bytes: Buffer, onItem: (item: ScannedItem) => void) {
     this.#bytes = bytes;
     this.#onItem = onItem;
     this.#scanner = new JsonScanner(bytes, limits, this);
   }
 
-  /** Reads the next piece, of about 1 MiB. @returns whether the text has ended */
+  /** Of about 1 MiB. @returns whether the text has ended */
   advance(): boolean {
     return this.#scanner.advance();
   }
 
-  /** About how many bytes the next piece has. */
+  /** Approximately. */
   get bytesOfSlice(): number {
     return this.#scanner.bytesOfSlice;
   }

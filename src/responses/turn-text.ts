@@ -30,7 +30,6 @@ const Mark = {
 } as const;
 const numbersOfMark = 5;
 
-/** A part of the items of a turn. */
 export type ItemsPart =
   /** Items that are sent as they are, with commas between them. */
   | ({ readonly kind: 'kept' } & Range)
@@ -44,7 +43,6 @@ export type ItemsPart =
   /** An item with ids of a call that may have a state. */
   | ({ readonly kind: 'call'; readonly callIds: ReadonlyArray<Range> } & Range);
 
-/** The id of a container that a turn names. */
 export interface ContainerOfTurn {
   readonly id: string;
   /** Whether it is in the output, which its provider has made. */
@@ -53,13 +51,12 @@ export interface ContainerOfTurn {
 
 /**
  * The text of a stored turn, `{"input":…,"response":…}`, with the places of what cannot be sent again as it is. Nothing
- * else of it is ever an object.
+ * of it is ever parsed into objects.
  */
 export class TurnText {
   readonly bytes: Buffer;
   readonly marks: Uint32Array;
   readonly #places = new Map<number, Range>();
-  /** The marks in the lists, by the indexes of their numbers. */
   readonly #inLists: number[] = [];
   readonly #containers: number[] = [];
   /** The other ids of calls, by where their items begin. */
@@ -85,28 +82,26 @@ export class TurnText {
     return this.bytes.length + 4 * this.marks.length + 1_024;
   }
 
-  /** The JSON text of the response. */
   get response(): Buffer {
     return this.#bytesAt(Mark.response);
   }
 
-  /** The JSON text of the turn's own input: a list of items, or a string. */
+  /** A list of items, or a string. */
   get input(): Buffer {
     return this.#bytesAt(Mark.input);
   }
 
-  /** The place of the input if it is a text; null for a list. */
+  /** Null for an input that is a list. */
   get textRange(): Range | null {
     const input = this.#places.get(Mark.input);
     return input !== undefined && this.bytes[input.start] === quote ? input : null;
   }
 
-  /** The values in its items. */
   get values(): number {
     return this.#places.get(Mark.sums)?.start ?? 0;
   }
 
-  /** Whether an item is not as it is for every target: it may name a file, has tools, or only its provider can read it. */
+  /** Some item must differ between targets: it may name a file, has tools, or only its provider can read it. */
   get mustBeInInput(): boolean {
     return this.#places.get(Mark.sums)?.end === 1 || this.#hasOpaque;
   }
@@ -123,12 +118,11 @@ export class TurnText {
     });
   }
 
-  /** The ids of the items of other turns that it names. */
   get references(): ReadonlyArray<string> {
     return this.#inLists.filter((at) => this.marks[at] === Mark.reference).map((at) => this.#idAt(at));
   }
 
-  /** Its items, those of the input first. */
+  /** Those of the input first. */
   *items(): Generator<ItemsPart> {
     const input = this.#places.get(Mark.input);
     const output = this.#places.get(Mark.output);
@@ -189,7 +183,7 @@ function isBetweenItems(code: number | undefined): boolean {
   return code === 0x2c || code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 }
 
-/** Marks the places in the text of a turn. @returns null if it is not that of a turn */
+/** @returns null if the text is not that of a turn */
 export function markTurn(bytes: Buffer): Uint32Array | null {
   const marks: number[] = [];
   const scan = new TurnScan(bytes, (item) => markItem(marks, bytes, item));
@@ -221,7 +215,7 @@ function markItem(marks: number[], bytes: Buffer, item: ScannedItem): void {
     marks.push(Mark.container, containerId.start, containerId.end, list === 'output' ? 1 : 0, 0);
 }
 
-/** Whether only its provider can read an item: its content is a text that is not empty. */
+/** Only its provider can read it: its content is a text that is not empty. */
 export function isOpaque(bytes: Buffer, item: ScannedItem): item is ScannedItem & { readonly encryptedContent: Range } {
   const content = item.encryptedContent;
   return content !== null && bytes[content.start] === quote && content.end - content.start > 2;
@@ -249,7 +243,7 @@ function mayHaveState(bytes: Buffer, { start, end }: Range): boolean {
   return text[0] === quote && (text.includes(tilde) || text.includes(backslash));
 }
 
-/** Whether an item names another one by its id. Only a client does so. */
+/** Only a client names an item by its id alone. */
 export function isReference(bytes: Buffer, { list, type, id, role, hasContent }: ScannedItem): boolean {
   if (list === 'output' || id === null || bytes[id.start] !== quote) return false;
   if (type === null || bytes[type.start] === letterN) return role === null || !hasContent;

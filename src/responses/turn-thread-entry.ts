@@ -3,7 +3,6 @@ import { parentPort } from 'node:worker_threads';
 import { openTurns, packTurns, type SealedTurns } from './open-turns.ts';
 import type { RowsOfFile, TurnsReply, TurnsRequest } from './turn-thread.ts';
 
-/** The thread that reads and opens the turns of long conversations. `turn-thread.ts` starts it. */
 const busyTimeoutMs = 5_000;
 
 /** By their paths, which are few: one for each store. */

@@ -9,7 +9,6 @@ import { type OpeningKey, type SentTurns, unpackTurns } from './open-turns.ts';
 import type { ResponseFile } from './response-store.ts';
 import type { TurnText } from './turn-text.ts';
 
-/** Rows in a file of SQLite, which the thread reads. */
 export interface RowsOfFile {
   readonly file: ResponseFile;
   readonly projectId: string;
@@ -19,14 +18,12 @@ export interface RowsOfFile {
 /** Where the sealed contents of some turns are. */
 export type SealedPlace = RowsOfFile | { readonly contents: ReadonlyArray<readonly [id: string, content: string]> };
 
-/** Asks the thread for turns. */
 export interface TurnsRequest {
   readonly number: number;
   readonly sealed: SealedPlace;
   readonly opening: OpeningKey;
 }
 
-/** What the thread answers. */
 export type TurnsReply =
   | { readonly number: number; readonly turns: SentTurns }
   | { readonly number: number; readonly detail: string };
@@ -46,8 +43,8 @@ const heap: ThreadHeap = {
 };
 
 /**
- * A thread that reads and opens turns, so that those of a long conversation stop nobody. It starts with the first request,
- * and again after a failure.
+ * So that the turns of a long conversation delay no other request. It starts with the first request, and again after a
+ * failure.
  */
 export class TurnThread {
   readonly #admission: Pick<Admission, 'slot'>;
@@ -60,7 +57,7 @@ export class TurnThread {
   }
 
   /**
-   * Reads and opens turns. Those that are not there, or cannot be opened, are missing.
+   * Those that are not there, or cannot be opened, are missing.
    * @param owner the project, which waits for its turn
    * @throws UnavailableError
    */
@@ -82,7 +79,7 @@ export class TurnThread {
     return new UnavailableError(reason);
   }
 
-  /** Ends the thread. Who waits for it gets an error, and a later request starts another one. */
+  /** Whoever waits for the thread gets an error. A later request starts another one. */
   async close(): Promise<void> {
     const worker = this.#worker;
     this.#end('The stored responses are closed.');

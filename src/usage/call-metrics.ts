@@ -18,17 +18,15 @@ const maxErrors = 100;
 const byTarget = ['gen_ai_provider_name', 'gen_ai_request_model'] as const;
 const ofModel = ['gen_ai_operation_name', ...byTarget] as const;
 
-/** The source of the instruments' calls. */
 export interface CallSource {
-  /** The number of calls that were lost. */
   readonly callsLost: number;
   /** Passes on waiting records before the instruments are read. */
   readonly handOut: () => void;
 }
 
 /**
- * Makes the gateway's instruments, with the names of OpenTelemetry's semantic conventions for generative AI, in
- * Prometheus' spelling. The requested model is the target's, as its provider calls it.
+ * With the names of OpenTelemetry's semantic conventions for generative AI, in Prometheus' spelling. The requested
+ * model is the target's, as its provider calls it.
  * @returns a function that receives records of calls
  */
 export function genAiMetrics(registry: Registry, source: CallSource): (records: ReadonlyArray<CallRecord>) => void {
@@ -83,7 +81,6 @@ function createInstruments(registry: Registry, source: CallSource) {
   };
 }
 
-/** The names of targets and errors that may be labels. */
 interface LabelNames {
   readonly targets: TargetNames;
   readonly errors: BoundedNames;
@@ -108,7 +105,6 @@ function endingError({ errors }: LabelNames, { errorCode, outcome }: CallRecord)
   return isErrorType(error) && errors.has(error) ? error : other;
 }
 
-/** Counts what the provider of an attempt has reported. */
 function observeReported(
   instruments: Instruments,
   { tokens, audioSeconds }: Pick<CallRecord, 'tokens' | 'audioSeconds'>,
@@ -122,12 +118,12 @@ function observeReported(
   instruments.tokens.observe({ ...labels, gen_ai_token_type: 'output' }, tokens.output);
 }
 
-/** The labels of a target; its model is as the provider calls it. */
+/** The model is as the provider calls it. */
 type TargetLabels = Record<(typeof byTarget)[number], string>;
 
 const otherTarget: TargetLabels = { gen_ai_provider_name: other, gen_ai_request_model: other };
 
-/** The labels of a limited number of targets. */
+/** Of a limited number of targets. */
 class TargetNames {
   readonly #known = new Map<string, TargetLabels>();
 
@@ -158,15 +154,14 @@ function countLost(registry: Registry, source: CallSource): void {
 const maxTargets = 500;
 const maxAttemptErrors = 100;
 
-/** The gateway's instruments of attempts. */
 export interface AttemptMetrics {
-  /** Counts an attempt a little later, outside of the request. */
+  /** Counted a little later, outside of the request. */
   readonly attempt: (report: AttemptReport) => void;
-  /** Sets the source of the state of circuits, which is read with the metrics. */
+  /** The source is read with the metrics. */
   readonly watchTargets: (targets: () => ReadonlyArray<Pick<ListedTarget, 'target' | 'circuit'>>) => void;
 }
 
-/** Makes the instruments that show a failing target even if a fallback serves its calls. */
+/** They show a failing target even if a fallback serves its calls. */
 export function createAttemptMetrics(registry: Registry): AttemptMetrics {
   const counted = new Batcher<AttemptReport>((reports) => {
     for (const report of reports) attempts.inc(labelsOf(report));
@@ -206,7 +201,7 @@ function watchCircuits(registry: Registry, list: () => ReadonlyArray<Pick<Listed
   });
 }
 
-/** Keeps a limited number of names, because names that others choose must not grow the metrics without limit. */
+/** A limited number of names: names that others choose must not grow the metrics without a limit. */
 export class BoundedNames {
   readonly #names = new Set<string>();
   readonly #max: number;
@@ -215,7 +210,7 @@ export class BoundedNames {
     this.#max = max;
   }
 
-  /** Whether a name may be used: it is known, or there is room for it. */
+  /** The name is known, or there is room for it. */
   has(name: string): boolean {
     if (this.#names.has(name)) return true;
     if (this.#names.size >= this.#max) return false;

@@ -9,24 +9,21 @@ import { UsageRecorder, type UsageRecorderOptions } from './usage-recorder.ts';
 
 export interface MeteringOptions extends UsageRecorderOptions {
   readonly admission: Pick<Admission, 'rooms'>;
-  /** The registry of the gateway's instruments. */
   readonly registry: Registry;
-  /** Stores the record of each call. */
   readonly calls: Pick<CallLog, 'add'>;
 }
 
 /** The gateway's `usage` port and its implementation. */
 export interface Metering {
   readonly usage: Usage;
-  /** Counts every attempt of the gateway's calls. */
+  /** Of all attempts of the gateway's calls. */
   readonly attempts: AttemptMetrics;
-  /** Stores what is in memory. */
   readonly flush: () => Promise<void>;
   /** Stores what is in memory. Must be called after the last call, while the stores are still open. */
   readonly close: () => Promise<void>;
 }
 
-/** Opens metering: each call is measured, added up and recorded, outside of the request. */
+/** Each call is measured, added up and recorded, outside of the request. */
 export function openMetering(options: MeteringOptions): Metering {
   const recorder = new UsageRecorder(options);
   const calls = new CallRecorder({ admission: options.admission, calls: options.calls, log: options.log });

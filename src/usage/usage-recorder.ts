@@ -19,26 +19,26 @@ import { OutageLog } from '#shared/logging/outage-log.ts';
 const intervalMs = 5_000;
 /** A few KB each, so at most some MB while the event store cannot be reached. */
 const maxEntriesInMemory = 2_000;
-/** How often a part is tried that makes the store throw, before it is divided, and what makes it throw is dropped. */
+/** A part that makes the store throw this often is divided, until what makes it throw is dropped. */
 const maxThrows = 3;
-/** The most entries of one event, well below the limit of an append. */
+/** Well below the limit of an append. */
 const maxEntriesOfEvent = 250;
 
 const type = 'UsageRecorded';
 
 export interface UsageRecorderOptions {
   readonly events: Pick<EventStore, 'append'>;
-  /** This node's unique name: no other node appends to its streams. */
+  /** Unique: no other node appends to its streams. */
   readonly node: string;
   readonly log: Logger;
-  /** The time between two appends (default 5 s), which is the most that a crash loses. */
+  /** Between two appends; a crash loses no more than this. Default 5 s. */
   readonly storeIntervalMs?: number;
-  /** The most sums in memory, default 2,000. */
+  /** In memory. Default 2,000. */
   readonly maxEntries?: number;
   readonly now?: () => Date;
 }
 
-/** A part of a window's sums, for one event. */
+/** Of a window's sums, for one event. */
 export interface UsagePart {
   readonly from: string;
   readonly until: string;
@@ -63,7 +63,7 @@ export class UsageRecorder {
   #unsettled: UsagePart[] = [];
   #stream = '';
   #revision = noStream;
-  /** How often the store has thrown for the first of these parts. */
+  /** Of the store, for the first of these parts. */
   #throws = 0;
   readonly #storing: Debouncer;
   #callsLost = 0;
@@ -77,12 +77,11 @@ export class UsageRecorder {
     this.#storing = new Debouncer(options.storeIntervalMs ?? intervalMs, (guard) => this.#store(guard(options.events)));
   }
 
-  /** The number of calls that are lost. */
   get callsLost(): number {
     return this.#callsLost + this.#window.callsLost;
   }
 
-  /** Counts calls. Never throws. */
+  /** Never throws. */
   add(records: ReadonlyArray<CallRecord>): void {
     if (this.#closed) {
       this.#callsLost += records.length;
@@ -93,14 +92,14 @@ export class UsageRecorder {
     this.#storing.schedule();
   }
 
-  /** Stores the sums in memory with one try. */
+  /** With one try. */
   async flush(): Promise<void> {
     // The first flush may only store the rest of the window before.
     await this.#storing.flush();
     if (this.#unsettled.length === 0) await this.#storing.flush();
   }
 
-  /** Stores the sums in memory with one try. Sums that cannot be stored are lost, and the loss is logged. */
+  /** With one try. Sums that cannot be stored are lost, and the loss is logged. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#storing.stop();
@@ -158,10 +157,7 @@ export class UsageRecorder {
     return null;
   }
 
-  /**
-   * Handles a refused append.
-   * @returns whether to retry at once; otherwise the retry waits
-   */
+  /** @returns whether to retry immediately; otherwise the retry waits */
   #canRetryNow(part: UsagePart, refused: Refusal): boolean {
     switch (refused.kind) {
       case 'thrown':
@@ -206,12 +202,10 @@ export class UsageRecorder {
   }
 }
 
-/** Returns the stream of a part: each node has one for each day. */
 export function usageStreamOf(node: string, { until }: Pick<UsagePart, 'until'>): string {
   return `${usageStreamKind}-${dayOf(until)}-${node}`;
 }
 
-/** Returns the event of a part. */
 export function usageEvent(node: string, { id, from, until, callsLost, usage }: UsagePart): EventToAppend {
   const data: UsageEvents[typeof type] = { node, from, until, relativeAccuracy, callsLost, usage };
   const metadata = usageMetadata(id, type, until);
@@ -233,16 +227,15 @@ function callsIn(parts: ReadonlyArray<UsagePart>): number {
   return parts.reduce((sum, { usage }) => sum + usage.reduce((calls, entry) => calls + entry.calls, 0), 0);
 }
 
-/** The most kinds of failed tries in one sum. */
+/** In one sum. */
 const maxKindsOfTries = 21;
 
-/** What the calls with the same labels use. */
 interface UsageSum {
   readonly labels: UsageLabels;
   readonly total: UsageTotal;
 }
 
-/** Sums up calls by key, operation, model, target and outcome. Calls beyond the most sums are counted as lost. */
+/** By key, operation, model, target and outcome. Calls beyond the maximum of sums are counted as lost. */
 export class UsageWindow {
   readonly #sums = new Map<string, UsageSum>();
   readonly #maxEntries: number;
@@ -253,12 +246,12 @@ export class UsageWindow {
     this.#maxEntries = maxEntries;
   }
 
-  /** The number of calls, including lost ones. */
+  /** Including lost ones. */
   get calls(): number {
     return this.#calls;
   }
 
-  /** The number of calls without room for their sums. */
+  /** Those without room for their sums. */
   get callsLost(): number {
     return this.#callsLost;
   }
@@ -280,7 +273,7 @@ export class UsageWindow {
     return Array.from(this.#sums.values(), ({ labels, total }) => ({ ...labels, ...total.amounts() }));
   }
 
-  /** Returns the sum for a target of a call; null if there is no room for it. */
+  /** Null if there is no room for the sum. */
   #sumOf(record: CallRecord, target: string | null): UsageSum | null {
     const { keyId, operation, model, outcome } = record;
     // A key always has the same tenant.
@@ -299,7 +292,6 @@ function labelsOf(record: CallRecord): UsageLabels {
   return { keyId, organizationId, projectId, partnerId, operation, model, target, outcome };
 }
 
-/** Returns what one call adds. */
 function amountsOfCall(record: CallRecord): CallAmounts {
   const { streamed, attempts, tokens, characters, headersMs, firstContentMs, totalMs } = record;
   return {
@@ -322,7 +314,7 @@ function failedTriesIn(attempts: CallRecord['attempts']): ReadonlyArray<FailedTr
   return failed;
 }
 
-/** Returns what an attempt consumed; also one that broke, whose call counts for the target that ended it. */
+/** Also for an attempt that broke. Its call counts for the target that ended it. */
 function consumedBy({ tokens, audioSeconds, cost }: Pick<BrokenAttempt, 'tokens' | 'audioSeconds' | 'cost'>) {
   return {
     inputTokens: tokens?.input ?? 0,
@@ -335,13 +327,13 @@ function consumedBy({ tokens, audioSeconds, cost }: Pick<BrokenAttempt, 'tokens'
   };
 }
 
-/** The actor of usage events: the service itself. */
+/** The service itself. */
 const meterActor = { keyId: 'system', keyType: 'system' } as const;
 
 /** Usage events belong to no tenant, because each of their entries has its own tenant. */
 const meterTenant: Tenant = { organizationId: 'system', projectId: null, partnerId: null };
 
-/** The metadata of a new usage event, which has no other cause. */
+/** The event has no other cause. */
 export function usageMetadata(id: string, type: string, time: string): UnsealedMetadata {
   return {
     $correlationId: id,

@@ -10,7 +10,6 @@ interface TryRecord extends LogDocument {
   readonly body: string;
 }
 
-/** Opens the log of deliveries on MongoDB, which all nodes share. */
 export function openMongoDbDeliveryLog(options: MongoDbConnectionOptions): DeliveryLog {
   const tries = new LogCollection<TryRecord>(options, 'webhookDeliveries', [{ endpoint: 1, at: 1, _id: 1 }, { at: 1 }]);
   return {

@@ -17,8 +17,7 @@ const pageSql =
   'SELECT id, at, body FROM tries WHERE endpoint = ? AND (at, id) < (?, ?) ORDER BY at DESC, id DESC LIMIT ?';
 
 /**
- * Opens the log of deliveries in a separate SQLite file. A crash of the machine may lose the last tries, because of
- * `synchronous=NORMAL`.
+ * In a separate SQLite file. A crash of the machine may lose the last tries, because of `synchronous=NORMAL`.
  * @throws StartupError if the file cannot be opened
  */
 export function openSqliteDeliveryLog(options: SqliteStoreOptions): DeliveryLog {

@@ -2,7 +2,6 @@ import type { DeliveryPage } from '#application/webhooks/webhook-reads.ts';
 import type { WebhookDelivery } from '#domain/webhook-endpoint/delivery.ts';
 import type { PageKey } from '#read-store/read-store.ts';
 
-/** A try, as the log of deliveries stores it. */
 export interface LoggedDelivery extends WebhookDelivery {
   readonly endpointId: string;
   /** Unique among all tries. */
@@ -10,13 +9,13 @@ export interface LoggedDelivery extends WebhookDelivery {
 }
 
 /**
- * Stores tries, so that clients can list them. It is not a read model, so a rebuild does not remove them. One contract
- * suite (`test/contract/delivery-log.ts`) tests every adapter.
+ * Clients can list these tries. It is not a read model, so a rebuild does not remove them. One contract suite
+ * (`test/contract/delivery-log.ts`) tests every adapter.
  */
 export interface DeliveryLog {
-  /** Stores tries. A try whose id is stored already is ignored. @throws UnavailableError */
+  /** A try whose id is stored already is ignored. @throws UnavailableError */
   add(tries: ReadonlyArray<LoggedDelivery>): Promise<void>;
-  /** Reads an endpoint's tries, newest first. @param after the last place of the page before @throws UnavailableError */
+  /** The newest first. @param after the last place of the page before @throws UnavailableError */
   page(endpointId: string, limit: number, after: PageKey | null): Promise<DeliveryPage>;
   /** Removes some tries that ended before a time (RFC 3339). @returns whether more may be left @throws UnavailableError */
   removeBefore(time: string): Promise<boolean>;

@@ -4,12 +4,12 @@ import ipaddr from 'ipaddr.js';
 import { faultOfUrl } from '#domain/webhook-endpoint/webhook-endpoint.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
-/** What a developer does who tests on one machine. */
+/** For a developer who tests on one machine. */
 const forTests =
   'For tests on one machine start the service with WEBHOOK_ALLOW_PRIVATE_NETWORKS=true: see docs/webhooks.md, "Test on one machine"';
 
 export interface UrlGuardOptions {
-  /** Allows deliveries to private networks and over plain HTTP. */
+  /** And deliveries over plain HTTP. */
   readonly allowsPrivateNetworks: boolean;
   readonly resolve: ResolveHost;
 }
@@ -26,8 +26,7 @@ export class UrlGuard {
   }
 
   /**
-   * Returns why nothing may be delivered to a URL, as its host resolves now; null if the URL is allowed. The host is not
-   * looked up if private networks are allowed.
+   * As the host resolves now; null if the URL is allowed. The host is not looked up if private networks are allowed.
    * @throws UnavailableError if the name servers do not answer
    */
   async faultOf(url: string): Promise<string | null> {
@@ -46,8 +45,7 @@ export class UrlGuard {
   }
 
   /**
-   * Returns the addresses of a host, all of them allowed.
-   * @param host a name or an address
+   * All of them are allowed. @param host a name or an address
    * @throws AddressRefusedError; HostNotFoundError; another Error if the lookup fails
    */
   async addressesOf(host: string): Promise<ReadonlyArray<HostAddress>> {
@@ -59,7 +57,7 @@ export class UrlGuard {
   }
 
   /**
-   * Checks a URL whose host is an address, because connecting to it makes no lookup.
+   * For a host that is an address, because connecting to it makes no lookup.
    * @throws AddressRefusedError if the address is not allowed
    */
   checkLiteral(url: string): void {
@@ -68,7 +66,7 @@ export class UrlGuard {
     throw new AddressRefusedError('the URL has an address that is not public');
   }
 
-  /** Looks up the host of a new connection, with the check. */
+  /** For a new connection, with the check. */
   readonly lookup: LookupFunction = (hostname, options, callback) => {
     this.addressesOf(hostname).then(
       (addresses) => {
@@ -81,7 +79,7 @@ export class UrlGuard {
   };
 }
 
-/** The host of a URL. An IPv6 address has no brackets. */
+/** An IPv6 address has no brackets. */
 function hostOf(url: string): string {
   return new URL(url).hostname.replace(/^\[|\]$/g, '');
 }
@@ -118,16 +116,15 @@ export function isPublicAddress(address: string): boolean {
   return !metadataAddresses.has(parsed.toString());
 }
 
-/** An address of a host. */
 export interface HostAddress {
   readonly address: string;
   readonly family: 4 | 6;
 }
 
-/** Returns every address of a host. @throws HostNotFoundError; another Error if the lookup fails for now */
+/** Every address. @throws HostNotFoundError; another Error if the lookup fails for now */
 export type ResolveHost = (hostname: string) => Promise<ReadonlyArray<HostAddress>>;
 
-/** Looks up the addresses of one family. Rejects with the code of c-ares if there is none. */
+/** Rejects with the code of c-ares if there is none. */
 interface NameServers {
   resolve4(hostname: string): Promise<ReadonlyArray<string>>;
   resolve6(hostname: string): Promise<ReadonlyArray<string>>;
@@ -137,8 +134,8 @@ interface NameServers {
 const absent = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME', 'EAI_NONAME', 'EAI_NODATA']);
 
 /**
- * Creates a resolver that asks the name servers. Unlike `dns.lookup`, it uses no thread of Node's pool, so that a name
- * server that does not answer delays nothing else.
+ * Sends requests to the name servers. Unlike `dns.lookup`, it uses no thread of Node's pool, so that a name server that
+ * does not answer delays nothing else.
  * @param servers default: those of the machine
  */
 export function createDnsResolver(servers: NameServers = new Resolver({ timeout: 2_000, tries: 2 })): ResolveHost {
@@ -151,7 +148,7 @@ export function createDnsResolver(servers: NameServers = new Resolver({ timeout:
   };
 }
 
-/** Creates a resolver that asks the name servers and then the operating system, which knows local names. */
+/** First the name servers, then the operating system, which knows local names. */
 export function createSystemResolver(resolve = createDnsResolver()): ResolveHost {
   return async (hostname) => {
     try {

@@ -3,18 +3,15 @@ import { localhostAllowedHostnames, validateHostHeader } from '@modelcontextprot
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { isLoopback } from '#shared/http/loopback.ts';
 
-/** The callers that may use `/mcp` from a browser. */
 export interface AllowedCallers {
-  /** The address to listen on. */
   readonly host: string;
   /** Further origins next to the service's own, such as `https://app.example.com`. */
   readonly allowedOrigins: ReadonlySet<string>;
 }
 
 /**
- * Checks where a request comes from. A page of another site sends its `Origin`. A page whose domain points to this
- * machine (DNS rebinding) sends a foreign `Host`. Behind a proxy `Host` may be anything, so it is checked on loopback
- * only.
+ * A page of another site sends its `Origin`. A page whose domain points to this machine (DNS rebinding) sends a foreign
+ * `Host`. Behind a proxy `Host` may be anything, so it is checked on loopback only.
  * @returns why the request is refused; null if it is allowed
  */
 export function checkCallers(
@@ -39,7 +36,7 @@ function hostnames(allowedOrigins: ReadonlySet<string>): string[] {
   return [...localhostAllowedHostnames(), ...[...allowedOrigins].map((origin) => new URL(origin).hostname)];
 }
 
-/** Whether an origin is the service itself. A proxy in front of it may use another scheme. */
+/** A proxy in front of it may use another scheme. */
 function isOwn(origin: string, host: string | undefined): boolean {
   return host !== undefined && (origin === `http://${host}` || origin === `https://${host}`);
 }

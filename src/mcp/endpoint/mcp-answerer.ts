@@ -16,12 +16,11 @@ import { readMessage } from './read-message.ts';
 
 export interface McpEndpointOptions extends McpServerDependencies {
   readonly callers: AllowedCallers;
-  /** Limits the answers that are made at once. */
+  /** Limits the answers that are made at the same time. */
   readonly admission: Pick<Admission, 'slot'>;
   readonly limits: { readonly maxBodyBytes: number; readonly maxBodyValues: number; readonly arrival: ArrivalLimits };
 }
 
-/** Answers the endpoint's messages with the official MCP server. */
 export class McpAnswerer {
   readonly #options: McpEndpointOptions;
   readonly #path: string;
@@ -44,7 +43,7 @@ export class McpAnswerer {
     });
   }
 
-  /** Answers one request with any content. */
+  /** Whatever the content of the request. */
   async answer(request: Authorised): Promise<void> {
     const { headers, query } = request;
     const refusal = checkCallers(headers, this.#options.callers);
@@ -105,7 +104,7 @@ const completeMethod = 'completion/complete';
 
 const argumentsPointer = '/params/arguments';
 
-/** Returns the failure that names the inexact integers in the arguments of a tool. */
+/** For inexact integers in the arguments of a tool, which it names. */
 async function faultOfArguments(bytes: Buffer): Promise<Failure | null> {
   const errors = await inexactIntegers(bytes);
   return numberNotExact(
@@ -122,7 +121,7 @@ function nothingToListenTo(id: unknown) {
   return { status: 404, code: -32_601, message, id: typeof id === 'string' || typeof id === 'number' ? id : null };
 }
 
-/** Returns the headers that the protocol reads. The API key is not among them. */
+/** Those that the protocol reads. The API key is not among them. */
 function forwarded(headers: Authorised['headers']): Headers {
   const names = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name', 'mcp-session-id'];
   const found = new Headers();
@@ -137,7 +136,7 @@ function exchangeOf(authInfo: { readonly extra?: Record<string, unknown> } | und
   return authInfo?.extra?.exchange as McpExchange;
 }
 
-/** Sends the complete answer. Every exchange has exactly one message. */
+/** Every exchange has exactly one message. */
 async function send({ client }: Authorised, answered: Response): Promise<void> {
   const body = Buffer.from(await answered.arrayBuffer());
   const type = answered.headers.get('content-type');
@@ -145,20 +144,18 @@ async function send({ client }: Authorised, answered: Response): Promise<void> {
   client.send(answered.status, headers, body);
 }
 
-/** A JSON-RPC error: why a message was not answered. */
 export interface JsonRpcError {
-  /** The status of the HTTP response. */
   readonly status: number;
   readonly code: number;
   readonly message: string;
-  /** The id of the message; null if it could not be read. */
+  /** Of the message; null if it could not be read. */
   readonly id: string | number | null;
 }
 
 const parseError = -32_700;
 const invalidRequest = -32_600;
 
-/** Returns the error for a body that is not a JSON object: invalid JSON, a batch, or JSON that is too deep. */
+/** For a body that is not a JSON object: invalid JSON, a batch, or JSON that is too deep. */
 function rpcErrorOf({ code, detail, errors }: Failure): JsonRpcError {
   const isJson = code !== 'malformed-json' && code !== 'invalid-encoding';
   const where = (errors ?? []).map(({ pointer, message }) => `${pointer || 'The message'} ${message}.`).join(' ');
@@ -171,7 +168,6 @@ function rpcErrorOf({ code, detail, errors }: Failure): JsonRpcError {
   };
 }
 
-/** Returns the HTTP response for an error. */
 function jsonRpcError({ status, code, message, id }: JsonRpcError): Response {
   return Response.json({ jsonrpc: '2.0', error: { code, message }, id }, { status });
 }

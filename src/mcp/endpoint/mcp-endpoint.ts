@@ -2,7 +2,6 @@ import * as t from 'io-ts';
 import { post, type StreamingOperation, type StreamReport } from '#application/operations/operation.ts';
 import type { McpAnswerer, McpEndpointOptions } from './mcp-answerer.ts';
 
-/** The path of the MCP server. */
 const mcpPath = '/mcp';
 
 /**
@@ -36,7 +35,7 @@ export function createMcpEndpoint(options: McpEndpointOptions): StreamingOperati
   };
 }
 
-/** The observer for logs and metrics. Each call of a tool has its own log line. */
+/** For logs and metrics. Each call of a tool has its own log line. */
 const relayed: StreamReport = { kind: 'relayed', status: null, code: null, model: null, target: null, attempts: 0 };
 
 /**

@@ -2,14 +2,13 @@ import * as E from 'fp-ts/lib/Either.js';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 
-/** A message of a client. */
 export interface ClientMessage {
   /** The message without the arguments of a tool. */
   readonly message: JsonObject;
   readonly toolArguments: JsonObject;
 }
 
-/** Maximum values of a message without the arguments of a tool: the official server copies them all in one turn. */
+/** Without the arguments of a tool: the official server copies them all in one turn. */
 const maxValues = 2_000;
 
 /** Takes the arguments of a tool out of a message. @returns too-many-values for a message with too many other values */
@@ -31,7 +30,7 @@ function withoutArguments(given: JsonObject): ClientMessage {
   return { message: { ...given, params: { ...params, arguments: {} } }, toolArguments: params.arguments };
 }
 
-/** Counts values down. @returns a negative number when there are more than these */
+/** @returns a negative number when there are more than these */
 function valuesLeft(value: Json | undefined, most: number): number {
   let left = most - 1;
   if (typeof value !== 'object' || value === null) return left;

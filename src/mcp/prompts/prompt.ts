@@ -4,7 +4,6 @@ import type { McpExchange } from '#mcp/request/mcp-exchange.ts';
 import { type McpResource, readJsonText, resourceType, uriOf } from '#mcp/resources/resource-catalogue.ts';
 import type { Json } from '#shared/json/json.ts';
 
-/** An argument of a prompt. */
 export interface PromptArgument {
   readonly name: string;
   readonly description: string;
@@ -13,16 +12,14 @@ export interface PromptArgument {
   readonly completedBy: { readonly path: string; readonly parameter: string } | null;
 }
 
-/** The arguments of a request for a prompt, by name. */
 export type GivenArguments = Readonly<Record<string, string>>;
 
-/** Reads the records for a prompt. */
 export interface PromptReader {
   /** Whether a query with this name exists and the caller may use it. */
   readonly canAsk: (query: string) => boolean;
   /** Runs a query, and adds its answer to the prompt. @throws ProtocolError if the query is refused */
   readonly include: (query: string, input: GivenArguments) => Promise<Json>;
-  /** Runs a query. @throws ProtocolError if it is refused */
+  /** @throws ProtocolError if it is refused */
   readonly ask: (query: string, input: GivenArguments) => Promise<Json>;
 }
 
@@ -38,13 +35,11 @@ export interface PromptDefinition {
   readonly text: (given: GivenArguments) => string;
 }
 
-/** A prompt in the list for clients. */
 export function listedPrompt({ name, title, description, arguments: described }: PromptDefinition): Prompt {
   const listed = described.map(({ name, description, required }) => ({ name, description, required }));
   return { name, title, description, arguments: listed };
 }
 
-/** Returns the prompts whose queries a caller may use. */
 export function visiblePrompts(
   table: ReadonlyArray<PromptDefinition>,
   visible: ReadonlyArray<McpResource>,
@@ -54,7 +49,7 @@ export function visiblePrompts(
 }
 
 /**
- * Makes a prompt: its text, followed by the records that it is about.
+ * The prompt's text, followed by the records that it is about.
  * @param visible the queries that the caller may use
  * @throws ProtocolError for a missing argument, and for a record that cannot be read
  */

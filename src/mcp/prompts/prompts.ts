@@ -1,10 +1,9 @@
 import { isObject, type Json } from '#shared/json/json.ts';
 import type { PromptDefinition, PromptReader } from './prompt.ts';
 
-/** The most pages of versions in which the active one is searched. */
+/** Maximum pages of versions in which the active one is searched. */
 const maxPages = 20;
 
-/** A prompt that compares a version of a flow with the active one. */
 const reviewFlowChange: PromptDefinition = {
   name: 'review_flow_change',
   title: 'Review a flow change before activation',
@@ -49,7 +48,6 @@ async function activeVersionId(reader: PromptReader, flowId: string): Promise<st
   return null;
 }
 
-/** A prompt that explains the history of a flow since a time. */
 const explainChanges: PromptDefinition = {
   name: 'explain_changes',
   title: 'Explain what changed since a time',
@@ -78,7 +76,6 @@ const explainChanges: PromptDefinition = {
     'with get_flow_history before you answer.',
 };
 
-/** A prompt that shows what an upgrade of an instance would change. */
 const prepareUpgrade: PromptDefinition = {
   name: 'prepare_upgrade',
   title: 'Prepare an upgrade of an instance',
@@ -117,5 +114,4 @@ function targetOf(versionId: string | undefined): string {
   return versionId === undefined ? 'the newest published version of its template' : `the template version ${versionId}`;
 }
 
-/** All prompts. */
 export const prompts: ReadonlyArray<PromptDefinition> = [reviewFlowChange, explainChanges, prepareUpgrade];

@@ -2,7 +2,6 @@ import type { Readable, Writable } from 'node:stream';
 import { PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/server';
 import { isObject, type Json, type JsonObject, parsedJson } from '#shared/json/json.ts';
 
-/** The options of the proxy. */
 export interface StdioProxyOptions {
   /** The address of `/mcp`, including a query. */
   readonly url: URL;
@@ -14,12 +13,9 @@ export interface StdioProxyOptions {
   readonly onFault: (text: string) => void;
 }
 
-/**
- * The longest line of standard input, in bytes. It is larger than the default limit of bodies in the service, which
- * may be raised.
- */
+/** Of standard input. Larger than the default limit of bodies in the service, which may be raised. */
 const maxLineBytes = 64 * 1024 * 1024;
-/** The most requests that are forwarded at once. Others wait in the pipe. */
+/** Requests that are forwarded at the same time. Others wait in the pipe. */
 const maxInFlight = 32;
 const requestTimeoutMs = 120_000;
 
@@ -39,7 +35,7 @@ export async function runStdioProxy(options: StdioProxyOptions): Promise<void> {
 class StdioProxy {
   readonly #options: StdioProxyOptions;
   readonly #running = new Set<Promise<void>>();
-  /** The unanswered requests, by id. */
+  /** Unanswered requests, by id. */
   readonly #aborts = new Map<Json, AbortController>();
   /** The protocol that `initialize` has agreed on, for messages of protocols before 2026. */
   #agreedProtocol: string | null = null;
@@ -66,7 +62,7 @@ class StdioProxy {
     await Promise.all(this.#running);
   }
 
-  /** Cancels a request. Over HTTP the end of the request replaces the protocol's notification. */
+  /** Over HTTP the end of the request replaces the protocol's notification. */
   #cancel(message: JsonObject | null): boolean {
     if (message?.method !== 'notifications/cancelled' || !isObject(message.params)) return false;
     const { requestId } = message.params;
@@ -120,7 +116,7 @@ class StdioProxy {
   }
 }
 
-/** Returns the answer to a request that the service has refused. */
+/** For a request that the service has refused. */
 function failed(id: Json, message: string, problem?: Json) {
   return { jsonrpc: '2.0', id, error: { code: -32_000, message, ...(isObject(problem) ? { data: problem } : {}) } };
 }
@@ -132,8 +128,7 @@ function reasonOf(error: unknown): string {
 }
 
 /**
- * Returns the headers of a message in "Streamable HTTP". Since 2026 the headers also name the protocol, the method and
- * the subject of each message.
+ * In "Streamable HTTP". Since 2026 the headers also name the protocol, the method and the subject of each message.
  * @param agreed the protocol that `initialize` has agreed on; null before that, and for protocols without `initialize`
  */
 export function messageHeaders(message: JsonObject | null, agreed: string | null): Record<string, string> {
@@ -150,7 +145,7 @@ export function messageHeaders(message: JsonObject | null, agreed: string | null
   return headers;
 }
 
-/** Returns the protocol that the answer to `initialize` names; null for a refusal. */
+/** In the answer to `initialize`; null for a refusal. */
 export function protocolOf(answer: string): string | null {
   const message = parsedJson(answer);
   const result = isObject(message) && isObject(message.result) ? message.result : {};
@@ -158,8 +153,7 @@ export function protocolOf(answer: string): string | null {
 }
 
 /**
- * Reads the messages in a response of the service, each on one line. The response is JSON, or a stream of events that
- * has ended.
+ * Each message is on one line. The response is JSON, or a stream of events that has ended.
  * @returns null for a response without messages: the service has refused the request itself
  */
 export function messagesOf({ status, headers }: Pick<Response, 'status' | 'headers'>, text: string) {
@@ -177,7 +171,7 @@ function eventsIn(text: string): ReadonlyArray<string> {
 
 const newline = 0x0a;
 
-/** Reads the lines of a stream in UTF-8. It gives null for a line that is too long, and keeps nothing of it. */
+/** In UTF-8. Yields null for a line that is too long, and keeps nothing of it. */
 export async function* readUtf8Lines(input: Readable, maxBytes: number): AsyncGenerator<string | null, void, void> {
   let pieces: Buffer[] = [];
   let bytes = 0;

@@ -12,10 +12,8 @@ import type { Request } from '#exchange/request.ts';
 import { canonicalJson, type Json, type JsonObject } from '#shared/json/json.ts';
 import type { McpExchange } from './mcp-exchange.ts';
 
-/** The most bytes of a list's page. */
 export const maxMcpPageBytes = 256 * 1024;
 
-/** Invokes an operation as the caller of an exchange. */
 export type AskOperation = (
   exchange: McpExchange,
   route: OperationRoute,
@@ -23,8 +21,8 @@ export type AskOperation = (
 ) => Promise<E.Either<Failure, OperationResult>>;
 
 /**
- * Makes a function that invokes operations with the arguments of tools. The arguments `idempotencyKey`, `ifMatch` and
- * `dryRun`, which are not in the operation's input, take the place of headers.
+ * The arguments `idempotencyKey`, `ifMatch` and `dryRun`, which are not in the operation's input, take the place of
+ * headers.
  */
 export function createAskOperation(invokeAs: InvokeAs): AskOperation {
   return async ({ request, inputFault }, route, given) => {
@@ -66,7 +64,7 @@ function readParameters(
   return E.right(parameters);
 }
 
-/** Returns the arguments in place of headers, and of `dryRun`, as a request has them. */
+/** From the arguments in place of headers, and from `dryRun`, as a request has them. */
 function headersOf(
   { operation }: OperationRoute,
   given: JsonObject,
@@ -93,7 +91,7 @@ function headersOf(
   });
 }
 
-/** Returns the input as a body or a query string would contain it. In a query string every value is a text. */
+/** As a body or a query string would contain it. In a query string every value is a text. */
 function inputOf(route: OperationRoute, given: JsonObject, parameters: Readonly<Record<string, string>>): RequestInput {
   const fields: Record<string, Json | undefined> = {};
   for (const name of route.members) {
@@ -118,7 +116,7 @@ function pathOf({ operation }: OperationRoute, parameters: Readonly<Record<strin
   return operation.http.path.replace(/:(\w+)/g, (_, name) => encodeURIComponent(parameters[name] ?? ''));
 }
 
-/** Returns an own member of the arguments. An inherited one, such as `__proto__`, is not an argument. */
+/** An inherited one, such as `__proto__`, is not an argument. */
 function own(given: JsonObject, name: string): Json | undefined {
   return Object.hasOwn(given, name) ? given[name] : undefined;
 }

@@ -3,7 +3,6 @@ import type { Authorised } from '#exchange/request.ts';
 import type { ToolFilter } from '#mcp/tools/tool-catalogue.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 
-/** One request to `/mcp` with a valid key. */
 export interface McpExchange {
   readonly request: Authorised;
   readonly filter: ToolFilter;

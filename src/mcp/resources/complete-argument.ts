@@ -5,33 +5,29 @@ import type { McpExchange } from '#mcp/request/mcp-exchange.ts';
 import type { OperationTool } from '#mcp/tools/tool-catalogue.ts';
 import { EncodedJson, isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 
-/** The most values of one completion: the protocol's limit. */
+/** Of one completion: the protocol's limit. */
 const maxValues = 100;
-/** The most lists that one completion reads: of the items, and of their parents (flows, for their versions). */
+/** For one completion: of the items, and of their parents (flows, for their versions). */
 const maxLists = 10;
-/** The number of items that are searched. */
 const maxItems = 1_000;
 
-/** Values that match the typed text. */
 export interface Completion {
   readonly values: string[];
   readonly hasMore: boolean;
 }
 
-/** A request for a completion. */
 export interface CompletionRequest {
-  /** The path of the query with the parameter, such as `/v1/flow-versions/:versionId`. */
+  /** Of the query with the parameter, such as `/v1/flow-versions/:versionId`. */
   readonly path: string;
   readonly parameter: string;
-  /** The typed text: the beginning of an id, or a part of a name. */
+  /** The beginning of an id, or a part of a name. */
   readonly typed: string;
-  /** The arguments that are already known. */
+  /** Arguments that are known already. */
   readonly known: Readonly<Record<string, string>>;
 }
 
 /**
- * Finds the ids that a path parameter may have, by the lists in the table of operations. So it finds only ids within
- * the caller's reach.
+ * Reads the lists in the table of operations, so it finds only ids within the caller's reach.
  * @param visible the queries that the caller may use
  */
 export async function completeArgument(
@@ -60,8 +56,8 @@ interface Item {
 }
 
 /**
- * Finds the ids of a collection. A list with a parent is read for each parent, and each parent's list before the next
- * parent is looked for. So a few lists already give items of the innermost collection.
+ * A list with a parent is read for each parent, and each parent's list before the next parent is looked for. So a few
+ * lists already give items of the innermost collection.
  */
 class IdFinder {
   readonly #ask: AskOperation;
@@ -98,7 +94,6 @@ class IdFinder {
     }
   }
 
-  /** Finds the list of the items whose paths begin with a prefix. */
   #listOf(prefix: string): OperationRoute | null {
     const operations = this.#visible.map(({ route }) => route.operation);
     const lists = this.#visible.filter(
@@ -133,10 +128,7 @@ class IdFinder {
   }
 }
 
-/**
- * Returns the name of an item's id: `id`, except for items with another's id, such as a customer with its
- * organization's.
- */
+/** Its id is `id`, except for items with another's id, such as a customer with its organization's. */
 function itemOf(item: Json, parameter: string): ReadonlyArray<Item> {
   if (!isObject(item)) return [];
   const id = item.id ?? item[parameter] ?? item.name;

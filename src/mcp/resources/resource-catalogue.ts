@@ -13,14 +13,11 @@ import type { McpExchange } from '#mcp/request/mcp-exchange.ts';
 import type { OperationTool } from '#mcp/tools/tool-catalogue.ts';
 import { type JsonObject, jsonTextOf } from '#shared/json/json.ts';
 
-/** A resource: the answer of a query at a URI. */
+/** The answer of a query at a URI. */
 export interface McpResource {
-  /** The query's tool, for its scope and the filter of the connection. */
+  /** For its scope and the filter of the connection. */
   readonly tool: OperationTool;
-  /**
-   * The URI template, such as `switchyard://flows/{flowId}{?asOf}`: the query's path without `/v1`, and its query
-   * parameters.
-   */
+  /** Such as `switchyard://flows/{flowId}{?asOf}`: the query's path without `/v1`, and its query parameters. */
   readonly uriTemplate: string;
   readonly parameters: ReadonlyArray<string>;
   readonly segments: ReadonlyArray<string>;
@@ -28,13 +25,11 @@ export interface McpResource {
   readonly description: string;
 }
 
-/** The beginning of every URI. */
 const scheme = 'switchyard://';
 
-/** The media type of every resource. */
 export const resourceType = 'application/json';
 
-/** Makes a resource of every query in the table of operations. */
+/** One for every query in the table of operations. */
 export function createResourceCatalogue(tools: ReadonlyArray<OperationTool>): ReadonlyArray<McpResource> {
   return tools.filter(({ isReadOnly }) => isReadOnly).map(resourceOf);
 }
@@ -55,17 +50,15 @@ function resourceOf(tool: OperationTool): McpResource {
   };
 }
 
-/** Shortens a path: `/v1/flows/:flowId` → `flows/:flowId`. */
+/** `/v1/flows/:flowId` → `flows/:flowId`. */
 function pathWithin({ operation }: OperationRoute): string {
   return operation.http.path.replace(/^\/v1\//, '');
 }
 
-/** Returns the URI of a resource without parameters. */
 export function fixedUri({ segments }: McpResource): string {
   return scheme + segments.join('/');
 }
 
-/** Returns the URI of a resource with these parameters. */
 export function uriOf({ segments }: McpResource, parameters: Readonly<Record<string, string>>): string {
   return scheme + segments.map((segment) => filled(segment, parameters)).join('/');
 }
@@ -74,13 +67,11 @@ function filled(segment: string, parameters: Readonly<Record<string, string>>): 
   return segment.startsWith(':') ? encodeURIComponent(parameters[segment.slice(1)] ?? '') : segment;
 }
 
-/** The resource that a URI names, and the input in the URI. */
 export interface NamedResource {
   readonly resource: McpResource;
   readonly input: JsonObject;
 }
 
-/** Finds the resource that a URI names. */
 export function findResource(catalogue: ReadonlyArray<McpResource>, uri: string): NamedResource | null {
   if (!uri.startsWith(scheme)) return null;
   const mark = uri.indexOf('?');
@@ -115,7 +106,6 @@ function matched({ segments }: McpResource, given: ReadonlyArray<string>): Reado
 }
 
 /**
- * Reads the resource at a URI.
  * @param visible the resources that the caller may read
  * @throws ResourceNotFoundError for a resource that does not exist or is out of reach; ProtocolError for any other
  *   refusal
@@ -132,7 +122,7 @@ export async function readResource(
   return { contents: [{ uri, mimeType: resourceType, text }] };
 }
 
-/** Runs a query, and returns its answer as JSON. @throws as `readResource` does */
+/** The answer of a query, as JSON. @throws as `readResource` does */
 export async function readJsonText(
   ask: AskOperation,
   exchange: McpExchange,

@@ -1,14 +1,12 @@
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 
-/** A page of a list. */
 export interface ListPage<Item> {
   readonly items: ReadonlyArray<Item>;
-  /** The cursor of the next page; undefined at the end. */
   readonly nextCursor: string | undefined;
 }
 
 /**
- * Returns a page of a list in memory. It ends before its JSON exceeds the limit, but has one item at least.
+ * For a list in memory. The page ends before its JSON exceeds the limit, but has one item at least.
  * @param cursor the cursor from the previous page: the number of items before this page
  * @throws ProtocolError for an invalid cursor
  */

@@ -20,7 +20,6 @@ import type { Logger } from '#shared/logging/logger.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { pageOf } from './list-page.ts';
 
-/** The options of the MCP servers. */
 export interface McpServerDependencies {
   readonly routes: ReadonlyArray<OperationRoute>;
   readonly invokeAs: InvokeAs;
@@ -33,7 +32,7 @@ const instructions =
   'send its revision as ifMatch; try it with dryRun; send an idempotencyKey with whatever must not happen twice. A list ends at 256 KiB: ' +
   'call again with its nextCursor as cursor. A refused call names its code and what to do.';
 
-/** Makes MCP servers: one for each request, because a connection is a single request. */
+/** One for each request, because a connection is a single request. */
 export class McpServers {
   readonly #tools: ReadonlyArray<OperationTool>;
   readonly #resources: ReadonlyArray<McpResource>;
@@ -48,12 +47,10 @@ export class McpServers {
     this.#logger = logger;
   }
 
-  /** The resources that a connection's filter may name. */
   get resourceNames(): ReadonlySet<string> {
     return new Set(this.#tools.flatMap(({ resource }) => resource ?? []));
   }
 
-  /** Makes the server for one request. */
   create(exchange: McpExchange): Server {
     const server = new Server(
       { name: 'switchyard', title: 'Switchyard', version: packageJson.version },
@@ -159,7 +156,7 @@ function unknown(message: string): ProtocolError {
   return new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 }
 
-/** Returns a URI template without its query parameters, which clients may leave out. */
+/** Without the query parameters, which clients may leave out. */
 function pathOf(uriTemplate: string): string {
   return uriTemplate.split('{?', 1)[0] ?? '';
 }

@@ -7,33 +7,31 @@ import type { Failure } from '#domain/shared/failure.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import { toolInputSchema, toolOutputSchema } from './tool-schema.ts';
 
-/** An operation as a tool. */
 export interface OperationTool {
   readonly route: OperationRoute;
   readonly tool: Tool;
-  /** The resource of its scope, such as `flows`; null if any valid key may use it. */
+  /** Of its scope, such as `flows`; null if any valid key may use it. */
   readonly resource: string | null;
   readonly isReadOnly: boolean;
 }
 
-/** The excluded resources: uploads, downloads and batches of model calls are for programs. */
+/** Uploads, downloads and batches of model calls are for programs. */
 const resourcesWithoutTools: ReadonlySet<string> = new Set(['files', 'batches', 'gateway']);
 
 /**
- * Makes one tool of each command and query in the table of operations.
+ * One for each command and query in the table of operations.
  * @throws Error if an input has a member with the name of an argument that every tool has
  */
 export function createToolCatalogue(routes: ReadonlyArray<OperationRoute>): ReadonlyArray<OperationTool> {
   return routes.filter(({ operation }) => hasTool(operation)).map(toolOf);
 }
 
-/** Whether an operation is offered as a tool. */
 export function hasTool(operation: AnyOperation): boolean {
   const isPlain = operation.kind === 'command' || operation.kind === 'query';
   return isPlain && !resourcesWithoutTools.has(resourceOf(operation) ?? '');
 }
 
-/** Returns the tools that a key sees: those within its scopes and the connection's filter. */
+/** Those within the caller's scopes and the connection's filter. */
 export function visibleTools(
   catalogue: ReadonlyArray<OperationTool>,
   caller: Caller,
@@ -42,7 +40,7 @@ export function visibleTools(
   return catalogue.filter((each) => passes(each, filter) && checkScopes(caller, each.route.operation) === null);
 }
 
-/** Whether a connection's filter includes a tool. */
+/** Of a connection. */
 export function passes({ isReadOnly, resource }: OperationTool, { readOnly, resources }: ToolFilter): boolean {
   if (readOnly && !isReadOnly) return false;
   return resources === null || resource === null || resources.has(resource);
@@ -82,7 +80,7 @@ function neededScopes(scope: string, alsoScope: string | undefined): string {
   return alsoScope === undefined ? `Needs the scope ${scope}.` : `Needs the scopes ${scope} and ${alsoScope}.`;
 }
 
-/** Makes a title of a name: `activate_flow_version` → `Activate flow version`. */
+/** `activate_flow_version` → `Activate flow version`. */
 function titleOf(name: string): string {
   const words = name.replaceAll('_', ' ').replace(/\bapi\b/, 'API');
   return words.charAt(0).toUpperCase() + words.slice(1);
@@ -98,16 +96,15 @@ function descriptionOf({ summary, description, scope, alsoScope, paged }: AnyOpe
   return sentences.filter((sentence) => sentence !== undefined).join(' ');
 }
 
-/** The filter of a connection's tools. */
+/** Of a connection. */
 export interface ToolFilter {
-  /** Whether only queries are listed. */
   readonly readOnly: boolean;
-  /** The resources whose tools are listed; null for all. */
+  /** Their tools are listed; null for all. */
   readonly resources: ReadonlySet<string> | null;
 }
 
 /**
- * Reads the filter of a request: `?readonly=1` or the header `x-switchyard-readonly`, and `?tools=flows,templates`.
+ * From `?readonly=1` or the header `x-switchyard-readonly`, and `?tools=flows,templates`.
  * @param known all resources
  * @returns invalid-input for an unknown resource
  */

@@ -6,7 +6,7 @@ import type { Failure } from '#domain/shared/failure.ts';
 import { EncodedJson, isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { isAnswerObject } from './tool-schema.ts';
 
-/** Returns the answer to a successful call: structured content, and a short text that says what happened. */
+/** Structured content, and a short text that says what happened. */
 export function successResult(operation: AnyOperation, result: OperationResult, wholeText: boolean): CallToolResult {
   const body = result.body instanceof EncodedJson ? (result.body.parse() as Json) : (result.body ?? null);
   const wasTried = isObject(body) && body.dryRun === true && operation.kind === 'command';
@@ -17,8 +17,7 @@ export function successResult(operation: AnyOperation, result: OperationResult, 
 }
 
 /**
- * Returns the answer to a refused call. The problem is in `_meta`, because clients validate structured content against
- * the tool's schema even for failures.
+ * The problem is in `_meta`, because clients validate structured content against the tool's schema even for failures.
  */
 export function failureResult(failure: Failure, requestId: string): CallToolResult {
   const { status, title } = failures[failure.code];
@@ -56,14 +55,14 @@ function summaryOf({ summary, kind }: AnyOperation, { revision, nextCursor }: Op
   return parts.join(' ');
 }
 
-/** Describes what a dry run would do, by its events. */
+/** By the events that it would append. */
 function triedSummary({ summary }: AnyOperation, { events }: JsonObject): string {
   const sentences = (events as ReadonlyArray<JsonObject>).map((event) => String(event.summary));
   const would = sentences.length === 0 ? 'It would change nothing.' : `It would: ${sentences.join(' ')}`;
   return `Tried: ${summary}. Nothing was changed. ${would}`;
 }
 
-/** Returns the items of a list: the only array of the answer. */
+/** The only array of the answer. */
 function itemsOf(body: Json): ReadonlyArray<Json> | null {
   if (!isObject(body) || 'id' in body) return null;
   const arrays = Object.values(body).filter((member) => Array.isArray(member));
@@ -71,7 +70,6 @@ function itemsOf(body: Json): ReadonlyArray<Json> | null {
   return arrays.length === 1 && only !== undefined ? (only as ReadonlyArray<Json>) : null;
 }
 
-/** Says what the caller can do about a failure. */
 function adviceOf({ code, retryAfterSeconds }: Failure, requestId: string): string {
   const { status } = failures[code];
   if (status === 429 || status === 503 || retryAfterSeconds !== undefined) {

@@ -3,7 +3,7 @@ import { type AnyOperation, effectOf } from '#application/operations/operation.t
 import { DryRun } from '#domain/history/record.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 
-/** The arguments that every writing tool has next to its operation's input. Over REST they are headers. */
+/** Every writing tool has them next to its operation's input. Over REST they are headers. */
 const writeControls: Readonly<Record<string, JsonObject>> = {
   dryRun: {
     type: 'boolean',
@@ -24,13 +24,9 @@ const writeControls: Readonly<Record<string, JsonObject>> = {
   },
 };
 
-/** The names of these arguments. */
 const controlNames: ReadonlySet<string> = new Set(Object.keys(writeControls));
 
-/**
- * Returns the JSON Schema of the arguments of an operation's tool.
- * @throws Error if a member of the input has the name of one of the further arguments
- */
+/** @throws Error if a member of the input has the name of one of the further arguments */
 export function toolInputSchema(operation: AnyOperation): JsonObject & { readonly type: 'object' } {
   const schema = jsonSchema(operation.input);
   const properties = members(schema);
@@ -44,12 +40,11 @@ export function toolInputSchema(operation: AnyOperation): JsonObject & { readonl
   };
 }
 
-/** Whether an answer is an object. MCP accepts only objects, so any other answer becomes the member `result` of one. */
+/** MCP accepts only objects, so any other answer becomes the member `result` of one. */
 export function isAnswerObject({ output }: AnyOperation): boolean {
   return output !== null && jsonSchema(output).type === 'object';
 }
 
-/** Returns the JSON Schema of the structured content of an operation's tool. */
 export function toolOutputSchema(operation: AnyOperation): JsonObject & { readonly type: 'object' } {
   const { output } = operation;
   const answer = output === null ? { type: 'null' } : jsonSchema(output);

@@ -7,8 +7,8 @@ interface Counted {
 }
 
 /**
- * The bytes of projects, where counting them reads an index. They are counted again after ten seconds, and meanwhile this
- * node adds what it writes.
+ * Counting the bytes of a project reads an index, so they are counted again after ten seconds, and meanwhile this node
+ * adds what it writes.
  */
 export class CountedBytes {
   readonly #count: (projectId: string) => Promise<number>;

@@ -2,10 +2,9 @@ import { LogCollection, type LogDocument } from '#mongodb/log-collection.ts';
 import type { MongoDbConnection } from '#mongodb/mongodb-connection.ts';
 import type { ProviderCopies, ProviderCopy } from '../provider-copies.ts';
 
-/** `at` is when it is looked at. */
+/** `at` is when the copy is due. */
 interface CopyDocument extends LogDocument, Omit<ProviderCopy, 'checkAt'> {}
 
-/** Opens the list of copies, which all nodes share. */
 export function openMongoDbProviderCopies(connection: MongoDbConnection): ProviderCopies {
   const copies = new LogCollection<CopyDocument>({ connection }, 'responseCopies', [
     { at: 1 },

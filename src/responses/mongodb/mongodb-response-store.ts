@@ -28,7 +28,7 @@ interface SubjectDocument {
 
 const outlined = { projection: { content: 0, needs: 0, items: 0, ancestors: 0 } } as const;
 
-/** Maximum number of names that are looked up together, and of documents that are read for them. */
+/** Names that are looked up together, and documents that are read for them. */
 const maxNamesAtOnce = 16;
 const maxFoundAtOnce = 64;
 const erasedAtOnce = 32;
@@ -37,7 +37,6 @@ const erasedAtOnce = 32;
 const inOrderOfIndex = { $sort: { project: 1, deleted: 1, at: 1, bytes: 1 } } as const;
 const sumByProject = { $group: { _id: '$project', bytes: { $sum: '$bytes' } } } as const;
 
-/** Opens stored responses on MongoDB, which all nodes share. */
 export function openMongoDbResponseStore(options: MongoDbConnectionOptions): ResponseStore {
   const connection = new MongoDbConnection(options);
   const responses = new LogCollection<ResponseDocument>({ connection }, 'responses', [

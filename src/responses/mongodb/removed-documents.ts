@@ -1,36 +1,36 @@
 import type { LogCollection } from '#mongodb/log-collection.ts';
 import { keyOf, type ResponseDocument } from './response-document.ts';
 
-/** The indexes that find what needs a response, and the deleted responses to look at. */
+/** The indexes that find what needs a response, and the deleted responses that are due. */
 export const removalIndexes = [
   { project: 1, needs: 1 },
   { deleted: 1, project: 1, removableAt: 1 },
 ] as const;
 
 const removedAtOnce = 32;
-/** When a deleted response that others need is looked at again. It is due earlier when one of these is removed. */
+/** A deleted response that others need is due after this time, and earlier when one of these is removed. */
 const recheckMs = 24 * 60 * 60_000;
 
 type Removable = Pick<ResponseDocument, '_id' | 'response' | 'previous' | 'needs' | 'bytes' | 'ancestors'>;
 
 const read = { projection: { response: 1, previous: 1, needs: 1, bytes: 1, ancestors: 1 } } as const;
 
-/** A response that release 0.4 has deleted has no time, and is due. */
+/** A response that release 0.4 has deleted has no time, so it is due. */
 function isDueAt(time: number) {
   return { deleted: true, removableAt: { $not: { $gt: time } } };
 }
 
-/** Responses that were looked at, and the bytes of those that were removed. */
+/** The responses that were checked, and the bytes of those that were removed. */
 interface RemovedSome {
   readonly ids: ReadonlyArray<string>;
   readonly bytes: number;
 }
 
 /**
- * Removes the deleted responses that no other one needs, where there are no transactions. A response is marked before it
- * is looked at what needs it, and a new response looks at that mark after it is stored: one of both sees the other. What
- * a removed response has needed is due before it is removed. So the end of a process between any two steps leaves only
- * what the next removal finds.
+ * Removes the deleted responses that no other one needs, where there are no transactions. A response is marked before
+ * the search for what needs it, and a new response reads that mark after it is stored: one of both finds the other.
+ * What a removed response has needed is due before it is removed. So the end of a process between any two steps leaves
+ * only what the next removal finds.
  */
 export class RemovedDocuments {
   readonly #responses: LogCollection<ResponseDocument>;
@@ -39,7 +39,7 @@ export class RemovedDocuments {
     this.#responses = responses;
   }
 
-  /** Some of the projects with deleted responses that are due. Each is the next one beyond the last. */
+  /** Projects with deleted responses that are due. Each is the next one beyond the last. */
   async projects(limit: number): Promise<ReadonlyArray<string>> {
     const found: string[] = [];
     while (found.length < limit) {

@@ -1,7 +1,6 @@
 import type { LogDocument } from '#mongodb/log-collection.ts';
 import type { BackgroundTarget } from '../response-store.ts';
 
-/** A response, as MongoDB has it. */
 export interface ResponseDocument extends LogDocument {
   readonly project: string;
   readonly response: string;
@@ -18,14 +17,13 @@ export interface ResponseDocument extends LogDocument {
   readonly background: BackgroundTarget | null;
   /** Whose key has sealed it; missing in responses of release 0.4. */
   readonly subject?: string;
-  /** When it is looked at whether a deleted response can be removed; missing before it is deleted, or if 0.4 has deleted it. */
+  /** When a deleted response is due for removal; missing before it is deleted, or if 0.4 has deleted it. */
   readonly removableAt?: number;
   /** Whether a deleted response is being removed, so that no new response may need it. */
   readonly isRemoved?: boolean;
   readonly content: string;
 }
 
-/** The id of the document of a response. */
 export function keyOf(projectId: string, id: string): string {
   return `${projectId}/${id}`;
 }

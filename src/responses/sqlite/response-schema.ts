@@ -1,9 +1,8 @@
 import { copiesSchema } from './sqlite-provider-copies.ts';
 
 /**
- * The tables of stored responses. The content is the last column, so that outlines are read without it. What releases
- * after 0.4 have added to a response is in `chains` for the same reason: a column behind the content would be read
- * through it.
+ * The content is the last column, so that outlines are read without it. What releases after 0.4 have added to a
+ * response is in `chains` for the same reason: a column behind the content would be read through it.
  *
  * `needed` has the responses that need another one, and `removable` the deleted ones that nothing may need.
  */

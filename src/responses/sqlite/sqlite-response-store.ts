@@ -6,7 +6,7 @@ import { newSubject, type ResponseOutline, type ResponseStore, type StoredRespon
 import { responseSchema } from './response-schema.ts';
 import { openSqliteProviderCopies } from './sqlite-provider-copies.ts';
 
-/** Maximum number of rows, bytes of content and characters of names that one statement removes, beyond its first row. */
+/** What one statement removes beyond its first row. Names count in characters. */
 const removedAtOnce = { rows: 32, bytes: 512 * 1024, nameBytes: 64 * 1024 } as const;
 const secondMs = 1_000;
 const largeBytes = 64 * 1024;
@@ -85,12 +85,12 @@ const subjectSql = 'SELECT subject FROM subjects WHERE project = ?';
 const addSubjectSql = 'INSERT INTO subjects (project, subject) VALUES (?, ?) ON CONFLICT DO NOTHING';
 
 export interface SqliteResponseStoreOptions extends SqliteStoreOptions {
-  /** Whether the volume of the file keeps its required free space. Default: it always does. */
+  /** On the volume of the file, which keeps its required free space. Default: always. */
   readonly hasRoomFor?: (bytes: number) => Promise<boolean>;
 }
 
 /**
- * Opens stored responses in a separate SQLite file.
+ * In a separate SQLite file.
  * @throws StartupError if the file cannot be opened
  */
 export function openSqliteResponseStore(options: SqliteResponseStoreOptions): ResponseStore {
@@ -205,7 +205,6 @@ async function write(file: SqliteFile, ...statements: ReadonlyArray<SqlStatement
   await file.write({ statements });
 }
 
-/** The ids of the first rows, as many as one statement may remove. */
 function firstOf(rows: ReadonlyArray<Row>): ReadonlyArray<string> {
   let [bytes, nameBytes] = [0, 0];
   const tooMuch = rows.findIndex((row, index) => {
@@ -216,7 +215,7 @@ function firstOf(rows: ReadonlyArray<Row>): ReadonlyArray<string> {
   return rows.slice(0, tooMuch < 0 ? rows.length : tooMuch).map(({ id }) => String(id));
 }
 
-/** Asks once a second for small writes, because asking takes about as long as a small write. */
+/** For small writes it is asked once a second, because asking takes about as long as a small write. */
 function keptForSmall(hasRoomFor: (bytes: number) => Promise<boolean>): (bytes: number) => Promise<boolean> {
   let [had, until] = [true, 0];
   return async (bytes) => {

@@ -5,23 +5,19 @@ import { readClosedDay } from './closed-day.ts';
 import { UsageArchiveError } from './day-closing.ts';
 import { archiveLine, emptyHash, hashAfter, lineHashOf } from './stream-count.ts';
 
-/** Receives the findings: a valid archive, or a fault. */
 export interface ArchiveFindings {
   readonly sound: (id: string, events: number, sha256: string) => void;
   readonly fault: (text: string) => void;
 }
 
-/** A part of a stream in one archive. */
 interface Segment {
   readonly firstRevision: number;
-  /** The hashes of its events' lines, in order. */
+  /** Of its events' lines, in order. */
   readonly lineHashes: string[];
 }
 
-/** The parts of each stream, in any order. */
 type Segments = Map<string, Segment[]>;
 
-/** The dependencies of a check. */
 export interface ArchiveCheckOptions {
   readonly blobs: Pick<BlobStore, 'get'>;
   /** The log, whose chained closings define the contents of the archives. */
@@ -31,8 +27,7 @@ export interface ArchiveCheckOptions {
 }
 
 /**
- * Verifies each archive of a day, and compares them with the counts of the day's closings.
- * @param ids the ids of all archives of the day
+ * Compares the archives with the counts of the day's closings, too. @param ids of all archives of the day
  * @throws UnavailableError; UnreadableEventError; the signal's reason
  */
 export async function checkArchives(
@@ -56,7 +51,7 @@ export async function checkArchives(
   if (damaged === 0) await compareWithClosings(day, segments, events, findings);
 }
 
-/** The archives among the ids of a blob store, by day, in order. */
+/** From the ids of a blob store, by day, in order. */
 export function archivesByDay(ids: ReadonlyArray<string>): ReadonlyArray<[day: string, ids: ReadonlyArray<string>]> {
   const byDay = Map.groupBy(ids, (id) => dayOfArchive(id) ?? '');
   byDay.delete('');

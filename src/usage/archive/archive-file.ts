@@ -17,26 +17,22 @@ import { archiveLine } from './stream-count.ts';
 
 const idPattern = /^usage-archive-(\d{4}-\d{2}-\d{2})-[0-9a-f]{16}$/;
 
-/**
- * The prefix of archive ids in the blob store.
- * @param day without it, the prefix of all days
- */
+/** In the blob store. @param day without it, the prefix of all days */
 export function archivePrefix(day?: string): string {
   return day === undefined ? 'usage-archive-' : `usage-archive-${day}-`;
 }
 
-/** The day of an archive; null for another id. */
+/** Null for an id that is not of an archive. */
 export function dayOfArchive(id: string): string | null {
   return idPattern.exec(id)?.[1] ?? null;
 }
 
-/** The id of an archive, which derives from its contents, so that a repeated write replaces only an equal archive. */
+/** Derives from the contents, so that a repeated write replaces only an equal archive. */
 export function archiveId(day: string, streams: ReadonlyArray<CountedStream>): string {
   const held = streams.map(({ stream, firstEvent, lastEvent, events }) => [stream, firstEvent, lastEvent, events]);
   return `${archivePrefix(day)}${hash('sha256', JSON.stringify(held)).slice(0, 16)}`;
 }
 
-/** The verified contents of an archive. */
 export interface VerifiedArchive {
   readonly events: number;
   readonly sha256: string;
@@ -44,7 +40,6 @@ export interface VerifiedArchive {
   readonly lastEvents: ReadonlyArray<StoredEvent>;
 }
 
-/** The dependencies of reading and writing archives. */
 export interface ArchiveWriterOptions {
   readonly events: Pick<StreamRemoval, 'readRaw'>;
   readonly blobs: Pick<BlobStore, 'get' | 'put'>;
@@ -52,8 +47,7 @@ export interface ArchiveWriterOptions {
 }
 
 /**
- * Writes an archive, and reads it again.
- * @returns its bytes
+ * Reads the written archive again. @returns its bytes
  * @throws UsageArchiveError if the streams lack the expected events, or if the archive differs from what was written:
  *   nothing is stored in the first case; UnavailableError; the signal's reason
  */
@@ -96,18 +90,14 @@ async function* linesOf(
     throw new UsageArchiveError(`${stream} changed while it was archived: something else archives it, too.`);
 }
 
-/** Compresses lines. An error in a line also fails the compressed stream. */
+/** An error in a line also fails the compressed stream. */
 function compressed(lines: AsyncIterable<string>): AsyncIterable<Uint8Array> {
   const gzip = createGzip();
   pipeline(Readable.from(lines), gzip).catch(() => undefined);
   return gzip;
 }
 
-/**
- * Reads and verifies a whole archive.
- * @param onEvent receives each event
- * @throws UsageArchiveError if it is damaged or missing; UnavailableError; the signal's reason
- */
+/** @throws UsageArchiveError if it is damaged or missing; UnavailableError; the signal's reason */
 export async function verifyArchive(
   id: string,
   blobs: Pick<BlobStore, 'get'>,
@@ -133,10 +123,7 @@ export async function verifyArchive(
   }
 }
 
-/**
- * An archive as a log file.
- * @throws UsageArchiveError if it is missing; UnavailableError
- */
+/** @throws UsageArchiveError if it is missing; UnavailableError */
 export async function archiveSource(id: string, blobs: Pick<BlobStore, 'get'>): Promise<LogFileSource> {
   const content = await blobs.get(id);
   if (content === null) throw new UsageArchiveError(`There is no archive ${id}.`);

@@ -15,13 +15,12 @@ const ArchivedUsage = t.type({
   days: t.readonlyArray(t.type({ day: t.string, streams: t.number, events: t.number, bytes: t.number })),
 });
 
-/** The dependencies of the operation: the latest possible moment, and the archive itself. */
 export interface ArchiveUsage {
   readonly latest: () => Date;
   readonly archive: (before: Date) => Promise<ReadonlyArray<ArchivedDay>>;
 }
 
-/** The operation that moves the metering of past days out of the log. */
+/** Moves the metering of past days out of the log. */
 export function archiveUsageOperation({ latest, archive }: ArchiveUsage): Operation<null> {
   return {
     name: 'archive_usage',

@@ -5,18 +5,12 @@ import { entryGroupOf } from './hourly-totals.ts';
 
 type Closing = UsageEvents['UsageDayClosed'];
 
-/**
- * The stream of a day's closings.
- * @param day `2026-01-05`
- */
+/** @param day `2026-01-05` */
 export function usageDayStream(day: string): string {
   return `${usageDayStreamKind}-${day}`;
 }
 
-/**
- * Reads the closings of a day.
- * @throws UnavailableError, UnreadableEventError
- */
+/** @throws UnavailableError, UnreadableEventError */
 export async function readClosedDay(store: Pick<EventStore, 'read'>, day: string): Promise<ClosedDay> {
   const stream = usageDayStream(day);
   const closings = new ClosedDay();

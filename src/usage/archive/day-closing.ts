@@ -15,15 +15,15 @@ import { StreamCount } from './stream-count.ts';
 type Closing = UsageEvents['UsageDayClosed'];
 const type = 'UsageDayClosed';
 
-/** The part of an append's limit that is reserved for everything except the entries. */
+/** Of an append's limit, reserved for everything except the entries. */
 const overheadBytes = 2_048;
 
-/** The most conflicts with other archives that append at the same time. */
+/** With other archives that append at the same time. */
 const maxConflicts = 5;
 
 export interface DayClosingOptions {
   readonly events: Pick<EventStore, 'append' | 'read'> & Pick<StreamRemoval, 'readRaw'>;
-  /** The most stored bytes of one append. */
+  /** Maximum stored bytes of one append. */
   readonly maxAppendBytes: number;
   readonly now: () => Date;
 }
@@ -47,8 +47,7 @@ export class DayClosing {
   }
 
   /**
-   * Closes a day up to the present end of its streams.
-   * @param names its metering streams
+   * Up to the present end of the day's streams. @param names of the metering streams
    * @returns the streams with events
    * @throws UsageArchiveError; UnreadableEventError; UnavailableError; the signal's reason
    */
@@ -155,7 +154,7 @@ class DayCount {
     );
   }
 
-  /** The whole sums of each group that has something new. */
+  /** All sums of each group that has something new. */
   *changedGroups(): Generator<ReadonlyArray<HourlyUsageEntry>, void, void> {
     for (const group of this.#sums.groups()) {
       const whole = new HourlyTotals();
@@ -177,10 +176,7 @@ function heldStream(first: StoredEvent, last: StoredEvent, events: number): Coun
   };
 }
 
-/**
- * Packs whole groups into parts.
- * @throws UsageArchiveError for a group that is too large
- */
+/** Never divides a group. @throws UsageArchiveError for a group that is too large */
 function packed(
   groups: Iterable<ReadonlyArray<HourlyUsageEntry>>,
   maxBytes: number,

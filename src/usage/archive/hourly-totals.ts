@@ -1,7 +1,7 @@
 import type { HourlyUsageEntry, UsageEntry } from '#domain/usage/events.ts';
 import { UsageTotal } from '#domain/usage/usage-total.ts';
 
-/** The most kinds of failed tries in a sum. */
+/** In a sum. */
 const maxKindsOfTries = 51;
 
 /** The key, model and target of an entry. A closing never divides entries with the same group among events. */
@@ -9,7 +9,6 @@ export function entryGroupOf({ keyId, model, target }: UsageEntry): string {
   return JSON.stringify([keyId, model, target]);
 }
 
-/** The entry with the labels of a sum, and the sum. */
 interface HourlyTotal {
   readonly first: HourlyUsageEntry;
   readonly total: UsageTotal;
@@ -20,7 +19,6 @@ export class HourlyTotals {
   /** By group, then by the other members in which entries differ. */
   readonly #groups = new Map<string, Map<string, HourlyTotal>>();
 
-  /** The groups that it has entries of. */
   groups(): IterableIterator<string> {
     return this.#groups.keys();
   }
@@ -36,7 +34,7 @@ export class HourlyTotals {
     sum.total.add(entry);
   }
 
-  /** The sums of a group, in the order of their hours. */
+  /** In the order of their hours. */
   entries(group: string): ReadonlyArray<HourlyUsageEntry> {
     const sums = this.#groups.get(group)?.values() ?? [];
     const entries = Array.from(sums, ({ first, total }) => ({ ...first, ...total.amounts() }));

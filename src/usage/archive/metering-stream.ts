@@ -8,10 +8,9 @@ const pageEvents = 64;
 
 const namePattern = new RegExp(`^${usageStreamKind}-(\\d{4}-\\d{2}-\\d{2})-`);
 
-/** The prefix of the names of metering streams. */
 export const meteringPrefix = `${usageStreamKind}-`;
 
-/** The day of a metering stream; null for another stream. */
+/** Null for a stream of another kind. */
 export function dayOfStream(stream: string): string | null {
   return namePattern.exec(stream)?.[1] ?? null;
 }

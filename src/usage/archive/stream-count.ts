@@ -6,33 +6,29 @@ import { recordedEvent, upcastWith } from '#event-store/recorded-event.ts';
 import { eventLine } from '#event-store/transfer/log-file/event-line.ts';
 import { HourlyTotals } from './hourly-totals.ts';
 
-/** The hash of a stream without counted events. */
+/** Of a stream without counted events. */
 export const emptyHash = '0'.repeat(64);
 
 const upcast = upcastWith(upcasters);
 
-/** The event as a line of an archive, with its line feed. */
+/** With its line feed. */
 export function archiveLine(event: StoredEvent): string {
   return `${eventLine(event)}\n`;
 }
 
-/**
- * The hash over a stream's events, extended by the next event.
- * @param lineHash the hash of its line
- */
+/** Extends the hash over a stream's events by the next event. @param lineHash of its line */
 export function hashAfter(hash: string, lineHash: string): string {
   return sha256('sha256', hash + lineHash);
 }
 
-/** The hash of an event's line. */
 export function lineHashOf(line: string): string {
   return sha256('sha256', line);
 }
 
-/** Counts those events of a metering stream that no closing has counted. */
+/** Only of events that no closing has counted. */
 export class StreamCount {
   readonly #stream: string;
-  /** The count of earlier closings; null without one. */
+  /** Of earlier closings; null without one. */
   readonly #closed: ClosedUsageStream | null;
   readonly #accuracies = new Set<number>();
   #sums = new HourlyTotals();
@@ -48,7 +44,7 @@ export class StreamCount {
   }
 
   /**
-   * Adds the stream's next event. Events that closings have counted may already be removed.
+   * Events that closings have counted may already be removed.
    * @throws UnreadableEventError
    */
   add(event: StoredEvent): void {
@@ -56,24 +52,22 @@ export class StreamCount {
     else this.#count(event);
   }
 
-  /** The count of the stream with its new events; null without new events. */
+  /** Null without new events. */
   closed(): ClosedUsageStream | null {
     if (this.#lastEvent === null) return null;
     const events = (this.#closed?.events ?? 0) + this.#events;
     return { stream: this.#stream, events, lastEvent: this.#lastEvent, hash: this.#hash };
   }
 
-  /** The sums of its new events. */
   get sums(): HourlyTotals {
     return this.#sums;
   }
 
-  /** The lost calls in its new events. */
+  /** In its new events. */
   get callsLost(): number {
     return this.#callsLost;
   }
 
-  /** The accuracies of the sketches of its events. */
   get accuracies(): ReadonlySet<number> {
     return this.#accuracies;
   }

@@ -8,27 +8,23 @@ import { dayOfStream, meteringPrefix } from './metering-stream.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** The most retries for streams that grow while they are archived. */
+/** Retries for streams that grow while they are archived. */
 const maxRounds = 5;
 
-/** The dependencies of archives. */
 export interface UsageArchiveOptions {
   readonly events: Pick<EventStore, 'append' | 'read'> & StreamRemoval;
   readonly blobs: BlobStore;
-  /** The most stored bytes of one append. */
+  /** Maximum stored bytes of one append. */
   readonly maxAppendBytes: number;
   readonly log: Logger;
   readonly now: () => Date;
 }
 
-/** A day that was archived. */
 export interface ArchivedDay {
   readonly day: string;
-  /** The number of streams removed from the log. */
   readonly streams: number;
-  /** Their events. */
   readonly events: number;
-  /** The compressed bytes; 0 if an archive already held everything. */
+  /** Compressed; 0 if an archive already held everything. */
   readonly bytes: number;
 }
 
@@ -42,7 +38,7 @@ export class UsageArchive {
     this.#closing = new DayClosing(options);
   }
 
-  /** The latest moment up to which days may be archived now: the end of the day before yesterday, in UTC. */
+  /** The end of the day before yesterday, in UTC. */
   latest(): Date {
     const now = this.#options.now().getTime();
     return new Date(now - (now % dayMs) - dayMs);

@@ -16,7 +16,6 @@ interface CallDocument extends LogDocument {
   readonly callsRepresented: number;
 }
 
-/** Opens the log of calls on MongoDB, which all nodes share. */
 export function openMongoDbCallLog(options: MongoDbConnectionOptions): CallLog {
   const calls = new LogCollection<CallDocument>(options, 'gatewayCalls', [
     // With the bytes, the sums by project read no document.

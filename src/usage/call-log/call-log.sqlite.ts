@@ -34,8 +34,7 @@ const oldestSql = 'SELECT id, at, bytes FROM calls WHERE project = ? ORDER BY at
 const deleteSql = 'DELETE FROM calls WHERE project = ? AND at = ? AND id = ?';
 
 /**
- * Opens the log of calls in a separate SQLite file. A crash of the machine may lose the last calls, because of
- * `synchronous=NORMAL`.
+ * In a separate SQLite file. A crash of the machine may lose the last calls, because of `synchronous=NORMAL`.
  * @throws StartupError if the file cannot be opened
  */
 export function openSqliteCallLog(options: SqliteStoreOptions): CallLog {

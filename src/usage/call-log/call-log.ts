@@ -1,7 +1,6 @@
 import type { CallPage, CallPageRequest, RecordedCalls } from '#application/queries/recorded-calls.ts';
 import type { RecordedCall } from '#domain/usage/recorded-call.ts';
 
-/** A call, as the log stores it. */
 export interface LoggedCall {
   /** Unique among all calls. */
   readonly id: string;
@@ -18,24 +17,23 @@ export interface RemovableCall {
 }
 
 /**
- * Stores the records of calls, so that clients can list them. It is not a read model, so a rebuild does not remove
- * them. One contract suite (`test/contract/call-log.ts`) tests every adapter.
+ * Clients can list these records. It is not a read model, so a rebuild does not remove them. One contract suite
+ * (`test/contract/call-log.ts`) tests every adapter.
  */
 export interface CallLog extends RecordedCalls {
-  /** Stores calls. A call whose id is stored already is ignored. @throws UnavailableError */
+  /** A call whose id is stored already is ignored. @throws UnavailableError */
   add(calls: ReadonlyArray<LoggedCall>): Promise<void>;
-  /** The stored bytes of each project. @throws UnavailableError */
+  /** @throws UnavailableError */
   bytesByProject(): Promise<ReadonlyMap<string, number>>;
-  /** Reads the oldest calls of a project, oldest first. @throws UnavailableError */
+  /** The oldest first. @throws UnavailableError */
   oldest(projectId: string, limit: number): Promise<ReadonlyArray<RemovableCall>>;
-  /** Removes calls of a project in one statement. @throws UnavailableError */
+  /** In one statement. @throws UnavailableError */
   remove(projectId: string, calls: ReadonlyArray<RemovableCall>): Promise<void>;
   /** Removes some calls that began before a time (RFC 3339). @returns whether more may be left @throws UnavailableError */
   removeBefore(time: string): Promise<boolean>;
   close(): Promise<void>;
 }
 
-/** A call, as an adapter reads it. */
 export interface StoredCall {
   readonly id: string;
   readonly at: number;
@@ -43,12 +41,11 @@ export interface StoredCall {
   readonly body: string;
 }
 
-/** Parses a stored call. */
 export function callOf({ body }: Pick<StoredCall, 'body'>): RecordedCall {
   return { ...JSON.parse(body), callsRepresented: 1 };
 }
 
-/** Makes a page of stored calls. @param found one more than the limit, where more follow */
+/** @param found one more than the limit, where more follow */
 export function callPageOf(
   found: ReadonlyArray<StoredCall>,
   { limit, maxBytes }: Pick<CallPageRequest, 'limit' | 'maxBytes'>,

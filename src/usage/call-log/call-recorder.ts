@@ -10,9 +10,9 @@ import { OutageLog } from '#shared/logging/outage-log.ts';
 import type { CallLog, LoggedCall } from './call-log.ts';
 
 const intervalMs = 1_000;
-/** Maximum number of bytes that a project stores for each second: about 250 calls. */
+/** Of one project: about 250 calls. */
 const maxBytesPerSecond = 96 * 1024;
-/** The most calls that are stored together, so that neither the event loop nor other writes wait long. */
+/** So that neither the event loop nor other writes wait long. */
 const maxCallsTogether = 500;
 
 export interface CallRecorderOptions {
@@ -23,20 +23,18 @@ export interface CallRecorderOptions {
   readonly now?: () => number;
 }
 
-/** A call that waits for the store. */
 interface WaitingCall {
   readonly id: string;
   readonly record: CallRecord;
   readonly bytes: number;
 }
 
-/** A waiting call with its stored form. */
 interface FormedCall {
   readonly call: WaitingCall;
   readonly logged: LoggedCall;
 }
 
-/** How many calls are not stored because of their records, and the names of the errors. */
+/** Calls that are not stored because of their records, and the names of the errors. */
 interface RefusedCalls {
   calls: number;
   readonly errors: Set<string>;
@@ -67,12 +65,12 @@ export class CallRecorder {
     this.#outage = new OutageLog(options.log, 'The store of the records of calls');
   }
 
-  /** How many calls have no record, because there were too many or the store does not take it. */
+  /** Calls without a record, because there were too many or the store refuses it. */
   get dropped(): number {
     return this.#dropped;
   }
 
-  /** Adds calls that have just ended. Never throws. */
+  /** The calls have just ended. Never throws. */
   add(records: ReadonlyArray<CallRecord>): void {
     this.#since ??= this.#now();
     for (const record of records) this.#keep(this.#waitingCallOf(record));
@@ -90,7 +88,7 @@ export class CallRecorder {
     await this.flush();
   }
 
-  /** The most bytes that a project may store now. */
+  /** Now. */
   #maxBytesOfProject(): number {
     const seconds = this.#since === null ? 0 : (this.#now() - this.#since) / 1_000;
     return maxBytesPerSecond * Math.max(1, seconds);
@@ -106,7 +104,7 @@ export class CallRecorder {
     };
   }
 
-  /** Adds a call. Where there is no room for it, the oldest ones of its project go. */
+  /** Where there is no room for the call, the oldest ones of its project go. */
   #keep(call: WaitingCall): void {
     const project = projectOf(call);
     const calls = this.#waiting.get(project) ?? [];
@@ -142,8 +140,8 @@ export class CallRecorder {
   }
 
   /**
-   * Stores calls together. When the store does not take some, it stores each half of them, down to the call that is not
-   * taken, which is dropped.
+   * Stores calls together. When the store refuses some, it stores each half of them, down to the refused call, which is
+   * dropped.
    * @returns the calls that are left when the store cannot be used
    */
   async #storeAll(
@@ -182,7 +180,7 @@ export class CallRecorder {
   }
 }
 
-/** Maximum number of names of errors in a line. */
+/** In one line of the log. */
 const maxErrorNames = 5;
 
 function nameOf(error: unknown): string {
@@ -194,7 +192,7 @@ function refuse(error: unknown, refused: RefusedCalls): void {
   refused.errors.add(nameOf(error));
 }
 
-/** Makes the stored forms of calls. One without is refused alone. */
+/** A call without a stored form is refused alone. */
 function formedCallsOf(calls: ReadonlyArray<WaitingCall>, refused: RefusedCalls): ReadonlyArray<FormedCall> {
   const formed: FormedCall[] = [];
   for (const call of calls) {
@@ -251,7 +249,7 @@ function recordedCallOf(record: CallRecord): LoggedCall['call'] {
   };
 }
 
-/** The cost of all attempts; null if that of none is known. */
+/** Of all attempts; null if that of none is known. */
 function costOf({ cost, brokenAttempts }: CallRecord): number | null {
   const known = [cost, ...brokenAttempts.map((attempt) => attempt.cost)].filter((each) => each !== null);
   return known.length === 0 ? null : known.reduce((sum, each) => sum + each, 0);

@@ -8,10 +8,9 @@ const dayMs = 24 * 60 * 60 * 1_000;
 const intervalMs = 30_000;
 /** For messages. */
 const store = 'The store of the records of calls, whose oldest are to be removed';
-/** Maximum number of calls of one removal, so that other writes of the thread do not wait long. */
+/** Of one removal, so that other writes of the thread do not wait long. */
 const maxCallsOfRemoval = 500;
 
-/** How much the log of calls keeps. */
 export interface CallLogLimits {
   readonly maxAgeMs: number;
   readonly maxBytesOfProject: number;
@@ -26,7 +25,7 @@ const usualLimits: CallLogLimits = {
 
 export interface CallRetentionOptions {
   readonly calls: CallLog;
-  /** Called with the number of calls that a removal took because there were too many. */
+  /** Called with the number of calls that were removed because there were too many. */
   readonly onRemoved: (calls: number) => void;
   readonly limits?: CallLogLimits;
   /** In ms since 1970. */
@@ -47,7 +46,7 @@ export class CallRetention {
     this.#now = now;
   }
 
-  /** Keeps the limits twice a minute until a signal aborts. Outages of the store are logged. */
+  /** Runs twice a minute until a signal aborts. Outages of the store are logged. */
   async run(signal: AbortSignal, log: Logger): Promise<void> {
     await repeating(() => this.keepLimits(signal), { intervalMs, signal, log, store });
   }

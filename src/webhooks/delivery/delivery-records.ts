@@ -14,7 +14,6 @@ import type { CountTry } from './webhook-metrics.ts';
 
 export interface DeliveryRecordsOptions {
   readonly states: DeliveryStateStore;
-  /** The identity of the log. */
   readonly logIdentity: string;
   readonly deliveries: DeliveryLog;
   readonly countTry: CountTry;
@@ -23,9 +22,9 @@ export interface DeliveryRecordsOptions {
   readonly log: Logger;
 }
 
-/** The most tries in memory. While the store is unavailable, further tries are not listed. */
+/** While the store is unavailable, further tries are not listed. */
 const maxUnlisted = 20_000;
-/** The most tries that are stored together, so that neither the event loop nor other writes wait long. */
+/** Stored together, so that neither the event loop nor other writes wait long. */
 const maxTriesTogether = 1_000;
 /** How often the state of an idle live endpoint is stored. Its position moves with the log. */
 const idleSaveMs = 60_000;
@@ -45,19 +44,18 @@ export class DeliveryRecords {
     this.#outage = new OutageLog(options.log, 'The store of webhook deliveries');
   }
 
-  /** Records that an endpoint's state differs from the stored one. */
+  /** Its state differs from the stored one. */
   changed(endpoint: DeliveredEndpoint): void {
     this.#changed.add(endpoint);
   }
 
-  /** Records that an endpoint was deleted, so that the next save removes its state. */
+  /** The next save removes its state. */
   removed(endpoint: DeliveredEndpoint): void {
     this.#changed.delete(endpoint);
     this.#savedAt.delete(endpoint);
     this.#removed.add(endpoint.id);
   }
 
-  /** Counts a try, and keeps it for the list of tries. */
   tried(endpointId: string, message: Message, attempt: number, made: MadeTry, outcome: DeliveryOutcome): void {
     this.#options.countTry(outcome, made.error);
     if (this.#tries.length >= maxUnlisted) {
@@ -71,7 +69,7 @@ export class DeliveryRecords {
     this.#tries.push({ endpointId, id: chance.randomUuid(), ...listed });
   }
 
-  /** Stores the state of every endpoint. @throws UnavailableError; FencedError */
+  /** @throws UnavailableError; FencedError */
   async begin(endpoints: Iterable<DeliveredEndpoint>): Promise<void> {
     for (const endpoint of endpoints) {
       this.#changed.add(endpoint);
@@ -80,13 +78,13 @@ export class DeliveryRecords {
     await this.#write([...this.#changed]);
   }
 
-  /** Stores the final state of every endpoint. @throws FencedError */
+  /** @throws FencedError */
   async end(endpoints: Iterable<DeliveredEndpoint>): Promise<void> {
     for (const endpoint of endpoints) this.#changed.add(endpoint);
     await this.save([]);
   }
 
-  /** Stores all changes. If the store is unavailable, the next call stores them. @throws FencedError */
+  /** If the store is unavailable, the next call stores them. @throws FencedError */
   async save(endpoints: Iterable<DeliveredEndpoint>): Promise<void> {
     try {
       await this.#saveStates(endpoints);
@@ -145,7 +143,7 @@ export class DeliveryRecords {
   }
 }
 
-/** Moves the time of a first save back at random. Otherwise endpoints that began together are always stored together. */
+/** Moves a first save back at random. Otherwise endpoints that began together are always stored together. */
 function spread(at: number): number {
   return at - Math.floor(chance.random() * idleSaveMs);
 }

@@ -29,7 +29,7 @@ import { PastFeeder, type PastFeederOptions } from './past-feeder.ts';
 import { EndpointQueue } from './queue/endpoint-queue.ts';
 import { type DeliveryFigures, deliveryFigures } from './webhook-metrics.ts';
 
-/** An endpoint and the state with which its delivery begins. */
+/** With the state with which its delivery begins. */
 export interface EndpointAtStart {
   readonly id: string;
   readonly facts: EndpointRevision;
@@ -40,14 +40,14 @@ export interface DeliveryTermOptions extends Omit<PastFeederOptions, 'followed' 
   readonly store: Pick<EventStore, 'read'>;
   readonly tail: Pick<LogTail, 'follow'>;
   readonly endpoints: ReadonlyArray<EndpointAtStart>;
-  /** The position that the endpoints are as of. The term follows the log from here. */
+  /** The endpoints are as of this position. The term follows the log from here. */
   readonly from: number;
-  /** Creates the records of this term. @param followed returns the position up to which the log was followed */
+  /** @param followed the position up to which the log was followed */
   readonly createRecords: (followed: () => number) => DeliveryRecords;
   readonly delivery: Pick<MessageDelivery, 'deliver'>;
-  /** Disables an endpoint because of its receiver's answers. Resolves when the event is stored or the signal aborts. */
+  /** Resolves when the event is stored or the signal aborts. */
   readonly disable: (endpointId: string, reason: DisabledByAnswers, signal: AbortSignal) => Promise<void>;
-  /** Whether this node still holds the lease, by its own clock. */
+  /** This node still holds the lease, by its own clock. */
   readonly isHeld: () => boolean;
   readonly log: Logger;
   /** Ends the term. */
@@ -56,14 +56,13 @@ export interface DeliveryTermOptions extends Omit<PastFeederOptions, 'followed' 
 
 const ownTypes: ReadonlySet<string> = new Set(Object.keys(webhookEndpointEvents));
 const saveIntervalMs = 1_000;
-/** How long the end of a term waits for running tries, then for those that it aborts, and for the last records. */
+/** For running tries, then for those that the end of the term aborts, and for the last records. */
 const endTimeoutMs = 1_000;
 const abortTimeoutMs = 100;
 const recordsTimeoutMs = 1_500;
 
 type EndpointEvent = RecordedEventOf<WebhookEndpointEvents> & { readonly position: number };
 
-/** The term of the node that delivers. It follows the log and gives each event to the endpoints that receive it. */
 export class DeliveryTerm {
   readonly #options: DeliveryTermOptions;
   readonly #registry = new EndpointRegistry();
@@ -71,10 +70,9 @@ export class DeliveryTerm {
   readonly #feeder: PastFeeder;
   /** Ends all work of this term. */
   readonly #ending = new AbortController();
-  /** Aborts the running tries. */
   readonly #abortingTries = new AbortController();
   readonly #signal: AbortSignal;
-  /** The position of the last event that was given to the endpoints. */
+  /** Position of the last event that was given to the endpoints. */
   #handled: number;
   #following: Following | null = null;
   /** The newest periodic save. */
@@ -107,19 +105,18 @@ export class DeliveryTerm {
     }
   }
 
-  /** The progress of the deliveries. */
   figures(): DeliveryFigures {
     return deliveryFigures([...this.#registry.all()].map(({ queue }) => queue));
   }
 
-  /** The tries of an endpoint; null if it has no queue yet. */
+  /** Null if it has no queue yet. */
   triesOf(endpointId: string): EndpointTries | null {
     const endpoint = this.#registry.get(endpointId);
     if (endpoint === undefined) return null;
     return { running: endpoint.queue.running, revision: endpoint.facts.revision };
   }
 
-  /** Runs a part of the term. If it fails, the other parts end too. */
+  /** If this part of the term fails, the other parts end too. */
   async #endOthersOnFailure(work: Promise<void>): Promise<void> {
     try {
       await work;
@@ -217,7 +214,7 @@ export class DeliveryTerm {
     }
   }
 
-  /** Applies an event of an endpoint to its facts and its queue. */
+  /** Changes its facts and its queue. */
   #followEndpoint(event: EndpointEvent): void {
     const endpoint = this.#registry.get(event.data.id);
     if (endpoint === undefined) {

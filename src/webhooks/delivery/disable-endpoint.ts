@@ -21,7 +21,7 @@ const messages = {
   gone: 'A webhook endpoint is disabled: its receiver has answered 410 and wants no more messages',
 } as const;
 
-/** Records that the receiver's answers disable an endpoint. Retries until it succeeds or the signal aborts. */
+/** Retries until it succeeds or the signal aborts. */
 export async function disableEndpoint(
   { writer, log }: DisableDependencies,
   id: string,

@@ -7,21 +7,20 @@ import { webhookEndpoint } from '#domain/webhook-endpoint/webhook-endpoint.ts';
 import type { DeliveryTry } from './message-delivery.ts';
 import type { EndpointQueue } from './queue/endpoint-queue.ts';
 
-/** The data of an endpoint at a revision of its stream. */
+/** Its data at a revision of its stream. */
 export interface EndpointRevision {
   readonly revision: number;
   readonly record: WebhookEndpointRecord;
   readonly secrets: ReadonlyArray<SealedSecret>;
 }
 
-/** An endpoint with its queue. */
 export interface DeliveredEndpoint {
   readonly id: string;
   facts: EndpointRevision;
   readonly queue: EndpointQueue<DeliveryTry>;
 }
 
-/** The endpoints that a node delivers to, with an index by audience. */
+/** With an index by audience. */
 export class EndpointRegistry {
   readonly #byId = new Map<string, DeliveredEndpoint>();
   readonly #byAudience = new Map<string, Set<DeliveredEndpoint>>();
@@ -52,14 +51,14 @@ export class EndpointRegistry {
     if (others?.size === 0) this.#byAudience.delete(key);
   }
 
-  /** Returns the endpoints that may receive the events of a tenant. */
+  /** They may receive the events of the tenant. */
   *receiversOf({ organizationId, projectId, partnerId }: Tenant): Generator<DeliveredEndpoint> {
     const keys = [`project ${projectId}`, `organization ${organizationId}`, `partner ${partnerId}`];
     for (const key of keys) yield* this.#byAudience.get(key) ?? [];
   }
 }
 
-/** The owner of an endpoint, whose turn it is among others: its project or, without one, its organization. */
+/** Owners are served in turn: the project or, without one, the organization. */
 export function endpointOwner({ projectId, organizationId }: WebhookEndpointRecord): string {
   return projectId ?? organizationId;
 }
@@ -68,7 +67,7 @@ function audienceKey({ audience, organizationId, projectId }: WebhookEndpointRec
   return `${audience} ${audience === 'project' ? projectId : organizationId}`;
 }
 
-/** Returns the data of an endpoint after an event of its stream; null if the endpoint is deleted. */
+/** Null if the endpoint is deleted. */
 export function viewAfter(
   facts: EndpointRevision | null,
   event: RecordedEventOf<WebhookEndpointEvents>,
@@ -80,7 +79,6 @@ export function viewAfter(
   return { revision: event.revision, record: after.record, secrets: after.secrets };
 }
 
-/** Whether an endpoint receives a type of event. */
 export function takesType({ eventTypes }: WebhookEndpointRecord, type: string): boolean {
   return eventTypes.length === 0 || eventTypes.includes(type);
 }

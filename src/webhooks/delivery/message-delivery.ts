@@ -21,7 +21,6 @@ import type { TryResult } from '#webhooks/delivery/queue/endpoint-queue.ts';
 import type { Message } from '#webhooks/state/delivery-state.ts';
 import { signatureHeaders, type WebhookSender } from './webhook-sender.ts';
 
-/** The result of a try that was made. */
 export interface MadeTry extends TryResult {
   readonly kind: 'delivered' | 'failed';
   /** The `webhook-id`. */
@@ -31,15 +30,13 @@ export interface MadeTry extends TryResult {
   readonly durationMs: number;
 }
 
-/** The result of delivering a message. */
 export type DeliveryTry = MadeTry | (TryResult & { readonly kind: 'postponed' | 'dropped' });
 
-/** The endpoint that a message goes to. */
 export interface DeliveryTarget {
   readonly id: string;
   /** Owners get the tries of this node in turn. */
   readonly owner: string;
-  /** Returns its data when the try begins, and before it sends; null if the message must not be sent now. */
+  /** Called when the try begins, and before it sends; null if the message must not be sent now. */
   readonly current: () => EndpointData | null;
 }
 
@@ -51,12 +48,12 @@ interface EndpointData {
 export interface MessageDeliveryOptions {
   readonly reads: EntryReads;
   readonly sender: Pick<WebhookSender, 'send'>;
-  /** Limits the tries of this node that run at the same time. */
+  /** For the tries of this node. */
   readonly admission: Pick<Admission, 'slot'>;
   readonly log: Pick<Logger, 'error' | 'warn'>;
 }
 
-/** A message that is ready to be sent. */
+/** Ready to be sent. */
 interface MadeMessage {
   readonly url: string;
   readonly eventId: string;
@@ -67,7 +64,7 @@ interface MadeMessage {
 const postponed = { kind: 'postponed' } as const;
 const dropped = { kind: 'dropped' } as const;
 
-/** Makes, signs and sends a message. Each try makes the body again from the event, so that it omits erased data. */
+/** Each try makes the body again from the event, so that it omits erased data. */
 export class MessageDelivery {
   readonly #options: MessageDeliveryOptions;
   readonly #entries: EntryMaker;
@@ -78,7 +75,7 @@ export class MessageDelivery {
   }
 
   /**
-   * Makes one try to deliver a message when it is the turn of the endpoint's owner. Never rejects.
+   * One try, in the turn of the endpoint's owner. Never rejects.
    * @param signal aborts the try
    */
   async deliver(target: DeliveryTarget, message: Message, signal: AbortSignal): Promise<DeliveryTry> {
@@ -139,7 +136,7 @@ export class MessageDelivery {
     return { url, eventId, body, headers: signatureHeaders({ id: eventId, sentAt, body }, secrets) };
   }
 
-  /** The valid secrets. The filter removes a secret whose key is lost, because its text cannot be read. */
+  /** Those that are valid. The filter removes a secret whose key is lost, because its text cannot be read. */
   async #secretsOf(id: string, secrets: ReadonlyArray<SealedSecret>, now: Date): Promise<ReadonlyArray<string>> {
     const read = await this.#options.reads.personalReader([id]);
     return validSecrets(secrets, now.toISOString())
@@ -176,14 +173,14 @@ export class MessageDelivery {
   }
 }
 
-/** A failed try that has sent nothing. */
+/** It has sent nothing. */
 function failedBefore(eventId: string, error: DeliveryError): MadeTry {
   return { kind: 'failed', eventId, status: null, error, durationMs: 0 };
 }
 
 /**
- * Makes the entries of events for webhooks. An event goes to many endpoints at once, so those that ask in the same turn
- * of the event loop share one entry. An entry is never older than the question, so that it omits erased data.
+ * An event goes to many endpoints at the same time, so requests in the same turn of the event loop share one entry. An
+ * entry is never older than the request, so that it omits erased data.
  */
 export class EntryMaker {
   readonly #reads: EntryReads;

@@ -16,41 +16,40 @@ export interface PastFeederOptions {
   readonly documents: Pick<ReadStore, 'list'>;
   readonly store: Pick<EventStore, 'read'>;
   readonly positions: Pick<Positions, 'passed'>;
-  /** Returns the position up to which the log was followed. */
+  /** Position up to which the log was followed. */
   readonly followed: () => number;
-  /** The position from which the log was followed. The term handles the test requests after it. */
+  /** Position from which the log was followed. The term handles the test requests after it. */
   readonly followedFrom: number;
   readonly log: Pick<Logger, 'warn' | 'error'>;
   readonly signal: AbortSignal;
 }
 
-/** The most endpoints that are fed at the same time. */
 const maxConcurrentFeeds = 4;
 const maxEventsPerRead = 100;
 const readModelWaitMs = 2_000;
 const retryMs = 1_000;
-/** The most messages that are held while an endpoint is fed. */
+/** While an endpoint is fed. */
 const maxHeld = 100;
 
-/** The messages that arrive while an endpoint is fed. They are offered afterwards. */
+/** Messages that arrive during a feed are offered afterwards. */
 interface Feed {
-  /** The position up to which the log was followed when the feed began. */
+  /** Position up to which the log was followed when the feed began. */
   readonly since: number;
   readonly held: Message[];
   isOverfull: boolean;
 }
 
 /**
- * Feeds queues that are behind with the events after their positions from the read model of the audit. When a queue has
- * reached the followed position of the log, it becomes live. Owners of endpoints are served in turn.
+ * A queue that is behind gets the events after its position from the read model of the audit. When a queue has reached
+ * the followed position of the log, it becomes live. Owners of endpoints are served in turn.
  */
 export class PastFeeder {
   readonly #options: PastFeederOptions;
   readonly #wanting = new Set<DeliveredEndpoint>();
-  /** The wanting endpoints, by their owners. */
+  /** By their owners. */
   readonly #turns = new FairQueue<DeliveredEndpoint>();
   readonly #feeding = new Map<DeliveredEndpoint, Promise<void>>();
-  /** The endpoints that wait before they are fed again, because they cannot be fed now. */
+  /** They cannot be fed now, and wait before they are fed again. */
   readonly #pausing = new Map<DeliveredEndpoint, Promise<void>>();
   readonly #feeds = new Map<DeliveredEndpoint, Feed>();
 
@@ -58,7 +57,7 @@ export class PastFeeder {
     this.#options = options;
   }
 
-  /** Feeds an endpoint soon. */
+  /** Soon. */
   want(endpoint: DeliveredEndpoint): void {
     // When a feed or a pause ends, the endpoint is wanted again if it has room.
     if (this.#wanting.has(endpoint) || this.#feeding.has(endpoint) || this.#pausing.has(endpoint)) return;
@@ -67,7 +66,7 @@ export class PastFeeder {
     queueMicrotask(() => this.#feedNext());
   }
 
-  /** Holds a new message to an endpoint that is behind, if the endpoint is fed now. */
+  /** For an endpoint that is behind, if it is fed now. */
   hold(endpoint: DeliveredEndpoint, message: Message): void {
     const feed = this.#feeds.get(endpoint);
     if (feed === undefined || feed.isOverfull) return;
@@ -75,7 +74,7 @@ export class PastFeeder {
     else feed.held.push(message);
   }
 
-  /** Waits until all feeding has ended, after the signal has aborted. */
+  /** After the signal has aborted. */
   async ended(): Promise<void> {
     await Promise.all([...this.#feeding.values(), ...this.#pausing.values()]);
   }
@@ -95,7 +94,7 @@ export class PastFeeder {
     }
   }
 
-  /** Feeds an endpoint again after a pause, in which others are fed. */
+  /** During the pause others are fed. */
   #pause(endpoint: DeliveredEndpoint): void {
     const pausing = delay(retryMs, this.#options.signal).then(() => {
       this.#pausing.delete(endpoint);
@@ -133,7 +132,7 @@ export class PastFeeder {
     }
   }
 
-  /** Offers the held messages. If the queue accepts all of them, it becomes live. */
+  /** If the queue accepts all of them, it becomes live. */
   #offerHeld({ queue }: DeliveredEndpoint, { since, held, isOverfull }: Feed): void {
     queue.passTo(since);
     if (isOverfull || !held.every((message) => queue.offer(message))) return;
@@ -161,7 +160,7 @@ export class PastFeeder {
     return true;
   }
 
-  /** Offers one event, or carries out the request in it. @returns whether the next event may be offered */
+  /** Offers the event, or carries out the request in it. @returns whether the next event may be offered */
   async #offerPast(endpoint: DeliveredEndpoint, event: PastEvent): Promise<boolean> {
     const { id, queue, facts } = endpoint;
     const { position, stream, revision, type } = event;
@@ -174,7 +173,7 @@ export class PastFeeder {
     return takesType(facts.record, type) ? queue.offer({ position, stream, revision, type }) : true;
   }
 
-  /** Carries out a replay request. @returns whether the queue went back */
+  /** @returns whether the queue went back */
   async #replay({ queue }: DeliveredEndpoint, { stream, revision, position }: PastEvent): Promise<boolean> {
     const [request] = (await this.#options.store.read(stream, revision, 1)).events;
     return request !== undefined && queue.replay(Number(request.data.after), position);

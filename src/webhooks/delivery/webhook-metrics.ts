@@ -2,10 +2,9 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import type { DeliveryError, DeliveryOutcome } from '#domain/webhook-endpoint/delivery.ts';
 import type { EndpointQueue } from '#webhooks/delivery/queue/endpoint-queue.ts';
 
-/** Counts a try to deliver a message. @param error why it failed; null if it did not */
+/** @param error null if the try did not fail */
 export type CountTry = (outcome: DeliveryOutcome, error: DeliveryError | null) => void;
 
-/** Creates the counter of tries. */
 export function createTryCounter(registry: Registry): CountTry {
   const tries = new Counter({
     name: 'switchyard_webhook_tries_total',
@@ -16,15 +15,14 @@ export function createTryCounter(registry: Registry): CountTry {
   return (outcome, error) => tries.inc({ outcome, error_type: error ?? '' });
 }
 
-/** The sources of the gauges of deliveries. */
 export interface WatchedDeliveries {
   /** Null while this node does not deliver. */
   readonly figures: () => DeliveryFigures | null;
-  /** The end of the log; null if it cannot be read now. */
+  /** Null if it cannot be read now. */
   readonly endOfLog: () => Promise<number | null>;
 }
 
-/** Creates the gauges of deliveries. No endpoint is a label, because the number of endpoints has no limit. */
+/** No endpoint is a label, because the number of endpoints has no limit. */
 export function watchDeliveries(registry: Registry, { figures, endOfLog }: WatchedDeliveries): void {
   new Gauge({
     name: 'switchyard_webhook_endpoints',
@@ -62,28 +60,28 @@ export function watchDeliveries(registry: Registry, { figures, endOfLog }: Watch
   });
 }
 
-/** The states of endpoints: no try has failed since the last success, a try has failed, or nothing is sent. */
+/** No try has failed since the last success, a try has failed, or nothing is sent. */
 export const endpointStates = ['delivering', 'failing', 'disabled'] as const;
 
 type EndpointState = (typeof endpointStates)[number];
 
-/** The endpoints in one state. */
+/** In one state. */
 export interface StateFigures {
   readonly endpoints: number;
-  /** The lowest position among them; null if there is no such endpoint. */
+  /** The lowest one; null without such an endpoint. */
   readonly position: number | null;
 }
 
-/** The progress of a node's deliveries. */
+/** Of one node. */
 export interface DeliveryFigures {
   readonly byState: Readonly<Record<EndpointState, StateFigures>>;
-  /** The number of messages that failed and are retried. */
+  /** Messages that failed and are retried. */
   readonly openRetries: number;
 }
 
 type Queue = Pick<EndpointQueue<never>, 'isEnabled' | 'isFailing' | 'position' | 'openRetries'>;
 
-/** Sums up the queues of a node. */
+/** Of one node. */
 export function deliveryFigures(queues: Iterable<Queue>): DeliveryFigures {
   const none: StateFigures = { endpoints: 0, position: null };
   const byState = { delivering: none, failing: none, disabled: none };

@@ -29,19 +29,17 @@ export interface WebhookRunnerOptions extends TermOptions {
   readonly store: DeliveryTermOptions['store'] & { lastPosition(): Promise<number> };
   readonly tail: LogTail;
   /**
-   * The end of the log when this node started, before it received requests; null if it is unknown. On a log without any
-   * state, the endpoints that were created since then are new ones, even if the first term begins later.
+   * When this node started, before it received requests; null if it is unknown. On a log without any state, the
+   * endpoints that were created since then are new ones, even if the first term begins later.
    */
   readonly endAtStart: Promise<number | null>;
   readonly documents: ReadStore;
   readonly writer: Pick<StreamWriter, 'write'>;
   readonly deliveries: DeliveryLog;
   readonly countTry: CountTry;
-  /** Returns the store of delivery states for a fencing token. */
   readonly statesFor: (token: number) => DeliveryStateStore;
 }
 
-/** What the runner needs of its term. */
 type TermOfDelivery = Pick<Term, 'token' | 'signal' | 'isHeld' | 'guard'>;
 
 const endpointsCollection = 'webhook-endpoints';
@@ -51,29 +49,29 @@ const readModelRetryMs = 500;
 const expiryIntervalMs = 10 * 60_000;
 const retentionMs = 30 * 24 * 60 * 60_000;
 
-/** Delivers webhooks while this node holds the lease. */
+/** While this node holds the lease. */
 export class WebhookRunner {
   readonly #options: WebhookRunnerOptions;
   #term: DeliveryTerm | null = null;
-  /** Whether the log line about waiting was written since the last term began. */
+  /** Since the last term began. */
   #hasLoggedWaiting = false;
 
   constructor(options: WebhookRunnerOptions) {
     this.#options = options;
   }
 
-  /** The progress of the deliveries; null while this node does not deliver. */
+  /** Null while this node does not deliver. */
   figures(): DeliveryFigures | null {
     return this.#term?.figures() ?? null;
   }
 
-  /** The tries of an endpoint; null if this node does not deliver to it. */
+  /** Null if this node does not deliver to the endpoint. */
   triesOf(endpointId: string): EndpointTries | null {
     return this.#term?.triesOf(endpointId) ?? null;
   }
 
   /**
-   * Delivers until the term ends, and ends within seconds then, whatever it waits for.
+   * Ends within seconds after the term, whatever it waits for.
    * @throws FencedError if another node delivers now
    */
   async run(term: TermOfDelivery): Promise<void> {
@@ -151,8 +149,8 @@ export class WebhookRunner {
   }
 
   /**
-   * Reads the stored states of the log. If there are none, stores the position at which this node started, so that the
-   * state of an endpoint that is created before the first term begins does not count as lost.
+   * Without stored states of the log, stores the position at which this node started, so that the state of an endpoint
+   * that is created before the first term begins does not count as lost.
    */
   async #acquireStates(states: DeliveryStateStore, logIdentity: string, from: number): Promise<StoredDelivery> {
     const stored = await states.acquire(logIdentity);
@@ -161,7 +159,7 @@ export class WebhookRunner {
     return { ...stored, followed: from };
   }
 
-  /** Takes the stored states back to where the log is the one on which they were made. */
+  /** Takes the states back to where the log is the one on which they were made. */
   async #inLog(
     states: DeliveryStateStore,
     logIdentity: string,
@@ -195,7 +193,7 @@ export class WebhookRunner {
     return false;
   }
 
-  /** Returns every endpoint with the state with which its delivery begins. */
+  /** With the state with which the delivery of each begins. */
   async #endpointsAtStart(stored: DeliveryAtStart, end: number): Promise<ReadonlyArray<EndpointAtStart>> {
     const { documents } = this.#options;
     const endpoints: EndpointAtStart[] = [];
@@ -241,7 +239,7 @@ export class WebhookRunner {
   }
 }
 
-/** Returns the states as far as they are about events up to a position. */
+/** As far as they are about events up to the position. */
 function takenBack({ followed, states, ...stored }: StoredDelivery, position: number): StoredDelivery {
   const before = [...states].map(([id, state]): [string, DeliveryState] => {
     const open = state.open.filter((message) => message.position <= position);
@@ -252,11 +250,11 @@ function takenBack({ followed, states, ...stored }: StoredDelivery, position: nu
 
 /** The states with which a term begins. */
 interface DeliveryAtStart extends StoredDelivery {
-  /** Whether the log has lost events that they were about. */
+  /** The log has lost events that the states are about. */
   readonly isTakenBack: boolean;
 }
 
-/** Returns the state of an endpoint; null if it is lost. */
+/** Null if the state is lost. */
 function stateOf(
   { followed, states, isTakenBack }: DeliveryAtStart,
   id: string,
@@ -277,7 +275,7 @@ function isOfLog({ position, open }: DeliveryState, end: number): boolean {
   return position <= end && open.every((message) => message.position <= end);
 }
 
-/** The endpoints with a stored state that are deleted, or whose delivery begins without it. */
+/** Of endpoints that are deleted, or whose delivery begins without a state. */
 function unusedStates({ states }: StoredDelivery, endpoints: ReadonlyArray<EndpointAtStart>): ReadonlyArray<string> {
   const begun = new Map(endpoints.map(({ id, state }) => [id, state]));
   return [...states].filter(([id, state]) => begun.get(id) !== state).map(([id]) => id);

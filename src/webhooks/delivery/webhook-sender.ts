@@ -8,38 +8,36 @@ import { AddressRefusedError, HostNotFoundError, type UrlGuard } from '#webhooks
 
 export interface WebhookSenderOptions {
   readonly guard: UrlGuard;
-  /** The longest time of one try. */
+  /** For one try. */
   readonly timeoutMs: number;
 }
 
-/** A request to a receiver. */
 export interface WebhookRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Aborts the request. */
   readonly signal: AbortSignal;
 }
 
-/** A receiver's answer. A status outside 2xx, or no status, is an error. */
+/** A status outside 2xx, or no status, is an error. */
 export interface WebhookResponse {
-  /** Null if there was no answer. */
+  /** Null without an answer. */
   readonly status: number | null;
   readonly error: DeliveryError | null;
-  /** What the receiver asks for; null if it has accepted the message or not answered. */
+  /** Null if the receiver has accepted the message or not answered. */
   readonly receiverRequest: ReceiverRequest | null;
 }
 
 const maxConnectMs = 5_000;
-/** The most bytes of an answer that are read and discarded, so that its connection can be used again. */
+/** Of an answer, read and discarded so that its connection can be used again. */
 const maxDiscardedBytes = 16 * 1024;
 const discardMs = 1_000;
 const maxHeaderBytes = 16 * 1024;
 const idleConnectionMs = 4_000;
 
 /**
- * Sends requests to receivers. It connects directly to an address that the guard has checked, uses no proxy and follows
- * no redirect. It does not keep the bodies of answers.
+ * Connects directly to an address that the guard has checked, uses no proxy and follows no redirect. It does not keep
+ * the bodies of answers.
  */
 export class WebhookSender {
   readonly #options: WebhookSenderOptions;
@@ -61,7 +59,7 @@ export class WebhookSender {
     });
   }
 
-  /** Sends a request. Never rejects: a failure is in the result. */
+  /** Never rejects: a failure is in the result. */
   async send({ url, headers, body, signal }: WebhookRequest): Promise<WebhookResponse> {
     const { guard, timeoutMs } = this.#options;
     const limit = limitedSignal(signal, timeoutMs);
@@ -93,15 +91,15 @@ export class WebhookSender {
     }
   }
 
-  /** Closes every connection at once. */
+  /** Closes every connection immediately. */
   close(): Promise<void> {
     return this.#agent.destroy();
   }
 }
 
 /**
- * Returns a signal that aborts with another one or after a time, until it is released. `AbortSignal.timeout` would hold
- * the memory of a try until the time is over, even if the receiver has answered at once.
+ * Aborts with another signal or after a time, until it is released. `AbortSignal.timeout` would hold the memory of a
+ * try until the time is over, even if the receiver has answered immediately.
  */
 function limitedSignal(signal: AbortSignal, milliseconds: number) {
   const limited = new AbortController();
@@ -129,7 +127,7 @@ const timeouts = new Set([
   'ABORT_ERR',
 ]);
 
-/** Returns only the kind of an error, because its text may contain addresses. */
+/** Only the kind of the error, because its text may contain addresses. */
 function errorOf(error: unknown): DeliveryError {
   if (error instanceof AddressRefusedError) return 'address-refused';
   if (error instanceof HostNotFoundError) return 'host-not-found';
@@ -140,7 +138,7 @@ function errorOf(error: unknown): DeliveryError {
   return code.includes('CERT') || code.includes('SIGNATURE') ? 'certificate' : 'connection';
 }
 
-/** The parts of a message that are signed. */
+/** Signed together. */
 export interface SignedMessage {
   /** The same in every try and replay. */
   readonly id: string;
@@ -148,10 +146,7 @@ export interface SignedMessage {
   readonly body: string;
 }
 
-/**
- * Returns the headers of Standard Webhooks.
- * @param secrets the valid secrets, `whsec_…`; at least one
- */
+/** Those of Standard Webhooks. @param secrets valid ones, `whsec_…`; at least one */
 export function signatureHeaders(
   { id, sentAt, body }: SignedMessage,
   secrets: ReadonlyArray<string>,

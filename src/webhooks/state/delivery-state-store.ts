@@ -18,7 +18,7 @@ import {
   statesKind,
 } from './delivery-state.ts';
 
-/** The stored states that belong to one log. */
+/** They belong to one log. */
 export interface StoredDelivery {
   /** Every endpoint that was created up to this position has a state. Null if nothing is stored. */
   readonly followed: number | null;
@@ -30,33 +30,32 @@ export interface StoredDelivery {
 
 /** What is stored of an endpoint's delivery. In `open` are only the messages that differ from the stored ones. */
 export interface DeliveryChange extends DeliveryState {
-  /** The positions of stored messages that are no longer open. */
+  /** Positions of stored messages that are no longer open. */
   readonly closed?: ReadonlyArray<number>;
 }
 
 type Changes = ReadonlyMap<string, DeliveryChange>;
 
-/** Maximum number of states or messages that are read or removed together. */
+/** States or messages that are read or removed together. */
 const maxRecords = 1_000;
 
 /**
- * Stores the delivery state of each endpoint as one record, and each of its open messages as another one. A state
- * belongs to one log (`src/event-store/log-identity.ts`) and is not valid for another. A state that this release cannot
- * read counts as lost.
+ * The delivery state of each endpoint is one record, and each of its open messages as another one. A state belongs to
+ * one log (`src/event-store/log-identity.ts`) and is not valid for another. A state that this release cannot read
+ * counts as lost.
  */
 export class DeliveryStateStore {
   readonly #records: RecordStore;
   readonly #fence: number;
 
-  /** @param fence the token of the lease under which this node delivers. Default 0, for a single node */
+  /** @param fence token of the lease under which this node delivers. Default 0, for a single node */
   constructor(records: RecordStore, fence = 0) {
     this.#records = records;
     this.#fence = fence;
   }
 
   /**
-   * Reads all states for the node that delivers from now on. The store then refuses the writes of a node with an older
-   * token.
+   * For the node that delivers from now on. The store then refuses the writes of a node with an older token.
    * @throws UnavailableError; FencedError if another node delivers under a newer lease
    */
   async acquire(log: string): Promise<StoredDelivery> {
@@ -73,7 +72,7 @@ export class DeliveryStateStore {
   }
 
   /**
-   * Stores the changes of some endpoints and then the position up to which every endpoint has a state. New messages are
+   * First the changes of some endpoints, then the position up to which every endpoint has a state. New messages are
    * stored before the position that passes over them, and removed after it: a crash at any moment loses none.
    * @param read what was read of the log up to that position
    * @throws UnavailableError; FencedError
@@ -85,7 +84,7 @@ export class DeliveryStateStore {
     await this.#deleteMessages(closedKeys(changes));
   }
 
-  /** Removes the states and the open messages of deleted endpoints. @throws UnavailableError; FencedError */
+  /** For deleted endpoints. Removes their open messages, too. @throws UnavailableError; FencedError */
   async remove(endpointIds: ReadonlyArray<string>): Promise<void> {
     await this.#records.delete(statesKind, endpointIds, { fence: this.#fence });
     for (const id of endpointIds) {
@@ -95,7 +94,7 @@ export class DeliveryStateStore {
     }
   }
 
-  /** Returns the state of an endpoint, of any node and any log. @throws UnavailableError */
+  /** Of any node and any log. @throws UnavailableError */
   async peek(endpointId: string): Promise<DeliveryState | null> {
     const stored = decodeState(await this.#records.get(statesKind, endpointId));
     if (stored === null) return null;
@@ -115,8 +114,7 @@ export class DeliveryStateStore {
   }
 
   /**
-   * Adds the open messages to states. A state of which a message cannot be read is lost. Messages without a state are
-   * left from a crash, and are removed.
+   * A state of which a message cannot be read is lost. Messages without a state are left from a crash, and are removed.
    */
   async #withMessages(
     log: string,
@@ -146,7 +144,7 @@ export class DeliveryStateStore {
       await this.#records.delete(messagesKind, keys.slice(from, from + maxRecords), { fence: this.#fence });
   }
 
-  /** Reads records page by page, with a turn of the event loop after each. */
+  /** Page by page, with a turn of the event loop after each. */
   async *#read(kind: RecordKind, range: RecordRange): AsyncGenerator<readonly [string, Json], void, void> {
     for (let { after } = range; ; ) {
       const page = await this.#records.page(kind, { ...range, ...(after !== undefined && { after }) });

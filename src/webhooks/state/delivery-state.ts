@@ -7,7 +7,6 @@ import type { Json } from '#shared/json/json.ts';
 
 /** A message to an endpoint: the place of an event in the log. Each try makes the body from the event. */
 export const Message = t.type({
-  /** The event's position in the log. */
   position: t.number,
   stream: t.string,
   revision: t.number,
@@ -16,7 +15,7 @@ export const Message = t.type({
 
 export type Message = t.TypeOf<typeof Message>;
 
-/** A message whose delivery has begun and is not complete. Times are in ms since 1970. */
+/** Its delivery has begun and is not complete. Times are in ms since 1970. */
 export const OpenMessage = t.intersection([
   Message,
   t.type({
@@ -24,7 +23,6 @@ export const OpenMessage = t.intersection([
     attempts: t.number,
     /** When the first try ended; null before that. */
     firstTriedAt: nullable(t.number),
-    /** When the next try is due. */
     dueAt: t.number,
     /** A client requested it as a test. It is tried once, immediately. */
     isTest: t.boolean,
@@ -33,14 +31,13 @@ export const OpenMessage = t.intersection([
 
 export type OpenMessage = t.TypeOf<typeof OpenMessage>;
 
-/** How far the delivery to an endpoint is. */
 export const DeliveryState = t.type({
   /** Every message up to this position is delivered or open. */
   position: t.number,
   open: t.readonlyArray(OpenMessage),
   /** When the first failed try since the last success ended; null if no try has failed since then. */
   failingSince: nullable(t.number),
-  /** Failed tries since the last success. */
+  /** Since the last success. */
   failures: t.number,
   /** The position of the last replay request that was carried out; 0 if there is none. */
   replayedAt: t.number,
@@ -50,18 +47,18 @@ export const DeliveryState = t.type({
 
 export type DeliveryState = t.TypeOf<typeof DeliveryState>;
 
-/** Returns the state of an endpoint before its first delivery. @param position delivery begins after it */
+/** Before the first delivery. @param position delivery begins after it */
 export function newDeliveryState(position: number, beganAtEndAt: string | null = null): DeliveryState {
   return { position, open: [], failingSince: null, failures: 0, replayedAt: 0, beganAtEndAt };
 }
 
-/** The kind of the records with a state each, without its open messages. */
+/** One record for each state, without its open messages. */
 export const statesKind = 'webhook-deliveries';
 
-/** The kind of the records with an open message each. */
+/** One record for each open message. */
 export const messagesKind = 'webhook-messages';
 
-/** The key of the record with the followed position. No endpoint's id has this form. */
+/** No endpoint's id has this form. */
 export const followedKey = '-followed';
 
 const { open: _, ...stateProps } = DeliveryState.props;
@@ -76,25 +73,24 @@ type StoredMessage = t.TypeOf<typeof StoredMessage>;
 
 const StoredPosition = t.intersection([t.type({ log: t.string, position: t.number }), t.partial({ read: ReadOfLog })]);
 
-/** The position up to which every endpoint has a state, and what was read of the log up to there. */
 export interface FollowedLog {
   readonly position: number;
   readonly read?: ReadOfLog;
 }
 
-/** Decodes the record of a state; null if this release cannot read it. */
+/** Null if this release cannot read it. */
 export function decodeState(value: Json): StoredState | null {
   const stored = StoredState.decode(value);
   return E.isRight(stored) ? stored.right : null;
 }
 
-/** Decodes the record of an open message; null if this release cannot read it. */
+/** Null if this release cannot read it. */
 export function decodeMessage(value: Json): StoredMessage | null {
   const stored = StoredMessage.decode(value);
   return E.isRight(stored) ? stored.right : null;
 }
 
-/** Decodes the followed position; null if it is of another log, or cannot be read. */
+/** Null if it is of another log, or cannot be read. */
 export function decodeFollowed(value: Json, log: string): FollowedLog | null {
   const stored = StoredPosition.decode(value);
   if (E.isLeft(stored) || stored.right.log !== log) return null;
@@ -102,17 +98,15 @@ export function decodeFollowed(value: Json, log: string): FollowedLog | null {
   return followed;
 }
 
-/** The key of the record of an open message. */
 export function messageKey(endpointId: string, position: number): string {
   return `${endpointId}/${position}`;
 }
 
-/** The id of the endpoint to which an open message goes. */
 export function endpointOf(key: string): string {
   return key.slice(0, key.indexOf('/'));
 }
 
-/** The range of the open messages to an endpoint. In the order of keys `0` follows `/`. */
+/** In the order of keys `0` follows `/`. */
 export function messagesTo(endpointId: string): Omit<RecordRange, 'limit'> {
   return { after: `${endpointId}/`, before: `${endpointId}0` };
 }

@@ -2,10 +2,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { parseRetryAfter } from '#shared/http/retry-after.ts';
 import type { DeliveryState } from '#webhooks/state/delivery-state.ts';
 
-/** Failed tries before an endpoint counts as exhausted. A service that was down for days has made only a few tries. */
+/** A service that was down for days has made only a few tries. */
 const exhaustedAfterFailures = 8;
 
-/** Counts the tries of an endpoint that have failed since the last success. */
+/** By the tries that have failed since the last success. */
 export class EndpointHealth {
   #failingSince: number | null;
   #failures: number;
@@ -26,7 +26,7 @@ export class EndpointHealth {
     return this.#failures;
   }
 
-  /** Whether the queue tries only one message at a time, with a long pause before each. */
+  /** The queue tries only one message at a time, with a long pause before each. */
   get isDead(): boolean {
     return this.#failures >= deadAfterFailures;
   }
@@ -36,7 +36,7 @@ export class EndpointHealth {
     return Math.max(this.#restsUntil, this.#heldUntil);
   }
 
-  /** Whether every try has failed for three days. */
+  /** Every try has failed for three days. */
   isExhausted(now: number): boolean {
     return (
       this.#failingSince !== null && this.#failures >= exhaustedAfterFailures && now - this.#failingSince >= retryForMs
@@ -55,29 +55,28 @@ export class EndpointHealth {
     if (this.isDead) this.#restsUntil = now + probePauseMs(this.#failures);
   }
 
-  /** Records that the receiver wants nothing before a time. Tries that run at this moment do not change that. */
+  /** Tries that run at this moment do not change that. */
   holdUntil(time: number): void {
     this.#heldUntil = Math.max(this.#heldUntil, time);
   }
 
-  /** Forgets all failures and pauses, so that the queue tries immediately. */
+  /** The queue then tries immediately. */
   reset(): void {
     this.recordSuccess();
     this.#heldUntil = 0;
   }
 }
 
-/** What a receiver asks for when it refuses a message. */
 export interface ReceiverRequest {
   /** It wants no more messages, ever: 410. */
   readonly isGone: boolean;
-  /** How long to wait before the next try, in ms; null if the answer does not say. */
+  /** Before the next try; null if the answer does not say. */
   readonly retryAfterMs: number | null;
-  /** Whether all other messages must wait too: 429 and 503. */
+  /** All other messages must wait too: 429 and 503. */
   readonly isForAll: boolean;
 }
 
-/** Reads what a receiver asks for, as Standard Webhooks recommends. @param now in ms since 1970 */
+/** As Standard Webhooks recommends. @param now in ms since 1970 */
 export function readReceiverRequest(status: number, headers: IncomingHttpHeaders, now: number): ReceiverRequest {
   return {
     isGone: status === 410,
@@ -90,48 +89,46 @@ const second = 1_000;
 const minute = 60 * second;
 const hour = 60 * minute;
 
-/** The pauses between the end of a try and the next one. The last pause repeats. */
+/** Between the end of a try and the next one. The last pause repeats. */
 const pausesMs = [5 * second, 30 * second, 2 * minute, 10 * minute, 30 * minute, hour, 2 * hour];
-/** The share by which each pause varies, so that messages that failed together are not retried together. */
+/** Each pause varies by this share, so that messages that failed together are not retried together. */
 const jitter = 0.2;
 
 /** A message is given up, and an endpoint disabled, if every try has failed for this long. */
 export const retryForMs = 3 * 24 * hour;
 
-/** The longest pause of all messages that a receiver can ask for. */
+/** For a pause of all messages that a receiver asks for. */
 export const maxHoldMs = hour;
 
-/** A message whose try has failed. */
 export interface FailedMessage {
-  /** Tries that have failed. */
   readonly attempts: number;
   /** When the first failed try ended, in ms since 1970. */
   readonly firstTriedAt: number;
   readonly now: number;
-  /** How long the receiver asks to wait; 0 if it does not ask. */
+  /** 0 if the receiver does not ask for a pause. */
   readonly retryAfterMs: number;
   /** From 0 to 1. */
   readonly random: number;
 }
 
-/** Returns when to try a message again. A later time that the receiver asks for counts, but not beyond `retryForMs`. */
+/** A later time that the receiver asks for counts, but not beyond `retryForMs`. */
 export function nextTryAt({ attempts, firstTriedAt, now, retryAfterMs, random }: FailedMessage): number {
   const requested = Math.min(now + retryAfterMs, firstTriedAt + retryForMs);
   return Math.max(now + retryPauseMs(attempts, random), requested);
 }
 
-/** How long to wait before the next try. @param attempts tries that have failed @param random from 0 to 1 */
+/** Before the next try. @param attempts that have failed @param random from 0 to 1 */
 function retryPauseMs(attempts: number, random: number): number {
   const pause = pausesMs[Math.min(attempts, pausesMs.length) - 1] ?? 0;
   return Math.round(pause * (1 - jitter + 2 * jitter * random));
 }
 
-/** Failed tries in a row after which an endpoint counts as dead. Its queue then tries one message at a time. */
+/** Tries in a row. The queue of a dead endpoint then tries one message at a time. */
 export const deadAfterFailures = 100;
 
 const maxProbePauseMs = minute;
 
-/** The pause after a try of a dead endpoint, in ms. @param failures tries in a row that have failed */
+/** After a try of a dead endpoint. @param failures in a row */
 export function probePauseMs(failures: number): number {
   return Math.min(second * 2 ** Math.min(failures - deadAfterFailures, 10), maxProbePauseMs);
 }

@@ -6,13 +6,13 @@ import type { DeliveryState, Message, OpenMessage } from '#webhooks/state/delive
 import { EndpointHealth, maxHoldMs, nextTryAt, type ReceiverRequest, retryForMs } from './endpoint-health.ts';
 import { type MessageChanges, OpenMessages } from './open-messages.ts';
 
-/** The most tries of one endpoint that run at the same time. */
+/** Of one endpoint. */
 export const maxAtOnce = maxTriesOfEndpoint;
-/** The most retries among them while there are messages that were never tried. */
+/** Applies while some messages were never tried. */
 const maxRetriesAtOnce = 4;
-/** The most open messages. At this number the queue begins no further message. */
+/** At this number the queue begins no further message. */
 export const maxOpen = 1_000;
-/** The most messages in memory whose delivery has not begun. */
+/** In memory. Their delivery has not begun. */
 const maxWaiting = 100;
 const postponedMs = 5_000;
 
@@ -27,7 +27,7 @@ export class EndpointQueue<Result extends TryResult> {
   readonly #health: EndpointHealth;
   #waiting: Message[] = [];
   #isLive = false;
-  /** Every message up to it was offered. For a live queue, the value from when the queue became live. */
+  /** For a live queue, the value from when the queue became live. */
   #offeredUpTo: number;
   #isEnabled: boolean;
   #isStopped = false;
@@ -45,22 +45,21 @@ export class EndpointQueue<Result extends TryResult> {
     this.#isEnabled = options.isEnabled;
   }
 
-  /** Begins to deliver the open messages of its state. */
   start(): void {
     this.#advance();
   }
 
-  /** The whole state, with every open message. */
+  /** With every open message. */
   get state(): DeliveryState {
     return this.#stateWith(this.#open.list);
   }
 
-  /** Returns the state to store, with only those open messages that have changed since the last call. */
+  /** Only with those open messages that have changed since the last call. */
   takeChanges(): DeliveryState & MessageChanges {
     return { ...this.#stateWith([]), ...this.#open.takeChanges() };
   }
 
-  /** Makes the next `takeChanges` return changes again that could not be stored. */
+  /** For changes that could not be stored: the next `takeChanges` returns them again. */
   storeAgain(changes: MessageChanges): void {
     this.#open.storeAgain(changes);
   }
@@ -80,7 +79,7 @@ export class EndpointQueue<Result extends TryResult> {
     return this.#isLive;
   }
 
-  /** Whether it can take the messages after the offered ones. */
+  /** For messages after the offered ones. */
   get hasRoom(): boolean {
     return this.#isEnabled && !this.#isStopped && !this.#isLive && this.#waiting.length < maxWaiting;
   }
@@ -89,28 +88,27 @@ export class EndpointQueue<Result extends TryResult> {
     return this.#isEnabled;
   }
 
-  /** Whether a try has failed since the last success. */
+  /** Since the last success. */
   get isFailing(): boolean {
     return this.#health.failingSince !== null;
   }
 
-  /** The number of messages that wait for a retry or are in one. */
+  /** Messages that wait for a retry or are in one. */
   get openRetries(): number {
     return this.#open.failed;
   }
 
-  /** The number of tries that run now. */
+  /** Running tries. */
   get inFlight(): number {
     return this.#open.inFlight;
   }
 
-  /** The number of tries that run now, and of tests that wait for one to end. */
   get running(): number {
     return this.#open.inFlight + this.#open.waitingTests;
   }
 
   /**
-   * Adds the next message in the order of the log. A live queue without room falls behind.
+   * In the order of the log. A live queue without room falls behind.
    * @returns false if the caller must offer it again later
    */
   offer(message: Message): boolean {
@@ -125,7 +123,7 @@ export class EndpointQueue<Result extends TryResult> {
     return true;
   }
 
-  /** Records that all messages up to a position were offered. The queue becomes live if the log was followed to there. */
+  /** All messages up to the position were offered. The queue becomes live if the log was followed to there. */
   passTo(position: number): void {
     if (this.#isLive || !this.#isEnabled) return;
     if (position > this.#offeredUpTo) this.#offeredUpTo = position;
@@ -140,7 +138,7 @@ export class EndpointQueue<Result extends TryResult> {
     this.#beginTests(clock.time());
   }
 
-  /** Goes back to a position. @param at the position of the request, which counts once @returns whether it went back */
+  /** @param at the position of the request, which counts once @returns whether it went back */
   replay(after: number, at: number): boolean {
     if (at <= this.#replayedAt) return false;
     this.#replayedAt = at;
@@ -165,7 +163,7 @@ export class EndpointQueue<Result extends TryResult> {
     this.#advance();
   }
 
-  /** Begins no further try and stays at its position. Running tries end normally. */
+  /** The queue stays at its position. Running tries end normally. */
   disable(): void {
     if (!this.#isEnabled) return;
     this.#fallBehind(this.position);
@@ -205,7 +203,7 @@ export class EndpointQueue<Result extends TryResult> {
     this.#isLive = false;
   }
 
-  /** Begins every try that may run now, and schedules the next look. */
+  /** Begins every try that may run now, and schedules the next call. */
   #advance(): void {
     if (this.#isStopped) return;
     const now = clock.time();
@@ -227,7 +225,7 @@ export class EndpointQueue<Result extends TryResult> {
     }
   }
 
-  /** The next message to try; null if none may be tried now. */
+  /** Null if none may be tried now. */
   #next(now: number): { readonly message: OpenMessage; readonly isRetry: boolean } | null {
     const { inFlight, retriesInFlight } = this.#open;
     if (inFlight >= (this.#health.isDead ? 1 : maxAtOnce) || now < this.#health.restsUntil) return null;
@@ -275,7 +273,7 @@ export class EndpointQueue<Result extends TryResult> {
     this.#advance();
   }
 
-  /** Changes the open messages and the health after a try. @returns the message's outcome */
+  /** After a try. @returns the message's outcome */
   #settle(message: OpenMessage, { kind, receiverRequest }: TryResult): DeliveryOutcome {
     if (kind === 'delivered') {
       this.#open.delete(message.position);
@@ -327,37 +325,35 @@ function isTry<Result extends TryResult>(result: Result): result is Result & { r
 }
 
 /**
- * The result of a try. `postponed`: no try was made, because the message could not be made or sent now. `dropped`: there
- * is no further try, because the event is not a message any more.
+ * `postponed`: no try was made, because the message could not be made or sent now. `dropped`: there is no further try,
+ * because the event is not a message any more.
  */
 export interface TryResult {
   readonly kind: 'delivered' | 'failed' | 'postponed' | 'dropped';
-  /** What the receiver asks for in its answer. */
+  /** From its answer. */
   readonly receiverRequest?: ReceiverRequest | null;
 }
 
-/** Why answers disable an endpoint: all tries have failed for three days, or the receiver wants no more messages. */
+/** All tries have failed for three days, or the receiver wants no more messages. */
 export type DisabledByAnswers = 'failing' | 'gone';
 
-/** The state, settings and callbacks of a queue. */
 export interface EndpointQueueOptions<Result extends TryResult> {
   readonly state: DeliveryState;
   readonly isEnabled: boolean;
-  /** Returns the position up to which the log was followed. A live queue was offered every message up to it. */
+  /** Position up to which the log was followed. A live queue was offered every message up to it. */
   readonly followed: () => number;
-  /** Tries to deliver a message. Never rejects. */
+  /** Never rejects. */
   readonly deliver: (message: OpenMessage) => Promise<Result>;
-  /** Called when a try has ended. @param attempt its number, from 1 */
+  /** @param attempt from 1 */
   readonly onTried: (
     message: Message,
     attempt: number,
     result: Result & { readonly kind: 'delivered' | 'failed' },
     outcome: DeliveryOutcome,
   ) => void;
-  /** Called when the state has changed. */
   readonly onChange: () => void;
-  /** Called when the queue has room for messages after its position. */
+  /** The queue has room for messages after its position. */
   readonly onRoom: () => void;
-  /** Called when the receiver's answers have disabled the queue. */
+  /** Because of the receiver's answers. */
   readonly onDisabled: (reason: DisabledByAnswers) => void;
 }

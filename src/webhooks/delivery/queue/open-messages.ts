@@ -1,26 +1,25 @@
 import type { OpenMessage } from '#webhooks/state/delivery-state.ts';
 
-/** The open messages that differ from the stored ones. */
 export interface MessageChanges {
   readonly open: ReadonlyArray<OpenMessage>;
-  /** The positions of messages that may be stored and are no longer open. */
+  /** Positions of messages that may be stored and are no longer open. */
   readonly closed: ReadonlyArray<number>;
 }
 
-/** The open messages to one endpoint, and their tries that run now. */
+/** To one endpoint, with their running tries. */
 export class OpenMessages {
   readonly #open: Map<number, OpenMessage>;
-  /** The positions of the messages in a running try, and whether it is a retry. */
+  /** Positions of messages in a running try, and whether it is a retry. */
   readonly #inFlight = new Map<number, boolean>();
-  /** The positions of messages that may be stored. */
+  /** Positions of messages that may be stored. */
   readonly #stored: Set<number>;
-  /** The positions of messages that have changed since they were taken to be stored. */
+  /** Positions of messages that have changed since they were taken to be stored. */
   readonly #changed = new Set<number>();
-  /** The positions of the open tests. */
+  /** Positions of the open tests. */
   readonly #tests = new Set<number>();
   #failed = 0;
 
-  /** @param messages the stored ones */
+  /** @param messages stored ones */
   constructor(messages: ReadonlyArray<OpenMessage>) {
     this.#open = new Map(messages.map((message) => [message.position, message]));
     this.#stored = new Set(this.#open.keys());
@@ -34,7 +33,7 @@ export class OpenMessages {
     return this.#open.size;
   }
 
-  /** The number of messages with a failed try. */
+  /** Messages with a failed try. */
   get failed(): number {
     return this.#failed;
   }
@@ -43,19 +42,18 @@ export class OpenMessages {
     return [...this.#open.values()];
   }
 
-  /** The number of tries that run now, tests included. */
+  /** Running tries, with tests. */
   get inFlight(): number {
     return this.#inFlight.size;
   }
 
-  /** The number of running tries that are retries. */
   get retriesInFlight(): number {
     let retries = 0;
     for (const isRetry of this.#inFlight.values()) if (isRetry) retries += 1;
     return retries;
   }
 
-  /** The number of tests that are not in a running try. */
+  /** Those that are not in a running try. */
   get waitingTests(): number {
     let waiting = 0;
     for (const position of this.#tests) if (!this.#inFlight.has(position)) waiting += 1;
@@ -70,7 +68,7 @@ export class OpenMessages {
     return this.#open.get(position);
   }
 
-  /** Adds a message, or replaces the one at its position. */
+  /** Replaces the message at the same position. */
   keep(message: OpenMessage): void {
     const before = this.#open.get(message.position);
     if (before === message) return;
@@ -89,7 +87,7 @@ export class OpenMessages {
     this.#failed -= Number(hasFailed(before));
   }
 
-  /** Returns what has changed since the last call. The caller stores it, or calls `storeAgain`. */
+  /** The caller stores it, or calls `storeAgain`. */
   takeChanges(): MessageChanges {
     const open: OpenMessage[] = [];
     const closed: number[] = [];
@@ -104,7 +102,7 @@ export class OpenMessages {
     return { open, closed };
   }
 
-  /** Makes the next `takeChanges` return changes again that could not be stored. Some of them may be stored. */
+  /** For changes that could not be stored: the next `takeChanges` returns them again. Some of them may be stored. */
   storeAgain({ open, closed }: MessageChanges): void {
     for (const { position } of open) this.#changed.add(position);
     for (const position of closed) {
@@ -113,7 +111,7 @@ export class OpenMessages {
     }
   }
 
-  /** Deletes the messages after a position, except those in a running try. */
+  /** Except those in a running try. */
   deleteAfter(after: number): void {
     for (const position of [...this.#open.keys()]) {
       if (position > after && !this.#inFlight.has(position)) this.delete(position);
@@ -129,7 +127,7 @@ export class OpenMessages {
     this.#inFlight.delete(position);
   }
 
-  /** Returns the message that is due first. Ignores messages in a running try. */
+  /** Ignores messages in a running try. */
   earliest(fits: (message: OpenMessage) => boolean = () => true): OpenMessage | null {
     let earliest: OpenMessage | null = null;
     for (const message of this.#open.values()) {
