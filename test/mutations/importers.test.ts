@@ -28,13 +28,21 @@ describe('ImportGraph', () => {
     ]);
   });
 
-  it('tries tests that start processes last', () => {
-    const tests = testsOf('src/main.ts', {
+  it('names tests that start processes apart, those first that share words with the file', () => {
+    const graph = graphOf({
+      'src/main.ts': "import '#gateway/relay.ts';",
+      'src/gateway/relay.ts': '',
       'test/support/service.ts': "const main = resolve(import.meta.dirname, '../../src/main.ts');",
-      'test/e2e/start.test.ts': "import '../../src/main.ts';",
+      'test/e2e/start.test.ts': "import { start } from '#test/support/service.ts';",
+      'test/e2e/gateway.test.ts': "import { start } from '#test/support/service.ts';",
+      'test/e2e/other.test.ts': '',
       'test/app/served.test.ts': "import { start } from '#test/support/service.ts';",
     });
-    assert.deepEqual(tests, ['test/app/served.test.ts', 'test/e2e/start.test.ts']);
+    assert.deepEqual(graph.testsOf('src/gateway/relay.ts'), ['test/app/served.test.ts']);
+    assert.deepEqual(graph.costlyTestsOf('src/gateway/relay.ts'), [
+      'test/e2e/gateway.test.ts',
+      'test/e2e/start.test.ts',
+    ]);
   });
 
   it('follows later imports, threads and the files of a folder, and no imports of types', () => {
@@ -50,6 +58,10 @@ describe('ImportGraph', () => {
 });
 
 function testsOf(file: string, texts: Readonly<Record<string, string>>): ReadonlyArray<string> {
-  const sources = Object.entries({ [file]: '', ...texts }).map(([path, text]) => ({ path, text }));
-  return new ImportGraph(sources, aliases).testsOf(file);
+  return graphOf({ [file]: '', ...texts }).testsOf(file);
+}
+
+function graphOf(texts: Readonly<Record<string, string>>): ImportGraph {
+  const sources = Object.entries(texts).map(([path, text]) => ({ path, text }));
+  return new ImportGraph(sources, aliases);
 }

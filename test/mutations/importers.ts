@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import ts from 'typescript';
 import type { Source } from './choose.ts';
+import { SharedWords } from './shared-words.ts';
 
 /** A test file that loads a file, over as many imports as its distance says. */
 export interface Importer {
@@ -9,7 +10,7 @@ export interface Importer {
   readonly distance: number;
 }
 
-/** Tests that start processes or read the whole repository. They are tried last, because they cost most. */
+/** Tests that start processes or read the whole repository. */
 const costly = /^test\/(e2e|clients|cli|deployment|dashboard\/browser|docs|soak|worlds)\//;
 /** Files that code names without a static import: imported later, or for threads and processes. A folder is its files. */
 const namedFiles = /(?<!from )'((?:#|\.{1,2}\/)[^']+\.m?[jt]s|(?:\.\.\/)+src\/[^'.]+)'/g;
@@ -19,10 +20,12 @@ const titles = /\bit\('([^']+)'/g;
 export class ImportGraph {
   readonly #sources: ReadonlyMap<string, Source>;
   readonly #importers = new Map<string, string[]>();
+  readonly #costlyTests: SharedWords;
 
   /** @param aliases `imports` of package.json */
   constructor(sources: ReadonlyArray<Source>, aliases: Readonly<Record<string, string>>) {
     this.#sources = new Map(sources.map((source) => [source.path, source]));
+    this.#costlyTests = new SharedWords(sources.filter(({ path }) => isTest(path) && costly.test(path)));
     const folders = Map.groupBy(this.#sources.keys(), posix.dirname);
     for (const source of sources)
       for (const specifier of specifiersOf(source)) {
@@ -32,20 +35,27 @@ export class ImportGraph {
       }
   }
 
-  /** The test files that load a file, those first that are most likely to test it. */
+  /** The test files that load a file in their own process, those first that are most likely to test it. */
   testsOf(file: string): ReadonlyArray<string> {
-    const cost = (path: string) => (costly.test(path) ? 1 : 0);
     const nearness = ({ path, distance }: Importer) => distance - sharedFolders(file, path);
     const mirror = mirrorOf(file);
     return this.#importersOf(file)
+      .filter(({ path }) => !costly.test(path))
       .sort(
         (one, other) =>
           Number(other.path === mirror) - Number(one.path === mirror) ||
-          cost(one.path) - cost(other.path) ||
           nearness(one) - nearness(other) ||
           one.bytes - other.bytes,
       )
       .map(({ path }) => path);
+  }
+
+  /** The other test files that load a file: all start a service, so those are first whose words are most like the file's. */
+  costlyTestsOf(file: string): ReadonlyArray<string> {
+    const source = this.#sources.get(file);
+    const importers = new Set(this.#importersOf(file).map(({ path }) => path));
+    const inOrder = source ? this.#costlyTests.inOrderFor(source) : [];
+    return inOrder.filter((test) => importers.has(test));
   }
 
   /** The titles of tests in a test file. */
@@ -60,9 +70,13 @@ export class ImportGraph {
       for (const importer of this.#importers.get(path) ?? [])
         if (!distances.has(importer)) distances.set(importer, distance + 1);
     return [...distances]
-      .filter(([path]) => path.endsWith('.test.ts'))
+      .filter(([path]) => isTest(path))
       .map(([path, distance]) => ({ path, distance, bytes: this.#sources.get(path)?.text.length ?? 0 }));
   }
+}
+
+function isTest(path: string): boolean {
+  return path.endsWith('.test.ts');
 }
 
 /** The test file with the path of a source file. */

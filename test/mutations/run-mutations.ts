@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import '#test/support/run/temporary-files.ts';
@@ -26,8 +26,11 @@ const root = join(import.meta.dirname, '../..');
 const list = join(import.meta.dirname, 'mutations.json');
 const count = 200;
 const limits = { maxTests: 24, cpuSeconds: 20 };
+const limitsOfCostly = { maxTests: 4, cpuSeconds: 40 };
 /** For a change that another checkout found: it counts as missed only after all tests that load the file. */
-const limitsOfKnown = { maxTests: 1_000, cpuSeconds: 1_000 };
+const cpuSecondsOfKnown = 2_000;
+
+type LimitedTests = Pick<Attempt, 'tests' | 'cpuSeconds'>;
 
 /** What became of a change. `gone`: the code has no such place. */
 type Result = { readonly id: number; readonly file: string; readonly operator: string } & (
@@ -82,27 +85,33 @@ async function tryAll(checkout: Checkout): Promise<void> {
     const place = places.find(mutation);
     if (place === null) return { id, file, operator, state: 'gone' };
     const text = changed(place.text, place.change);
-    const attempt = { file: place.path, text, ...testsOf(place.path, known.get(id)) };
     const began = performance.now();
-    const outcome = await attempts.try(attempt);
+    let outcome: Outcome = { state: 'missed', tests: 0 };
+    for (const limited of testsOf(place.path, known.get(id)))
+      if (outcome.state === 'missed') outcome = await attempts.try({ file: place.path, text, ...limited });
     const seconds = Math.round(performance.now() - began) / 1000;
     return { id, file, operator, ...outcome, changedFile: place.path, seconds };
   };
 
-  const testsOf = (path: string, earlier: Result | undefined): Pick<Attempt, 'tests' | 'cpuSeconds'> => {
-    const tests = graph.testsOf(path);
-    if (earlier?.state !== 'found') return { tests: tests.slice(0, limits.maxTests), cpuSeconds: limits.cpuSeconds };
+  const testsOf = (path: string, earlier: Result | undefined): ReadonlyArray<LimitedTests> => {
+    const [tests, costly] = [graph.testsOf(path), graph.costlyTestsOf(path)];
+    if (earlier?.state !== 'found') return [limitedTo(tests, limits), limitedTo(costly, limitsOfCostly)];
     const { by, title } = earlier;
+    const all = [...tests, ...costly];
     const hasTitle = (test: string) => graph.titlesIn(test).some((other) => title?.endsWith(other));
-    const likely = [...tests.filter((test) => test === by), ...tests.filter(hasTitle)];
-    return {
-      tests: [...new Set([...likely, ...tests])].slice(0, limitsOfKnown.maxTests),
-      cpuSeconds: limitsOfKnown.cpuSeconds,
-    };
+    const likely = [...all.filter((test) => test === by), ...all.filter(hasTitle)];
+    return [{ tests: [...new Set([...likely, ...all])], cpuSeconds: cpuSecondsOfKnown }];
   };
 
   await Promise.all(Array.from({ length: Number(values.jobs) }, work));
   report([...results.values()], known);
+}
+
+function limitedTo(
+  tests: ReadonlyArray<string>,
+  { maxTests, cpuSeconds }: { readonly maxTests: number; readonly cpuSeconds: number },
+): LimitedTests {
+  return { tests: tests.slice(0, maxTests), cpuSeconds };
 }
 
 function readResults(file: string): ReadonlyArray<Result> {
@@ -112,7 +121,8 @@ function readResults(file: string): ReadonlyArray<Result> {
 function write(results: ReadonlyMap<number, Result>): void {
   mkdirSync(dirname(values.out), { recursive: true });
   const inOrder = [...results.values()].sort((one, other) => one.id - other.id);
-  writeFileSync(values.out, `${JSON.stringify(inOrder, null, 2)}\n`);
+  writeFileSync(`${values.out}.new`, `${JSON.stringify(inOrder, null, 2)}\n`);
+  renameSync(`${values.out}.new`, values.out);
 }
 
 function report(results: ReadonlyArray<Result>, known: ReadonlyMap<number, Result>): void {
