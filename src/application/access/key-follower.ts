@@ -7,36 +7,34 @@ import type { ReadStore } from '#read-store/read-store.ts';
 import { abortable, delay, withTimeout } from '#shared/async/timed-waits.ts';
 import { clock } from '#shared/clock.ts';
 
-/** The event types that decide which keys and secrets are valid. */
+/** They decide which keys and secrets are valid. */
 const keyEventTypes: ReadonlyArray<string> = [...Object.keys(apiKeyEvents), ...Object.keys(keyCutoffEvents)];
 
-/** Receives the stored key events in order; an event may come twice. */
+/** In order; an event may come twice. */
 export type KeyEventListener = (events: ReadonlyArray<RecordedEvent>) => void;
 
 export interface KeyFollowerOptions {
   readonly tail: Pick<LogTail, 'follow'>;
   readonly store: Pick<EventStore, 'lastPosition'>;
-  /** The position after which it follows; null while it is unknown. */
+  /** Null while it is unknown. */
   readonly beginAfter: () => number | null;
 }
 
-/** How often the end of the log is read. */
+/** Between two reads of the end of the log. */
 const readIntervalMs = 200;
-/** How often it is read after no key was checked for a while. The next check then waits for a read. */
+/** After no key was checked for a while. The next check then waits for a read. */
 const idleIntervalMs = 2_000;
 const idleAfterMs = 5_000;
-/** The time limit of a read of the log's end, and of the wait until the follower has passed that end. */
+/** Of a read of the log's end, and of the wait until the follower has passed that end. */
 const readTimeoutMs = 1_000;
 
 interface Waiter {
-  /** The number of the first read of the log's end that begins after the wait. */
+  /** Of the first read of the log's end that begins after the wait. */
   readonly read: number;
   readonly resolve: (seen: boolean) => void;
 }
 
-/**
- * Follows the key events of the log. The listeners have received every event that was stored before `seenEndAt`.
- */
+/** Follows the key events of the log. The listeners have received every event that was stored before `seenEndAt`. */
 export class KeyFollower {
   readonly #options: KeyFollowerOptions;
   readonly #stopped = new AbortController();
@@ -44,7 +42,7 @@ export class KeyFollower {
   readonly #waiters = new Set<Waiter>();
   #running: Promise<unknown> = Promise.resolve();
   #position: number | null = null;
-  /** How many reads of the log's end have begun. */
+  /** Reads of the log's end that have begun. */
   #reads = 0;
   #readingSince: number | null = null;
   #seenEndAt = Number.NEGATIVE_INFINITY;
@@ -73,25 +71,27 @@ export class KeyFollower {
     await this.#running;
   }
 
-  /** Whether it knows where it begins: the listeners receive every event that is stored after that. */
+  /** It knows where it begins: the listeners receive every event that is stored after that. */
   get hasBegun(): boolean {
     return this.#position !== null;
   }
 
-  /** In milliseconds of the clock; never, while it has not caught up once. Whoever asks for it checks a key. */
+  /**
+   * In milliseconds of the clock; infinitely early before it has caught up once. A caller counts as a check of a key.
+   */
   get seenEndAt(): number {
     this.#usedAt = clock.now();
     return this.#seenEndAt;
   }
 
-  /** Whether the store does not answer, so that a caller need not wait for it. */
+  /** The store does not answer, so a caller need not wait for it. */
   get isStoreAway(): boolean {
     const since = this.#readingSince;
     return this.#lastReadFailed || (since !== null && clock.now() - since > readTimeoutMs);
   }
 
   /**
-   * Waits until it has seen everything that was stored before this call.
+   * Waits for everything that was stored before this call.
    * @returns false if this takes longer than the limit, or if the store is unavailable
    */
   async seeEnd(limitMs: number): Promise<boolean> {
@@ -122,7 +122,7 @@ export class KeyFollower {
     });
   }
 
-  /** The position after which to begin; null if it is stopped. */
+  /** Null if the follower is stopped. */
   async #begin(): Promise<number | null> {
     const { beginAfter } = this.#options;
     for (;;) {
@@ -194,14 +194,13 @@ export class KeyFollower {
   }
 }
 
-/** The most keys visited in one turn of the event loop. */
+/** Visited in one turn of the event loop. */
 const keysPerTurn = 50;
-/** The most keys visited in total, including revoked ones. */
+/** Visited in total, including revoked ones. */
 const maxVisitedKeys = 50_000;
 
 /**
- * Finds the valid keys that descend from a key, by the read models: it or a descendant created or rotated them. The
- * nearest come first.
+ * Valid keys, by the read models: the key or a descendant created or rotated them. The nearest come first.
  * @throws UnavailableError
  */
 export async function descendantKeysOf(

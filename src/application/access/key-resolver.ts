@@ -13,42 +13,39 @@ import type { KeyFollower } from './key-follower.ts';
 import type { KeyUsage } from './key-usage.ts';
 
 /**
- * The purpose of a request. While the event store is unavailable, gateway calls and reads use remembered keys for some time; a
- * command needs the store anyway.
+ * While the event store is unavailable, gateway calls and reads use remembered keys for some time; a command needs the
+ * store anyway.
  */
 export type KeyUse = 'streaming' | 'query' | 'command';
 
 export interface KeyResolverOptions {
-  /** Reads streams of keys. */
   readonly writer: Pick<StreamWriter, 'load'>;
   readonly follower: Pick<KeyFollower, 'hasBegun' | 'seenEndAt' | 'isStoreAway' | 'seeEnd'>;
   readonly documents: Pick<ReadStore, 'get'>;
   readonly usage: Pick<KeyUsage, 'touch'>;
 }
 
-/** Maximum keys in memory. */
 const maxHolders = 10_000;
-/** Maximum secrets in memory; others are looked up in the read model. */
+/** Others are looked up in the read model. */
 const maxSecrets = 100_000;
 /**
- * How long a cached key is used without reading the log. A revocation on another node takes effect within this time.
+ * A cached key is used this long without reading the log. A revocation on another node takes effect within this time.
  */
 const freshMs = 1_000;
 /** While the event store is unavailable, a key that was valid within this time is accepted. */
 const rememberedMs = 5 * 60_000;
-/** How long a request with a remembered key waits for the event store. */
+/** Of a request with a remembered key, for the event store. */
 const maxReadWaitMs = 1_000;
-/** Maximum consecutive reads of a stream, while the follower sees events that the reads lack. */
+/** Of a stream, in a row, while the follower gets events that the reads lack. */
 const maxReads = 5;
 
 interface Load {
   readonly startedAt: number;
   readonly holder: Promise<CachedKey>;
-  /** The read after this one, for callers who need what was stored after this one began. */
+  /** For callers who need what was stored after this read began. */
   next: Promise<CachedKey> | null;
 }
 
-/** A secret whose key is known. */
 interface KnownSecret {
   readonly keyId: string;
   /** From this revision on, the key's stream has the event that issued the secret. */
@@ -66,20 +63,17 @@ export class KeyResolver {
   /** The SHA-256 of texts that no read model showed within the last second, so that guesses cost little. */
   readonly #unknown = new LRUCache<string, true>({ max: maxHolders, ttl: freshMs, ttlResolution: 0, perf: clock });
   readonly #holders = new LRUCache<string, CachedKey>({ max: maxHolders });
-  /** The last seen revision of each key's stream. An older read is not current. */
+  /** Of each key's stream. An older read is not current. */
   readonly #revisions = new LRUCache<string, number>({ max: maxHolders });
   readonly #loads = new Map<string, Load>();
-  /** Secrets issued before this time have expired, in ms since 1970; null until it is read. */
+  /** Secrets issued before it have expired. In ms since 1970; null until it is read. */
   #issuedBefore: number | null = null;
 
   constructor(options: KeyResolverOptions) {
     this.#options = options;
   }
 
-  /**
-   * The caller of a key; null for an invalid key.
-   * @throws UnavailableError if this cannot be decided
-   */
+  /** Null for an invalid key. @throws UnavailableError if this cannot be decided */
   resolve = async (presented: string, use: KeyUse): Promise<Caller | null> => {
     if (presented.length > maxKeyCharacters) return null;
     const secretHash = hashKey(presented);
@@ -88,7 +82,7 @@ export class KeyResolver {
   };
 
   /**
-   * The caller with a secret of a key that was found before; null if the secret is not valid any more.
+   * For a secret of a key that was found before; null if it is not valid any more.
    * @throws UnavailableError if this cannot be decided
    */
   resolveSecret = async (
@@ -107,8 +101,8 @@ export class KeyResolver {
   };
 
   /**
-   * Records key events that this node or another has stored. They may come twice and in any order. An event that this
-   * release cannot read counts as a change too: the next reader of its stream finds it.
+   * From this node or another. They may come twice and in any order. An event that this release cannot read counts as a
+   * change too: the next reader of its stream finds it.
    */
   see = (events: ReadonlyArray<RecordedEvent>): void => {
     for (const event of events) {
@@ -164,7 +158,7 @@ export class KeyResolver {
     this.#issuedBefore = Math.max(this.#issuedBefore ?? 0, issuedBefore);
   }
 
-  /** The cached key, if no event from more than a second ago can have changed it. */
+  /** Only if no event from more than a second ago can have changed it. */
   #freshHolder(keyId: string): CachedKey | null {
     const holder = this.#holders.get(keyId);
     if (holder === undefined) return null;
@@ -174,7 +168,7 @@ export class KeyResolver {
     return holder;
   }
 
-  /** The key from its stream; while the event store is unavailable, a key that was valid recently. */
+  /** From its stream; while the event store is unavailable, a key that was valid recently. */
   async #confirmedHolder(keyId: string, use: KeyUse): Promise<CachedKey> {
     const remembered = use === 'command' ? null : this.#rememberedHolder(keyId);
     if (remembered === null) return this.#load(keyId);
@@ -195,8 +189,8 @@ export class KeyResolver {
   }
 
   /**
-   * Whether a key as it was read decides about one of its secrets. A read model or another node's session may show a
-   * secret before this node gets the event that issued it: then the key must be read again.
+   * A read model or another node's session may show a secret before this node gets the event that issued it: then the
+   * key must be read again.
    */
   #decides(holder: CachedKey, secretHash: string): boolean {
     if (holder.secrets.has(secretHash) || holder.asOf === never) return true;
@@ -204,21 +198,21 @@ export class KeyResolver {
     return known !== undefined && known.revision <= holder.revision;
   }
 
-  /** Remembers a secret that a read model or a session named, so that it is looked up once. */
+  /** A read model or a session named it. It is looked up once. */
   #remember(secretHash: string, keyId: string, { revision }: CachedKey): void {
     if (!this.#secrets.has(secretHash)) this.#secrets.set(secretHash, { keyId, revision });
   }
 
-  /** Reads a key after one of its secrets was issued. @throws UnavailableError */
+  /** @throws UnavailableError */
   async #readAfterIssue(keyId: string, secretHash: string): Promise<CachedKey> {
     if (this.#options.follower.isStoreAway) throw storeAwayError();
     const holder = await this.#loadFromNow(keyId);
-    // A secret that the key does not have by now has ended for good.
+    // A secret that the key does not have by now has ended permanently.
     this.#secrets.set(secretHash, { keyId, revision: holder.revision });
     return holder;
   }
 
-  /** Reads a key's stream. No read that runs already counts, but callers share the next one. */
+  /** No read that runs already counts, but callers share the next one. */
   #loadFromNow(keyId: string): Promise<CachedKey> {
     const running = this.#loads.get(keyId);
     if (running === undefined || clock.now() - running.startedAt > freshMs) return this.#load(keyId);
@@ -227,7 +221,7 @@ export class KeyResolver {
     return running.next;
   }
 
-  /** Reads a key's stream. Callers within the same second share one read. */
+  /** Callers within the same second share one read. */
   #load(keyId: string): Promise<CachedKey> {
     const startedAt = clock.now();
     const running = this.#loads.get(keyId);
@@ -265,10 +259,7 @@ export class KeyResolver {
     return this.#issuedBefore ?? 0;
   }
 
-  /**
-   * Reads the cutoff of all secrets, unless it is cached.
-   * @returns the time of the read
-   */
+  /** Cached. @returns the time of the read */
   async #readCutoff(startedAt: number): Promise<number> {
     const { writer, follower } = this.#options;
     if (this.#issuedBefore !== null && startedAt - follower.seenEndAt <= freshMs) return follower.seenEndAt;
@@ -277,7 +268,7 @@ export class KeyResolver {
     return startedAt;
   }
 
-  /** Finds the key of an unknown secret in a read model, or in the log up to its present end. */
+  /** In a read model, or in the log up to its present end. */
   async #findKeyId(secretHash: string): Promise<string | null> {
     const { follower } = this.#options;
     const { hasBegun } = follower;
@@ -293,7 +284,7 @@ export class KeyResolver {
     return null;
   }
 
-  /** The key of a secret in the read model, which may lag; null without one. @throws UnavailableError */
+  /** The read model may lag; null without a key. @throws UnavailableError */
   async #findShown(secretHash: string): Promise<string | null> {
     if (this.#unknown.has(secretHash)) return null;
     const document = await this.#options.documents.get<{ keyId: string }>('api-key-secrets', secretHash);
@@ -305,7 +296,7 @@ function storeAwayError(): UnavailableError {
   return new UnavailableError('The API key cannot be checked, because the event store does not answer.');
 }
 
-/** A member of an event's data; null if this release cannot read the event. */
+/** Null if this release cannot read the event. */
 function textIn(event: RecordedEvent, member: string): string | null {
   try {
     return String(event.data[member]);
@@ -315,14 +306,14 @@ function textIn(event: RecordedEvent, member: string): string | null {
   }
 }
 
-/** A secret in its key's stream. Times are in ms since 1970. */
+/** Times are in ms since 1970. */
 interface HeldSecret {
   readonly issuedAt: number;
   /** When it expires because it was replaced. */
   readonly validUntil: number;
 }
 
-/** The state of a key from its stream, and its age. */
+/** From its stream. */
 export interface CachedKey {
   /** Null for a key that is revoked or does not exist. */
   readonly caller: Caller | null;
@@ -336,13 +327,13 @@ export interface CachedKey {
    * is infinite.
    */
   readonly asOf: number;
-  /** When it was last confirmed by the log, on the node's clock. */
+  /** By the log, on the node's clock. */
   confirmedAt: number;
 }
 
 const never = Number.POSITIVE_INFINITY;
 
-/** Makes the holder of a key. @param stream the key's, as read @param asOf when the read began, on the node's clock */
+/** @param stream the key's, as read @param asOf when the read began, on the node's clock */
 export function keyHolder(
   stream: { readonly state: ApiKeyState; readonly tenant: Tenant | null; readonly revision: number },
   asOf: number,
@@ -374,16 +365,13 @@ export function keyHolder(
   };
 }
 
-/**
- * A revoked key, which never becomes valid again.
- * @param revision the last known revision of its stream
- */
+/** It never becomes valid again. @param revision the last known one of its stream */
 function revokedHolder(revision: number): CachedKey {
   return { caller: null, secrets: new Map(), expiresAt: never, revision, asOf: never, confirmedAt: never };
 }
 
 /**
- * The caller with a secret of a key; null if the secret is not valid.
+ * Null if the secret is not valid.
  * @param issuedBefore secrets issued before this time have expired, in ms since 1970
  * @param now in ms since 1970
  */

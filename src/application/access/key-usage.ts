@@ -8,25 +8,24 @@ import type { Logger } from '#shared/logging/logger.ts';
 const kind = 'key-usage';
 const minuteMs = 60_000;
 const flushDelayMs = 3000;
-/** The most keys with an unsaved time of use. Times of further keys are dropped until a flush succeeds. */
+/** With an unsaved time of use. Times of further keys are dropped until a flush succeeds. */
 const maxPendingKeys = 10_000;
 
 export interface KeyUsageOptions {
   /** A later stored time stays, whichever node has stored it. */
   readonly records: Pick<RecordStore, 'all' | 'put'>;
   readonly log: Pick<Logger, 'info' | 'warn'>;
-  /** How long a use may stay in memory only (default 3 s). */
+  /** Of a use, in memory only (default 3 s). */
   readonly flushDelayMs?: number;
 }
 
 /**
- * The time of each API key's last use, to the minute. It is a record, not an event. Times are kept in memory, and
- * stored every few seconds and at the close.
+ * To the minute. It is a record, not an event. Times are kept in memory, and stored every few seconds and at the close.
  */
 export class KeyUsage {
   readonly #options: KeyUsageOptions;
   readonly #pending = new Map<string, string>();
-  /** The last recorded minute of each key, from 1970, so that a minute is not stored twice. */
+  /** From 1970, so that a minute is not stored twice. */
   readonly #noted = new Map<string, number>();
   readonly #saving: Debouncer;
 
@@ -35,10 +34,7 @@ export class KeyUsage {
     this.#saving = new Debouncer(options.flushDelayMs ?? flushDelayMs, (guard) => this.#save(guard(options.records)));
   }
 
-  /**
-   * Records a use in memory.
-   * @param at in ms since 1970
-   */
+  /** In memory. @param at in ms since 1970 */
   touch(keyId: string, at: number): void {
     const minute = Math.floor(at / minuteMs);
     if ((this.#noted.get(keyId) ?? 0) >= minute) return;
@@ -49,10 +45,7 @@ export class KeyUsage {
     this.#saving.schedule();
   }
 
-  /**
-   * Returns the last use of each of these keys (RFC 3339), without keys that were never used.
-   * @throws UnavailableError
-   */
+  /** RFC 3339, without keys that were never used. @throws UnavailableError */
   async lastUsed(keyIds: ReadonlyArray<string>): Promise<ReadonlyMap<string, string>> {
     // Memory is read first, because a flush moves times from memory to the store, never back.
     const pending = keyIds.flatMap((keyId) => {
@@ -65,12 +58,11 @@ export class KeyUsage {
     return times;
   }
 
-  /** Stores the times in memory. */
   async flush(): Promise<void> {
     await this.#saving.flush();
   }
 
-  /** Stores the times in memory. Times that cannot be stored are lost, and the loss is logged. */
+  /** Times that cannot be stored are lost, and the loss is logged. */
   async close(): Promise<void> {
     this.#saving.stop();
     await this.flush();

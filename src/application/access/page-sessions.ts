@@ -13,24 +13,25 @@ import type { KeyResolver, KeyUse } from './key-resolver.ts';
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-/** The longest time of a session. */
 export const maxSessionMs = 12 * hourMs;
-/** The longest time without a request. */
+/** Without a request. */
 export const maxRestMs = hourMs;
-/** Maximum sessions of a key. The oldest ends when another one begins. */
+/** The oldest ends when another one begins. */
 const maxSessionsOfKey = 20;
-/** Maximum sessions of a key that end together. */
 const maxEndedAtATime = 100;
-/** How often the use of a session is stored. */
+/** Between two stored uses of a session. */
 const noteUseMs = minuteMs;
-/** How long a session that was read is used without reading it again. Its end on another node takes effect within this time. */
+/**
+ * A session that was read is used this long without reading it again. Its end on another node takes effect within this
+ * time.
+ */
 const freshMs = 1_000;
 const maxCached = 10_000;
-/** The stored sessions that each sign-in looks at, to remove those that are over. */
+/** Each sign-in looks at this number of stored sessions, to remove those that are over. */
 const sweptAtATime = 20;
 
 const tokenBytes = 32;
-/** The form of a token: 32 random bytes in base64url. */
+/** 32 random bytes in base64url. */
 export const tokenForm = /^[A-Za-z0-9_-]{43}$/;
 
 const StoredSession = t.type({ keyId: t.string, secretHash: t.string, startedAt: t.number });
@@ -40,15 +41,13 @@ const StoredSessionOfKey = t.type({ id: t.string, startedAt: t.number });
 /** A time that no session reaches, in ms since 1970. Times before it have as many digits when they are counted back from it. */
 const lastTime = 9_999_999_999_999;
 
-/** The place of a session among the rows of its key. */
 interface SessionPlace extends t.TypeOf<typeof StoredSessionOfKey> {
   readonly keyId: string;
 }
 
-/** A session as this node knows it. Times are in ms since 1970. */
+/** Times are in ms since 1970. */
 interface KnownSession extends t.TypeOf<typeof StoredSession> {
   usedAt: number;
-  /** When its use was last stored. */
   notedAt: number;
 }
 
@@ -74,7 +73,7 @@ export class PageSessions {
     this.#options = options;
   }
 
-  /** Opens a session. @returns its token; null for an invalid key @throws UnavailableError */
+  /** @returns its token; null for an invalid key @throws UnavailableError */
   async open(presentedKey: string): Promise<string | null> {
     const caller = await this.#options.keys.resolve(presentedKey, 'query');
     if (caller === null) return null;
@@ -90,7 +89,7 @@ export class PageSessions {
     return token;
   }
 
-  /** The caller of a session; null if it is over. @throws UnavailableError */
+  /** Null if the session is over. @throws UnavailableError */
   async callerOf(token: string, use: KeyUse): Promise<Caller | null> {
     const id = idOf(token);
     const session = await this.#read(id);
@@ -105,14 +104,14 @@ export class PageSessions {
     return caller;
   }
 
-  /** Whether a session still has a caller. This is not a use of it. @throws UnavailableError */
+  /** This is not a use of the session. @throws UnavailableError */
   async isValid(token: string): Promise<boolean> {
     const session = await this.#read(idOf(token));
     if (session === null || isOver(session, clock.time())) return false;
     return (await this.#options.keys.resolveSecret(session, 'query')) !== null;
   }
 
-  /** Ends a session. @throws UnavailableError */
+  /** @throws UnavailableError */
   async end(token: string): Promise<void> {
     const id = idOf(token);
     const session = await this.#read(id);
@@ -133,8 +132,8 @@ export class PageSessions {
   }
 
   /**
-   * Stores the use once a minute. It is a row of its own: a write that comes after the end of the session cannot bring
-   * the session back.
+   * Stores the use once a minute. It is a row of its own: a write that comes after the end of the session cannot
+   * restore the session.
    */
   #noteUse(id: string, session: KnownSession, now: number): void {
     session.usedAt = now;
@@ -145,7 +144,7 @@ export class PageSessions {
     void this.#options.records.put('session-uses', use, { keep: 'greater' }).catch(() => undefined);
   }
 
-  /** Ends sessions. Their rows of the key go last, so that a crash leaves no session that is not counted. */
+  /** The rows of the key go last, so that a crash leaves no session that is not counted. */
   async #end(places: ReadonlyArray<SessionPlace>): Promise<void> {
     if (places.length === 0) return;
     await this.#delete(places.map(({ id }) => id));
@@ -158,7 +157,6 @@ export class PageSessions {
     await this.#options.records.delete('session-uses', ids);
   }
 
-  /** Adds sessions to the rows of their key. */
   #list(keyId: string, sessions: ReadonlyArray<t.TypeOf<typeof StoredSessionOfKey>>): Promise<void> {
     const rows = sessions.map(({ id, startedAt }) => [rowOf({ id, startedAt, keyId }), { id, startedAt }] as const);
     return this.#options.records.put('sessions-of-keys', new Map(rows));
@@ -183,7 +181,7 @@ export class PageSessions {
     }
   }
 
-  /** Removes some sessions that are over, whoever has opened them. */
+  /** Whoever has opened them. */
   async #sweep(): Promise<void> {
     const now = clock.time();
     const isOld = (startedAt: number) => now - startedAt >= maxSessionMs;
@@ -198,7 +196,7 @@ export class PageSessions {
     if (unlisted.length > 0) await this.#options.records.delete('sessions-of-keys', unlisted);
   }
 
-  /** Reads some records from a random place on; those at the beginning follow the last one. */
+  /** From a random place on; those at the beginning follow the last one. */
   async #someOf(kind: 'sessions' | 'session-uses' | 'sessions-of-keys'): Promise<ReadonlyMap<string, Json>> {
     const { records } = this.#options;
     const after = kind === 'sessions-of-keys' ? `c${createId()}` : randomBytes(tokenBytes).toString('hex');
@@ -212,7 +210,7 @@ function idOf(token: string): string {
   return hash('sha256', token);
 }
 
-/** The key of a session's row. The newest session of a key comes first. */
+/** The newest session of a key comes first. */
 function rowOf({ id, keyId, startedAt }: SessionPlace): string {
   return `${keyId}/${lastTime - startedAt}/${id}`;
 }

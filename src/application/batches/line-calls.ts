@@ -3,33 +3,31 @@ import type { Caller } from '#domain/shared/access.ts';
 
 type Endpoint = BatchEvents['BatchCreated']['endpoint'];
 
-/** A valid line of a batch's input. */
+/** Of a batch's input. */
 export interface BatchLine {
   readonly customId: string;
-  /** The unchanged JSON of its request. */
+  /** Of its request, unchanged. */
   readonly body: Buffer;
 }
 
-/** Why a line is invalid. */
 export interface LineFault {
   readonly code: string;
   readonly message: string;
-  /** The invalid member; null for the line as a whole. */
+  /** Null for the line as a whole. */
   readonly param: string | null;
 }
 
-/** A line with its caller. */
 export interface LineRequest {
   readonly endpoint: Endpoint;
   readonly batchId: string;
-  /** The caller with the key that created the batch. */
+  /** With the key that created the batch. */
   readonly caller: Caller;
   readonly idempotencyKey: string;
-  /** Ends the call, whose result is not needed any more. */
+  /** The result is not needed any more. */
   readonly signal: AbortSignal;
 }
 
-/** A line's answer, with any status. */
+/** With any status. */
 export interface LineAnswer {
   readonly kind: 'answer';
   readonly status: number;
@@ -40,7 +38,6 @@ export interface LineAnswer {
   readonly release: () => void;
 }
 
-/** The outcome of a line's call. */
 export type LineOutcome =
   | LineAnswer
   /** The line was not sent, because this node has no room now. */
@@ -48,13 +45,10 @@ export type LineOutcome =
   /** The call was ended by its signal. */
   | { readonly kind: 'ended' };
 
-/** Makes the calls of batch lines, like a client with the batch's key. */
+/** Like a client with the batch's key. */
 export interface LineCalls {
-  /**
-   * Reads a line.
-   * @returns the line, or why it is invalid
-   */
+  /** @returns the line, or why it is invalid */
   readonly read: (line: Buffer, endpoint: Endpoint) => Promise<BatchLine | LineFault>;
-  /** Makes the call of a line. Rejects only with `UnavailableError` or a bug. */
+  /** Rejects only with `UnavailableError` or a bug. */
   readonly call: (line: BatchLine, request: LineRequest) => Promise<LineOutcome>;
 }

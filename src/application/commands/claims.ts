@@ -10,34 +10,31 @@ import { delay } from '#shared/async/timed-waits.ts';
 import { clock } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
-/** How long a claim is valid before its holder exists, because its creator may be between its two appends. */
+/** A claim is valid this long before its holder exists, because its creator may be between its two appends. */
 export const claimGraceMs = 2_000;
 const pollIntervalMs = 50;
-/** Maximum claims in memory. */
 const maxSeen = 10_000;
 
-/** What makes the holders of one entity unique by a value. */
+/** Makes the holders of one entity unique by a value. */
 export interface Claim<State, Events, HolderState, HolderEvents> {
-  /** The entity of a claim. Its stream is named by the hashed value. */
+  /** Its stream is named by the hashed value. */
   readonly entity: Entity<State, Events>;
   readonly holder: Entity<HolderState, HolderEvents>;
-  /** The holder that a claim names, and the time of the claim; null without one. */
+  /** Null without one. `since` is the time of the claim. */
   readonly holderIn: (state: State) => { readonly id: string; readonly since: string } | null;
-  /** The event by which a holder takes a claim. */
   readonly claimed: (holderId: string) => EventOf<Events>;
-  /** The event that closes a holder that was never created. */
+  /** Closes a holder that was never created. */
   readonly abandoned: (holderId: string) => EventOf<HolderEvents>;
   readonly taken: Failure;
-  /** Says that another request has the claim, and its holder does not exist yet. */
+  /** For a client: another request has the claim, and its holder does not exist yet. */
   readonly beingTaken: string;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a claim stays typed where it is made.
 export type AnyClaim = Claim<any, any, any, any>;
 
-/** Who takes a claim. */
 export interface Claimant {
-  /** The id of the resource that will hold the claim. */
+  /** Of the resource that will hold the claim. */
   readonly id: string;
   readonly tenant: Tenant;
   readonly origin: Origin;
@@ -50,7 +47,7 @@ export interface Claimant {
 export class Claims {
   readonly #writer: StreamWriter;
   readonly #graceMs: number;
-  /** When this node first saw a holder that did not exist, on this process's clock. */
+  /** Of a holder that did not exist, by this node, on this process's clock. */
   readonly #firstSeen = new LRUCache<string, number>({ max: maxSeen });
 
   /** @param graceMs how long a claim is valid before its holder exists */
@@ -60,7 +57,7 @@ export class Claims {
   }
 
   /**
-   * Takes the claims of values, in their order. Those that the claimant holds already are taken.
+   * In the order of the values. Those that the claimant holds already are taken.
    * @returns why one cannot be taken; null if all are
    * @throws UnavailableError
    */
@@ -91,8 +88,8 @@ export class Claims {
   }
 
   /**
-   * Why a claimant cannot take the claims of values now; null if it can. Takes nothing. It does not wait for a holder
-   * that does not exist yet; only `take` does.
+   * Takes nothing. Null if the claimant can take the claims now. It does not wait for a holder that does not exist yet;
+   * only `take` does.
    * @throws UnavailableError
    */
   async check(claim: AnyClaim, values: ReadonlyArray<string>, id: string): Promise<Failure | null> {
@@ -110,8 +107,8 @@ export class Claims {
   }
 
   /**
-   * The end of the wait for a holder that does not exist yet, on this process's clock. The clock of the claiming
-   * node may be ahead, so the wait ends at the latest one grace period after this node first saw the claim.
+   * On this process's clock. The clock of the claiming node may be ahead, so the wait ends at the latest one grace
+   * period after this node first saw the claim.
    */
   #graceEnd(claimId: string, holderId: string, since: string): number {
     const now = clock.now();
@@ -122,10 +119,7 @@ export class Claims {
     return Math.min(firstSeen + this.#graceMs, now + leftByClock);
   }
 
-  /**
-   * Whether a holder has lost its claim. A holder that was never created is closed first, so that it cannot be created
-   * late.
-   */
+  /** A holder that was never created is closed first, so that it cannot be created late. */
   async #isFree(
     { holder, abandoned, beingTaken }: AnyClaim,
     holderId: string,

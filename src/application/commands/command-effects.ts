@@ -5,7 +5,7 @@ import type { PersonalData } from '#personal-data/personal-data.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { CommandEffects } from './command.ts';
 
-/** What a command may do outside its stream, after its append. */
+/** Outside the command's stream, after its append. */
 export function effectsOf(writer: StreamWriter, personalData: PersonalData, origin: Origin): CommandEffects {
   return {
     load: (entity, id) => writer.load(entity, id),

@@ -13,7 +13,6 @@ import type { JsonObject } from '#shared/json/json.ts';
 import type { AnyClaim } from './claims.ts';
 import type { NewIds, NewSecrets } from './new-values.ts';
 
-/** The state of another stream for a decision. */
 export interface LoadedStream<State> {
   readonly state: State;
   /** Null if the stream has no event. */
@@ -29,117 +28,104 @@ export interface RelatedStateLoader {
   readonly seal: <Field extends string>(
     texts: Readonly<Record<Field, string>>,
   ) => Promise<Readonly<Record<Field, SealedText>> | null>;
-  /** New secrets that the command may seal and return. */
+  /** The command may seal and return them. */
   readonly newSecrets: NewSecrets;
-  /** The current state of another stream. */
   readonly load: <State, Events>(entity: Entity<State, Events>, id: string) => Promise<LoadedStream<State>>;
-  /** The data of one event of another stream, for contents that its state does not hold. */
+  /** For contents that the state does not hold. */
   readonly dataAt: <State, Events>(entity: Entity<State, Events>, id: string, revision: number) => Promise<JsonObject>;
-  /** Reads from the read models, which may lag. */
   readonly lookup: Lookup;
 }
 
-/** Reads from the read models for a command. They may lag, so no rule may depend on them. */
+/** They may lag, so no rule may depend on them. */
 export interface Lookup {
   readonly exists: (collection: string, where: Readonly<Record<string, string>>) => Promise<boolean>;
-  /**
-   * The valid keys that descend from a key, which it or a descendant created or rotated: the nearest first, up to
-   * `limit`.
-   */
+  /** Valid keys that the key or a descendant created or rotated: the nearest first, up to `limit`. */
   readonly descendantKeys: (keyId: string, limit: number) => Promise<ReadonlyArray<string>>;
-  /** When an API key was last used; null if never. */
+  /** Null if never. */
   readonly keyLastUsed: (keyId: string) => Promise<string | null>;
-  /** The status of a projection; null for an unknown name. */
+  /** Null for an unknown name. */
   readonly projection: (name: string) => Promise<ProjectionSummary | null>;
   /**
-   * Why webhooks may not be delivered to a URL, by its present addresses; null if they may.
+   * By the URL's present addresses; null if webhooks may be delivered to it.
    * @throws UnavailableError if the host cannot be looked up now
    */
   readonly webhookUrlFault: (url: string) => Promise<string | null>;
-  /** The tries of a webhook endpoint that run now; null if this node does not deliver to it. */
+  /** That run now; null if this node does not deliver to the endpoint. */
   readonly webhookTries: (endpointId: string) => EndpointTries | null;
-  /** Whether a live node runs batches. */
+  /** A live node runs batches. */
   readonly batchesRun: () => Promise<boolean>;
-  /** The status of a process; null for an unknown name. */
+  /** Null for an unknown name. */
   readonly process: (name: string) => Promise<StoppableStatus | null>;
-  /** The failure at a position, of those that the statuses show: the first of each follower. Null without one. */
+  /** Of the failures that the statuses show: the first of each follower. Null without one. */
   readonly failureAt: (position: number) => Promise<EventFailure | null>;
 }
 
-/** The effects that a command may have outside its stream after its decision. */
+/** Outside its stream, after its decision. */
 export interface CommandEffects {
-  /** The current state of another stream. */
   readonly load: RelatedStateLoader['load'];
-  /**
-   * Decides and appends to another stream, with the caller as actor.
-   * @throws UnavailableError
-   */
+  /** With the caller as actor. @throws UnavailableError */
   readonly append: <State, Events>(
     write: Pick<StreamWrite<State, Events>, 'entity' | 'id' | 'decide'>,
   ) => Promise<void>;
-  /** Makes all personal texts of a subject permanently unreadable. */
+  /** Permanent. */
   readonly erasePersonalData: (subject: string) => Promise<void>;
 }
 
-/** The members of a process's status that decisions need. */
+/** The members that decisions need. */
 export interface StoppableStatus {
   readonly failure: { readonly eventId: string } | null;
 }
 
-/** The members of a projection's status that decisions need. */
+/** The members that decisions need. */
 export interface ProjectionSummary extends StoppableStatus {
   readonly rebuild: object | null;
 }
 
-/** The context of a decision, in addition to its input and its state. */
+/** In addition to the input and the state. */
 export interface DecisionContext<SubjectState, Also> {
   readonly caller: Caller;
   readonly newIds: NewIds;
   readonly newSecrets: NewSecrets;
   readonly subject: LoadedStream<SubjectState>;
   readonly related: Also;
-  /** The time of the decision, RFC 3339. */
+  /** Of the decision, RFC 3339. */
   readonly time: string;
-  /** Bytes of JSON that the filled schemas of one operation of an instance may have. */
+  /** Of JSON, in the filled schemas of one operation of an instance. */
   readonly maxFilledBytes: number;
 }
 
-/** The context of an answer. */
 export interface AnswerContext<Input, State> {
   readonly input: Input;
-  /** The state that the command produced. */
+  /** As the command produced it. */
   readonly state: State;
-  /** Whether the command changed anything. */
   readonly changed: boolean;
   readonly newIds: NewIds;
-  /** The new secrets; null in a repeated answer, which must not contain one again. */
+  /** Null in a repeated answer, which must not contain one again. */
   readonly newSecrets: NewSecrets | null;
   readonly lookup: Lookup;
-  /** The data of one event of the stream, for contents that the state does not hold. */
+  /** For contents that the state does not hold. */
   readonly dataAt: (revision: number) => Promise<JsonObject>;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a command reads its subject's state and not its events.
 type SubjectEntity<State> = Entity<State, any>;
 
-/** How a command makes a new resource, in a stream of its own or in that of the resource in the path. */
+/** In a stream of its own or in that of the resource in the path. */
 export interface Creation<Input, State, Context> {
-  /** The id of a resource with a stream of its own. Absent: the path names the stream. */
+  /** Of a resource with a stream of its own. Absent: the path names the stream. */
   readonly id?: (input: Input, newIds: NewIds) => string;
   /**
-   * Whether these ids were used before. They derive from the `Idempotency-Key`, which a client may use again after its
-   * record has expired; the command then takes the next ids that derive from it.
+   * They derive from the `Idempotency-Key`, which a client may use again after its record has expired; the command then
+   * takes the next ids that derive from it.
    */
   readonly isIdUsed?: (state: State, input: Input, newIds: NewIds) => boolean;
-  /** The tenant of its stream; absent, the subject's. */
+  /** Of its stream; absent, the subject's. */
   readonly tenant?: (input: Input, context: Context) => Tenant;
-  /** Makes the resource unique by these values. Their claims are taken in order before the append. */
+  /** The resource is unique by these values. Their claims are taken in order before the append. */
   readonly claims?: { readonly claim: AnyClaim; readonly values: (input: Input) => ReadonlyArray<string> };
 }
 
-/**
- * A command, described by one object. `decide` is pure; `execute-command.ts` runs it.
- */
+/** `decide` is pure; `execute-command.ts` runs it. */
 export interface Command<Input extends object, State, Events, SubjectState, Also, Output> {
   readonly about: OperationAbout;
   readonly http: HttpRoute;
@@ -151,27 +137,26 @@ export interface Command<Input extends object, State, Events, SubjectState, Also
     { readonly entity: SubjectEntity<SubjectState>; readonly parameter: string } | null,
     Scope
   >;
-  /** The shape of its errors. Default `control`. */
+  /** Of its errors. Default `control`. */
   readonly plane?: Plane;
   readonly input: t.Type<Input, unknown, unknown>;
-  /** Finds what a request that prefers strict handling gets refused, although the contract accepts it. */
+  /** For a request that prefers strict handling, although the contract accepts it. */
   readonly strictFaults?: (input: Input) => ReadonlyArray<InputError>;
   /**
-   * Whether the input has personal data of the new resource's subject. The remembered hash of the request is then
-   * keyed, so that an erasure makes it useless.
+   * The input has personal data of the new resource's subject. The remembered hash of the request is then keyed, so
+   * that an erasure makes it useless.
    */
   readonly personal?: boolean;
   /** Null for no content. */
   readonly output: t.Type<Output, unknown, unknown> | null;
   readonly failures: ReadonlyArray<FailureCode>;
-  /** The entity whose stream it appends to. */
+  /** The command appends to its stream. */
   readonly entity: Entity<State, Events>;
-  /** The new resource of a command that creates one. */
   readonly creates?: Creation<Input, State, DecisionContext<SubjectState, Also>>;
-  /** Whether the command can answer, if that does not depend only on the resource being live. */
+  /** If that does not depend only on the resource being live. */
   readonly isAnswerable?: (state: State, input: Input) => boolean;
   readonly loadRelated?: (input: Input, loads: RelatedStateLoader, caller: Caller, state: State) => Promise<Also>;
-  /** Whether it creates or deletes a webhook endpoint, whose number is limited: see `endpoint-places.ts`. */
+  /** A webhook endpoint's, whose number is limited: see `endpoint-places.ts`. */
   readonly endpointPlace?: 'taken' | 'freed';
   readonly decide: (
     input: Input,
@@ -192,7 +177,6 @@ export interface Command<Input extends object, State, Events, SubjectState, Also
 // biome-ignore lint/suspicious/noExplicitAny: the table holds commands of every entity; each stays typed where it is made.
 export type AnyCommand = Command<any, any, any, any, any, any>;
 
-/** Declares a command. */
 export function command<Input extends object, State, Events, SubjectState, Also, Output>(
   definition: Command<Input, State, Events, SubjectState, Also, Output>,
 ): Command<Input, State, Events, SubjectState, Also, Output> {

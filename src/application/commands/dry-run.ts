@@ -41,7 +41,6 @@ export async function planWrite(
   return full === null ? planned : E.left(full);
 }
 
-/** The parts of `CommandDependencies` that plan a write. */
 interface PlanDependencies {
   readonly writer: Pick<StreamWriter, 'planWrite'>;
   readonly claims: Pick<Claims, 'check'>;
@@ -49,7 +48,6 @@ interface PlanDependencies {
   readonly maxAppendBytes?: number;
 }
 
-/** A write of a command, decided on a state. */
 interface PlannedWrite {
   readonly command: AnyCommand;
   readonly id: string;
@@ -57,10 +55,7 @@ interface PlannedWrite {
   readonly before: StreamState<unknown>;
 }
 
-/**
- * Describes the events of a dry run as histories do.
- * @throws UnavailableError
- */
+/** As histories do. @throws UnavailableError */
 export async function describePlannedEvents<State, Events>(
   entity: Entity<State, Events>,
   before: StreamState<State>,
@@ -89,7 +84,7 @@ export async function describePlannedEvents<State, Events>(
   return described;
 }
 
-/** The result of a dry run. @param body the answer that the command would have */
+/** @param body the answer that the command would have */
 export function dryRunResult({ output }: AnyCommand, events: ReadonlyArray<PlannedEvent>, body: Json): OperationResult {
   const answer = output === null ? null : body;
   return { status: 200, body: { dryRun: true, events: events as unknown as Json, answer } };

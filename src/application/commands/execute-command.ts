@@ -33,22 +33,20 @@ import { effectsOf } from './command-effects.ts';
 import { describePlannedEvents, dryRunResult, planWrite } from './dry-run.ts';
 import { deriveNewIds, type NewIds, type NewSecrets, RandomIds, RandomSecrets } from './new-values.ts';
 
-/** The dependencies of commands. */
 export interface CommandDependencies {
   readonly writer: StreamWriter;
   readonly claims: Claims;
   readonly endpointPlaces: EndpointPlaces;
   readonly lookup: Lookup;
   readonly personalData: PersonalData;
-  /** Maximum stored bytes of one append. */
+  /** Of one append, as stored. */
   readonly maxAppendBytes?: number;
-  /** Maximum bytes of JSON in the filled schemas of one operation of an instance. */
+  /** Of JSON, in the filled schemas of one operation of an instance. */
   readonly maxFilledBytes?: number;
   /** Holds an answer until the read models show the appended events. */
   readonly readYourWrites: Pick<ReadYourWrites, 'wait'>;
 }
 
-/** Makes a command callable by every caller. */
 export function commandOperation(command: AnyCommand, runtime: CommandDependencies): Operation<LoadedStream<unknown>> {
   const running = new RunningKeys();
   return {
@@ -103,26 +101,26 @@ async function executeCommand(
  */
 type Again = 'id-used' | 'key-made-elsewhere';
 
-/** What ends an attempt in place of a decision. A remembered request is answered again. */
+/** In place of a decision. A remembered request is answered again. */
 type Ending = Failure | RememberedRequest | Again;
 
 type Idempotency = NonNullable<NextEvents<unknown>['idempotency']>;
 
-/** The personal texts of an attempt, and the keys that are stored when it is accepted. */
+/** The keys are stored when the attempt is accepted. */
 type Sealing = ReturnType<PersonalData['beginAttempt']>;
 
-/** One attempt at a request, with its new ids and secrets: stages 7 to 12, in their order. */
+/** With its new ids and secrets: stages 7 to 12, in their order. */
 class CommandAttempt {
   readonly #command: AnyCommand;
   readonly #runtime: CommandDependencies;
   readonly #valid: Decoded<unknown, LoadedStream<unknown>>;
   readonly #request: Asked;
   readonly #input: never;
-  /** The identity of a request with an `Idempotency-Key`. */
+  /** Of a request with an `Idempotency-Key`. */
   readonly #key: string | null;
   readonly #newIds: NewIds;
   readonly #newSecrets: NewSecrets = new RandomSecrets();
-  /** The resource that the command creates or changes. */
+  /** Created or changed by the command. */
   readonly #id: string;
   readonly #origin: Origin;
   #sealed: Sealing | null = null;
@@ -163,7 +161,7 @@ class CommandAttempt {
     return E.right(this.#resultOf(written.right.stream, body, position));
   }
 
-  /** What identifies a request with an `Idempotency-Key`; null for one without. @throws UnavailableError */
+  /** Null for a request without an `Idempotency-Key`. @throws UnavailableError */
   async #identify(): Promise<Idempotency | null> {
     if (this.#key === null) return null;
     const { bodyHash } = this.#valid;
@@ -177,7 +175,7 @@ class CommandAttempt {
     const { entity, creates, endpointPlace } = this.#command;
     const { writer, endpointPlaces } = this.#runtime;
     using creation = endpointPlace === 'taken' ? new EndpointCreation(endpointPlaces) : null;
-    // Nobody else can know an id that this attempt has made at random.
+    // Only this attempt can know an id that it has made at random.
     const isNew = this.#key === null && creates?.id !== undefined && this.#id === this.#newIds.id;
     // A claim or a place is taken for one append, which must be decided on a durable state.
     const isAlone = creates?.claims !== undefined || endpointPlace !== undefined;
@@ -222,7 +220,7 @@ class CommandAttempt {
     return E.right({ events: events.right as ReadonlyArray<never>, tenant });
   }
 
-  /** Looks the request up in the stream. @returns null for a new request */
+  /** In the stream. @returns null for a new request */
   #recall(stream: StreamState<unknown>, { key, body }: Idempotency): Ending | null {
     const { creates, personal } = this.#command;
     const remembered = stream.remembered.get(key);
@@ -233,7 +231,7 @@ class CommandAttempt {
     return remembered.bodyHash === body ? remembered : keyReused;
   }
 
-  /** Whether the resource still exists, at the revision in `If-Match`. */
+  /** The resource still exists, at the revision in `If-Match`. */
   #checkPreconditions(stream: StreamState<unknown>): Failure | null {
     const { entity, creates, isAnswerable } = this.#command;
     const exists =
@@ -244,7 +242,7 @@ class CommandAttempt {
     return ifMatch === null || revision === null || ifMatch === revision ? null : changedSince(ifMatch, revision);
   }
 
-  /** Makes the context of the decision, and loads the other states that it needs. @throws UnavailableError */
+  /** Loads the other states that the decision needs. @throws UnavailableError */
   async #contextOf(stream: StreamState<unknown>): Promise<DecisionContext<unknown, unknown>> {
     const { state, tenant } = stream;
     const { caller } = this.#request;
@@ -304,7 +302,7 @@ class CommandAttempt {
     return 'code' in ending ? E.left(ending) : this.#replay(ending);
   }
 
-  /** Makes the answer of a remembered request again. @throws UnavailableError */
+  /** @throws UnavailableError */
   async #replay(remembered: RememberedRequest): Promise<E.Either<Failure, OperationResult> | Again> {
     if (await this.#isIdUsedBefore(remembered)) return 'id-used';
     const isDryRun = this.#request.dryRun === true;
@@ -318,7 +316,7 @@ class CommandAttempt {
     return E.right({ ...this.#resultOf(stream, body, position), isReplay: true });
   }
 
-  /** In a stream of many resources, whether the ids were used before the remembered request. @throws UnavailableError */
+  /** In a stream of many resources: before the remembered request. @throws UnavailableError */
   async #isIdUsedBefore({ firstRevision }: RememberedRequest): Promise<boolean> {
     const { entity, creates } = this.#command;
     if (creates?.isIdUsed === undefined || firstRevision === 0) return false;
@@ -326,7 +324,7 @@ class CommandAttempt {
     return creates.isIdUsed(before.state, this.#input, this.#newIds);
   }
 
-  /** Decides and answers, and claims, appends and awaits nothing. @throws UnavailableError */
+  /** Claims, appends and awaits nothing. @throws UnavailableError */
   async #executeDryRun(idempotency: Idempotency | null): Promise<E.Either<Failure, OperationResult> | Again> {
     const { entity } = this.#command;
     const before = await this.#runtime.writer.load(entity, this.#id);
@@ -343,7 +341,7 @@ class CommandAttempt {
     return E.right(dryRunResult(this.#command, described, body));
   }
 
-  /** Runs the effects of the command outside its stream. @throws UnavailableError */
+  /** Outside the stream. @throws UnavailableError */
   async #runEffects(): Promise<Failure | null> {
     const { afterAppend } = this.#command;
     if (afterAppend === undefined) return null;
@@ -351,11 +349,7 @@ class CommandAttempt {
     return afterAppend(this.#id, effectsOf(writer, personalData, this.#origin), this.#request.caller);
   }
 
-  /**
-   * The body of an answer.
-   * @param newSecrets null if the answer must not contain one
-   * @param appended whether the request appended events
-   */
+  /** @param newSecrets null if the answer must not contain one @param appended the request has appended events */
   async #bodyOf(
     { stream, events }: StreamWriteResult<unknown>,
     newSecrets: NewSecrets | null,
@@ -373,7 +367,7 @@ class CommandAttempt {
     });
   }
 
-  /** Reads the data of events of the stream. Each is read at most once; the given ones are in memory. */
+  /** Each is read at most once; the given ones are in memory. */
   #dataReader(events: ReadonlyArray<RecordedEvent>): (revision: number) => Promise<JsonObject> {
     const { entity } = this.#command;
     const read = new Map(events.map(({ revision, data }) => [revision, Promise.resolve(data)]));
@@ -414,7 +408,7 @@ class CommandAttempt {
     };
   }
 
-  /** The revision of the resource in its stream, for `ETag` and `If-Match`. */
+  /** In its stream, for `ETag` and `If-Match`. */
   #revisionOf(stream: StreamState<unknown>): number {
     return this.#command.entity.revisionOf?.(stream.state, this.#id) ?? stream.resourceRevision;
   }
@@ -433,22 +427,18 @@ function orRemembered(decision: Decision<unknown>): Decision<unknown> {
     : { ...decision, events: [{ type: requestAnswered, data: {} } as never] };
 }
 
-/** The origin of the events that a request appends. */
 function originOf({ caller, id: requestId, onBehalfOf }: Asked): Origin {
   const { keyId, keyType } = caller;
   const actor = { keyId, keyType, ...(onBehalfOf === undefined ? {} : { onBehalfOf }) };
   return { actor, requestId, correlationId: requestId, causationId: requestId };
 }
 
-/**
- * Whether a command appends to its subject's stream. A resource's stream also holds its children: a flow's stream holds
- * its versions.
- */
+/** A resource's stream also holds its children: a flow's stream holds its versions. */
 function writesToSubject({ access: { subject }, entity }: AnyCommand): boolean {
   return subject !== null && subject.entity.category === entity.category;
 }
 
-/** The refusal if the subject does not exist or the caller has no access to it. */
+/** The subject does not exist, or the caller has no access to it. */
 function notFoundBy({ access, entity }: AnyCommand, id: string): Failure {
   return notFound(access.subject?.entity.notFound ?? entity.notFound, id);
 }

@@ -7,17 +7,17 @@ import { secretPrefix } from '#domain/webhook-endpoint/secret.ts';
 const base = 36;
 const idTail = init({ length: 23 });
 
-/** The ids that a command may need. Made before the decision, so that deciding stays pure. */
+/** Made before the decision, so that deciding stays pure. */
 export interface NewIds {
-  /** An id for a resource that has its own stream. */
+  /** For a resource that has its own stream. */
   readonly id: string;
-  /** Further characters for an id inside a stream. */
+  /** For an id inside a stream. */
   readonly suffix: string;
-  /** A second id, for a resource that is created together with the first. */
+  /** For a resource that is created together with the first. */
   readonly secondId: string;
 }
 
-/** Random ids, each created at its first use, because ids are expensive and most commands need none. */
+/** Created at its first use, because ids are expensive and most commands need none. */
 export class RandomIds implements NewIds {
   #id: string | null = null;
   #secondId: string | null = null;
@@ -39,7 +39,7 @@ export class RandomIds implements NewIds {
   }
 }
 
-/** Ids that derive from a hash, so that a repeated request finds the resources of the first one. */
+/** A repeated request finds the resources of the first one. */
 export function deriveNewIds(seed: string): NewIds {
   const derive = (label: string, length: number) => derivedCharacters(`${label}\n${seed}`, length);
   return { id: `c${derive('id', 23)}`, secondId: `c${derive('second', 23)}`, suffix: derive('suffix', suffixLength) };
@@ -59,27 +59,25 @@ const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 const secretLength = 43;
 const webhookSecretBytes = 32;
 
-/** A new API key's text: `sy_live_` and 43 random letters and digits (256 bits). */
+/** `sy_live_` and 43 random letters and digits (256 bits). */
 export function generateKey(): string {
   let secret = '';
   for (let index = 0; index < secretLength; index += 1) secret += alphabet[randomInt(alphabet.length)];
   return `sy_live_${secret}`;
 }
 
-/** A new signing secret of a webhook endpoint, in the form of Standard Webhooks: 256 bits. */
+/** In the form of Standard Webhooks: 256 bits. */
 function generateWebhookSecret(): string {
   return secretPrefix + randomBytes(webhookSecretBytes).toString('base64');
 }
 
-/** Secrets that a command may return, each created at its first use. */
+/** Each is created at its first use. */
 export interface NewSecrets {
-  /** A new API key's text. */
   readonly apiKey: string;
-  /** A new signing secret of a webhook endpoint. */
   readonly webhookSecret: string;
 }
 
-/** Random secrets, each created at its first use, because few commands need one. */
+/** Few commands need one. */
 export class RandomSecrets implements NewSecrets {
   #apiKey: string | null = null;
   #webhookSecret: string | null = null;

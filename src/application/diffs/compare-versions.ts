@@ -5,7 +5,7 @@ import type { TemplateVersionRecord } from '#domain/template/record.ts';
 import { jsonPatch } from '#shared/codecs/json-patch.ts';
 import type { Json } from '#shared/json/json.ts';
 
-/** Two versions to compare: their records as JSON texts. */
+/** As JSON texts of their records. */
 export interface Comparison {
   readonly kind: keyof typeof kinds;
   readonly before: string;
@@ -13,9 +13,8 @@ export interface Comparison {
 }
 
 interface ComparedKind<Record, Contents> {
-  /** The part of a record that is compared. */
   readonly contentsOf: (record: Record) => Contents;
-  /** Describes the differences in sentences. */
+  /** In sentences. */
   readonly describe: (before: Contents, after: Contents) => ReadonlyArray<string>;
 }
 
@@ -27,10 +26,7 @@ const kinds = {
   ),
 };
 
-/**
- * Compares two versions. Takes time in proportion to both: half a second for the largest.
- * @returns `{patch, summary}` as JSON text
- */
+/** Takes time in proportion to both: half a second for the largest. @returns `{patch, summary}` as JSON text */
 export default function compareVersions({ kind, before, after }: Comparison): string {
   return JSON.stringify(kinds[kind](before, after));
 }

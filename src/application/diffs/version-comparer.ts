@@ -11,7 +11,7 @@ import { EncodedJson } from '#shared/json/json.ts';
 import { type ThreadHeap, threadError } from '#shared/memory/thread-heap.ts';
 import compareVersions, { type Comparison } from './compare-versions.ts';
 
-/** The most characters of both versions that are compared without the thread, which takes a few milliseconds. */
+/** Of both versions that are compared without the thread, which takes a few milliseconds. */
 const maxCharactersHere = 64 * 1024;
 /** Comparing a character takes as long as parsing several: the longest text that is compared here has a turn of its own. */
 const workOfCharacter = 4;
@@ -25,7 +25,6 @@ const heap: ThreadHeap = {
   maxYoungGenerationSizeMb: 8,
 };
 
-/** The options of comparisons. */
 export interface VersionComparerOptions {
   readonly admission: Pick<Admission, 'slot'>;
   readonly maxCharactersHere?: number;
@@ -35,7 +34,7 @@ export interface VersionComparerOptions {
 }
 
 /**
- * Compares versions, large ones in a thread, so that other requests are served meanwhile. Projects get the thread in
+ * Large versions are compared in a thread, so that other requests are served meanwhile. Projects get the thread in
  * turn. It starts on demand, and ends after half a minute without work.
  */
 export class VersionComparer {
@@ -48,7 +47,7 @@ export class VersionComparer {
   }
 
   /**
-   * Compares two versions for the project whose work runs.
+   * For the project whose work runs.
    * @returns `{patch, summary}`, encoded; too-many-calls if two large comparisons of the project wait
    * @throws UnavailableError if too many projects wait, or if the thread does not answer in time
    */
@@ -69,7 +68,7 @@ export class VersionComparer {
     }
   }
 
-  /** Ends the thread and abandons its comparison, and those that wait. */
+  /** Abandons its comparison, and those that wait. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#pool?.destroy();

@@ -10,17 +10,13 @@ import { inputErrors } from '#exchange/input-errors.ts';
 import { fileBlobPrefix } from './file-uploads.ts';
 import { concernsBlobs, type Orphan, OrphanSearch } from './orphan-search.ts';
 
-/**
- * Receives the progress of a step.
- * @param fraction from 0 to 1; null if the total is unknown
- */
+/** @param fraction from 0 to 1; null if the total is unknown */
 type Report = (done: number, fraction: number | null) => void;
 
 export interface BlobSweepOptions {
   readonly blobs: Pick<BlobStore, 'list' | 'delete'>;
   readonly eventLog: RawLog;
   readonly now: () => Date;
-  /** Ends the sweep. */
   readonly signal: AbortSignal;
 }
 
@@ -33,16 +29,16 @@ const sweptPrefixes = [fileBlobPrefix, partBlobPrefix];
  */
 const minAgeMs = 24 * 60 * 60 * 1_000;
 
-/** The number of blobs removed between two reads of new events. */
+/** Between two reads of new events. */
 const removedAtOnce = 100;
 
 const upcast = upcastWith(upcasters);
 
-/** Finds and removes orphaned blobs of files and batches. The service may run meanwhile. */
+/** Of files and batches. The service may run meanwhile. */
 export class BlobSweep {
   readonly #options: BlobSweepOptions;
   readonly #search: OrphanSearch;
-  /** The position up to which the log was read. */
+  /** The log was read up to it. */
   #position = 0;
 
   private constructor(options: BlobSweepOptions, candidates: Iterable<ListedBlob>) {
@@ -72,19 +68,18 @@ export class BlobSweep {
     return sweep;
   }
 
-  /** The number of blobs older than 24 hours, and of those among them that an event ever named. */
+  /** The blobs older than 24 hours, and those among them that an event ever named. */
   get judged(): { readonly old: number; readonly named: number } {
     return { old: this.#search.size, named: this.#search.named };
   }
 
-  /** The orphans. */
   orphans(): ReadonlyArray<Orphan> {
     return this.#search.orphans();
   }
 
   /**
-   * Removes the orphans, and yields each after its removal. After a day without the event store, an event may name a
-   * blob only now, so new events are read before each hundred.
+   * Yields each orphan after its removal. After a day without the event store, an event may name a blob only now, so
+   * new events are read before each hundred.
    * @throws UnavailableError, LogError, InterruptedError; earlier removals are not undone
    */
   async *remove(): AsyncGenerator<Orphan, void, void> {

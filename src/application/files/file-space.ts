@@ -4,39 +4,39 @@ import type { ReadStore } from '#read-store/read-store.ts';
 
 export interface FileSpaceOptions {
   readonly documents: Pick<ReadStore, 'get'>;
-  /** The most bytes of a project's files. */
+  /** Of a project's files. */
   readonly quotaBytes: number;
-  /** Whether the disk keeps its reserve with this many more bytes. */
+  /** The disk keeps its reserve with these additional bytes. */
   readonly hasRoomFor: (bytes: number) => Promise<boolean>;
 }
 
-/** The bytes stored between two checks of the disk. */
+/** Stored between two checks of the disk. */
 const bytesBetweenLooks = 8 * 1024 * 1024;
 
 /**
  * Checks that there is room for files in the quota of their project and on the disk. Running uploads of this node count
- * at once; stored files count as soon as the read model shows them.
+ * immediately; stored files count as soon as the read model shows them.
  */
 export class FileSpace {
   readonly #options: FileSpaceOptions;
-  /** The bytes that this node is storing, by project. */
+  /** By project. */
   readonly #storing = new Map<string, number>();
 
   constructor(options: FileSpaceOptions) {
     this.#options = options;
   }
 
-  /** Begins an upload of a project. The caller must release it. */
+  /** The caller must release it. */
   hold(projectId: string): SpaceReservation {
     return new SpaceReservation(this, projectId);
   }
 
-  /** Whether the disk keeps its reserve with this many more bytes, independent of the quota. */
+  /** The disk keeps its reserve with these additional bytes, independent of the quota. */
   hasDiskRoomFor(bytes: number): Promise<boolean> {
     return this.#options.hasRoomFor(bytes);
   }
 
-  /** Why there is no room for this many more bytes; null if there is. */
+  /** Null if there is room for these additional bytes. */
   async shortageOf(projectId: string, bytes: number): Promise<Failure | null> {
     const { documents, quotaBytes, hasRoomFor } = this.#options;
     const stored = (await documents.get<{ readonly bytes: number }>('file-space', projectId))?.value.bytes ?? 0;
@@ -45,10 +45,7 @@ export class FileSpace {
     return (await hasRoomFor(bytes)) ? null : diskFull;
   }
 
-  /**
-   * Only for `SpaceReservation`.
-   * @param bytes more; less when negative
-   */
+  /** Only for `SpaceReservation`. @param bytes more; less when negative */
   count(projectId: string, bytes: number): void {
     const storing = (this.#storing.get(projectId) ?? 0) + bytes;
     if (storing > 0) this.#storing.set(projectId, storing);
@@ -56,7 +53,6 @@ export class FileSpace {
   }
 }
 
-/** The space of one running upload. */
 export class SpaceReservation {
   readonly #space: FileSpace;
   readonly #projectId: string;
@@ -69,18 +65,12 @@ export class SpaceReservation {
     this.#projectId = projectId;
   }
 
-  /**
-   * Why there is no room for this many more bytes; null if there is. Counts nothing.
-   * @throws UnavailableError
-   */
+  /** Null if there is room for these additional bytes. Counts nothing. @throws UnavailableError */
   shortageOf(bytes: number): Promise<Failure | null> {
     return this.#space.shortageOf(this.#projectId, bytes);
   }
 
-  /**
-   * Counts bytes, and checks every few megabytes that there is still room.
-   * @returns why there is none; null if there is
-   */
+  /** Checks every few megabytes that there is still room. @returns why there is none; null if there is */
   async take(bytes: number): Promise<Failure | null> {
     this.#bytes += bytes;
     this.#space.count(this.#projectId, bytes);
@@ -89,7 +79,7 @@ export class SpaceReservation {
     return this.shortageOf(0);
   }
 
-  /** Releases the space, because the file is now stored and counted elsewhere, or is removed. */
+  /** The file is now stored and counted elsewhere, or is removed. */
   release(): void {
     this.#space.count(this.#projectId, -this.#bytes);
     this.#bytes = 0;

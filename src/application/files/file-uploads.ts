@@ -19,25 +19,21 @@ import type { UploadedFile } from './uploaded-file.ts';
 export interface FileUploadsOptions {
   readonly blobs: BlobStore;
   readonly space: FileSpace;
-  /** The most bytes of a file. */
   readonly maxFileBytes: number;
   readonly arrival: ArrivalLimits;
-  /**
-   * The blob of a file; null if the file does not exist.
-   * @throws UnavailableError
-   */
+  /** Null if the file does not exist. @throws UnavailableError */
   readonly blobOf: (fileId: string) => Promise<string | null>;
 }
 
-/** The prefix of every file's blob id. */
+/** Of every file's blob id. */
 export const fileBlobPrefix = 'file-';
 
-/** The most bytes of a multipart body that are not the file. */
+/** Of a multipart body, without the file. */
 const bytesAround = 2 * 1024 * 1024;
-/** The most bytes of an upload in memory, between its connection and the blob store. */
+/** Of an upload, between its connection and the blob store. */
 const bytesInMemory = 1024 * 1024;
 
-/** Receives files: multipart bodies whose file is streamed to the blob store and hashed on the way. */
+/** Multipart bodies, whose file is streamed to the blob store and hashed on the way. */
 export class FileUploads {
   readonly #options: FileUploadsOptions;
 
@@ -110,10 +106,7 @@ export class FileUploads {
     }
   }
 
-  /**
-   * Receives the body.
-   * @returns why it is refused; null if it arrived completely and is a form with one file
-   */
+  /** @returns why it is refused; null if it arrived completely and is a form with one file */
   async #receiveBody(
     arriving: Promise<Arrival>,
     reading: FormReader,
@@ -127,7 +120,7 @@ export class FileUploads {
     throw new Error('The blob store stopped early.');
   }
 
-  /** Ends the upload and removes the stored bytes. */
+  /** Removes the stored bytes. */
   async #giveUp(content: ByteChannel, stored: Promise<number>, refusal: Failure): Promise<E.Either<Failure, never>> {
     content.fail(new Error('The upload was refused.'));
     await stored.catch(() => undefined);
@@ -160,7 +153,7 @@ export class FileUploads {
     if (isUsed === false || isRefused) await this.#options.blobs.delete(blobId).catch(() => undefined);
   }
 
-  /** Whether the file of a success uses a blob; null if the store cannot be asked now. */
+  /** Null if the store cannot be asked now. */
   async #isUsed(blobId: string, success: OperationResult): Promise<boolean | null> {
     try {
       return (await this.#options.blobOf(idIn(success))) === blobId;
@@ -175,7 +168,7 @@ function idIn({ body }: OperationResult): string {
   return (body as { readonly id: string }).id;
 }
 
-/** Reads a form that has one file, and keeps everything but the file's bytes. */
+/** With one file. Keeps everything but the file's bytes. */
 class FormReader {
   refusal: Failure | null = null;
   readonly #scanner: MultipartScanner;
@@ -200,10 +193,7 @@ class FormReader {
     return this.#taken - before;
   }
 
-  /**
-   * Ends the form.
-   * @returns its fault; null if it has one file
-   */
+  /** Must be called after the last piece. @returns the form's fault; null if it has one file */
   finish(): Failure | null {
     this.#scanner.finish();
     if (this.#scanner.fault !== null) return multipartFailure(this.#scanner);
@@ -220,8 +210,8 @@ class FormReader {
   }
 
   /**
-   * The texts of the form. An object is `a[b]` for each member `b` of `a`, as OpenAI's clients send it, or JSON, as
-   * OpenAPI describes it for forms.
+   * An object is `a[b]` for each member `b` of `a`, as OpenAI's clients send it, or JSON, as OpenAPI describes it for
+   * forms.
    */
   get fields(): JsonObject {
     const fields: Record<string, Json> = {};
@@ -242,7 +232,7 @@ const nestedName = /^(\w+)\[(\w+)\]$/;
 const knownNested = new Set(['expires_after']);
 const knownFields = new Set(['purpose']);
 
-/** The JSON object in a text; otherwise the text, which the codec refuses. */
+/** Otherwise the text, which the codec refuses. */
 function objectOr(text: string): Json {
   try {
     const value: unknown = JSON.parse(text);
@@ -252,14 +242,14 @@ function objectOr(text: string): Json {
   }
 }
 
-/** Converts a text that looks like a number, because forms have no numbers. */
+/** Forms have no numbers, so a text that looks like one is converted. */
 function numberOr(text: string): string | number {
   return /^\d{1,15}$/.test(text) ? Number(text) : text;
 }
 
 const maxNameCharacters = 255;
 
-/** A filename without the folders that some clients add, and without forbidden characters. */
+/** Without the folders that some clients add, and without forbidden characters. */
 function cleanName(filename: string): string {
   const last = filename.split(/[/\\]/).at(-1) ?? '';
   const clean = last
@@ -271,7 +261,7 @@ function cleanName(filename: string): string {
 
 const mediaType = /^[\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100}(?:\s*;\s*[\w-]{1,50}=[\w."-]{1,100}){0,3}$/;
 
-/** The client's content type, if any. */
+/** The client's, if any. */
 function contentTypeOf(sent: FormPart['contentType'], filename: string): string {
   if (filename.toLowerCase().endsWith('.jsonl')) return 'application/jsonl';
   return sent !== null && mediaType.test(sent) ? sent : 'application/octet-stream';

@@ -4,27 +4,24 @@ import type { FileEvents } from '#domain/file/events.ts';
 
 type BlobEvents = FileEvents & BatchEvents;
 
-/** A decoded event. */
 export interface SeenEvent {
   readonly type: string;
   readonly data: unknown;
 }
 
-/** Why a blob is an orphan: no event ever named it, or a later event released it. */
 export type OrphanReason = 'never named' | 'released';
 
-/** An orphaned blob. */
 export interface Orphan extends ListedBlob {
   readonly reason: OrphanReason;
 }
 
-/** The effect of an event on a blob: it is needed from now on, or no longer. */
+/** The blob is needed from now on, or no longer. */
 type Effect =
   | { readonly names: string; readonly partOf?: string }
   | { readonly releases: string }
   | { readonly releasesPartsOf: string };
 
-/** Lists every event type of files and batches. If a type that names a blob were missing, its content would be lost. */
+/** Every event type of files and batches. If a type that names a blob were missing, its content would be lost. */
 const effects: { readonly [Type in keyof BlobEvents]: ((data: BlobEvents[Type]) => Effect) | null } = {
   FileCreated: ({ blobId }) => ({ names: blobId }),
   FileDeleted: ({ blobId }) => ({ releases: blobId }),
@@ -40,16 +37,15 @@ const effects: { readonly [Type in keyof BlobEvents]: ((data: BlobEvents[Type]) 
   BatchEnded: ({ id }) => ({ releasesPartsOf: id }),
 };
 
-/** Whether events of this type have an effect on blobs. */
 export function concernsBlobs(type: string): boolean {
   return Object.hasOwn(effects, type) && effects[type as keyof BlobEvents] !== null;
 }
 
-/** Finds the orphans among blobs, from all events of the log in order. */
+/** From all events of the log in order. */
 export class OrphanSearch {
   readonly #candidates: ReadonlyMap<string, ListedBlob>;
   readonly #reasons = new Map<string, OrphanReason>();
-  /** The named candidates among the parts of each batch. */
+  /** Of each batch: the named candidates. */
   readonly #parts = new Map<string, string[]>();
   #named = 0;
 
@@ -59,17 +55,16 @@ export class OrphanSearch {
     for (const id of this.#candidates.keys()) this.#reasons.set(id, 'never named');
   }
 
-  /** The number of candidates. */
   get size(): number {
     return this.#candidates.size;
   }
 
-  /** The number of candidates that an event has named, even if a later one released them. */
+  /** Even if a later event released them. */
   get named(): number {
     return this.#named;
   }
 
-  /** Adds the next event of the log, with data in its type's newest shape. */
+  /** In the log's order, with data in its type's newest shape. */
   add({ type, data }: SeenEvent): void {
     if (!concernsBlobs(type)) return;
     const effectOf = effects[type as keyof BlobEvents] as (data: unknown) => Effect;
@@ -79,12 +74,12 @@ export class OrphanSearch {
     else this.#releasePartsOf(effect.releasesPartsOf);
   }
 
-  /** Whether it is an orphan by all events so far. */
+  /** By all events so far. */
   isOrphan(id: string): boolean {
     return this.#reasons.has(id);
   }
 
-  /** The orphans by all events so far. */
+  /** By all events so far. */
   orphans(): ReadonlyArray<Orphan> {
     return [...this.#candidates.values()].flatMap((blob) => {
       const reason = this.#reasons.get(blob.id);

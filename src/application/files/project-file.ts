@@ -4,7 +4,7 @@ import type { BlobStore } from '#blob-store/blob-store.ts';
 import { file, isFileThere } from '#domain/file/file.ts';
 import { clock } from '#shared/clock.ts';
 
-/** A file that is sent to a provider with a call. */
+/** Sent to a provider with a call. */
 export interface ProjectFile {
   readonly filename: string;
   readonly contentType: string;
@@ -13,13 +13,12 @@ export interface ProjectFile {
   readonly open: () => Promise<Readable | null>;
 }
 
-/** Where files are. */
 export interface FilePlaces {
   readonly writer: StreamWriter;
   readonly blobs: Pick<BlobStore, 'get'>;
 }
 
-/** Finds a file of a project; null if the project has none of this id. @throws UnavailableError */
+/** Null if the project has none of this id. @throws UnavailableError */
 export async function findProjectFile(
   { writer, blobs }: FilePlaces,
   fileId: string,

@@ -3,7 +3,6 @@ import { type CommandDependencies, commandOperation } from '#application/command
 import type { UploadOperation } from '#application/operations/operation.ts';
 import type { FileUploads } from './file-uploads.ts';
 
-/** Makes a command whose input is an uploaded file callable by every caller that can send one. */
 export function uploadOperation(
   definition: AnyCommand,
   runtime: CommandDependencies & { readonly uploads: Pick<FileUploads, 'receive'> },

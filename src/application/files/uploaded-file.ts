@@ -1,10 +1,10 @@
 import * as t from 'io-ts';
 import { withJsonSchema } from '#shared/codecs/json-schema.ts';
 
-/** A file whose bytes are already in the blob store, and facts about them. */
+/** Its bytes are already in the blob store. */
 export interface UploadedFile {
   readonly blobId: string;
-  /** The client's name of it. */
+  /** The client's. */
   readonly filename: string;
   readonly contentType: string;
   readonly bytes: number;
@@ -12,7 +12,7 @@ export interface UploadedFile {
   readonly sha256: string;
 }
 
-/** The member of an input that holds an upload. To clients it is a file in a multipart body. */
+/** To clients it is a file in a multipart body. */
 export const UploadedFile = withJsonSchema(
   new t.Type<UploadedFile, UploadedFile, unknown>(
     'uploaded file',

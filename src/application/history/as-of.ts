@@ -23,14 +23,14 @@ import { type EncodedJson, encodeJson, type Json } from '#shared/json/json.ts';
 import type { FoldedStream } from './folded-stream.ts';
 import type { StreamHistory } from './stream-history.ts';
 
-/** A moment of a stream: directly after the event at a revision, or at a time. */
+/** Directly after the event at a revision, or at a time. */
 export type Moment = { readonly revision: number } | { readonly time: string };
 
 const revisionPattern = /^\d{1,15}$/;
 const dayPattern = /^\d{4}-\d\d-\d\d$/;
 const asOfFault = 'must be an RFC 3339 time, like 2026-01-05T09:30:00Z, a day, like 2026-01-05, or a revision, like 3';
 
-/** Returns the last millisecond of a day in UTC; null if the value is not a day. */
+/** The last millisecond in UTC; null if the value is not a day. */
 function endOfDay(value: string): string | null {
   return dayPattern.test(value) ? `${value}T23:59:59.999Z` : null;
 }
@@ -41,7 +41,7 @@ function notAfterNow(time: string): string {
   return time < now ? time : now;
 }
 
-/** The input `asOf`: a time, a day, which means its end in UTC, or a revision, which is an ETag without its quotes. */
+/** A time, a day, which means its end in UTC, or a revision, which is an ETag without its quotes. */
 export const PastMoment = withJsonSchema(textAs('as of', asOfFault, momentOf), {
   type: 'string',
   description:
@@ -56,29 +56,23 @@ function momentOf(value: string): Moment | null {
   return { time: end === null ? time.right : notAfterNow(time.right) };
 }
 
-/** The member of an input that requests a past state. */
 export const asOfInput = { asOf: PastMoment };
 
-/** The query parameter of a read of the past. */
 export interface AsOfInput {
   readonly asOf?: Moment;
 }
 
-/** The sources of past states. */
 export interface PastReads {
   readonly history: StreamHistory;
   readonly personalReader: PersonalData['readerOf'];
 }
 
-/** The services of a query that supports `asOf`. */
+/** Of a query that supports `asOf`. */
 export const pastServices = ['history', 'personalReader'] as const satisfies ReadonlyArray<keyof PastReads>;
 
 export type PastService = (typeof pastServices)[number];
 
-/**
- * The stream of a resource as it was at a moment.
- * @returns invalid-input for a revision that the stream has not reached
- */
+/** @returns invalid-input for a revision that the stream has not reached */
 export async function streamAsOf<State, Events>(
   { history }: Pick<PastReads, 'history'>,
   entity: Entity<State, Events>,
@@ -95,36 +89,34 @@ export async function streamAsOf<State, Events>(
 // biome-ignore lint/suspicious/noExplicitAny: a query knows records; states stay between an entity and its history.
 type AnyEntity = Entity<any, any>;
 
-/** The parts of the past that differ between kinds of resources. */
+/** They differ between kinds of resources. */
 export interface PastResource {
   readonly history: AnyEntityHistory;
-  /** The entity of the resource's own ids: that of a version finds its flow's stream. */
+  /** Of the resource's own ids: that of a version finds its flow's stream. */
   readonly entity: AnyEntity;
   readonly kind: ResourceKind;
 }
 
-/** The past of a resource with such records. */
 export interface PastOfRecord<Record> extends PastResource {
   /** Never set: it names the type of the records. */
   readonly record?: Record;
 }
 
-/** A resource as it was, and its revision then. */
+/** As it was, with its revision then. */
 export interface PastRecord<Record> {
   readonly body: Record;
   readonly revision: number;
 }
 
-/** The state of a resource's stream as it was, and what makes records of the resources in it. */
+/** As it was, and what makes records of the resources in it. */
 export interface PastState<State> {
   readonly state: State;
-  /** The revision of the resource then. */
+  /** Of the resource, then. */
   readonly revision: number;
   readonly read: (resource: ResourceName) => Promise<Json>;
 }
 
 /**
- * The state of a resource at a moment.
  * @returns `notFound` if it did not exist then; invalid-input for a revision that the stream has not reached
  * @throws UnavailableError
  */
@@ -143,7 +135,7 @@ export async function stateAsOf<State, Events>(
   return E.right({ state, revision: entity.revisionOf?.(state, id) ?? resourceRevision, read });
 }
 
-/** A resource as it was at a moment. @returns as `stateAsOf`. @throws UnavailableError */
+/** @returns as `stateAsOf` @throws UnavailableError */
 export async function recordAsOf<Record>(
   reads: PastReads,
   past: PastOfRecord<Record> & { readonly notFound: FailureCode },
@@ -158,15 +150,14 @@ export async function recordAsOf<Record>(
   return E.right({ body, revision });
 }
 
-/** The question of a query that supports `asOf`. */
+/** Of a query that supports `asOf`. */
 interface AsOfQuestion {
   readonly input: AsOfInput;
   readonly subject: { readonly id: string };
 }
 
 /**
- * Makes the `answer` of a query for one resource. If the input has `asOf`, it answers the past state, otherwise the
- * current one.
+ * If the input has `asOf`, it answers the past state, otherwise the current one.
  * @param past the resource's past, and the failure if the resource did not exist then
  * @param answerNow answers without `asOf`
  */
@@ -182,10 +173,7 @@ export function answerAsOf<Question extends AsOfQuestion, Sources extends PastRe
   };
 }
 
-/**
- * Gives what makes records of one past state of a stream.
- * @param id in the stream
- */
+/** @param id in the stream */
 export async function pastReader(
   { history: streams, personalReader }: PastReads,
   { history, entity }: Pick<PastResource, 'history' | 'entity'>,
@@ -198,44 +186,39 @@ export async function pastReader(
   return (resource) => history.record(state, resource, reader);
 }
 
-/** The refusal for a resource that did not exist at a moment. */
+/** It did not exist at the moment. */
 export function absentThen(code: FailureCode, id: string, moment: Moment): Failure {
   const then = 'time' in moment ? moment.time : `revision ${moment.revision}`;
   return failure(code, `${notFound(code, id).detail.replace(/\.$/, '')}, as of ${then}.`);
 }
 
-/** The past of a list whose items live in one stream. */
+/** Its items live in one stream. */
 export interface PastList extends Pick<PastResource, 'history' | 'entity'> {
-  /** The items that exist in a state, in the order of the list, with their increasing numbers. */
+  /** In the order of the list, with their increasing numbers. */
   // biome-ignore lint/suspicious/noExplicitAny: a query knows records; states stay between an entity and its history.
   readonly items: (state: any) => Iterable<{ readonly number: number; readonly resource: ResourceName }>;
 }
 
-/** The requested page of a list. */
 export interface PastPage<Name extends string> {
   readonly past: PastList;
   readonly notFound: FailureCode;
-  /** The id of the resource that the items belong to. */
+  /** The items belong to this resource. */
   readonly id: string;
-  /** The member of the answer that holds the items. */
+  /** Of the answer: it holds the items. */
   readonly name: Name;
   readonly input: PageInput;
   readonly asOf: Moment;
   readonly maxBytes: number;
 }
 
-/** The estimated characters of a record before it is made. */
+/** Of a record before it is made. */
 const expectedCharacters = 1_024;
 
 type PageBody<Name extends string, Record> = { readonly [member in Name]: ReadonlyArray<Record> } & {
   readonly nextCursor?: string;
 };
 
-/**
- * A page of a list as it was at a moment.
- * @returns `notFound` if the resource that the items belong to did not exist then
- * @throws UnavailableError
- */
+/** @returns `notFound` if the resource that the items belong to did not exist then @throws UnavailableError */
 export async function listAsOf<Name extends string, Record>(
   reads: PastReads,
   { past, notFound, id, name, input: { limit = maxPageItems, cursor, sort }, asOf, maxBytes }: PastPage<Name>,

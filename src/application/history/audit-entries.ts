@@ -8,20 +8,19 @@ import { currentWorkOwner } from '#shared/async/fair-queue.ts';
 import { describeEvent } from './describe-event.ts';
 import type { HistoryStep, StreamHistory } from './stream-history.ts';
 
-/** The place of an event. Its stream gives the entry. */
+/** Its stream gives the entry. */
 export interface EventPlace {
   readonly position: number;
   readonly stream: string;
   readonly revision: number;
 }
 
-/** The sources of entries. */
 export interface EntryReads {
   readonly history: StreamHistory;
   readonly personalReader: PersonalData['readerOf'];
 }
 
-/** An entry and the id of its event, for a webhook. */
+/** For a webhook. */
 export interface AuditedEvent {
   readonly eventId: string;
   readonly entry: AuditEntry;
@@ -29,11 +28,11 @@ export interface AuditedEvent {
 
 const maxChangesCharacters = 64 * 1024;
 
-/** The most events between two wanted ones that are folded in one pass. Beyond it, the second is found separately. */
+/** Between two wanted events that are folded in one pass. Beyond it, the second is found separately. */
 const maxSkipped = 100;
 
 /**
- * The entries of events, in the order of their places. Events of one stream are read together.
+ * In the order of their places. Events of one stream are read together.
  * @throws UnavailableError; UnreadableEventError for a stream that this release cannot read
  */
 export async function auditEntries(
@@ -44,7 +43,7 @@ export async function auditEntries(
 }
 
 /**
- * The entries of events, with the ids of these events, in the order of their places.
+ * In the order of their places.
  * @throws UnavailableError; UnreadableEventError for a stream that this release cannot read
  */
 export async function auditedEvents(
@@ -57,7 +56,7 @@ export async function auditedEvents(
 }
 
 /**
- * Makes the entries of events, those of one stream together and in its order.
+ * Those of one stream together and in its order.
  * @param isWanted asked again before each entry is made
  * @throws UnavailableError; UnreadableEventError for a stream that this release cannot read
  */
@@ -119,14 +118,14 @@ async function* entriesOf(
   }
 }
 
-/** The estimated characters of an entry before it is made. */
+/** Of an entry before it is made. */
 const charactersOfEntry = 1_024;
 
 function personalSubjectOf({ personalSubject }: AnyEntityHistory, { after }: HistoryStep<unknown>): string | null {
   return personalSubject?.(after.state) ?? null;
 }
 
-/** Runs of revisions that are read together. */
+/** Read together. */
 function* runsOf(revisions: ReadonlyArray<number>): Generator<{ readonly from: number; readonly until: number }> {
   const [first, ...others] = revisions.toSorted((one, other) => one - other);
   if (first === undefined) return;
@@ -147,31 +146,29 @@ function withoutLongChanges(entry: DescribedEvent): EntryWithoutPosition {
   return isLong ? { ...entry, changes: null, changesOmitted: true } : entry;
 }
 
-/** The places that are tried first, because their entries may be long. */
+/** Tried first, because their entries may be long. */
 const firstPlaces = 25;
-/** The most places that are tried at once. Events of one stream among them are read together. */
+/** Tried together. Events of one stream among them are read together. */
 const maxPlaces = 200;
 
-/** The most that the texts of some entries may take. */
 export interface EntryTextLimits {
   readonly maxBytes: number;
-  /** Whether the first text may be longer than that. */
+  /** The first text may be longer than the limit. */
   readonly mayExceed: boolean;
 }
 
-/** The texts of the entries of some events, in their order. */
+/** In the order of the events. */
 interface EntryTexts {
   readonly texts: ReadonlyArray<string>;
   readonly bytes: number;
-  /** The number of events that they cover, from the first. An event without an entry has no text. */
+  /** Events that the texts cover, from the first. An event without an entry has no text. */
   readonly covered: number;
-  /** Whether the next text did not fit. */
+  /** The next text did not fit. */
   readonly isCut: boolean;
 }
 
 /**
- * Makes the texts of the entries of events in parts, in the order of their places. Nothing is made beyond a part while
- * its consumer does something else.
+ * In parts, in the order of their places. Nothing is made beyond a part while its consumer does something else.
  * @param nextLimits asked before each part; the texts end when the first one of a part does not fit
  * @throws as `auditedEvents`
  */
@@ -198,7 +195,7 @@ function nextCount({ covered, bytes }: EntryTexts, { maxBytes }: EntryTextLimits
   return Math.max(1, Math.min(fitting, 2 * covered, maxPlaces));
 }
 
-/** Makes the texts of the first events. Those that do not fit are dropped, from the last place, while others are made. */
+/** Texts that do not fit are dropped, from the last place, while others are made. */
 async function textsThatFit(
   reads: EntryReads,
   places: ReadonlyArray<EventPlace>,

@@ -8,7 +8,7 @@ import type { EventDataReader } from './event-data-reader.ts';
 import type { FindKeyName } from './key-names.ts';
 import type { HistoryStep } from './stream-history.ts';
 
-/** The reads for descriptions of one stream's events. */
+/** For descriptions of one stream's events. */
 export interface DescriptionReads {
   readonly data: EventDataReader;
   readonly open: RecordReader['open'];
@@ -16,7 +16,6 @@ export interface DescriptionReads {
 }
 
 /**
- * Describes an event of a stream.
  * @param resource the resource whose changes are shown; default that of the event
  * @returns null for an event that no history lists
  */

@@ -2,10 +2,10 @@ import type { DataAt } from '#domain/shared/text-reference.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 
-/** The most cached data. Records before and after an event, and after the next one, share most of their data. */
+/** Records before and after an event, and after the next one, share most of their data. */
 const maxKept = 8;
 
-/** Reads the data of single events of one stream for one answer, and caches the latest. */
+/** Single events of one stream, for one answer. Caches the latest. */
 export class EventDataReader {
   readonly #read: DataAt;
   readonly #kept = new Map<number, Promise<JsonObject>>();
@@ -14,17 +14,14 @@ export class EventDataReader {
     this.#read = read;
   }
 
-  /**
-   * The data of the event at a revision.
-   * @throws UnavailableError
-   */
+  /** Of the event at the revision. @throws UnavailableError */
   readonly dataAt: DataAt = (revision) => {
     const data = this.#kept.get(revision) ?? this.#read(revision);
     this.#keep(revision, data);
     return data;
   };
 
-  /** Adds the data of an event that was already read. */
+  /** For an event that was already read. */
   remember({ revision, data }: RecordedEvent): void {
     if (!this.#kept.has(revision)) this.#keep(revision, Promise.resolve(data));
   }

@@ -3,7 +3,7 @@ import { requestAnswered } from '#application/streams/stream-state.ts';
 import type { Entity } from '#domain/shared/entity.ts';
 import { noStream, type RecordedEvent } from '#event-store/event-store.ts';
 
-/** A stream folded up to one of its events, for histories. It lacks the data that appending needs. */
+/** Up to one of its events, for histories. It lacks the data that appending needs. */
 export interface FoldedStream<State> {
   readonly state: State;
   /** Of the last event; `noStream` before the first. */
@@ -12,16 +12,15 @@ export interface FoldedStream<State> {
   readonly resourceRevision: number;
   /** Of the last event; empty before the first. */
   readonly time: string;
-  /** The estimated bytes that it takes in addition to another state of the stream. */
+  /** Estimated, in addition to another state of the stream. */
   readonly bytes: number;
 }
 
-/** Returns a stream before its first event. */
+/** Before its first event. */
 export function unbegunStream<State, Events>({ initial }: Entity<State, Events>): FoldedStream<State> {
   return { state: initial, revision: noStream, resourceRevision: noStream, time: '', bytes: 0 };
 }
 
-/** Returns a stream after its next event. */
 export function foldEvent<State, Events>(
   entity: Entity<State, Events>,
   before: FoldedStream<State>,
@@ -35,17 +34,17 @@ export function foldEvent<State, Events>(
   return { state, revision, resourceRevision: revision, time, bytes: 0 };
 }
 
-/** States of one stream, each as it was after one of its events, in order. */
+/** Of one stream, each after one of its events, in order. */
 type States = ReadonlyArray<FoldedStream<unknown>>;
 
 /**
- * States of streams in memory, so that a state in the middle of a long stream is folded from one near it. States of one
- * stream share what did not change between them. Its size is limited: the least recently used streams are removed.
+ * In memory, so that a state in the middle of a long stream is folded from one near it. States of one stream share what
+ * did not change between them. Its size is limited: the least recently used streams are removed.
  */
 export class KeptStates {
   readonly #streams: LRUCache<string, States>;
 
-  /** @param maxBytes the estimated most bytes of all states together */
+  /** @param maxBytes of all states together, estimated */
   constructor(maxBytes: number) {
     this.#streams = new LRUCache({
       maxSize: maxBytes,
@@ -53,7 +52,7 @@ export class KeptStates {
     });
   }
 
-  /** Keeps a state, unless one is kept at this revision. */
+  /** Unless a state is kept at this revision. */
   keep(stream: string, state: FoldedStream<unknown>): void {
     const states = this.#streams.get(stream) ?? [];
     const at = indexAfter(states, ({ revision }) => revision <= state.revision);
@@ -61,17 +60,14 @@ export class KeptStates {
     this.#streams.set(stream, [...states.slice(0, at), state, ...states.slice(at)]);
   }
 
-  /** Returns the last kept state of a stream up to a revision. */
+  /** The last kept state up to the revision. */
   upTo<State>(stream: string, revision: number): FoldedStream<State> | null {
     const states = this.#streams.get(stream) ?? [];
     return (states[indexAfter(states, (state) => state.revision <= revision) - 1] ??
       null) as FoldedStream<State> | null;
   }
 
-  /**
-   * Returns the range of revisions in which the last event up to a time is: from `from` to before `until`. `until` is
-   * null if no later state is kept.
-   */
+  /** The last event up to the time is between `from` and before `until`. `until` is null if no later state is kept. */
   around(stream: string, time: string): { readonly from: number; readonly until: number | null } {
     const states = this.#streams.get(stream) ?? [];
     const at = indexAfter(states, (state) => state.time <= time);
@@ -81,7 +77,7 @@ export class KeptStates {
 
 const bytesOfStream = 256;
 
-/** Returns the index after the last state that meets a condition. All earlier states must meet it too. */
+/** All earlier states must meet the condition too. */
 function indexAfter(states: States, holds: (state: FoldedStream<unknown>) => boolean): number {
   let low = 0;
   let high = states.length;

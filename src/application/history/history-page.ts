@@ -14,7 +14,7 @@ import { type DescriptionReads, describeEvent } from './describe-event.ts';
 import { ListedEventType } from './listed-event-type.ts';
 import type { HistoryStep, StreamHistory } from './stream-history.ts';
 
-/** The filters of a history and the audit. `since` is included, `until` is not. */
+/** `since` is included, `until` is not. */
 export const eventFilters = {
   type: ListedEventType,
   actor: withJsonSchema(text(), { type: 'string', description: 'The id of an API key' }),
@@ -28,39 +28,32 @@ export type EventFilters = t.TypeOf<typeof EventFilters>;
 
 const HistoryInput = t.partial({ ...pageInput, ...eventFilters });
 
-/** The requested part of a history. */
 export type HistoryInput = t.TypeOf<typeof HistoryInput>;
 
-/** The most events read for one page. With a narrow filter, a page may be empty and not the last. */
+/** Read for one page. With a narrow filter, a page may be empty and not the last. */
 const maxEventsPerPage = 5_000;
 
-/** The estimated characters of a description before it is made. */
+/** Of a description before it is made. */
 const expectedCharacters = 1_024;
 
-/** A page of a history. */
 export interface HistoryPage {
   readonly events: ReadonlyArray<EncodedJson<HistoryEvent>>;
-  /** Begins the next page; null at the end. */
+  /** Null at the end. */
   readonly nextCursor: string | null;
 }
 
-/** The history of one resource. */
 export interface ResourceHistory {
   readonly history: AnyEntityHistory;
-  /** The entity whose ids find the stream. */
+  /** Its ids find the stream. */
   readonly entity: AnyEntityHistory['entity'];
   readonly id: string;
   /** In a stream of several resources, the one whose events are listed; null for all events of the stream. */
   readonly resource: ResourceName | null;
   readonly reader: DescriptionReads;
-  /** The most bytes of a page. */
   readonly maxPageBytes: number;
 }
 
-/**
- * One page of a resource's history, oldest first.
- * @throws UnavailableError
- */
+/** Oldest first. @throws UnavailableError */
 export async function readHistoryPage(
   streams: StreamHistory,
   wanted: ResourceHistory,
@@ -101,7 +94,6 @@ function encoded({ revision }: RecordedEvent, described: DescribedEvent): Encode
   return encodeJson<HistoryEvent>({ revision, ...described });
 }
 
-/** Whether an event matches the filters. */
 function fits(
   { type, metadata }: Pick<RecordedEvent, 'type' | 'metadata'>,
   { type: wanted, actor, since, until }: EventFilters,

@@ -1,21 +1,19 @@
 import { LRUCache } from 'lru-cache';
 import type { ApiKeyState } from '#domain/api-key/api-key.ts';
 
-/** Finds the name of a key; null for an id without a key, like `system`. @throws UnavailableError */
+/** Null for an id without a key, like `system`. @throws UnavailableError */
 export type FindKeyName = (keyId: string) => Promise<string | null>;
 
 const maxNames = 5_000;
-/** How long an id without a key is not looked up again: it may be a key that is just being made. */
+/** An id without a key is not looked up again for this long: it may be a key that is just being made. */
 const absentMs = 60_000;
 
-/**
- * The names of keys, read from the first event of each key. A key keeps its name, so the names are remembered.
- */
+/** Read from the first event of each key. A key keeps its name, so the names are remembered. */
 export class KeyNames {
   readonly #firstState: (keyId: string) => Promise<ApiKeyState>;
   readonly #names = new LRUCache<string, { readonly name: string | null }>({ max: maxNames });
 
-  /** @param firstState the state of a key after its first event; null without one */
+  /** @param firstState after the key's first event; null without one */
   constructor(firstState: (keyId: string) => Promise<ApiKeyState>) {
     this.#firstState = firstState;
   }

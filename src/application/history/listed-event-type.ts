@@ -3,12 +3,12 @@ import { listedTypes } from '#domain/histories.ts';
 import { textThat } from '#shared/codecs/text.ts';
 
 const known = new Set(listedTypes);
-/** The most letters in which a name may differ from the type that is suggested for it. */
+/** In letters, between a name and the type that is suggested for it. */
 const maxDifferences = 4;
 /** A longer name is like no type, so none is looked for. */
 const maxCharacters = 60;
 
-/** A codec of a type of event that histories list. A near miss gets the type that it resembles. */
+/** Histories list these types. A near miss gets the type that it resembles. */
 export const ListedEventType = textThat(
   'ListedEventType',
   (type) => (known.has(type) ? null : `must be a type of event that /docs/events lists${suggestionFor(type)}`),

@@ -8,19 +8,17 @@ import type { EventPlace } from './audit-entries.ts';
 /** The read model in which past events are found. */
 export const pastEventsCollection = 'audit';
 
-/** A past event that an audience may see. */
+/** An audience may see it. */
 export interface PastEvent extends EventPlace {
   readonly type: string;
-  /** The kind of the resource that it is about. */
   readonly kind: ResourceKind;
-  /** The id of that resource. */
   readonly resource: string;
 }
 
-/** A part of the past, in the order of the log. */
+/** In the order of the log. */
 export interface PastPart {
   readonly events: ReadonlyArray<PastEvent>;
-  /** The position up to which events were read; null at the end. */
+  /** Events were read up to it; null at the end. */
   readonly lookedUpTo: number | null;
 }
 
@@ -35,10 +33,8 @@ interface AuditedEvent extends Tenant {
 const partBytes = 256 * 1024;
 
 /**
- * Reads the events after a position that an audience may see, oldest first, from the read model of the audit. A caller
- * that needs all events up to a position first waits until the read model has passed it.
- * @param after the position after which to begin
- * @param limit the most events that are read
+ * Oldest first, from the read model of the audit. A caller that needs all events up to a position first waits until the
+ * read model has passed it.
  * @throws UnavailableError
  */
 export async function pastEvents(

@@ -6,29 +6,29 @@ import { EventDataReader } from './event-data-reader.ts';
 import { type FoldedStream, foldEvent, KeptStates, unbegunStream } from './folded-stream.ts';
 import { KeyNames } from './key-names.ts';
 
-/** An event of a stream, with the stream before and after it. */
+/** With the stream before and after the event. */
 export interface HistoryStep<State> {
   readonly event: RecordedEvent;
   readonly before: FoldedStream<State>;
   readonly after: FoldedStream<State>;
 }
 
-/** The most bytes of the states in memory. */
+/** Of the states in memory. */
 const maxKeptBytes = 64 * 1024 * 1024;
 /** The events between two kept states. One read has the same number of events. */
 const eventsBetween = 100;
-/** The bytes that a state of versions takes in addition to one a hundred events older: the paths to the changes. */
+/** Of a state of versions, in addition to one a hundred events older: the paths to the changes. */
 const bytesOfKeptState = 64 * 1024;
 
 /**
- * Reads past states of streams. A long stream is not read from its beginning. States in its middle are kept in memory,
- * and a state between two of them is folded from at most a hundred events.
+ * A long stream is not read from its beginning. States in its middle are kept in memory, and a state between two of
+ * them is folded from at most a hundred events.
  */
 export class StreamHistory {
   readonly #store: Pick<EventStore, 'read'>;
   readonly #kept = new KeptStates(maxKeptBytes);
 
-  /** The names of the keys that have caused events. */
+  /** Of the keys that have caused events. */
   readonly keyNames = new KeyNames(async (keyId) => (await this.at(apiKey, keyId, 0)).state);
 
   constructor(store: Pick<EventStore, 'read'>) {
@@ -36,7 +36,7 @@ export class StreamHistory {
   }
 
   /**
-   * Returns the stream after the event at a revision, or after its last event if the stream is shorter.
+   * After the event at the revision, or after the last event if the stream is shorter.
    * @throws UnavailableError; UnreadableEventError
    */
   async at<State, Events>(entity: Entity<State, Events>, id: string, revision: number): Promise<FoldedStream<State>> {
@@ -46,7 +46,7 @@ export class StreamHistory {
     return state;
   }
 
-  /** Returns the revision of the stream's last event up to a time; -1 if there is none. @throws UnavailableError */
+  /** Of the stream's last event up to the time; -1 if there is none. @throws UnavailableError */
   async revisionAt<State, Events>(entity: Entity<State, Events>, id: string, time: string): Promise<number> {
     const stream = streamName(entity, id);
     const isUpTo = async (revision: number) => {
@@ -71,16 +71,15 @@ export class StreamHistory {
     return low;
   }
 
-  /** Returns the id of one event. @throws UnavailableError; UnreadableEventError */
+  /** @throws UnavailableError; UnreadableEventError */
   async eventIdAt(stream: string, revision: number): Promise<string | null> {
     const [event] = (await this.#store.read(stream, revision, 1)).events;
     return event?.id ?? null;
   }
 
   /**
-   * Reads the stream's events from a revision, each with the stream before and after it. Other requests are served
-   * between two parts.
-   * @param until the last revision wanted
+   * Other requests are served between two parts.
+   * @param until the last revision
    * @throws UnavailableError; UnreadableEventError
    */
   async *steps<State, Events>(
@@ -94,7 +93,6 @@ export class StreamHistory {
     yield* this.#steps(entity, streamName(entity, id), before, until);
   }
 
-  /** Reads the data of single events of a stream. */
   dataReader<State, Events>(entity: Entity<State, Events>, id: string): EventDataReader {
     const stream = streamName(entity, id);
     return new EventDataReader(async (revision) => {

@@ -5,7 +5,7 @@ import { type ErrorForm, openAiErrors } from '#exchange/error-form.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { headersNamed } from './headers.ts';
 
-/** The failures that every operation may answer, in addition to its own. */
+/** In addition to an operation's own. */
 const commonFailures: ReadonlyArray<FailureCode> = [
   'key-required',
   'key-invalid',
@@ -39,13 +39,13 @@ const commandFailures: ReadonlyArray<FailureCode> = [
   'too-many-conflicts',
 ];
 
-/** The form of an operation's failures: problem details, or the errors of a protocol of the gateway. */
+/** Problem details, or the errors of a protocol of the gateway. */
 function formOf({ plane, errorForm }: AnyOperation): ErrorForm | null {
   if (plane === 'control') return null;
   return errorForm?.({}) ?? openAiErrors;
 }
 
-/** Returns every failure that an operation may answer, by status. */
+/** By status. */
 export function refusals(operation: AnyOperation): JsonObject {
   const form = formOf(operation);
   const statusOf = (code: FailureCode) =>
@@ -55,7 +55,7 @@ export function refusals(operation: AnyOperation): JsonObject {
   return Object.fromEntries(sorted.map(([status, codes]) => [String(status), refusal(operation, status, codes)]));
 }
 
-/** Returns the failures of an operation: its own and those of its kind. */
+/** Its own and those of its kind. */
 function failuresOf(operation: AnyOperation): ReadonlyArray<FailureCode> {
   const { scope, kind, plane, hasRevision, failures: own } = operation;
   return [
@@ -94,7 +94,6 @@ function refusal(operation: AnyOperation, status: number, codes: ReadonlyArray<F
   };
 }
 
-/** The schema of an operation's failures. */
 export function errorSchema(operation: AnyOperation): JsonObject {
   return { $ref: `#/components/schemas/${schemaNames[formOf(operation)?.name ?? 'problem']}` };
 }
@@ -106,7 +105,7 @@ function exampleName(code: FailureCode, form: ErrorForm | null): string {
   return form.name === 'anthropic' ? `messages-${code}` : `gateway-${code}`;
 }
 
-/** Returns the answers of the failures of these operations, by the names that operations use to refer to them. */
+/** By the names that operations use to refer to them. */
 export function failureExamples(operations: ReadonlyArray<AnyOperation>): JsonObject {
   const named = operations.flatMap((operation) => {
     const form = formOf(operation);
@@ -223,7 +222,7 @@ const validationErrorSchema: JsonObject = {
   required: ['loc', 'msg', 'type'],
 };
 
-/** The schemas of the errors of both planes, by name. */
+/** Of both planes, by name. */
 export const errorSchemas: Readonly<Record<string, JsonObject>> = {
   Problem: problemSchema,
   ProblemCode: { type: 'string', enum: Object.keys(failures), description: 'What went wrong: see /docs/problems' },

@@ -55,7 +55,7 @@ const onBehalfOfHeader = header(
   { type: 'string', pattern: '^[A-Za-z0-9._:-]{1,64}$' },
 );
 
-/** The headers that requests of an operation may carry, in addition to the API key. */
+/** In addition to the API key. */
 export function requestHeaders(operation: AnyOperation): ReadonlyArray<JsonObject> {
   const { kind, hasRevision, isConditional = false } = operation;
   switch (kind) {
@@ -78,7 +78,7 @@ const text = (description: string, example: string): JsonObject => ({
   example,
 });
 
-/** The headers of answers, by name. */
+/** By name. */
 export const responseHeaders: JsonObject = {
   'X-Request-Id': text('The request’s id, which is also in the log', 'cm3v8k2p90000qzrm4d1x7w5b'),
   ETag: text('The revision. Send it back as If-Match or If-None-Match', '"3"'),
@@ -113,7 +113,7 @@ export const responseHeaders: JsonObject = {
   'WWW-Authenticate': text('How to present a key', 'Bearer realm="switchyard"'),
 };
 
-/** Returns references to headers for the description of an answer. */
+/** References, for the description of an answer. */
 export function headersNamed(names: ReadonlyArray<string>): JsonObject {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }

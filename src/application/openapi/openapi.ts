@@ -7,11 +7,11 @@ import type { JsonObject } from '#shared/json/json.ts';
 import { errorSchema, errorSchemas, failureExamples, refusals } from './failures.ts';
 import { headersNamed, requestHeaders, responseHeaders } from './headers.ts';
 
-/** The version of the interface, from the contract. */
+/** From the contract. */
 export const interfaceVersion = '0.2.0';
 
 /**
- * Describes the interface in OpenAPI 3.1: every operation with its parameters, body, answers, failures and an example.
+ * OpenAPI 3.1: every operation with its parameters, body, answers, failures and an example.
  * @param version the version of the product; the interface has its own
  * @throws Error for a codec without a JSON Schema
  */
@@ -104,7 +104,7 @@ function parameters(operation: AnyOperation, hoist: Hoist): ReadonlyArray<JsonOb
   return [...path, ...query, ...requestHeaders(operation)];
 }
 
-/** Returns the schema of the body: the members of the input that are not in the path. */
+/** The members of the input that are not in the path. */
 export function bodySchema(operation: AnyOperation, hoist?: Hoist): JsonObject | null {
   if (!takesBody(operation)) return null;
   const schema = jsonSchema(operation.input, hoist);
@@ -131,7 +131,7 @@ function requestBody(operation: AnyOperation, hoist: Hoist): JsonObject | null {
   return { required: requiredMembers(schema).length > 0, content: { [type]: content } };
 }
 
-/** The answer of a dry run. A command whose success is 200 lists it as an alternative there. */
+/** A command whose success is 200 lists it as an alternative there. */
 function triedAnswer({ http }: AnyOperation, hoist: Hoist): JsonObject {
   const schema = jsonSchema(DryRun, hoist);
   const content = { 'application/json': { schema } };
@@ -247,10 +247,9 @@ const healthSchema: JsonObject = {
 };
 
 /**
- * Makes the schema of a multipart body in which each field except a file has an example. The documentation page makes a
- * form from it and ignores the example of the whole body.
- * @param schema the object schema of the body
- * @param example the example of the body
+ * Each field of a multipart body except a file has an example. The documentation page makes a form from it and ignores
+ * the example of the whole body.
+ * @param example of the body
  */
 export function formSchema(schema: JsonObject, example: JsonObject): JsonObject {
   const properties = Object.entries(members(schema)).map(([name, field]) => {
@@ -264,7 +263,7 @@ function isFile({ format }: JsonObject): boolean {
   return format === 'binary';
 }
 
-/** Returns the next operations for a created resource: every operation with its id in the path. */
+/** For a created resource: every operation with its id in the path. */
 export function linksOf(operation: AnyOperation, operations: ReadonlyArray<AnyOperation>): JsonObject {
   const place = createdUnder(operation, operations);
   if (place === null) return {};
@@ -286,7 +285,7 @@ export function linksOf(operation: AnyOperation, operations: ReadonlyArray<AnyOp
   return Object.fromEntries(links);
 }
 
-/** The descriptions of the groups of operations, by name. */
+/** By name. */
 export const groupDescriptions: Readonly<Record<string, string>> = {
   Liveness: 'Whether the process answers.',
   Flows: 'What an agent does in a conversation. A flow belongs to a project.',

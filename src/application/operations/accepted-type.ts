@@ -1,5 +1,5 @@
 /**
- * Returns the media type that an `Accept` header prefers among JSON and others; JSON if it names none of them.
+ * As an `Accept` header prefers; JSON if it names none of them.
  * @param others media types that can be answered next to JSON
  * @returns one of the others; null for JSON
  */

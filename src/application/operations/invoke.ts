@@ -19,41 +19,41 @@ import type { OperationRoute } from './registry.ts';
 import { isStrict, requestHeadersOf } from './request-headers.ts';
 import { failureOfError } from './unexpected-error.ts';
 
-/** What shows who makes a request, and the place on which it waits for that. */
+/** It shows who makes a request, and the place on which the request waits for that. */
 export interface Entrance {
   /** Null without a key. */
   readonly presentedKey: string | null;
-  /** The token of the page's session, which counts if there is no key; null without one. */
+  /** Of the page's session, which counts if there is no key; null without one. */
   readonly sessionToken: string | null;
-  /** What is wrong with the header that has the key, if it can be seen. */
+  /** Of the header that has the key, if it can be seen. */
   readonly keyFault: Failure | null;
-  /** Takes a place for the connection of a request that has none yet. Null for one that has. */
+  /** For the connection of a request that has no place yet. Null for one that has. */
   readonly takePlace: TakePlace | null;
 }
 
-/** The result, with the data that an adapter needs to answer and to log. */
+/** With the data that an adapter needs to answer and to log. */
 export interface Invocation {
   /** A report if the operation wrote its answer itself; null if the client has left. */
   readonly outcome: E.Either<Failure, OperationResult | Download | StreamReport | null>;
-  /** The id of the caller's key; null if the key is unknown. */
+  /** Null if the key is unknown. */
   readonly keyId: string | null;
   /** The rest of the rate limit as alternating header names and values; empty without a limit. */
   readonly limitHeaders: ReadonlyArray<string>;
 }
 
 export interface InvokeDependencies {
-  /** Finds the caller of a presented key; null for an invalid key. @throws UnavailableError */
+  /** Null for an invalid key. @throws UnavailableError */
   readonly authenticate: (presentedKey: string, use: KeyUse) => Promise<Caller | null>;
-  /** Finds the caller of a session; null if it is over. Default: there are no sessions. @throws UnavailableError */
+  /** Null if the session is over. Default: there are no sessions. @throws UnavailableError */
   readonly authenticateSession?: (token: string, use: KeyUse) => Promise<Caller | null>;
-  /** Admits requests of known callers; null if all are admitted. */
+  /** For requests of known callers; null if all are admitted. */
   readonly admission: Pick<Admission, 'enter'> | null;
   readonly metrics: { readonly command: (name: string, seconds: number) => void };
   readonly logger: Logger;
 }
 
 /**
- * Answers one request of any caller. Never rejects: an unexpected error is logged, and becomes a failure.
+ * Never rejects: an unexpected error is logged, and becomes a failure.
  * @param route of its operation, or why it has none
  */
 export type Invoke = (
@@ -138,7 +138,7 @@ function unknownCaller({ presentedKey, sessionToken, keyFault }: Entrance): Fail
 }
 
 /**
- * Answers one request of a caller who has passed stages 1 and 2: stages 3 to 12. Never rejects.
+ * Stages 3 to 12, for a caller who has passed stages 1 and 2. Never rejects.
  * @param limitHeaders the rest of the rate limit, for a streaming operation
  */
 export type InvokeAs = (
@@ -148,9 +148,9 @@ export type InvokeAs = (
 ) => Promise<Invocation['outcome']>;
 
 /**
- * Makes the stages after authentication and rate limit. `createInvoke` uses it. MCP uses it too, because its requests
- * were already authenticated and counted, and a message in them names the operation. The work belongs to the project of
- * the caller's key, so that queues which projects share serve it in its turn.
+ * The stages after authentication and rate limit. MCP uses them too, because its requests were already authenticated
+ * and counted, and a message in them names the operation. The work belongs to the project of the caller's key, so that
+ * queues which projects share serve it in its turn.
  */
 export function createInvokeAs(dependencies: Pick<InvokeDependencies, 'metrics' | 'logger'>): InvokeAs {
   const answer = createAnswer(dependencies);
@@ -172,7 +172,7 @@ function createAnswer(dependencies: Pick<InvokeDependencies, 'metrics' | 'logger
   };
 }
 
-/** Makes the stages of a streaming operation. It has no subject to reach, and no stages after the scope. */
+/** A streaming operation has no subject to reach, and no stages after the scope. */
 function createRelay({ logger }: Pick<InvokeDependencies, 'logger'>) {
   return async (
     operation: StreamingOperation,
@@ -192,7 +192,7 @@ function createRelay({ logger }: Pick<InvokeDependencies, 'logger'>) {
   };
 }
 
-/** Makes the stages from reach on, of every other operation. */
+/** The stages from reach on, of every other operation. */
 function createExecute({ metrics, logger }: Pick<InvokeDependencies, 'metrics' | 'logger'>) {
   return async (
     operation: Exclude<AnyOperation, StreamingOperation>,
@@ -231,7 +231,7 @@ function createExecute({ metrics, logger }: Pick<InvokeDependencies, 'metrics' |
   };
 }
 
-/** Stages 6 to 12 of an upload. */
+/** Stages 6 to 12. */
 async function executeUpload(
   operation: UploadOperation,
   valid: Pick<Decoded<unknown, unknown>, 'request' | 'subject'>,
@@ -252,7 +252,7 @@ async function executeUpload(
   }
 }
 
-/** Decodes the loaded input. A large body waits for its turn, so that other requests are served between two of them. */
+/** A large body waits for its turn, so that other requests are served between two of them. */
 async function decodeBody(
   { input, strictFaults }: AnyOperation,
   { fields, unknown, bytes }: RequestInput,
@@ -278,7 +278,7 @@ function namesOf({ id: requestId, operation }: Request) {
   return { requestId, operation };
 }
 
-/** Why nothing is served for a method at a path that accepts these methods. */
+/** At a path that accepts these methods. */
 export function unservedRoute(method: string, allowedMethods: ReadonlyArray<string>): Failure {
   if (allowedMethods.length === 0) return failure('path-not-found', 'There is nothing at this path.');
   return failure('method-not-allowed', `This path takes ${allowedMethods.join(', ')}, not ${method}.`);
@@ -297,7 +297,7 @@ const sessionOver = failure('key-required', 'The session of the page is over: si
 const noSessions = async () => null;
 
 /**
- * Decodes an operation's input, or fails with every error and its place.
+ * Fails with every error and its place.
  * @param unknown the faults of members that the codec ignores and the request wants refused
  */
 export function decodeInput<A>(

@@ -5,10 +5,7 @@ import { schemaKeywordsOf, schemaOf } from '#shared/codecs/json-schema.ts';
 import type { ObjectType } from '#shared/codecs/object.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 
-/**
- * Stores a schema elsewhere. It takes a codec's PascalCase name and its schema, and returns the schema to use in its
- * place.
- */
+/** Stores a schema elsewhere, under a codec's PascalCase name. Returns the schema to use in its place. */
 export type Hoist = (name: string, schema: JsonObject) => JsonObject;
 
 type Tagged =
@@ -35,7 +32,7 @@ type Tagged =
 const hoistable = /^[A-Z][A-Za-z0-9]+$/;
 
 /**
- * Describes a codec in JSON Schema (2020-12). Unknown members are never forbidden, because decoding ignores them.
+ * JSON Schema 2020-12. Unknown members are never forbidden, because decoding ignores them.
  * @param codec built from combinators of io-ts and from codecs with a schema (`withJsonSchema`)
  * @param hoist called for each codec with a PascalCase name
  * @throws Error for a codec that it cannot describe. This is a bug, which the start finds
@@ -144,12 +141,11 @@ function orNull(schema: JsonObject, type: string): JsonObject {
   return { ...schema, type: [type, 'null'], ...(Array.isArray(values) ? { enum: [...values, null] } : {}) };
 }
 
-/** Returns the members of an object's schema, with their schemas; none if it is not an object. */
+/** With their schemas; none if it is not an object. */
 export function members(schema: JsonObject): Readonly<Record<string, JsonObject>> {
   return (schema.properties ?? {}) as Readonly<Record<string, JsonObject>>;
 }
 
-/** Returns the names of the required members of an object's schema. */
 export function requiredMembers(schema: JsonObject): ReadonlyArray<string> {
   return (schema.required ?? []) as ReadonlyArray<string>;
 }

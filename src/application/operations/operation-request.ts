@@ -3,10 +3,10 @@ import type { Authorised } from '#exchange/request.ts';
 import type { EncodedJson, Json } from '#shared/json/json.ts';
 import type { RequestHeaders } from './request-headers.ts';
 
-/** A request of a known caller, and what it asks for in addition to its input. */
+/** What a known caller asks for in addition to the input. */
 export type Asked = Authorised & Omit<RequestHeaders, 'fault'>;
 
-/** A request whose key can access its subject and has the scope, and whose input is valid. */
+/** Its key can access the subject and has the scope, and its input is valid. */
 export interface Decoded<Input, Subject> {
   readonly request: Asked;
   readonly subject: Subject;
@@ -16,18 +16,17 @@ export interface Decoded<Input, Subject> {
   readonly bodyHash: string;
 }
 
-/** A success. */
 export interface OperationResult {
   readonly status: 200 | 201 | 204;
-  /** The JSON value, or its text; undefined for no content. */
+  /** Undefined for no content. */
   readonly body: Json | EncodedJson | undefined;
-  /** The content that replaces a JSON body. */
+  /** Replaces a JSON body. */
   readonly stream?: TextStream;
   /** For the ETag. */
   readonly revision?: number;
   /** For `Switchyard-Position`. */
   readonly position?: number;
-  /** Whether it repeats the answer to an earlier request with the same key: for `Idempotency-Replayed`. */
+  /** It repeats the answer to an earlier request with the same key: for `Idempotency-Replayed`. */
   readonly isReplay?: true;
   /** For `Link: rel="next"`: the cursor that `nextCursor` in the body holds. */
   readonly nextCursor?: string;

@@ -11,15 +11,13 @@ import type { Authorised } from '#exchange/request.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 import type { Asked, Decoded, OperationResult } from './operation-request.ts';
 
-/** A method of an operation, in lower case. */
 export type HttpMethod = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
-/** How an operation is reached over HTTP. */
 export interface HttpRoute {
   readonly method: HttpMethod;
   /** With `:name` for each path parameter; every path parameter is an id or a name that `input` declares. */
   readonly path: string;
-  /** The status of success. */
+  /** Of success. */
   readonly status: 200 | 201 | 204;
 }
 
@@ -40,61 +38,59 @@ export interface Operation<Subject = any> {
   /** Its heading in the documentation. */
   readonly group: string;
   readonly http: HttpRoute;
-  /** The scope that a key needs; null if every valid key may call it. */
+  /** Null if every valid key may call it. */
   readonly scope: Scope | null;
-  /** A further scope that the key needs. */
+  /** Needed too. */
   readonly alsoScope?: Scope;
   readonly input: t.Mixed;
-  /** Finds what a request that prefers strict handling gets refused, although the contract accepts it. */
+  /** For a request that prefers strict handling, although the contract accepts it. */
   // biome-ignore lint/suspicious/noExplicitAny: each operation has an input of its own.
   readonly strictFaults?: (input: any) => ReadonlyArray<InputError>;
   /** Null if there is no content. */
   readonly output: t.Mixed | null;
-  /** Its own failures; those that every operation has are not listed. */
+  /** Without those that every operation has. */
   readonly failures: ReadonlyArray<FailureCode>;
-  /** The media types other than JSON that it can answer if `Accept` asks for them. */
+  /** In addition to JSON, if `Accept` asks for them. */
   readonly produces?: ReadonlyArray<string>;
   /** Answers a page of a list: takes `limit` and `cursor`, gives `nextCursor`. */
   readonly paged: boolean;
   /** The answer is one resource with a revision: it carries an ETag, and a command takes If-Match. */
   readonly hasRevision: boolean;
-  /** The form of its errors that a client reads, by the headers of a request; missing: OpenAI's on the gateway. */
+  /** By the headers of a request; missing: OpenAI's on the gateway. */
   readonly errorForm?: (headers: IncomingHttpHeaders) => ErrorForm;
-  /** Its effect, if its HTTP method does not show it. */
+  /** If its HTTP method does not show it. */
   readonly effect?: OperationEffect;
   /** The ETag changes with every member of its answer, so `If-None-Match` may be answered with 304. */
   readonly isConditional?: boolean;
   /** A realistic body (members of `input` that are not path parameters) and answer. */
   readonly example: { readonly input?: JsonObject; readonly output?: Json };
   /**
-   * Loads the resource that the path names, and checks access. A query first waits for `Switchyard-Min-Position`.
-   * @returns the resource, or why the key cannot access it. @throws UnavailableError
+   * Checks access. A query first waits for `Switchyard-Min-Position`.
+   * @returns the resource, or why the key cannot access it.
+   * @throws UnavailableError
    */
   readonly loadSubject: (request: Asked) => Promise<E.Either<Failure, Subject>>;
-  /** Does the rest of the work. Rejects only with `UnavailableError` or a bug. */
+  /** Rejects only with `UnavailableError` or a bug. */
   readonly execute: (request: Decoded<unknown, Subject>) => Promise<E.Either<Failure, OperationResult>>;
 }
 
-/** An operation that writes its answer itself, while the answer arrives from elsewhere. */
+/** Writes its answer itself, while the answer arrives from elsewhere. */
 export interface StreamingOperation extends Omit<Operation, 'kind' | 'loadSubject' | 'execute'> {
   readonly kind: 'streaming';
-  /** The kind of its body. */
+  /** Of its body. */
   readonly consumes: 'application/json' | 'multipart/form-data';
-  /** The media types other than JSON that it can answer. */
+  /** In addition to JSON. */
   readonly produces: ReadonlyArray<string>;
-  /**
-   * Answers a request. Resolves when it has written everything; rejects only with `ClientDisconnectedError` or a
-   * bug.
-   */
+  /** Resolves when it has written everything; rejects only with `ClientDisconnectedError` or a bug. */
   readonly relay: (request: Authorised) => Promise<StreamReport>;
 }
 
-/** The result of a relayed request, for logs and metrics: the operation has written the answer. */
+/** For logs and metrics: the operation has written the answer. */
 export interface StreamReport {
   readonly kind: 'relayed';
-  /** The status of the result, if it differs from the status that was sent; else null. */
+  /** Null if it is the status that was sent. */
   readonly status: number | null;
-  /** The error code that the client got: `provider_timeout`, … Null for a complete answer. */
+  /** `provider_timeout`, … Null for a complete answer. */
   readonly code: string | null;
   /** The entry in the catalogue; null if the request found none. */
   readonly model: string | null;
@@ -103,31 +99,25 @@ export interface StreamReport {
   readonly attempts: number;
 }
 
-/** A stored upload, and the input that is made from it. */
+/** It is stored. */
 export interface ReceivedUpload {
   readonly input: Pick<RequestInput, 'fields' | 'bodyHash'>;
-  /** Reports the result of the request. Removes the stored bytes if the result does not use them. */
+  /** Removes the stored bytes if the result does not use them. */
   readonly settle: (outcome: E.Either<Failure, OperationResult>) => Promise<void>;
   /** Called once at the end, in every case. */
   readonly release: () => void;
 }
 
-/**
- * A command whose input is a file: the body is streamed to the blob store, and then the command decides on the facts
- * about the stored file.
- */
+/** The body is streamed to the blob store, and then the command decides on the facts about the stored file. */
 // biome-ignore lint/suspicious/noExplicitAny: only the operation knows its subject; its callers pass it through.
 export interface UploadOperation<Subject = any> extends Omit<Operation<Subject>, 'kind'> {
   readonly kind: 'upload';
   readonly consumes: 'multipart/form-data';
-  /**
-   * Streams a body to its destination.
-   * @returns the upload, or why it was refused: then nothing is stored; @throws ClientDisconnectedError
-   */
+  /** @returns the upload, or why it was refused: then nothing is stored; @throws ClientDisconnectedError */
   readonly receive: (request: Authorised) => Promise<E.Either<Failure, ReceivedUpload>>;
 }
 
-/** Bytes that answer a request, whole or in part. */
+/** Whole or in part. */
 export interface Download {
   readonly kind: 'download';
   readonly contentType: string;
@@ -136,29 +126,27 @@ export interface Download {
   readonly etag: string;
   readonly bytes: number;
   /**
-   * Opens a part of it: from `start` to `end` (excluded).
-   * @returns null if it does not exist any more; @throws UnavailableError
+   * From `start` to `end` (excluded).
+   * @returns null if it does not exist any more
+   * @throws UnavailableError
    */
   readonly open: (start: number, end: number) => Promise<Readable | null>;
 }
 
-/** A query whose answer is bytes. */
+/** The answer is bytes. */
 // biome-ignore lint/suspicious/noExplicitAny: only the operation knows its subject; its callers pass it through.
 export interface DownloadOperation<Subject = any> extends Omit<Operation<Subject>, 'kind' | 'execute'> {
   readonly kind: 'download';
-  /** The media types that it may answer. */
   readonly produces: ReadonlyArray<string>;
-  /** Finds the bytes. Rejects only with `UnavailableError` or a bug. */
+  /** Rejects only with `UnavailableError` or a bug. */
   readonly execute: (request: Decoded<unknown, Subject>) => Promise<E.Either<Failure, Download>>;
 }
 
-/** An operation of any kind. */
 export type AnyOperation = Operation | StreamingOperation | UploadOperation | DownloadOperation;
 
-/** How a definition describes its operation to people. */
+/** For people. */
 export type OperationAbout = Pick<Operation, 'name' | 'summary' | 'description' | 'group' | 'effect' | 'example'>;
 
-/** Who may call an operation, and on which resource. */
 export interface OperationAccess<Subject, Needed extends Scope | null = Scope | null>
   extends Pick<Operation, 'alsoScope'> {
   /** Null if every valid key may call it. */
@@ -166,18 +154,16 @@ export interface OperationAccess<Subject, Needed extends Scope | null = Scope | 
   readonly subject: Subject;
 }
 
-/** The members that every definition has. */
 interface OperationDefinition extends Pick<Operation, 'http' | 'input' | 'strictFaults' | 'output' | 'failures'> {
   readonly about: OperationAbout;
   readonly access: Pick<OperationAccess<unknown>, 'scope' | 'alsoScope'>;
   readonly plane?: Plane;
 }
 
-/** The members of an operation that its definition gives. */
 type DescribedOperation = OperationAbout &
   Pick<Operation, 'http' | 'scope' | 'alsoScope' | 'input' | 'strictFaults' | 'output' | 'failures' | 'plane'>;
 
-/** Copies what a definition says of its operation, and nothing else. */
+/** And nothing else. */
 export function describeOperation(definition: OperationDefinition): DescribedOperation {
   const { about, http, access, input, strictFaults, output, failures, plane = 'control' } = definition;
   const { scope, alsoScope } = access;
@@ -198,39 +184,32 @@ const line =
   (method: HttpMethod) =>
   (path: string, status: 200 | 201 | 204 = 200): HttpRoute => ({ method, path, status });
 
-/** Makes the HTTP route of an operation that reads. */
 export const get = line('get');
-/** Makes the HTTP route of an operation with `POST`. */
 export const post = line('post');
-/** Makes the HTTP route of an operation with `PUT`. */
 export const put = line('put');
-/** Makes the HTTP route of an operation with `PATCH`. */
 export const patch = line('patch');
-/** Makes the HTTP route of an operation with `DELETE`. */
 export const remove = line('delete');
 
-/** Whether requests of an operation carry a body. */
 export function takesBody({ http }: AnyOperation): boolean {
   return http.method === 'post' || http.method === 'put' || http.method === 'patch';
 }
 
-/** Whether an operation appends events. */
+/** It appends events. */
 export function isWriting({ kind }: AnyOperation): boolean {
   return kind === 'command' || kind === 'upload';
 }
 
-/** The media type of an operation's body. */
 export function bodyType(operation: AnyOperation): string | null {
   if (!takesBody(operation)) return null;
   return 'consumes' in operation ? operation.consumes : 'application/json';
 }
 
-/** Whether a provider answers, whose part of the interface may differ. */
+/** The provider's part of the interface may differ. */
 export function asksProvider(operation: AnyOperation): boolean {
   return operation.kind === 'streaming' && takesBody(operation);
 }
 
-/** The effect of an operation, if its HTTP method does not show it: see `effectOf`. */
+/** If its HTTP method does not show it: see `effectOf`. */
 export interface OperationEffect {
   /** It loses something, or cannot be undone. */
   readonly isDestructive?: boolean;
@@ -238,7 +217,6 @@ export interface OperationEffect {
   readonly isIdempotent?: boolean;
 }
 
-/** The members of an operation that decide its effect. */
 interface DescribedEffect {
   readonly kind: 'command' | 'query' | 'streaming' | 'upload' | 'download';
   readonly http: { readonly method: string };
@@ -246,8 +224,8 @@ interface DescribedEffect {
 }
 
 /**
- * Returns the effect of an operation. If the operation does not name it, its HTTP method decides: a query changes
- * nothing, DELETE loses something, and PUT, PATCH and DELETE may be repeated.
+ * If the operation does not name it, its HTTP method decides: a query changes nothing, DELETE loses something, and PUT,
+ * PATCH and DELETE may be repeated.
  */
 export function effectOf({ kind, http, effect = {} }: DescribedEffect) {
   const isReadOnly = kind === 'query' || kind === 'download';

@@ -9,7 +9,6 @@ import { withJsonSchema } from '#shared/codecs/json-schema.ts';
 import { wholeNumber } from '#shared/codecs/number.ts';
 import { type EncodedJson, encodeJson, encodeObject } from '#shared/json/json.ts';
 
-/** Reads one collection. */
 export interface CollectionReader {
   /** @see ReadStore.get */
   readonly get: <Value extends DocumentValue>(id: string, fresh?: 'fresh') => Promise<StoredDocument<Value> | null>;
@@ -17,20 +16,18 @@ export interface CollectionReader {
   readonly list: <Value extends DocumentValue>(where: Where, page: PageRequest) => Promise<Page<Value>>;
 }
 
-/**
- * A query's success: the JSON value or its text. One resource has a revision, and a page has the next cursor.
- */
+/** The JSON value or its text. One resource has a revision, and a page has the next cursor. */
 export interface QueryAnswer<Output> {
   readonly body: Output | EncodedJson<Output>;
   readonly revision?: number;
   readonly nextCursor?: string;
 }
 
-/** The most items in a page, and the default of `limit`. */
+/** Also the default of `limit`. */
 export const maxPageItems = 1_000;
-/** The most stored bytes in a page. */
+/** As stored, in a page. */
 export const maxPageBytes = 2 * 1024 * 1024;
-/** The estimated characters of a page before it is read, which limits the pages that begin in one turn. */
+/** Of a page before it is read, to limit the pages that begin in one turn. */
 const expectedCharacters = 64 * 1024;
 
 const cursorForm = /^(\d{1,16})\.([0-9a-zA-Z_-]{1,200})$/;
@@ -44,12 +41,12 @@ function decodeCursor(cursor: unknown): PageKey | null {
 
 const cursorOf = ({ next }: Pick<Page<never>, 'next'>) => (next === null ? null : encodeCursor(next));
 
-/** The form of a `nextCursor`, which names the place after which the next page begins. */
+/** The cursor names the place after which the next page begins. */
 export function encodeCursor({ order, id }: PageKey): string {
   return Buffer.from(`${order}.${id}`).toString('base64url');
 }
 
-/** The place after which a page begins: the `nextCursor` of the page before. */
+/** The `nextCursor` of the page before. */
 const Cursor = withJsonSchema(
   new t.Type<PageKey, string, unknown>(
     'cursor',
@@ -63,20 +60,20 @@ const Cursor = withJsonSchema(
   { type: 'string', description: 'The nextCursor of the page before' },
 );
 
-/** The members that every list takes. */
+/** Of every list. */
 export const pageInput = { limit: wholeNumber(1, maxPageItems), cursor: Cursor };
 
-/** The order of a list: `-createdAt` is from the newest. */
+/** `-createdAt` is from the newest. */
 const ListSort = withJsonSchema(enumeration('ListSort', 'createdAt', '-createdAt'), {
   type: 'string',
   enum: ['createdAt', '-createdAt'],
   description: 'Oldest first, or newest first with `-createdAt`. Default `createdAt`',
 });
 
-/** The members that every list of resources takes. */
+/** Of every list of resources. */
 export const listInput = { ...pageInput, sort: ListSort };
 
-/** The member that every list may answer. */
+/** Of every list. */
 export const nextCursorOutput = t.partial({
   nextCursor: withJsonSchema(new t.StringType(), {
     type: 'string',
@@ -84,25 +81,22 @@ export const nextCursorOutput = t.partial({
   }),
 });
 
-/** The requested page of a list. */
 export interface PageInput {
   readonly limit?: number | undefined;
   readonly cursor?: PageKey | undefined;
   readonly sort?: t.TypeOf<typeof ListSort> | undefined;
 }
 
-/** The definition of a list. */
 interface ListedPage<Name extends string> {
   readonly where: Where;
   readonly input: PageInput;
-  /** The member of the answer that holds the items. */
+  /** Of the answer: it holds the items. */
   readonly name: Name;
 }
 
-/** A page of items, as a list answers it. */
 type PageBody<Name extends string, Item> = Record<Name, ReadonlyArray<Item>> & { nextCursor?: string };
 
-/** One page of documents' records, unparsed as they are stored. */
+/** Unparsed, as they are stored. */
 export async function listRecords<Name extends string, Item>(
   collection: CollectionReader,
   list: ListedPage<Name>,
@@ -115,10 +109,7 @@ export async function listRecords<Name extends string, Item>(
   );
 }
 
-/**
- * One page of items that are built from documents.
- * @param itemOf builds an item after the data of the whole page is loaded
- */
+/** @param itemOf builds an item after the data of the whole page is loaded */
 export async function listItems<Value extends DocumentValue, Name extends string, Item>(
   collection: CollectionReader,
   list: ListedPage<Name>,
@@ -137,7 +128,7 @@ async function readPage<Value extends DocumentValue>(
   return readInTurn(collection, where, { limit, maxBytes: maxPageBytes, ...order, ...after });
 }
 
-/** Reads a page of documents in its turn, so that many concurrent pages do not block other requests. */
+/** So that many concurrent pages do not block other requests. */
 export async function readInTurn<Value extends DocumentValue>(
   collection: CollectionReader,
   where: Where,
@@ -165,10 +156,7 @@ async function encodeItems<Value extends DocumentValue, Item>(
   return items;
 }
 
-/**
- * A page of items as a list answers it.
- * @param nextCursor of the next page; null at the end
- */
+/** @param nextCursor of the next page; null at the end */
 export function pageAnswer<Name extends string, Item>(
   name: Name,
   items: ReadonlyArray<EncodedJson<Item>>,
@@ -178,7 +166,7 @@ export function pageAnswer<Name extends string, Item>(
   return { body: encodeObject({ [name]: items, nextCursor }), nextCursor };
 }
 
-/** Returns the filter for the documents that a key has access to, for an index: see `canAccess`. */
+/** For the documents that a key has access to, for an index: see `canAccess`. */
 export function tenantFilter({ keyType, organizationId, projectId }: Audience): Where {
   switch (keyType) {
     case 'admin':

@@ -9,12 +9,11 @@ import {
 } from '#positions/positions.ts';
 import { clock } from '#shared/clock.ts';
 
-/** A process that handles events in order, so that an answer waits for its effects. */
+/** It handles events in order, so that an answer waits for its effects. */
 export interface ReactingProcess {
   readonly name: string;
-  /** The event types that it looks at. */
   readonly types: ReadonlyArray<string>;
-  /** Whether it may react to an event of these types, as far as the event alone shows. It does not throw. */
+  /** As far as the event alone shows. It does not throw. */
   readonly handles: (event: RecordedEvent) => boolean;
 }
 
@@ -22,7 +21,7 @@ export interface ReadYourWritesOptions {
   readonly positions: Positions;
   readonly processes: ReadonlyArray<ReactingProcess>;
   readonly pending: Pick<PendingResources, 'add'>;
-  /** The longest wait of an answer in milliseconds. */
+  /** Of an answer. */
   readonly timeoutMs: number;
 }
 
@@ -43,8 +42,8 @@ export class ReadYourWrites {
   }
 
   /**
-   * Waits until queries show the appended events and their effects.
-   * @param written returns the resources that the request wrote. If they are not shown, a read of them waits in its turn.
+   * @param written returns the resources that the request wrote. If they are not shown, a read of them waits in its
+   * turn.
    */
   async wait(appended: ReadonlyArray<RecordedEvent>, written: () => WrittenResources): Promise<void> {
     const position = appended.at(-1)?.position;
@@ -72,33 +71,30 @@ export class ReadYourWrites {
   }
 }
 
-/** The resources that a request wrote. */
 export interface WrittenResources {
   readonly ids: Iterable<string>;
-  /** The tenant of their stream; null if the stream has no event. */
+  /** Of their stream; null if the stream has no event. */
   readonly tenant: Tenant | null;
 }
 
-/** Resources whose answer was sent before the read models showed them. */
 interface PendingWrite {
   readonly tenant: Tenant;
-  /** The types of its events. Read models of other events have nothing to show, except for reactions. */
+  /** Read models of other events have nothing to show, except for reactions. */
   readonly types: ReadonlyArray<string>;
   readonly typesKey: string;
-  /** The position of the last event of the request. */
+  /** Of the last event of the request. */
   readonly position: number;
   readonly reactions: AwaitedReactions;
 }
 
-/** The result of a read. `isLate`: the read model does not show the resource in time, so the result may be wrong. */
+/** `isLate`: the read model does not show the resource in time, so the result may be wrong. */
 interface ReadResult<Result> {
   readonly result: Result;
   readonly isLate: boolean;
 }
 
-/** The most ids that are remembered. */
 const defaultMaxIds = 10_000;
-/** How long a read waits for a resource. */
+/** Of a read, for a resource. */
 const defaultTimeoutMs = 1_000;
 
 /**
@@ -111,7 +107,7 @@ export class PendingResources {
   readonly #maxIds: number;
   readonly #timeoutMs: number;
   readonly #writes = new Map<string, PendingWrite>();
-  /** The ids by project, or by organization for resources of a whole one; the newest last. */
+  /** By project, or by organization for resources of a whole one; the newest last. */
   readonly #idsOf = new Map<string, Set<string>>();
 
   constructor(positions: Positions, { maxIds = defaultMaxIds, timeoutMs = defaultTimeoutMs } = {}) {
@@ -121,12 +117,11 @@ export class PendingResources {
     positions.onUpdate(() => this.#removeShown());
   }
 
-  /** The number of remembered ids. */
   get size(): number {
     return this.#writes.size;
   }
 
-  /** Remembers written resources until the read models show them. */
+  /** Until the read models show them. */
   add({ ids, tenant, types, position, reactions }: WrittenResources & Omit<PendingWrite, 'tenant' | 'typesKey'>): void {
     if (tenant === null) return;
     const write = { tenant, types, typesKey: types.join(), position, reactions };
@@ -134,10 +129,7 @@ export class PendingResources {
     while (this.#writes.size > this.#maxIds) this.#forgetOldest();
   }
 
-  /**
-   * Begins the reads of one request, of resources that the caller has access to.
-   * @param ids the ids in its path
-   */
+  /** Of resources that the caller has access to. @param ids in the request's path */
   beginReads(ids: Iterable<string>, caller: Caller): RequestReads {
     const write = this.#writes.size === 0 ? null : this.#find(ids, caller);
     if (write === null) return readsNothingPending;
@@ -162,7 +154,7 @@ export class PendingResources {
     }
   }
 
-  /** Remembers an id as the newest. */
+  /** As the newest. */
   #remember(id: string, write: PendingWrite): void {
     this.#forget(id);
     this.#writes.set(id, write);
@@ -189,12 +181,10 @@ export class PendingResources {
   }
 }
 
-/** The reads of one request. */
 export interface RequestReads {
   /**
-   * Reads, and reads again when the read models show a pending resource that the first read did not find. It does not
-   * wait for a read model that has stopped or is being filled.
-   * @param readModels the read models that it reads
+   * Reads again when the read models show a pending resource that the first read did not find. It does not wait for a
+   * read model that has stopped or is being filled.
    */
   readonly read: <Result>(
     readModels: ReadonlyArray<string>,

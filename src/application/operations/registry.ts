@@ -2,31 +2,28 @@ import type { FailureCode } from '#domain/shared/failure.ts';
 import { jsonSchema, members } from './json-schema.ts';
 import { type AnyOperation, isWriting } from './operation.ts';
 
-/** The facts that adapters need about an operation, computed once. */
+/** For adapters, computed once. */
 export interface OperationRoute {
   readonly operation: AnyOperation;
   /** Upper case, as in a request. */
   readonly method: string;
   /** Path parameters that are ids: an invalid id gets the same answer as an unknown one. */
   readonly idParameters: ReadonlyArray<{ readonly name: string; readonly pattern: RegExp }>;
-  /** The failure that an ill-formed id answers. */
+  /** For an ill-formed id. */
   readonly notFound: FailureCode;
-  /** The members of the input: others in a request are ignored. */
+  /** Of the input: others in a request are ignored. */
   readonly members: ReadonlySet<string>;
-  /** Whether it may change something, and so can be tried as a dry run. */
+  /** It may change something, and so can be tried as a dry run. */
   readonly isWriting: boolean;
-  /** Whether the input comes from a body; otherwise it only comes from the query. */
+  /** The input comes from a body; otherwise it only comes from the query. */
   readonly hasBody: boolean;
-  /** The path of created resources, without the id, and with `:name` for each parameter. */
+  /** Of created resources: without the id, and with `:name` for each parameter. */
   readonly createdUnder: string | null;
-  /** The member of the answer that holds that id. */
+  /** Of the answer: it holds that id. */
   readonly createdId: string;
 }
 
-/**
- * Makes the HTTP routes of operations.
- * @throws Error if two operations share a method and path, or a path parameter is not a member of the input
- */
+/** @throws Error if two operations share a method and path, or a path parameter is not a member of the input */
 export function createRoutes(operations: ReadonlyArray<AnyOperation>): ReadonlyArray<OperationRoute> {
   const lines = new Set<string>();
   return operations.map((operation) => {
@@ -62,15 +59,12 @@ function routeOf(operation: AnyOperation, operations: ReadonlyArray<AnyOperation
   };
 }
 
-/** Returns the names of a path's parameters, in order: `flowId` for `/v1/flows/:flowId`. */
+/** In order: `flowId` for `/v1/flows/:flowId`. */
 export function pathParameters(path: string): ReadonlyArray<string> {
   return [...path.matchAll(/:(\w+)/g)].map(([, name]) => name ?? '');
 }
 
-/**
- * Returns the path of the resources that an operation creates, without their ids; null for other operations. OpenAI's
- * creations answer 200 instead of 201.
- */
+/** Without ids; null for an operation that creates nothing. OpenAI's creations answer 200 instead of 201. */
 export function createdUnder(
   { http: { method, path, status } }: AnyOperation,
   operations: ReadonlyArray<AnyOperation>,
@@ -81,9 +75,8 @@ export function createdUnder(
 }
 
 /**
- * Finds the path of a collection's items. `/v1/projects/:projectId/flows` creates items of `/v1/flows/:flowId`,
- * `/v1/flows/:flowId/versions` those of `/v1/flow-versions/:versionId`, and `/v1/partner/customers` those directly
- * below it.
+ * `/v1/projects/:projectId/flows` creates items of `/v1/flows/:flowId`, `/v1/flows/:flowId/versions` those of
+ * `/v1/flow-versions/:versionId`, and `/v1/partner/customers` those directly below it.
  */
 export function placeOfItems(collection: string, operations: ReadonlyArray<AnyOperation>): string | null {
   const segments = collection.split('/').filter((segment) => segment !== '' && !segment.startsWith(':'));
@@ -99,7 +92,7 @@ export function placeOfItems(collection: string, operations: ReadonlyArray<AnyOp
   return places.find(isPlace) ?? null;
 }
 
-/** The member of an answer with the id: usually `id`, but a customer has its organization's id. */
+/** Usually `id`, but a customer has its organization's id. */
 export function createdId({ output }: AnyOperation): string {
   const names = output === null ? [] : Object.keys(members(jsonSchema(output)));
   return names.includes('id') ? 'id' : (names.find((name) => name.endsWith('Id')) ?? 'id');

@@ -3,20 +3,19 @@ import { type Failure, failure } from '#domain/shared/failure.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import type { Request } from '#exchange/request.ts';
 
-/** The headers and options of a request. */
 export interface RequestHeaders {
-  /** The revision in `If-Match`; null without one or with `*`. */
+  /** From `If-Match`; null without one or with `*`. */
   readonly ifMatch: number | null;
   readonly idempotencyKey: string | null;
   /** `Switchyard-Min-Position`. */
   readonly minPosition: number | null;
-  /** A dry run: the command decides and answers, without any effect. */
+  /** The command decides and answers, without any effect. */
   readonly dryRun?: boolean;
   /** `Switchyard-On-Behalf-Of`; absent without one. */
   readonly onBehalfOf?: string;
   /** `Accept`; absent without one. */
   readonly accept?: string;
-  /** Why one of these is invalid; its member is null then. */
+  /** Its member is null then. */
   readonly fault: Failure | null;
 }
 
@@ -27,7 +26,7 @@ const entityTag = /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/;
 const strongRevision = /^"(\d{1,16})"$/;
 
 /**
- * Returns the revision that `If-Match` asks for. Weak tags never match (RFC 9110, 13.1.1), nor do unknown tags.
+ * Weak tags never match (RFC 9110, 13.1.1), nor do unknown tags.
  * @returns null without a header or for `*`; `neverRevision` for a tag that cannot match
  */
 export function ifMatchOf(headers: IncomingHttpHeaders): number | null {
@@ -43,7 +42,7 @@ export function ifMatchOf(headers: IncomingHttpHeaders): number | null {
 
 const printableAscii = /^[\x20-\x7e]{1,255}$/;
 
-/** Returns why a text is not a valid `Idempotency-Key`; null if it is valid. */
+/** Null if it is valid. */
 export function checkIdempotencyKey(text: unknown): Failure | null {
   if (typeof text === 'string' && printableAscii.test(text)) return null;
   return failure(
@@ -52,7 +51,7 @@ export function checkIdempotencyKey(text: unknown): Failure | null {
   );
 }
 
-/** Returns `Idempotency-Key`, or why it is invalid; null without one. */
+/** Null without the header. */
 function idempotencyKeyOf(headers: IncomingHttpHeaders): string | Failure | null {
   const header = headers['idempotency-key'];
   if (header === undefined) return null;
@@ -62,7 +61,7 @@ function idempotencyKeyOf(headers: IncomingHttpHeaders): string | Failure | null
 /** No name and no address has this form, so that none gets into the log. */
 const opaqueId = /^[A-Za-z0-9._:-]{1,64}$/;
 
-/** Returns `Switchyard-On-Behalf-Of`, or why it is invalid; null without one. */
+/** Null without the header. */
 function onBehalfOfIn(headers: IncomingHttpHeaders): string | Failure | null {
   const header = headers['switchyard-on-behalf-of'];
   if (header === undefined) return null;
@@ -73,7 +72,7 @@ function onBehalfOfIn(headers: IncomingHttpHeaders): string | Failure | null {
 
 const position = /^\d{1,15}$/;
 
-/** Returns `Switchyard-Min-Position`, or why it is invalid; null without one. */
+/** Null without the header. */
 function minPositionOf(headers: IncomingHttpHeaders): number | Failure | null {
   const header = headers['switchyard-min-position'];
   if (header === undefined) return null;
@@ -82,7 +81,7 @@ function minPositionOf(headers: IncomingHttpHeaders): number | Failure | null {
 }
 
 /**
- * Reads what a request asks for in addition to its input.
+ * In addition to the input.
  * @param isCommand false for queries, which take neither `If-Match`, `Idempotency-Key` nor `dryRun`
  */
 export function requestHeadersOf(
@@ -109,7 +108,7 @@ function isFailure(value: string | number | Failure | null): value is Failure {
 
 const name = 'dryRun';
 
-/** Reads `dryRun` from a command's query. `fault` is why its value is invalid. */
+/** Of a command. `fault` is why the value is invalid. */
 function readDryRun(query: string): Pick<RequestHeaders, 'dryRun'> & Partial<Pick<RequestHeaders, 'fault'>> {
   // Most requests have no query.
   if (!query.includes(name)) return {};
@@ -121,7 +120,7 @@ function readDryRun(query: string): Pick<RequestHeaders, 'dryRun'> & Partial<Pic
   return { dryRun: true, fault: invalidInput([{ pointer: `/${name}`, parameter: name, message }]) };
 }
 
-/** Returns the query without `dryRun`, to recognize a repeated request. */
+/** To recognize a repeated request. */
 export function withoutDryRun(query: string): string {
   if (!query.includes(name)) return query;
   const parameters = new URLSearchParams(query);
@@ -131,7 +130,7 @@ export function withoutDryRun(query: string): string {
 
 const strictHandling = /(?:^|,)\s*handling\s*=\s*"?strict"?\s*(?:[;,]|$)/i;
 
-/** Whether `Prefer: handling=strict` (RFC 7240) asks to refuse what an operation does not know or cannot do. */
+/** `Prefer: handling=strict` (RFC 7240) asks to refuse what an operation does not know or cannot do. */
 export function isStrict({ prefer }: IncomingHttpHeaders): boolean {
   return prefer !== undefined && strictHandling.test([prefer].flat().join(', '));
 }

@@ -8,9 +8,9 @@ import type { Logger } from '#shared/logging/logger.ts';
 const unreadableRetrySeconds = 60 * 60;
 
 /**
- * Makes the failure for an operation that throws, and logs the error. The text of an unexpected error is only in the
- * log, because it may contain data that the client must not see.
- * @param operation the operation's name, for the log
+ * Logs the error. The text of an unexpected error is only in the log, because it may contain data that the client must
+ * not see.
+ * @param operation for the log
  */
 export function failureOfError(
   error: unknown,
@@ -52,7 +52,7 @@ const sqliteFull = 13;
 /** The index of a write-ahead log cannot grow: https://sqlite.org/rescode.html#ioerr_shmsize */
 const sqliteShmSize = 4874;
 
-/** Returns whether an error, or its cause, means that a disk (or a disk quota) is full. */
+/** A disk (or a disk quota) is full, by the error or its cause. */
 export function isDiskFull(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code, errcode } = error as { readonly code?: unknown; readonly errcode?: unknown };
@@ -61,7 +61,7 @@ export function isDiskFull(error: unknown): boolean {
   return isDiskFull(error.cause);
 }
 
-/** The refusal of a request that needs space on a full disk. */
+/** For a request that needs space. */
 export const diskFull: Failure = failure(
   'disk-full',
   'The disk of this node has too little free space left. Try again later, or ask the operator to make room.',

@@ -6,8 +6,8 @@ import { pointerTo } from '#shared/json/json-pointer.ts';
 const message = 'is unknown';
 
 /**
- * Finds the members of a body that an operation does not know, at every depth.
- * @param schema the schema of the body, without references; null for an operation without a body
+ * At every depth.
+ * @param schema of the body, without references; null for an operation without a body
  * @returns at most 100 faults
  */
 export function unknownMembers(schema: JsonObject | null, body: JsonObject): ReadonlyArray<InputError> {
@@ -16,7 +16,6 @@ export function unknownMembers(schema: JsonObject | null, body: JsonObject): Rea
   return found.map((pointer) => ({ pointer, message }));
 }
 
-/** Finds the parameters of a query string that an operation does not know. */
 export function unknownParameters(query: string, known: ReadonlySet<string>): ReadonlyArray<InputError> {
   const names = [...new Set(new URLSearchParams(query).keys())].filter((name) => !known.has(name));
   return names.slice(0, maxInputErrors).map((name) => ({ pointer: pointerTo([name]), parameter: name, message }));
@@ -51,7 +50,7 @@ function collectOfObject(schema: JsonObject, value: JsonObject, keys: ReadonlyAr
   }
 }
 
-/** The unknown members of the alternative that has the fewest. */
+/** Of the alternative that has the fewest. */
 function collectOfAny(
   alternatives: ReadonlyArray<JsonObject>,
   value: Json | undefined,

@@ -12,7 +12,7 @@ import {
   questionAbout,
 } from './query-handler.ts';
 
-/** Bytes in the blob store, and their description. */
+/** In the blob store. */
 export interface FoundContent {
   readonly blobId: string;
   readonly contentType: string;
@@ -21,14 +21,13 @@ export interface FoundContent {
   readonly etag: string;
 }
 
-/** A query whose answer is bytes. */
+/** The answer is bytes. */
 export interface ContentQuery<Input extends object, Subject extends Tenant>
   extends Omit<
     Query<Input, Subject, never>,
     'about' | 'output' | 'reads' | 'services' | 'answer' | 'paged' | 'hasRevision' | 'onBothPlanes'
   > {
   readonly about: Omit<OperationAbout, 'example'>;
-  /** The media types that it may answer. */
   readonly produces: ReadonlyArray<string>;
   readonly find: (question: Question<Input, Subject>) => E.Either<Failure, FoundContent>;
 }
@@ -36,14 +35,12 @@ export interface ContentQuery<Input extends object, Subject extends Tenant>
 // biome-ignore lint/suspicious/noExplicitAny: the table holds queries of every shape; each stays typed where it is made.
 export type AnyContentQuery = ContentQuery<any, any>;
 
-/** Declares a query whose answer is bytes. */
 export function contentQuery<Input extends object, Subject extends Tenant>(
   definition: ContentQuery<Input, Subject>,
 ): ContentQuery<Input, Subject> {
   return definition;
 }
 
-/** Makes a query whose answer is bytes callable by every caller. */
 export function downloadOperation(
   { find, produces, about, ...described }: AnyContentQuery,
   runtime: QueryDependencies & { readonly blobs: Pick<BlobStore, 'get'> },

@@ -5,10 +5,7 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
 type Slots = Pick<Admission, 'slot'>;
 
-/**
- * Makes a page when it is the turn of its project.
- * @returns unavailable if the turn does not come in time
- */
+/** When it is the turn of its project. @returns unavailable if the turn does not come in time */
 export async function makePage<Result>(
   admission: Slots,
   held: Holder,
@@ -24,8 +21,7 @@ export async function makePage<Result>(
 }
 
 /**
- * Makes each part of an export when it is the turn of its project. An export that waits for its client has no
- * slot.
+ * Each part when it is the turn of its project. An export that waits for its client has no slot.
  * @throws UnavailableError if the turn does not come in time
  */
 export async function* exportInTurn<Part>(

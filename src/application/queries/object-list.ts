@@ -11,10 +11,10 @@ import { wholeNumber } from '#shared/codecs/number.ts';
 import { text } from '#shared/codecs/text.ts';
 import { type EncodedJson, encodeObject } from '#shared/json/json.ts';
 
-/** The most items in a page, and the default of `limit`, as for OpenAI's files. */
+/** Also the default of `limit`, as for OpenAI's files. */
 const maxObjects = 10_000;
 
-/** The requested page of a list, as in OpenAI's API. */
+/** As in OpenAI's API. */
 export const ObjectListInput = t.partial({
   after: withJsonSchema(new t.StringType(), {
     type: 'string',
@@ -25,10 +25,10 @@ export const ObjectListInput = t.partial({
 
 export type ObjectListInput = t.TypeOf<typeof ObjectListInput>;
 
-/** The order of a list: `desc` is newest first. */
+/** `desc` is newest first. */
 export const ListOrder = enumeration('ListOrder', 'asc', 'desc');
 
-/** A page of objects in OpenAI's form. */
+/** In OpenAI's form. */
 export interface ObjectList<Item> {
   readonly object: 'list';
   readonly data: ReadonlyArray<Item>;
@@ -37,7 +37,6 @@ export interface ObjectList<Item> {
   readonly has_more: boolean;
 }
 
-/** Makes the codec of a page of objects. */
 export function objectList<Item>(item: t.Type<Item, unknown, unknown>): t.Type<ObjectList<Item>, unknown, unknown> {
   return t.type(
     {
@@ -51,37 +50,30 @@ export function objectList<Item>(item: t.Type<Item, unknown, unknown>): t.Type<O
   );
 }
 
-/**
- * A document of a project's list, with the id of its record. A deleted record keeps its place, so that a page can begin
- * after it.
- */
+/** With the id of its record. A deleted record keeps its place, so that a page can begin after it. */
 export interface ListedDocument<Item> {
   readonly projectId: string | null;
-  /** The project whose list contains it; null if it is deleted. */
+  /** The project's; null if it is deleted. */
   readonly listedIn: string | null;
   /** Null once it was deleted. */
   readonly record: Item | null;
 }
 
-/** The options of a list of objects. */
 export interface ObjectListOptions<Document> {
-  /** A further condition for the documents. An index begins with it. */
+  /** An index begins with it. */
   readonly where?: Where;
   /**
-   * A list other than the project's. The query has already checked the access to it. The id of a document is then
-   * `{list}.{id of its record}`.
+   * Other than the project's. The query has already checked the access to it. The id of a document is then `{list}.{id
+   * of its record}`.
    */
   readonly list?: string;
   /** Default: oldest first. */
   readonly newestFirst?: boolean;
-  /** Whether a document is in the list. Default: all are. */
+  /** Default: all documents are in the list. */
   readonly isShown?: (head: Omit<Document, 'record'>) => boolean;
 }
 
-/**
- * Reads a page of a project's objects, or of another list of the project. The default order is oldest first.
- * @returns invalid-input if `after` was never in the list
- */
+/** The default order is oldest first. @returns invalid-input if `after` was never in the list */
 export async function listObjects<Item, Document extends ListedDocument<Item> = ListedDocument<Item>>(
   collection: CollectionReader,
   projectId: string,
@@ -109,14 +101,13 @@ export async function listObjects<Item, Document extends ListedDocument<Item> = 
 
 const unknownPlace = invalidInput([{ pointer: '/after', message: 'must be the last_id of an earlier page' }]);
 
-/** The answer to the deletion of an object, in OpenAI's form. */
+/** In OpenAI's form. */
 export interface DeletedObject<Kind extends string> {
   readonly id: string;
   readonly object: Kind;
   readonly deleted: true;
 }
 
-/** Makes the codec of the answer to a deletion. */
 export function deletedObject<Kind extends string>(kind: Kind): t.Type<DeletedObject<Kind>, unknown, unknown> {
   return t.type(
     { id: text(), object: t.literal(kind), deleted: t.literal(true) },
@@ -128,7 +119,6 @@ function capitalized(word: string): string {
   return `${word[0]?.toUpperCase()}${word.slice(1)}`;
 }
 
-/** Makes the answer to a deletion. */
 export function deletionOf<Kind extends string>(object: Kind, id: string) {
   return { id, object, deleted: true } as const;
 }

@@ -1,14 +1,14 @@
 import type { EventFailure } from '#domain/event-failure.ts';
 
-/** The status of a process, whichever node runs it. */
+/** Whichever node runs it. */
 export interface ProcessStatus {
   readonly name: string;
-  /** `stopped`: at an event, until an operator decides. `waiting`: until a retry succeeds, which needs nobody. */
+  /** `stopped`: at an event, until an operator decides. `waiting`: until a retry succeeds, which needs no operator. */
   readonly state: 'running' | 'waiting' | 'stopped';
-  /** The position up to which it has reacted to every event of its types. */
+  /** It has reacted to every event of its types up to here. */
   readonly position: number;
-  /** The event at which it has stopped; null unless it has. */
+  /** Null unless it has stopped. */
   readonly failure: EventFailure | null;
-  /** The read model for which it waits, or what is unavailable; null if it does not wait. */
+  /** A read model, or what is unavailable; null if it does not wait. */
   readonly waitingFor: string | null;
 }

@@ -17,17 +17,16 @@ import type { EncodedJson, Json } from '#shared/json/json.ts';
 import { exportInTurn, makePage } from './made-in-turn.ts';
 import type { AnyQuery, DocumentSubject, QueryServices, QuerySources, Question, StreamSubject } from './query.ts';
 
-/** The dependencies of queries. */
 export interface QueryDependencies {
   readonly services: QueryServices;
   readonly documents: ReadStore;
-  /** What this node has answered before the read models showed it. */
+  /** Answered by this node before the read models showed it. */
   readonly pending: Pick<PendingResources, 'beginReads'>;
-  /** Limits the answers from many documents that are made at once. */
+  /** For answers from many documents. */
   readonly admission: Pick<Admission, 'slot'>;
 }
 
-/** The resource in the path, and the further reads of its request. */
+/** And the further reads of its request. */
 export interface QuerySubject {
   /**
    * Of a resource whose past may be asked for: `absent` if it exists no longer, `not-yet` if this node wrote it and the
@@ -43,7 +42,7 @@ type AnySources = QuerySources<string, keyof QueryServices>;
 const noTenant: Tenant = { organizationId: '', projectId: null, partnerId: null };
 const noSubject = new StoredDocument<Tenant>('', 0, JSON.stringify(noTenant), 0);
 
-/** Makes a query callable by every caller. */
+/** Every caller can call it. */
 export function queryOperation(definition: AnyQuery, runtime: QueryDependencies): Operation<QuerySubject> {
   const sources: AnySources = {
     ...servicesOf(definition, runtime.services),
@@ -71,7 +70,7 @@ function servicesOf({ services: named = [] }: AnyQuery, services: QueryServices)
   return Object.fromEntries(named.map((name) => [name, services[name]])) as unknown as QueryServices;
 }
 
-/** Makes readers of the collections that a query declares. */
+/** Of the collections that the query declares. */
 export function readersOf<Read extends string>(
   documents: Pick<ReadStore, 'get' | 'list'>,
   reads: Readonly<Record<Read, ReadCollection>>,
@@ -94,7 +93,6 @@ function readerOf(documents: Pick<ReadStore, 'get' | 'list'>, { name, disclaim }
   };
 }
 
-/** Makes the pages of the readers smaller. */
 function withinPageBytes(sources: AnySources, maxBytes: number): AnySources {
   if (maxBytes >= maxPageBytes) return sources;
   const limited = ({ get, list }: CollectionReader): CollectionReader => ({
@@ -143,7 +141,7 @@ async function findDocument(
   return existed ? 'absent' : null;
 }
 
-/** Whether such a resource ever existed and the caller has access to it. */
+/** It ever existed, and the caller has access to it. */
 async function isInStream(
   entity: StreamSubject['entity'],
   id: string,
@@ -156,7 +154,7 @@ async function isInStream(
 
 const named = (id: string) => new StoredDocument<Tenant>(id, 0, '{}', 0);
 
-/** Answers; a resource that this node has just written is not answered as unknown. */
+/** A resource that this node has just written is not answered as unknown. */
 async function answerWhenShown(
   definition: AnyQuery,
   collections: ReadonlyArray<string>,
@@ -172,7 +170,7 @@ async function answerWhenShown(
   return isLate ? E.left(notShown(subjectId(definition, valid.request))) : result;
 }
 
-/** The resource in the path, for an answer about the present. */
+/** For an answer about the present. */
 export function presentSubject(
   { access }: Pick<AnyQuery, 'access'>,
   { request, subject: { found } }: Decoded<unknown, QuerySubject>,
@@ -182,7 +180,6 @@ export function presentSubject(
   return E.left(found === 'not-yet' ? notShown(id) : notFound(access.subject?.notFound ?? 'path-not-found', id));
 }
 
-/** The question of a request about the resource in its path. */
 export function questionAbout(
   subject: StoredDocument<Tenant>,
   { request, input }: Decoded<unknown, QuerySubject>,
@@ -190,12 +187,12 @@ export function questionAbout(
   return { request, input, subject, time: new Date(clock.time()).toISOString() };
 }
 
-/** The id of the resource in the path; empty if the path names none. */
+/** Empty if the path names none. */
 function subjectId({ access: { subject } }: Pick<AnyQuery, 'access'>, { parameters }: Asked): string {
   return subject === null ? '' : (parameters[subject.parameter] ?? '');
 }
 
-/** Whether every answer is made from many documents. One as of a time is made from a stream. */
+/** Every answer is made from many documents. One as of a time is made from a stream. */
 function readsManyDocuments({ paged, produces, readsMany }: AnyQuery): boolean {
   return paged === true || produces !== undefined || readsMany === true;
 }
@@ -231,7 +228,7 @@ async function answer(
   });
 }
 
-/** Refuses a position after the end of the log. It is the client's mistake, and a retry does not help. */
+/** The position is after the end of the log. That is the client's mistake, and a retry does not help. */
 async function notReached(position: number, { services: { lastPosition } }: QueryDependencies): Promise<Failure> {
   const end = await lastPosition();
   if (end === null || position <= end) return behind(position);

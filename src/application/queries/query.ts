@@ -25,56 +25,50 @@ import type { ProjectionStatus, ReadStore } from '#read-store/read-store.ts';
 import type { StoredDocument } from '#read-store/stored-document.ts';
 import type { ResponseAmounts } from '#responses/stored-responses.ts';
 
-/** What queries may ask in addition to documents. It is the same for all requests. */
+/** In addition to documents. They are the same for all requests. */
 export interface QueryServices {
-  /** Past states of streams. */
   readonly history: StreamHistory;
-  /** Returns a reader of the personal texts of these subjects. */
+  /** Of the personal texts of these subjects. */
   readonly personalReader: PersonalData['readerOf'];
   readonly keyUsage: KeyUsage;
-  /** Current states of streams. */
   readonly streams: Pick<StreamWriter, 'load'>;
-  /** Waits, for `READ_YOUR_WRITES_TIMEOUT_MS` at most, until these projections have passed a position. */
+  /** For `READ_YOUR_WRITES_TIMEOUT_MS` at most. */
   readonly waitForPosition: (projections: ReadonlyArray<string>, position: number) => Promise<boolean>;
-  /** Compares versions. */
   readonly comparer: Pick<VersionComparer, 'compare'>;
-  /** The last verification of the log; null before the first, `off` if no digests are signed. */
+  /** Null before the first, `off` if no digests are signed. */
   readonly verification: () => Promise<LogVerification | null | 'off'>;
-  /** Proves that a stream is in the newest signed digest; null if it is in none. */
+  /** In the newest signed digest; null if the stream is in none. */
   readonly proveInclusion: (stream: string) => Promise<InclusionProof | null>;
-  /** The progress of the delivery of webhooks. */
   readonly webhooks: WebhookReads;
-  /** The events that this release does not know. */
+  /** Types that this release does not know. */
   readonly unknownEvents: ReadStore['unknownEvents'];
   /** The end of the log; null if the event store does not answer in time. */
   readonly lastPosition: () => Promise<number | null>;
-  /** The present status of each projection. */
   readonly projectionStatus: () => Promise<ReadonlyArray<ProjectionStatus>>;
-  /** The lag of the projections that this node has seen. */
+  /** As this node has seen it. */
   readonly lag: Pick<LagMonitor, 'lagMs' | 'past'>;
-  /** The health of targets as this node's gateway sees it; null on a node without a gateway. */
+  /** Of targets, as this node's gateway has observed it; null on a node without a gateway. */
   readonly gatewayHealth: () => GatewayHealth | null;
-  /** The records of the gateway's calls, of all nodes. */
+  /** Of all nodes. */
   readonly calls: RecordedCalls;
-  /** The stored responses of projects, without their contents. */
+  /** Without the contents. */
   readonly responses: ResponseAmounts;
-  /** The present status of each process. */
   readonly processStatus: () => Promise<ReadonlyArray<ProcessStatus>>;
 }
 
-/** What a query answers: a request, its input and the document of the resource in the path. */
+/** A request, its input and the document of the resource in the path. */
 export interface Question<Input, Subject extends object>
   extends Omit<Decoded<Input, StoredDocument<Subject>>, 'bodyHash'> {
-  /** The time of the request, RFC 3339. */
+  /** Of the request, RFC 3339. */
   readonly time: string;
 }
 
-/** What an answer is made from: the collections and the services that its query names, by these names. */
+/** By their names. */
 export type QuerySources<Read extends string, Service extends keyof QueryServices> = Pick<QueryServices, Service> & {
   readonly read: Readonly<Record<Read, CollectionReader>>;
 };
 
-/** A query's answer that is not JSON, in one of its media types. */
+/** Not JSON, in one of the query's media types. */
 export interface StreamedAnswer {
   readonly stream: TextStream;
 }
@@ -82,7 +76,7 @@ export interface StreamedAnswer {
 // biome-ignore lint/suspicious/noExplicitAny: the check works on states of every entity.
 type AnyEntity = Entity<any, any>;
 
-/** A resource in the path that is read from a read model. */
+/** Read from a read model. */
 export interface DocumentSubject {
   readonly collection: { readonly name: string };
   readonly parameter: string;
@@ -94,18 +88,18 @@ export interface DocumentSubject {
   readonly past?: AnyEntity;
 }
 
-/** A resource in the path that is read from its stream, deleted or not. The question's `subject` has only its id. */
+/** Read from its stream, deleted or not. The question's `subject` has only its id. */
 export interface StreamSubject {
   readonly entity: AnyEntity;
   readonly parameter: string;
-  /** The codec of the parameter; default a cuid. */
+  /** Default a cuid. */
   readonly idCodec?: t.Mixed;
   readonly notFound: FailureCode;
 }
 
 type Answered<Output> = E.Either<Failure, QueryAnswer<Output> | StreamedAnswer>;
 
-/** A query, answered from read models, or from streams if it is about the past. */
+/** From read models, or from streams if it is about the past. */
 export interface Query<
   Input extends object,
   Subject extends Tenant,
@@ -117,30 +111,30 @@ export interface Query<
   readonly http: HttpRoute;
   /** `subject` is the resource in the path, to which the key needs access; null if the answer itself depends on it. */
   readonly access: OperationAccess<(DocumentSubject | StreamSubject) | null>;
-  /** The shape of its errors. Default `control`. */
+  /** Of its errors. Default `control`. */
   readonly plane?: Plane;
-  /** Whether nodes of the other plane answer it too. */
+  /** Nodes of the other plane answer it too. */
   readonly onBothPlanes?: true;
   readonly input: t.Type<Input, unknown, unknown>;
   /** Null if the answer is bytes: see `content-query.ts`. */
   readonly output: t.Type<Output, unknown, unknown> | null;
   readonly failures: ReadonlyArray<FailureCode>;
   /**
-   * The projections that it reads in addition to its subject's, by their names in `read`. It can read no others.
-   * `Switchyard-Min-Position` waits for these projections and the subject's.
+   * In addition to its subject's, by their names in `read`. It can read no others. `Switchyard-Min-Position` waits for
+   * these projections and the subject's.
    */
   readonly reads: Readonly<Record<Read, ReadCollection>>;
-  /** The services that its answer uses. Default: none. */
+  /** Default: none. */
   readonly services?: ReadonlyArray<Service>;
-  /** The media types other than JSON that it may answer: see `acceptedType`. */
+  /** In addition to JSON: see `acceptedType`. */
   readonly produces?: ReadonlyArray<string>;
   /** It answers pages: `limit` and `cursor` belong to its input. */
   readonly paged?: boolean;
   /** It reads many documents, as pages and exports do, so that a node answers only some at once. */
   readonly readsMany?: true;
-  /** Whether the answer is one resource with an ETag. */
+  /** The answer is one resource with an ETag. */
   readonly hasRevision?: boolean;
-  /** Whether parts of the answer may change without the ETag. `If-None-Match` is then ignored. */
+  /** Parts of the answer may change without the ETag. `If-None-Match` is then ignored. */
   readonly changesWithinRevision?: true;
   readonly answer: (
     question: Question<Input, Subject>,
@@ -151,7 +145,6 @@ export interface Query<
 // biome-ignore lint/suspicious/noExplicitAny: the table holds queries of every shape; each stays typed where it is made.
 export type AnyQuery = Query<any, any, any, any, keyof QueryServices>;
 
-/** Declares a query. */
 export function query<
   Input extends object,
   Subject extends Tenant,

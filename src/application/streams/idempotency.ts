@@ -5,27 +5,23 @@ import type { Caller } from '#domain/shared/access.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 
-/** The members of a request that identify it. */
+/** They identify a request. */
 interface KeyedRequest {
   readonly idempotencyKey: string | null;
   readonly caller: Pick<Caller, 'keyId'>;
-  /** Its method and path. */
   readonly target: string;
 }
 
-/** Identifies a request with an `Idempotency-Key`; null for a request without one. */
+/** Null for a request without an `Idempotency-Key`. */
 export function requestKeyOf({ idempotencyKey, caller, target }: KeyedRequest): string | null {
   return idempotencyKey === null ? null : hash('sha256', `${caller.keyId}\n${target}\n${idempotencyKey}`);
 }
 
-/** The running requests of this process with an `Idempotency-Key`: one for each key at a time. */
+/** Of this process, with an `Idempotency-Key`: one for each key at a time. */
 export class RunningKeys {
   readonly #running = new Set<string>();
 
-  /**
-   * Runs the request with a key, unless one is running.
-   * @param key null for a request without one, which always runs
-   */
+  /** Unless one with the key is running. @param key null for a request without one, which always runs */
   async run<Result>(
     key: string | null,
     work: () => Promise<E.Either<Failure, Result>>,
@@ -47,44 +43,38 @@ const stillRunning = failure(
   { retryAfterSeconds: 1 },
 );
 
-/** The refusal of a request whose earlier answer held personal data that was erased or lost. */
+/** The earlier answer held personal data that was erased or lost. */
 export const keyErased = failure(
   'idempotency-key-erased',
   'This Idempotency-Key created something whose personal data was erased since: what the body was is not known any ' +
     'more, so it is not answered again. Use a new key for a new request.',
 );
 
-/** The refusal of a request that uses the `Idempotency-Key` of another one. */
+/** Another request has used the `Idempotency-Key`. */
 export const keyReused = failure(
   'idempotency-key-reused',
   'This Idempotency-Key came with another body before. Use a new key for a new request.',
 );
 
-/** A command with an `Idempotency-Key`, from the metadata of its events. */
+/** From the metadata of a command's events. */
 export interface RememberedRequest {
   readonly key: string;
   readonly bodyHash: string;
-  /** The revisions of the first and the last event that it appended. */
+  /** Of the first and the last event that it appended. */
   readonly firstRevision: number;
   readonly lastRevision: number;
   readonly time: string;
 }
 
-/** How long an `Idempotency-Key` is remembered. */
 const rememberedForMs = 24 * 60 * 60 * 1000;
 
-/**
- * The most expired requests that one event removes: more than one, so that they do not accumulate, but few, so that no
- * event is slow.
- */
+/** Removed by one event: more than one, so that they do not accumulate, but few, so that no event is slow. */
 const droppedAtOnce = 4;
 
 /**
- * The remembered requests of a stream, by key. Immutable: versions share nearly all of their data, so an event costs
- * the same for any number of requests.
+ * By key. Immutable: versions share nearly all of their data, so an event costs the same for any number of requests.
  */
 export class RememberedRequests {
-  /** The requests of a stream without events. */
   static readonly none = new RememberedRequests(PersistentMap(), List(), '');
 
   readonly #byKey: PersistentMap<string, RememberedRequest>;
@@ -99,24 +89,24 @@ export class RememberedRequests {
     this.#oldest = oldest;
   }
 
-  /** Creates it from requests in the order of their times. */
+  /** In the order of their times. */
   static from(requests: Iterable<RememberedRequest>): RememberedRequests {
     const order = List(requests);
     return new RememberedRequests(PersistentMap(order.map((request) => [request.key, request])), order, '');
   }
 
-  /** The number of requests in memory, including expired ones that are not removed yet. */
+  /** Including expired requests that are not removed yet. */
   get held(): number {
     return this.#byKey.size;
   }
 
-  /** The request with this key; undefined without one that has not expired. */
+  /** Undefined without a request that has not expired. */
   get(key: string): RememberedRequest | undefined {
     const request = this.#byKey.get(key);
     return request !== undefined && request.time >= this.#oldest ? request : undefined;
   }
 
-  /** All requests that have not expired, in the order of their times. */
+  /** Those that have not expired, in the order of their times. */
   *[Symbol.iterator](): Generator<RememberedRequest, void, void> {
     for (const { key, firstRevision } of this.#order) {
       const request = this.get(key);
@@ -124,7 +114,6 @@ export class RememberedRequests {
     }
   }
 
-  /** The requests after the next event of the stream. */
   after({ revision, metadata: { idempotency, time } }: RecordedEvent): RememberedRequests {
     if (idempotency === undefined && this.#order.isEmpty()) return this;
     const kept = this.#forgetting(new Date(Date.parse(time) - rememberedForMs).toISOString());

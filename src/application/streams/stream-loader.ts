@@ -8,22 +8,22 @@ import { emptyStream, foldStream, type StreamState } from './stream-state.ts';
 export interface StreamLoaderOptions {
   readonly store: Pick<EventStore, 'read'>;
   /**
-   * Whether only this process appends to the store, as on the embedded store. Then cached states are always current.
-   * Default false.
+   * Only this process appends to the store, as on the embedded store. Then cached states are always current. Default
+   * false.
    */
   readonly soleWriter?: boolean;
-  /** The store of snapshots; without it a long stream is read from its beginning. */
+  /** Without it a long stream is read from its beginning. */
   readonly snapshots?: SnapshotStore;
-  /** The size of the cache of states; default 64 MiB. */
+  /** Of the cache of states. Default 64 MiB. */
   readonly cacheBytes?: number;
 }
 
 const defaultCacheBytes = 64 * 1024 * 1024;
-/** The most events of one read of a stream. */
+/** In one read of a stream. */
 const eventsRead = 100;
-/** A rough size of a state, without the collections, whose entities estimate their size themselves. */
+/** Roughly, without the collections, whose entities estimate their size themselves. */
 const bytesOfState = ({ stream, bytes }: CachedState) => 1024 + 512 * stream.remembered.held + bytes;
-/** The most streams with an unknown outcome of an append, and how long they are remembered. */
+/** Of an append, and how long they are remembered. */
 const maxStreamsWithUnknownOutcome = 10_000;
 const unknownOutcomeMs = 10 * 60 * 1000;
 
@@ -34,16 +34,16 @@ interface CachedState {
   readonly entity: Entity<any, any>;
 }
 
-/** Loads the states of streams, and caches the most recently used. */
+/** Caches the most recently used. */
 export class StreamLoader {
   readonly #store: Pick<EventStore, 'read'>;
   readonly #states: LRUCache<string, CachedState>;
-  /** Streams with an abandoned append that may still be stored. They are read each time. */
+  /** An abandoned append may still be stored. They are read each time. */
   readonly #uncertain = new LRUCache<string, true>({ max: maxStreamsWithUnknownOutcome, ttl: unknownOutcomeMs });
-  /** The first read of each stream that is not cached; concurrent callers share it. */
+  /** Of each stream that is not cached; concurrent callers share it. */
   readonly #firstReadings = new Map<string, Promise<StreamState<unknown>>>();
   readonly #snapshots: StreamSnapshots | null;
-  /** Whether only this process appends, so that a cached state is current. */
+  /** Only this process appends, so a cached state is current. */
   readonly isSoleWriter: boolean;
 
   constructor({ store, soleWriter, snapshots, cacheBytes }: StreamLoaderOptions) {
@@ -55,9 +55,7 @@ export class StreamLoader {
   }
 
   /**
-   * Returns a stream's current state.
-   * @param minRevision a revision that the caller knows to be stored: subscribers may get an event before its writer gets an
-   *   answer
+   * @param minRevision the caller knows it to be stored: subscribers may get an event before its writer gets an answer
    * @throws UnavailableError
    */
   async load<State, Events>(entity: Entity<State, Events>, id: string, minRevision = 0): Promise<StreamState<State>> {
@@ -72,15 +70,14 @@ export class StreamLoader {
   }
 
   /**
-   * A stream's cached state, which may be stale: enough for facts that never change. Reads the stream if it is not
-   * cached.
+   * May be stale: enough for facts that never change. Reads the stream if it is not cached.
    * @throws UnavailableError
    */
   async loadCached<State, Events>(entity: Entity<State, Events>, id: string): Promise<StreamState<State>> {
     return this.cached<State>(streamName(entity, id)) ?? this.load(entity, id);
   }
 
-  /** Updates cached states with events that this process or another has stored. */
+  /** From this process or another. */
   observe(events: ReadonlyArray<RecordedEvent>): void {
     for (const event of events) {
       const cached = this.#states.peek(event.stream);
@@ -90,15 +87,12 @@ export class StreamLoader {
     }
   }
 
-  /** The cached state of a stream; null without one, or if an append to it may still be stored. */
+  /** Null without one, or if an append to it may still be stored. */
   cached<State>(stream: string): StreamState<State> | null {
     return this.#uncertain.has(stream) ? null : (this.#peek<State>(stream) ?? null);
   }
 
-  /**
-   * A stream's state as it was at a revision, from the log.
-   * @throws UnavailableError
-   */
+  /** From the log. @throws UnavailableError */
   async loadAt<State, Events>(
     entity: Entity<State, Events>,
     id: string,
@@ -107,10 +101,7 @@ export class StreamLoader {
     return this.#foldOn(entity, streamName(entity, id), emptyStream(entity), revision);
   }
 
-  /**
-   * One event of a stream.
-   * @throws UnavailableError
-   */
+  /** @throws UnavailableError */
   async eventAt<State, Events>(entity: Entity<State, Events>, id: string, revision: number): Promise<RecordedEvent> {
     const { events } = await this.#store.read(streamName(entity, id), revision, 1);
     const [event] = events;
@@ -118,21 +109,18 @@ export class StreamLoader {
     return event;
   }
 
-  /** Removes the cached state of a stream, because another write made it stale. */
+  /** Another write made it stale. */
   drop(stream: string): void {
     this.#states.delete(stream);
   }
 
-  /** Removes the cached state of a stream, and caches none while an abandoned append may still be stored. */
+  /** None is cached while an abandoned append may still be stored. */
   dropUncertain(stream: string): void {
     this.drop(stream);
     this.#uncertain.set(stream, true);
   }
 
-  /**
-   * Caches the newer of two states, because commands that only read may finish late.
-   * @returns the given state
-   */
+  /** The newer of two states is cached, because commands that only read may finish late. @returns the given state */
   keep<State, Events>(entity: Entity<State, Events>, stream: string, state: StreamState<State>): StreamState<State> {
     const kept = this.#states.peek(stream)?.stream;
     if (kept === undefined || kept.revision < state.revision) {
@@ -163,9 +151,8 @@ export class StreamLoader {
   }
 
   /**
-   * Folds the events after a state, up to a revision, in parts. So a stream of large payloads is never completely in
-   * memory, and other requests are served between two parts. It looks for a snapshot only if the stream is long,
-   * because most streams have none.
+   * Folds in parts. So a stream of large payloads is never completely in memory, and other requests are served between
+   * two parts. It looks for a snapshot only if the stream is long, because most streams have none.
    */
   async #foldOn<State, Events>(
     entity: Entity<State, Events>,

@@ -24,24 +24,23 @@ const readTimeoutMs = 500;
 const maxStreamsKnown = 10_000;
 
 /**
- * Takes and uses snapshots of long streams. A failure is harmless, because the stream is then read from its beginning.
- * One snapshot is taken at a time, after the command that made it due.
+ * Of long streams. A failure is harmless, because the stream is then read from its beginning. One snapshot is taken at
+ * a time, after the command that made it due.
  */
 export class StreamSnapshots {
   readonly #store: SnapshotStore;
   readonly #eventAt: (stream: string, revision: number) => Promise<RecordedEvent | undefined>;
-  /** The revision of the newest useful snapshot that this process knows, by stream. */
+  /** Of the newest useful snapshot, by stream. */
   readonly #known = new LRUCache<string, number>({ max: maxStreamsKnown });
   #isTaking = false;
 
-  /** @param eventAt reads one event of a stream */
   constructor(store: SnapshotStore, eventAt: (stream: string, revision: number) => Promise<RecordedEvent | undefined>) {
     this.#store = store;
     this.#eventAt = eventAt;
   }
 
   /**
-   * Returns the stream's snapshot if it is of this log, of this release and not later than the revision.
+   * Only if it is of this log, of this release and not later than the revision.
    * @throws UnavailableError if the event store cannot be read
    */
   async find<State, Events>(
@@ -58,7 +57,7 @@ export class StreamSnapshots {
     return state;
   }
 
-  /** Takes a snapshot of a stream soon, if one is due. */
+  /** Takes a snapshot soon, if one is due. */
   note<State, Events>({ stateVersion }: Entity<State, Events>, stream: string, state: StreamState<State>): void {
     if (stateVersion === undefined || this.#isTaking || !this.#isDue(stream, state.revision)) return;
     this.#isTaking = true;
@@ -88,12 +87,12 @@ export class StreamSnapshots {
   }
 }
 
-/** The entries that are written or read in one turn of the event loop, which takes about a millisecond. */
+/** Written or read in one turn of the event loop, in about a millisecond. */
 const entriesInATurn = 250;
 
 /** The first line. The entries of maps and the remembered requests follow it in parts, one part in each line. */
 interface Head extends Omit<StreamState<unknown>, 'remembered'> {
-  /** The members of the state that are persistent maps. */
+  /** Of the state. */
   readonly maps: ReadonlyArray<string>;
 }
 
@@ -104,9 +103,9 @@ type Part =
   | { readonly remembered: ReadonlyArray<RememberedRequest> };
 
 /**
- * Writes a stream's state as lines, each a JSON value. Persistent maps must be members of the state itself. Others are
- * served meanwhile.
- * @param maxCharacters the maximum of all lines together; longer ones are not written, and the result is null
+ * As lines, each a JSON value. Persistent maps must be members of the state itself. Other requests are served
+ * meanwhile.
+ * @param maxCharacters of all lines together; longer ones are not written, and the result is null
  */
 export async function writeSnapshot(
   { remembered, ...stream }: StreamState<unknown>,
@@ -128,7 +127,7 @@ export async function writeSnapshot(
   return lines;
 }
 
-/** Reads what `writeSnapshot` has written. Other requests are served meanwhile. @throws Error if it is damaged */
+/** What `writeSnapshot` has written. Other requests are served meanwhile. @throws Error if it is damaged */
 export async function readSnapshot<State>([first = '', ...lines]: ReadonlyArray<string>): Promise<StreamState<State>> {
   const { maps, state, ...stream } = JSON.parse(first) as Head;
   const members = new Map<string, Members>(maps.map((member) => [member, PersistentMap()]));
@@ -176,26 +175,26 @@ function withEntries(map: Members, entries: Entries): Members {
 }
 
 /**
- * A stored state of a stream at one of its events. With it, a long stream need not be read from its beginning. It is a
- * cache, so a loss only costs time. It has no texts, no personal data and no secrets.
+ * With it, a long stream need not be read from its beginning. It is a cache, so a loss only costs time. It has no
+ * texts, no personal data and no secrets.
  */
 export interface StoredSnapshot {
   readonly stream: string;
-  /** The revision of the last event in it. */
+  /** Of the last event in it. */
   readonly revision: number;
-  /** The hash of that event. If the event in the log has a different hash, the snapshot is of another log. */
+  /** Of that event. If the event in the log has a different hash, the snapshot is of another log. */
   readonly hash: string;
-  /** The entity's `stateVersion`. */
+  /** The entity's. */
   readonly stateVersion: number;
-  /** What `writeSnapshot` has written. At most 12 MiB. */
+  /** From `writeSnapshot`. At most 12 MiB. */
   readonly lines: ReadonlyArray<string>;
 }
 
-/** Stores one snapshot for each stream. */
+/** One for each stream. */
 export interface SnapshotStore {
   /** @throws UnavailableError */
   read(stream: string): Promise<StoredSnapshot | null>;
-  /** Stores a snapshot in place of the stream's earlier one. @throws UnavailableError */
+  /** In place of the stream's earlier one. @throws UnavailableError */
   save(snapshot: StoredSnapshot): Promise<void>;
 }
 
@@ -204,9 +203,9 @@ const kind = 'snapshots';
 const StoredHead = t.type({ revision: t.number, hash: t.string, stateVersion: t.number });
 
 /**
- * Snapshots as records. The value is a list: a head, and each line. Its text is made of the lines, and taken apart, without
- * encoding or parsing them, because that would hold up other requests. A text has megabytes, so it is made in one step:
- * each further one, such as putting a bracket around it, would make another text of that size.
+ * The value is a list: a head, and each line. Its text is made of the lines, and taken apart, without encoding or
+ * parsing them, because that would hold up other requests. A text has megabytes, so it is made in one step: each
+ * further one, such as putting a bracket around it, would make another text of that size.
  */
 export class RecordSnapshots implements SnapshotStore {
   readonly #records: Pick<RecordStore, 'encoded' | 'put'>;
@@ -231,5 +230,5 @@ export class RecordSnapshots implements SnapshotStore {
   }
 }
 
-/** Separates the lines. No JSON text has a line break in itself. */
+/** No JSON text has a line break in itself. */
 const separator = ',\n';

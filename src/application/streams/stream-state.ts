@@ -13,21 +13,20 @@ import { RememberedRequests } from './idempotency.ts';
 /** Remembers a success without an event for its `Idempotency-Key`. It changes nothing, and histories do not list it. */
 export const requestAnswered = 'RequestAnswered';
 
-/** A folded stream: an entity's state and the data for the next append. */
+/** And the data for the next append. */
 export interface StreamState<State> {
   readonly state: State;
-  /** The revision of the last event; `noStream` without one. */
+  /** Of the last event; `noStream` without one. */
   readonly revision: number;
-  /** The revision of the last event that is not `RequestAnswered`: the ETag. */
+  /** Of the last event that is not `RequestAnswered`: the ETag. */
   readonly resourceRevision: number;
-  /** The tenant of the first event; null without one. */
+  /** Of the first event; null without one. */
   readonly tenant: Tenant | null;
   readonly hash: string | null;
   readonly time: string;
   readonly remembered: RememberedRequests;
 }
 
-/** The state of a stream without events. */
 export function emptyStream<State, Events>(entity: Entity<State, Events>): StreamState<State> {
   return {
     state: entity.initial,
@@ -40,7 +39,7 @@ export function emptyStream<State, Events>(entity: Entity<State, Events>): Strea
   };
 }
 
-/** Folds further events of the stream into a new state. The old state does not change. */
+/** The old state does not change. */
 export function foldStream<State, Events>(
   entity: Entity<State, Events>,
   from: StreamState<State>,
@@ -69,7 +68,7 @@ function tenantOf({ metadata }: RecordedEvent): Tenant {
   };
 }
 
-/** The origin of a write, for the metadata of every event. */
+/** For the metadata of every event. */
 export interface Origin {
   readonly actor: Actor;
   readonly requestId: string;
@@ -77,26 +76,24 @@ export interface Origin {
   readonly causationId: string;
 }
 
-/** Events that follow a state, and the data of their metadata. */
+/** Their data and that of their metadata. */
 export interface NextEvents<Events> {
   readonly events: ReadonlyArray<EventOf<Events>>;
-  /** Their tenant; null for the stream's. */
+  /** Null for the stream's. */
   readonly tenant: Tenant | null;
   readonly origin: Origin;
-  /** Remembers the request in the stream. */
+  /** Remembered in the stream. */
   readonly idempotency?: { readonly key: string; readonly body: string };
 }
 
-/** Events in the form for the append, and in recorded form with position 0, which is still unknown. */
+/** In the form for the append, and in recorded form with position 0, which is still unknown. */
 export interface SealedEvents {
   readonly sealed: EventToAppend[];
   readonly recorded: RecordedEvent[];
 }
 
 /**
- * Adds events to a stream's hash chain. A large event is serialized in one turn of the event loop, and hashed in
- * another.
- * @param before the stream's state without them
+ * A large event is serialized in one turn of the event loop, and hashed in another.
  * @param now the present time; no event gets a time before that of its predecessor
  * @throws Error for a new stream without a tenant
  */

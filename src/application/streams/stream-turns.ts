@@ -23,52 +23,49 @@ import { foldStream, type NextEvents, type StreamState, sealAfter } from './stre
  */
 export type TurnMode = 'pipelined' | 'alone' | 'bypass';
 
-/** A completed write: the state after it, and the appended events (none if nothing changed). */
+/** Empty `events` if nothing changed. */
 export interface StreamWriteResult<State> {
   readonly stream: StreamState<State>;
   readonly events: ReadonlyArray<RecordedEvent>;
 }
 
-/** The outcome of an append. After a conflict the caller decides again. */
+/** After a conflict the caller decides again. */
 type AppendOutcome<State> =
   | ({ readonly kind: 'stored' } & StreamWriteResult<State>)
   | { readonly kind: 'conflict' }
   | { readonly kind: 'refused'; readonly failure: Failure };
 
-/** The newest of the appends to a stream that the store has accepted and not confirmed. */
+/** Accepted by the store and not confirmed; the newest on its stream. */
 interface PendingAppend {
   /** The same object for all appends of which each was decided on the one before it. */
   readonly line: object;
-  /** How many of the line are pending, at most. */
+  /** Of the line, at most. */
   readonly depth: number;
-  /** The state after it. */
   readonly state: StreamState<unknown>;
-  /** The id of its last event. */
   readonly lastEventId: string;
-  /** Whether it was stored. */
   readonly isStored: Promise<boolean>;
 }
 
 const retryJitterMs = 10;
-/** Maximum appends to one stream that the store has accepted and not confirmed. */
+/** To one stream, accepted by the store and not confirmed. */
 const maxPendingAppends = 512;
 
-/** Maximum callers that wait for their turn on one stream. */
+/** For their turn on one stream. */
 const defaultMaxWaiting = 1_000;
 
-/** Lets callers use each stream one after another. Different streams do not wait for each other. */
+/** One caller after another. Different streams do not wait for each other. */
 export class StreamTurns {
-  /** For each stream in use, the callbacks that begin the waiting turns. */
+  /** They begin the waiting turns, for each stream in use. */
   readonly #waiting = new Map<string, Set<() => void>>();
   readonly #maxWaiting: number;
 
-  /** @param maxWaiting maximum waiting callers of one stream */
+  /** @param maxWaiting callers of one stream */
   constructor(maxWaiting = defaultMaxWaiting) {
     this.#maxWaiting = maxWaiting;
   }
 
   /**
-   * Waits for the turns of earlier callers. Needs one `end`.
+   * After the turns of earlier callers. Needs one `end`.
    * @param deadline on this process's clock
    * @throws UnavailableError if too many wait, or after the deadline
    */
@@ -93,7 +90,7 @@ export class StreamTurns {
     });
   }
 
-  /** Ends the turn on a stream, and begins the next one. */
+  /** Begins the next turn on the stream. */
   end(stream: string): void {
     const waiting = this.#waiting.get(stream);
     const [begin] = waiting ?? [];
@@ -106,7 +103,7 @@ export class StreamTurns {
   }
 }
 
-/** Appends to streams, and knows those that the store has accepted and not confirmed. */
+/** Knows those that the store has accepted and not confirmed. */
 export class StreamAppends {
   readonly #store: Pick<EventStore, 'append'>;
   readonly #loader: StreamLoader;
@@ -121,20 +118,20 @@ export class StreamAppends {
     this.#now = now;
   }
 
-  /** Adds a listener for the appended events. It gets them before the caller gets its answer. */
+  /** Called before the caller gets its answer. */
   onAppended(listener: (appended: ReadonlyArray<RecordedEvent>) => void): void {
     this.#listeners.push(listener);
   }
 
-  /** The newest append to a stream that is not confirmed yet. */
+  /** The newest. */
   pendingOn(stream: string): PendingAppend | null {
     return this.#pending.get(stream) ?? null;
   }
 
   /**
-   * Appends after a state: resolves when the event store has accepted the events in the order of the stream.
+   * Resolves when the event store has accepted the events in the order of the stream.
    * @param decidedOn the pending append that left this state; null if the state is durable
-   * @param isPipelined whether a later turn may be decided on this append before it is durable
+   * @param isPipelined a later turn may be decided on this append before it is durable
    */
   async append<State, Events>(
     entity: Entity<State, Events>,
@@ -174,7 +171,7 @@ export class StreamAppends {
     return { outcome };
   }
 
-  /** Removes an append that is settled, if it is the newest one. */
+  /** If it is the newest one. */
   #endPending(stream: string, line: object, lastEventId: string | undefined): void {
     const pending = this.#pending.get(stream);
     if (pending?.line === line && pending.lastEventId === lastEventId) this.#pending.delete(stream);
@@ -188,7 +185,6 @@ export class StreamAppends {
   }
 }
 
-/** What the turns of a writer share. */
 export interface TurnParts {
   readonly turns: StreamTurns;
   readonly appends: StreamAppends;
@@ -196,14 +192,14 @@ export interface TurnParts {
 }
 
 /**
- * A caller's turn on a stream: load, decide, append, and again after a conflict. Other callers of this process wait
- * until it ends. The first state may be a cached one, or one that a pending append leaves. If another write has made it
- * stale, or the pending append fails, the append conflicts.
+ * Load, decide, append, and again after a conflict. Other callers of this process wait until it ends. The first state
+ * may be a cached one, or one that a pending append leaves. If another write has made it stale, or the pending append
+ * fails, the append conflicts.
  */
 export class StreamTurn<State, Events> {
-  /** Until when the caller may wait, on this process's clock. */
+  /** On this process's clock. */
   readonly deadline: number;
-  /** Whether the next caller may begin when the append is accepted. Otherwise the turn ends when it is durable. */
+  /** The next caller may begin when the append is accepted. Otherwise the turn ends when it is durable. */
   readonly isPipelined: boolean;
   readonly #parts: TurnParts;
   readonly #entity: Entity<State, Events>;
@@ -226,7 +222,7 @@ export class StreamTurn<State, Events> {
   }
 
   /**
-   * Waits for the turn, unless it has begun and not ended.
+   * Does nothing if the turn has begun.
    * @throws UnavailableError if too many wait for the stream, or if the turn does not come before the deadline
    */
   async begin(): Promise<void> {
@@ -246,7 +242,7 @@ export class StreamTurn<State, Events> {
     throw tooManyWaiting(this.#stream);
   }
 
-  /** Returns the state to decide on. @throws UnavailableError */
+  /** @throws UnavailableError */
   async load(): Promise<StreamState<State>> {
     const pending = this.isPipelined ? this.#parts.appends.pendingOn(this.#stream) : null;
     this.#decidedOn = pending;
@@ -261,7 +257,8 @@ export class StreamTurn<State, Events> {
   }
 
   /**
-   * Whether a state is the newest, and durable. A caller that appends nothing must ask, and decide again if it is not.
+   * True if the state is the newest, and durable. A caller that appends nothing must ask, and decide again if it is
+   * not.
    * @param state the result of the last `load`
    * @throws UnavailableError
    */
@@ -272,8 +269,8 @@ export class StreamTurn<State, Events> {
   }
 
   /**
-   * Appends after a state: resolves when the event store has accepted the events in the order of the stream. `outcome`
-   * resolves when they are durable, or when it is known that they are not.
+   * Resolves when the event store has accepted the events in the order of the stream. `outcome` resolves when they are
+   * durable, or when it is known that they are not.
    * @throws UnavailableError
    */
   append(
@@ -283,7 +280,7 @@ export class StreamTurn<State, Events> {
     return this.#parts.appends.append(this.#entity, this.#stream, before, next, this.#decidedOn, this.isPipelined);
   }
 
-  /** Waits a moment after a conflict. @returns a failure after the deadline */
+  /** @returns a failure after the deadline */
   async pauseAfterConflict(): Promise<Failure | null> {
     if (clock.now() > this.deadline) return tooManyConflicts;
     await delay(chance.random() * retryJitterMs);
@@ -297,11 +294,9 @@ export class StreamTurn<State, Events> {
   }
 }
 
-/** The failure of a caller that may not wait for a stream any longer. */
 const tooManyWaiting = (stream: string) =>
   new UnavailableError(`the ${stream.slice(0, stream.indexOf('-'))} has too many waiting writes.`);
 
-/** The refusal of a change with more bytes than one append may have. */
 export function appendTooLarge(bytes: number, maxBytes: number): Failure {
   return failure(
     'append-too-large',
@@ -309,10 +304,10 @@ export function appendTooLarge(bytes: number, maxBytes: number): Failure {
   );
 }
 
-/** Stored bytes of an event's metadata, type and id, at most. */
+/** Of metadata, type and id, at most. */
 const metadataBytes = 2_048;
 
-/** Refuses events that one append may not have, before they are sealed. Their metadata counts with its maximum. */
+/** Before they are sealed. Their metadata counts with its maximum. */
 export function refuseTooLarge(events: ReadonlyArray<object>, maxBytes: number): Failure | null {
   const bytes = Buffer.byteLength(JSON.stringify(events)) + metadataBytes * events.length;
   return bytes > maxBytes ? appendTooLarge(bytes, maxBytes) : null;

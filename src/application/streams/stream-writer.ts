@@ -19,32 +19,28 @@ import {
 
 export interface StreamWriterOptions extends Omit<StreamLoaderOptions, 'store'> {
   readonly store: EventStore;
-  /** The time limit of a write in milliseconds, including waits and retries; default 10,000. */
+  /** Of a write, including waits and retries; default 10,000. */
   readonly deadlineMs?: number;
   readonly now?: () => Date;
 }
 
-/** The result of a decision: events (none if nothing changes), and the tenant of a new stream. */
 export interface Decision<Events> {
   readonly events: ReadonlyArray<EventOf<Events>>;
-  /** The tenant of these events; null for the stream's. */
+  /** Null for the stream's. */
   readonly tenant: Tenant | null;
 }
 
-/** A write to one stream: by a command, as a part of one, or by a process. `Refusal` is what its decision may refuse with. */
+/** By a command, as a part of one, or by a process. `Refusal` is what its decision may refuse with. */
 export interface StreamWrite<State, Events, Refusal = Failure>
   extends Pick<NextEvents<Events>, 'origin' | 'idempotency'> {
   readonly entity: Entity<State, Events>;
-  /** An id in the stream. */
+  /** In the stream. */
   readonly id: string;
   /** Default `alone`. */
   readonly mode?: TurnMode;
-  /** The state for the first decision, if it is known without a read. */
+  /** For the first decision, if it is known without a read. */
   readonly known?: StreamState<State> | null;
-  /**
-   * Decides on the current state; called again after each conflict.
-   * @param deadline until when it may wait, on this process's clock
-   */
+  /** Called again after each conflict. @param deadline until when it may wait, on this process's clock */
   readonly decide: (
     stream: StreamState<State>,
     deadline: number,
@@ -53,7 +49,7 @@ export interface StreamWrite<State, Events, Refusal = Failure>
 
 const defaultDeadlineMs = 10_000;
 
-/** Loads and writes streams. All events of commands and processes are appended through it, each in its turn. */
+/** All events of commands and processes are appended through it, each in its turn. */
 export class StreamWriter {
   readonly #loader: StreamLoader;
   readonly #appends: StreamAppends;
@@ -69,15 +65,13 @@ export class StreamWriter {
     this.#parts = { turns: new StreamTurns(), appends: this.#appends, loader: this.#loader };
   }
 
-  /** Adds a listener for the appended events. It gets them before the caller gets its answer. */
+  /** Called before the caller gets its answer. */
   onAppended(listener: (appended: ReadonlyArray<RecordedEvent>) => void): void {
     this.#appends.onAppended(listener);
   }
 
   /**
-   * Returns a stream's current state.
-   * @param minRevision a revision that the caller knows to be stored: subscribers may get an event before its writer
-   *   gets an answer
+   * @param minRevision the caller knows it to be stored: subscribers may get an event before its writer gets an answer
    * @throws UnavailableError
    */
   load<State, Events>(entity: Entity<State, Events>, id: string, minRevision = 0): Promise<StreamState<State>> {
@@ -85,38 +79,31 @@ export class StreamWriter {
   }
 
   /**
-   * A stream's cached state, which may be stale: enough for facts that never change. Reads the stream if it is not
-   * cached.
+   * May be stale: enough for facts that never change. Reads the stream if it is not cached.
    * @throws UnavailableError
    */
   loadCached<State, Events>(entity: Entity<State, Events>, id: string): Promise<StreamState<State>> {
     return this.#loader.loadCached(entity, id);
   }
 
-  /** Updates cached states with events that this process or another has stored. */
+  /** From this process or another. */
   observe(events: ReadonlyArray<RecordedEvent>): void {
     this.#loader.observe(events);
   }
 
-  /**
-   * A stream's state as it was at a revision, from the log.
-   * @throws UnavailableError
-   */
+  /** From the log. @throws UnavailableError */
   loadAt<State, Events>(entity: Entity<State, Events>, id: string, revision: number): Promise<StreamState<State>> {
     return this.#loader.loadAt(entity, id, revision);
   }
 
-  /**
-   * One event of a stream.
-   * @throws UnavailableError
-   */
+  /** @throws UnavailableError */
   eventAt<State, Events>(entity: Entity<State, Events>, id: string, revision: number): Promise<RecordedEvent> {
     return this.#loader.eventAt(entity, id, revision);
   }
 
   /**
-   * Decides and appends in a turn on the stream, and again after each conflict until the deadline. A pipelined turn ends
-   * when its append is accepted, so another decision has another turn.
+   * In a turn on the stream, and again after each conflict until the deadline. A pipelined turn ends when its append is
+   * accepted, so another decision has another turn.
    * @returns the appended events, or the failure of the decision or the append
    * @throws UnavailableError
    */
@@ -140,7 +127,7 @@ export class StreamWriter {
   }
 
   /**
-   * Waits for a turn on a stream. The caller must end it.
+   * The caller must end it.
    * @throws UnavailableError if too many wait for the stream, or if the turn does not come before the deadline
    */
   async beginTurn<State, Events>(
@@ -154,10 +141,7 @@ export class StreamWriter {
     return turn;
   }
 
-  /**
-   * Returns the state and the events that a write would have, in recorded form. Appends nothing.
-   * @param maxBytes maximum stored bytes of one append
-   */
+  /** Appends nothing. The events are in recorded form. @param maxBytes of one append, as stored */
   async planWrite<State, Events>(
     entity: Entity<State, Events>,
     id: string,

@@ -14,45 +14,43 @@ export interface EndpointPlacesOptions {
   readonly documents: Pick<ReadStore, 'count'>;
   readonly positions: Pick<Positions, 'hasPassed' | 'isHalted' | 'passed'>;
   readonly limits: EndpointLimits;
-  /** How long a full limit waits in milliseconds until the read model shows the last creations and deletions. */
+  /** Of a full limit, until the read model shows the last creations and deletions. */
   readonly timeoutMs: number;
 }
 
-/** A creation or deletion by this node that the read model does not show yet. */
+/** By this node; the read model does not show it yet. */
 interface Change {
   readonly tenant: Tenant;
   readonly position: number;
   readonly created: number;
 }
 
-/** The read model that lists endpoints. */
 const readModel = 'webhook-endpoints';
-/** The event types that change the number of endpoints, and how many endpoints they create. */
+/** By event type: how many endpoints it adds. */
 const createdBy: ReadonlyMap<string, number> = new Map([
   ['WebhookEndpointCreated', 1],
   ['WebhookEndpointDeleted', 0],
 ]);
-/** The most changes that are remembered. The oldest are forgotten if the read model does not show them. */
+/** The oldest are forgotten if the read model does not show them. */
 const maxChanges = 10_000;
 
 /**
- * The places for webhook endpoints, as many as the limits allow. The read model counts the endpoints that exist, and this
- * node adds those that it has created and the read model does not show yet. Creations of one organization, or of one
- * partner with its customers, run one after another. So a node keeps its limits; each further node may exceed them by
- * one.
+ * The read model counts the endpoints that exist, and this node adds those that it has created and the read model does
+ * not show yet. Creations of one organization, or of one partner with its customers, run one after another. So a node
+ * keeps its limits; each further node may exceed them by one.
  */
 export class EndpointPlaces {
   readonly #options: EndpointPlacesOptions;
   /** In the order of their positions. */
   readonly #changes: Change[] = [];
-  /** The position of the last change for which a wait was too long. */
+  /** Of the last change for which a wait was too long. */
   #latePosition = 0;
 
   constructor(options: EndpointPlacesOptions) {
     this.#options = options;
   }
 
-  /** Remembers the creations and deletions among events that this node has appended. Call it before the turn of their creation ends. */
+  /** Events that this node has appended. Call it before the turn of their creation ends. */
   observe(appended: ReadonlyArray<RecordedEvent>): void {
     this.#removeShown();
     for (const { type, position, metadata } of appended) {
@@ -63,7 +61,6 @@ export class EndpointPlaces {
   }
 
   /**
-   * Waits for the turn of a tenant's creation.
    * @returns a function that ends the turn, to be called once
    * @throws UnavailableError if too many creations wait, or after 10 s
    */
@@ -74,10 +71,7 @@ export class EndpointPlaces {
     return leave.right;
   }
 
-  /**
-   * Why a tenant cannot have another endpoint; null if it can.
-   * @throws UnavailableError
-   */
+  /** Null if the tenant can have another endpoint. @throws UnavailableError */
   async refusalOf(tenant: Tenant): Promise<Failure | null> {
     for (const limit of endpointLimitsOf(tenant, this.#options.limits)) {
       if (await this.#isFull(limit)) return tooManyEndpoints(limit);
@@ -121,7 +115,7 @@ export class EndpointPlaces {
   }
 }
 
-/** The creation of one endpoint. It holds its turn from the first `takePlace` until it is disposed of. */
+/** It holds its turn from the first `takePlace` until it is disposed of. */
 export class EndpointCreation implements Disposable {
   readonly #places: Pick<EndpointPlaces, 'enter' | 'refusalOf'>;
   #leave: (() => void) | null = null;
@@ -130,11 +124,7 @@ export class EndpointCreation implements Disposable {
     this.#places = places;
   }
 
-  /**
-   * Waits for the tenant's turn, and checks the limits.
-   * @returns why the tenant cannot have the endpoint; null if it can
-   * @throws UnavailableError
-   */
+  /** @returns why the tenant cannot have the endpoint; null if it can @throws UnavailableError */
   async takePlace(tenant: Tenant): Promise<Failure | null> {
     this.#leave ??= await this.#places.enter(tenant);
     return this.#places.refusalOf(tenant);
