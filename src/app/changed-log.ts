@@ -8,12 +8,12 @@ import type { ReadStore } from '#read-store/read-store.ts';
 import { withTimeout } from '#shared/async/timed-waits.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 
-/** The most entries of the audit that are counted, and for how long. */
+/** Of the audit. */
 const maxCounted = 10_000;
 const countWithinMs = 2_000;
 const pageLimits = { limit: 500, maxBytes: 1024 * 1024 };
 
-/** The app of an address while the log is not the one that was read. Every request is 503, and `/readyz` says why. */
+/** While the log is not the one that was read, every request is 503, and `/readyz` says why. */
 export function createChangedLogApp({ lost, common }: LogChange, version: string): Koa {
   const where = `the event store no longer has the event at position ${lost.position}`;
   const next = common === null ? 'it has another log: start the service again' : 'the service opens it again';
@@ -22,7 +22,7 @@ export function createChangedLogApp({ lost, common }: LogChange, version: string
   return createStartingApp(refusal, healthRoutes(version, readiness));
 }
 
-/** Says once what has changed, and what is done and must be done. @param documents the read models of the old log */
+/** Once: what has changed, and what is done and must be done. @param documents the read models of the old log */
 export async function logChange(
   { lost, common }: LogChange,
   documents: ReadStore,
@@ -43,7 +43,7 @@ export async function logChange(
     );
 }
 
-/** Counts the entries of the audit after a position, up to a limit. @returns null if they cannot be read */
+/** Up to a limit. @returns null if the entries cannot be read */
 async function countEntries(documents: ReadStore, after: number): Promise<number | null> {
   const counting = count(documents, after).catch(() => null);
   return withTimeout(countWithinMs, counting, null);

@@ -38,20 +38,18 @@ import { openReadOnlyStores } from './stores/open-read-only-stores.ts';
 import { openStores, type Stores } from './stores/open-stores.ts';
 import { verifyInThread } from './verification/verify-in-thread.ts';
 
-/** The running service behind its listeners. */
+/** Without its listeners. */
 export interface Service {
-  /** What this node may answer. Without the role `control-plane` these are the operations of the gateway. */
+  /** Without the role `control-plane` these are the operations of the gateway. */
   readonly operations: ReadonlyArray<AnyOperation>;
-  /** Loads all operations, which the control socket of every node answers. */
+  /** The control socket of every node answers all operations. */
   readonly loadLocalOperations: () => Promise<ReadonlyArray<AnyOperation>>;
-  /** The moment that a read-only service shows; null for a normal service. */
+  /** Null for a normal service. */
   readonly asOf: AsOf | null;
-  /** Reads the gateway's configuration again. */
   readonly reloadGateway: () => Promise<void>;
-  /** The names of the gateway's models; empty on a node that does not serve the gateway. */
+  /** Empty on a node that does not serve the gateway. */
   readonly models: ReadonlyArray<string>;
   readonly keys: KeyResolver;
-  /** The sessions of the dashboard. */
   readonly sessions: PageSessions;
   readonly sessionCookie: SessionCookie;
   readonly events: EventStore;
@@ -59,11 +57,10 @@ export interface Service {
   readonly blobs: BlobStore;
   readonly directory: DataDirectory;
   readonly readiness: Readiness;
-  /** The public keys of signed digests. */
   readonly digestKeys: ReadonlyArray<PublishedKey>;
   readonly metrics: Metrics;
   readonly admission: Admission;
-  /** Ends the live feeds, because they would keep their connections open while the process stops. */
+  /** They would keep their connections open while the process stops. */
   readonly endFeeds: () => void;
   /**
    * Finishes running work, and closes everything in the reverse order of opening.
@@ -72,26 +69,18 @@ export interface Service {
   readonly close: (limitMs?: number) => Promise<ReadonlyArray<string>>;
 }
 
-/** What `compose` needs in addition to the configuration. */
+/** In addition to the configuration. */
 export interface ComposeOptions {
   readonly log: DebugLogger;
-  /** Receives the admin key that a first start makes. */
+  /** For the key that a first start makes. */
   readonly printAdminKey: (key: string) => void;
-  /**
-   * Receives a fatal error: the process must stop, and its supervisor must start it again.
-   */
+  /** The process must stop, and its supervisor must start it again. */
   readonly onFatal: (error: Error) => void;
-  /**
-   * Called once if the log no longer has what was read of it. The service must then be closed, and opened again. Default:
-   * nobody is called.
-   */
+  /** Called once if the log no longer has what was read of it. The service must then be closed, and opened again. */
   readonly onLogChanged?: (change: LogChange) => void;
 }
 
-/**
- * Opens the stores and builds the service on them. `src/app/stores/` names the concrete adapters.
- * @throws StartupError with one clear line
- */
+/** `src/app/stores/` names the concrete adapters. @throws StartupError with one clear line */
 export async function compose(config: Config, options: ComposeOptions): Promise<Service> {
   const opened = new OpenedParts();
   const admission = new Admission({ limits: changedLimits(config.limits) });
@@ -107,7 +96,6 @@ interface OpenOptions extends ComposeOptions {
   readonly admission: Admission;
 }
 
-/** Opens a normal service. */
 async function openLiveService(config: Config, options: OpenOptions, opened: OpenedParts): Promise<Service> {
   refuseAsOf(config.dataDir);
   // Comes before the stores: a start that must fail makes no key.
@@ -123,7 +111,7 @@ async function openLiveService(config: Config, options: OpenOptions, opened: Ope
   return openService(config, { ...stores, admission, gatewaySource, processes, log, opened });
 }
 
-/** Opens a service that shows a past moment: it runs no processes and delivers no webhooks. */
+/** For a past moment: it runs no processes and delivers no webhooks. */
 async function openReadOnlyService(config: Config, options: OpenOptions, opened: OpenedParts): Promise<Service> {
   const { admission, log } = options;
   const { asOf, ...stores } = await openReadOnlyStores(config, options, opened);
@@ -142,7 +130,6 @@ async function openReadOnlyService(config: Config, options: OpenOptions, opened:
   return { ...service, asOf, operations, loadLocalOperations: async () => operations };
 }
 
-/** The opened parts that a service is built of. */
 interface Foundation extends Stores {
   readonly admission: Admission;
   /** Null on a node that calls no models. */
@@ -152,7 +139,7 @@ interface Foundation extends Stores {
   readonly opened: OpenedParts;
 }
 
-/** Builds the service on its stores, and starts the roles of this node. */
+/** On its stores. Starts the roles of this node. */
 async function openService(config: Config, foundation: Foundation): Promise<Service> {
   const { admission, events, metrics, opened, gatewaySource, processes } = foundation;
   const { limits, roles } = config;

@@ -29,113 +29,109 @@ import {
   readStoreExample,
 } from './store-config.ts';
 
-/** The parts of the service that a node can run. */
 export const roles = ['control-plane', 'gateway', 'projections'] as const;
-/** One of `roles`. */
 export type Role = (typeof roles)[number];
 
-/** The configuration, decoded from the environment. */
+/** Decoded from the environment. */
 export interface Config {
   readonly host: string;
   readonly port: number;
-  /** The port of `/metrics`; null if it is `PORT`. */
+  /** For `/metrics`; null if it is `PORT`. */
   readonly metricsPort: number | null;
   readonly roles: ReadonlySet<Role>;
   /** The service only answers reads, from read models of a past moment. */
   readonly readOnly: boolean;
-  /** This process's own folder, with the embedded stores; absolute. */
+  /** Of this process, with the embedded stores; absolute. */
   readonly dataDir: string;
   readonly eventStore: EventStoreConfig;
   readonly readStore: ReadStoreConfig;
   readonly blobStore: BlobStoreConfig;
-  /** The folder of spooled uploads; absolute. */
+  /** For spooled uploads; absolute. */
   readonly spoolDir: string;
-  /** The first admin key of an empty store; null if the service makes one. Never logged. */
+  /** Of an empty store; null if the service makes one. Never logged. */
   readonly bootstrapApiKey: string | null;
   readonly gatewayConfig: string | null;
-  /** The key that signs digests, and the keys that verify them. Never logged. */
+  /** Never logged. */
   readonly digestKeys: DigestKeys;
-  /** The file of the key that the service makes for itself; null if one is named, or none is wanted. */
+  /** For the key that the service makes for itself; null if one is named, or none is wanted. */
   readonly ownDigestKeyFile: string | null;
-  /** The folder of the copies of digests; absolute. */
+  /** For the copies of digests; absolute. */
   readonly digestDir: string;
-  /** When the log is verified each day, in minutes after midnight UTC. */
+  /** Each day, after midnight UTC. */
   readonly verifyAtMinutes: number;
-  /** The https address at which browsers see this service; null if it is not named. */
+  /** The https address for browsers; null if it is not named. */
   readonly publicUrl: URL | null;
-  /** The origins of pages that may call `/mcp` in addition to the service's own. */
+  /** Of pages that may call `/mcp`, in addition to the service's own. */
   readonly mcpAllowedOrigins: ReadonlySet<string>;
   readonly webhooks: WebhookConfig;
   readonly logLevel: LogLevel;
   readonly limits: Limits;
 }
 
-/** The delivery of webhooks. */
 export interface WebhookConfig {
-  /** Webhooks may go to private networks, and over plain HTTP. */
+  /** Also over plain HTTP. */
   readonly allowsPrivateNetworks: boolean;
-  /** The longest time of one try. */
+  /** Of one try. */
   readonly timeoutMs: number;
 }
 
 /** Maximum values: sizes in bytes, times in milliseconds. */
 export interface Limits {
-  /** The size of a control-plane body. */
+  /** Of the control plane. */
   readonly maxBodyBytes: number;
-  /** The number of values in a control-plane body. */
+  /** In a body of the control plane. */
   readonly maxBodyValues: number;
-  /** The size of a JSON body on the gateway. */
+  /** Of a body on the gateway. */
   readonly maxJsonBytes: number;
-  /** The number of values in a JSON body on the gateway. */
+  /** In a JSON body on the gateway. */
   readonly maxGatewayValues: number;
-  /** The size of an upload of audio. */
+  /** Of an upload. */
   readonly maxAudioBytes: number;
-  /** The size of a file. */
   readonly maxFileBytes: number;
-  /** The size of all files of one project. */
+  /** Of all files of one project. */
   readonly filesQuotaBytes: number;
-  /** How long a stored response is kept. */
+  /** Of a stored response. */
   readonly responsesTtlDays: number;
-  /** The size of all stored responses of one project. */
+  /** Of all stored responses of one project. */
   readonly responsesQuotaBytes: number;
   readonly responsesMemoryBytes: number;
-  /** Calls that this node makes for batches at once. */
+  /** For batches, by this node at the same time. */
   readonly batchCallsAtOnce: number;
-  /** The memory of all bodies at the same time. */
+  /** Memory of all bodies at the same time. */
   readonly bodies: ByteLimits;
-  /** The memory of all answers that clients have not taken yet. */
+  /** Memory of all answers that clients have not taken yet. */
   readonly answers: ByteLimits;
-  /** The disk space of all spools at the same time. */
+  /** Disk space of all spools at the same time. */
   readonly spools: ByteLimits;
-  /** The space that must stay free on each volume; null for 1 GiB or 5% of the volume, whichever is smaller. */
+  /** Of each volume; null for 1 GiB or 5% of the volume, whichever is smaller. */
   readonly minFreeBytes: number | null;
   readonly feeds: FairPlacesLimits;
   readonly webhookEndpoints: EndpointLimits;
-  /** Requests of one project in a minute; null for no limit. */
+  /** Of one project; null for no limit. */
   readonly requestsPerMinute: number | null;
-  /** The limits of its organization and its partner, as multiples of a project's limit. */
+  /** Of its organization and its partner, as multiples of a project's limit. */
   readonly limitFactors: LimitFactors;
-  /** The stored bytes of one append. */
+  /** Of one append, as stored. */
   readonly maxAppendBytes: number;
-  /** Bytes of JSON in the filled schemas of one operation of an instance. */
+  /** Of JSON, in the filled schemas of one operation of an instance. */
   readonly maxFilledBytes: number;
-  /** The connections of each client of MongoDB. */
+  /** Connections of each client. */
   readonly mongoDbMaxPoolSize: number;
   readonly maxHeaderBytes: number;
   readonly maxConnections: number;
   readonly headersTimeoutMs: number;
   readonly requestTimeoutMs: number;
-  /** The time for the whole body of a gateway call. */
+  /** Of the whole body of a gateway call. */
   readonly uploadTimeoutMs: number;
   readonly keepAliveTimeoutMs: number;
   readonly idleTimeoutMs: number;
-  /** The longest wait of an answer for its read models. */
+  /** Of an answer, for its read models. */
   readonly readYourWritesTimeoutMs: number;
   readonly stopTimeoutMs: number;
 }
 
 /**
- * Decodes the environment, once. An empty value counts as unset.
+ * Called once. An empty value counts as unset.
  * @throws StartupError naming the variable, what is wrong with it and an example; never its value where it is secret
  */
 export function readConfig(environment: Environment): Config {
@@ -244,7 +240,7 @@ function maxEndpointsOf(environment: Environment, owner: 'PROJECT' | 'ORGANIZATI
   return readWholeNumber(environment, `MAX_WEBHOOK_ENDPOINTS_PER_${owner}`, byDefault, 1, 100_000);
 }
 
-/** A limit for the node, and one for each project under the same name with `_PER_PROJECT`. */
+/** For the node, and for each project under the same name with `_PER_PROJECT`. */
 function byteLimitsOf(environment: Environment, name: string, byDefault: ByteLimits): ByteLimits {
   return {
     maxBytesPerProject: readWholeNumber(
@@ -260,7 +256,7 @@ function byteLimitsOf(environment: Environment, name: string, byDefault: ByteLim
 
 const readOnlyVariable = { name: 'READ_ONLY', codec: oneOf('true', 'false'), hint: 'Example: READ_ONLY=true' };
 
-/** @param areShared whether several processes can use the same stores */
+/** @param areShared several processes can use the same stores */
 function rolesOf(environment: Environment, areShared: boolean): ReadonlySet<Role> {
   const hint = `Example: ROLES=${roles.join(',')}`;
   const codec = commaSeparated(oneOf(...roles));
@@ -295,7 +291,7 @@ function verifyAtMinutesOf(environment: Environment): number {
   return hours * 60 + minutes;
 }
 
-/** Reads the keys of digests. @throws StartupError, whose message shows no part of a key */
+/** @throws StartupError, whose message shows no part of a key */
 export function readDigestKeys(environment: Environment): DigestKeys {
   const [own, old] = [
     readVariableText(environment, 'DIGEST_SIGNING_KEY'),
@@ -325,7 +321,7 @@ function mcpAllowedOriginsOf(environment: Environment): ReadonlySet<string> {
   return new Set(readVariable(environment, { name: 'MCP_ALLOWED_ORIGINS', codec, hint }) ?? []);
 }
 
-/** An origin as browsers send it: only scheme, host and port. */
+/** As browsers send it: only scheme, host and port. */
 function faultOfOrigin(origin: string): string | null {
   const isOrigin = URL.canParse(origin) && new URL(origin).origin === origin;
   return isOrigin ? null : 'must be a list of origins without a path, with commas between';
@@ -336,7 +332,7 @@ function logLevelOf(environment: Environment): LogLevel {
   return readVariable(environment, { name: 'LOG_LEVEL', codec, hint: 'Example: LOG_LEVEL=info' }) ?? 'info';
 }
 
-/** Creates a name for this process that is unique on all machines. Leases and log lines show it. */
+/** Unique on all machines. Leases and log lines show it. */
 export function createNodeName(): string {
   return `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`;
 }

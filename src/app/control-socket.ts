@@ -6,14 +6,14 @@ import type Koa from 'koa';
 /** The system's limit for a socket's path is 108 bytes on Linux, 104 elsewhere. */
 const maxPathCharacters = 100;
 
-/** The control socket of a data folder; null if its path is too long. */
+/** Null if its path is too long. */
 export function controlSocketPath(dataDir: string): string | null {
   const path = join(dataDir, 'control.sock');
   return Buffer.byteLength(path) > maxPathCharacters ? null : path;
 }
 
 /**
- * Serves an app to command-line tools on this machine, on a socket that only the folder's owner can open.
+ * For command-line tools on this machine. Only the folder's owner can open the socket.
  * @param createOnDemand called at the first request: most nodes never get one
  * @returns closes it
  */

@@ -15,15 +15,15 @@ import {
   takeOwnedLock,
 } from './files/owned-lock.ts';
 
-/** The folder of the embedded stores, owned by this process until it is released. */
+/** Of the embedded stores, owned by this process until it is released. */
 export interface DataDirectory extends OwnedLock {
   readonly path: string;
 }
 
 /**
- * Makes the folder if it does not exist (only its owner can open it), and locks it for this process.
- * @param path of the folder
- * @throws StartupError if a running process owns it, if it cannot be made or written, or if a newer or an older release wrote it
+ * Makes the folder if it does not exist (only its owner can open it), and locks it.
+ * @throws StartupError if a running process owns it, if it cannot be made or written, or if a newer or an older release
+ * wrote it
  */
 export function openDataDirectory(path: string): DataDirectory {
   const files = lockFilesOf(path);
@@ -39,7 +39,7 @@ export function openDataDirectory(path: string): DataDirectory {
 }
 
 /**
- * Finds the running process that owns a folder, for tools that can send it requests.
+ * For tools that can send requests to the owner.
  * @returns null if none runs, or if the folder does not exist
  * @throws StartupError if the folder cannot be read, or if its owner has not written its address yet
  */
@@ -52,7 +52,7 @@ export function runningOwner(path: string): LockOwner | null {
   return owner;
 }
 
-/** Reads the recorded owner of a folder, whether or not it still runs; null without one. It does not touch the lock. */
+/** Whether or not it still runs; null without one. Does not touch the lock. */
 export function announcedOwner(path: string): LockOwner | null {
   return readLockOwner(lockFilesOf(path));
 }

@@ -7,7 +7,7 @@ import type { Json } from '#shared/json/json.ts';
 import { olderDataError } from '#shared/stored-format.ts';
 import { ensureKnownFormat, ownFormat } from './stored-format.ts';
 
-/** A shared database, whose format is a record. */
+/** Its format is a record. */
 export interface SharedDatabase {
   readonly records: Pick<RecordStore, 'get' | 'take' | 'put'>;
   readonly connection: Pick<MongoDbConnection, 'collectionNames'>;
@@ -15,16 +15,15 @@ export interface SharedDatabase {
 
 const kind = 'format';
 const key = 'database';
-/** The read models of release 0.3.0 and older ones, which stored no number. */
+/** Of release 0.3.0 and older ones, which stored no number. */
 const oldReadModels = 'readModels';
-/** The attempts to record the format next to other nodes, and the time between two. */
+/** To record the format next to other nodes, and the time between two attempts. */
 const maxAttempts = 20;
 const retryMs = 100;
 
 /**
- * Checks that this release opens the data of a shared database. A database without a number is new, holds what a tool has
- * copied there, or is of a release that stored none.
- * @param variable the variable that names the database
+ * A database without a number is new, holds what a tool has copied there, or is of a release that stored none.
+ * @param variable names the database
  * @returns the number of the format; null without one
  * @throws StartupError if a newer or an older release has written the database; UnavailableError
  */
@@ -41,8 +40,8 @@ export async function checkDatabaseFormat(
 }
 
 /**
- * Records the format of this release in a shared database, before the release writes anything else there. The number is
- * its own fencing token, so a node of an older release that starts at the same time cannot lower it.
+ * Called before the release writes anything else there. The number is its own fencing token, so a node of an older
+ * release that starts at the same time cannot lower it.
  * @throws StartupError if another release has written the database; UnavailableError
  */
 export async function recordDatabaseFormat(database: SharedDatabase, variable: string): Promise<void> {

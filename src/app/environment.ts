@@ -4,22 +4,19 @@ import { inputErrors } from '#exchange/input-errors.ts';
 import { wholeNumber } from '#shared/codecs/number.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 
-/** The environment variables of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A variable of the environment. */
 export interface Variable<Value> {
   readonly name: string;
-  /** Decodes its text. An error message follows the variable's name. */
+  /** An error message follows the variable's name. */
   readonly codec: t.Type<Value, unknown, unknown>;
-  /** A sentence that ends the error message, usually with an example. */
+  /** Ends the error message, usually with an example. */
   readonly hint: string;
-  /** Its text may hold a secret: no message shows it. */
+  /** No message shows the text. */
   readonly isSecret?: boolean;
 }
 
 /**
- * Decodes a variable of the environment.
  * @returns undefined if it is unset or empty
  * @throws StartupError with the variable's name, what is wrong with it, and its hint
  */
@@ -35,14 +32,14 @@ export function readVariable<Value>(environment: Environment, variable: Variable
   throw new StartupError(`${name} ${issue?.message ?? 'is not valid'}${shown}. ${hint}`);
 }
 
-/** Returns the text of a variable; undefined if it is unset or empty. */
+/** Undefined if the variable is unset or empty. */
 export function readVariableText(environment: Environment, name: string): string | undefined {
   const text = environment[name]?.trim();
   return text === '' ? undefined : text;
 }
 
 /**
- * Reads a whole number in a range; returns a default if the variable is unset.
+ * In a range; the default if the variable is unset.
  * @param example for the error message
  * @throws StartupError as `readVariable` does
  */
@@ -58,7 +55,7 @@ export function readWholeNumber<Default extends number | null>(
   return readVariable(environment, { name, codec: wholeNumber(least, most), hint }) ?? byDefault;
 }
 
-/** Returns a text as a message shows it: short, on one line. */
+/** Short, on one line, for a message. */
 function quoted(text: string): string {
   return JSON.stringify(text.slice(0, 60));
 }

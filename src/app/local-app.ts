@@ -15,15 +15,15 @@ export const localOperator: Caller = {
   hasAllScopes: true,
 };
 
-/** The options of the app on the control socket. */
+/** For the control socket. */
 export type LocalAppOptions = Omit<AppOptions, 'admission' | 'invoke'> & {
-  /** That of the node. */
+  /** Of the node. */
   readonly admission: Pick<Admission, 'budgets'>;
 };
 
 /**
- * Makes the app that answers operations as the local operator, without limits of its rate. Its answers have slots and
- * bytes of their own: it answers while clients hold those of the node. Bodies share the budget of the node.
+ * Answers operations as the local operator, without limits of its rate. Its answers have slots and bytes of their own:
+ * it answers while clients hold those of the node. Bodies share the budget of the node.
  */
 export function createLocalApp({ admission, ...options }: LocalAppOptions): Koa {
   const { metrics, log: logger } = options;

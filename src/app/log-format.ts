@@ -7,7 +7,7 @@ import { PermanentlyUnavailableError, UnavailableError } from '#shared/errors/un
 import { olderDataError } from '#shared/stored-format.ts';
 import { ensureKnownFormat, ownFormat } from './stored-format.ts';
 
-/** A log on a server, which other tools and releases may open without the database of its read models. */
+/** On a server, where other tools and releases may open it without the database of its read models. */
 export interface ServerLog extends Pick<EventStore, 'append' | 'lastPosition'> {
   readonly readRaw: (stream: string, fromRevision: number) => Promise<ReadonlyArray<StoredEvent>>;
   readonly ensureWritable: () => Promise<void>;
@@ -20,7 +20,7 @@ const maxAttempts = 20;
 const where = 'The log of EVENT_STORE_URL';
 
 /**
- * Checks that this release opens a log on a server. Release 0.4.0 and older ones stored no number, and a new log has none.
+ * Release 0.4.0 and older ones stored no number, and a new log has none.
  * @throws StartupError if a newer or an older release has written the log; UnavailableError
  */
 export async function checkLogFormat(log: Pick<ServerLog, 'readRaw' | 'lastPosition'>): Promise<void> {
@@ -28,8 +28,7 @@ export async function checkLogFormat(log: Pick<ServerLog, 'readRaw' | 'lastPosit
 }
 
 /**
- * Records the format of this release in a log on a server, before the release appends anything else there. A user who may
- * not append raises no number, and begins no log.
+ * Called before the release appends anything else there. A user who may not append raises no number, and begins no log.
  * @throws StartupError if a newer or an older release has written the log; UnavailableError
  */
 export async function recordLogFormat(log: ServerLog): Promise<void> {

@@ -1,15 +1,14 @@
 import { withTimeout } from '#shared/async/timed-waits.ts';
 import { clock } from '#shared/clock.ts';
 
-/** How long everything of a node may take to stop and close. */
+/** For everything of a node. */
 const maxStopMs = 5_000;
-/** The part of it that is kept for closing the stores, which write what is pending. */
+/** Of this time, for closing the stores, which write what is pending. */
 const closingMs = 1_000;
 
 /** Holds in memory for some time what callers believe to be stored. */
 export interface WriteBuffer {
   readonly flush: () => Promise<void>;
-  /** Stores the rest. */
   readonly close: () => Promise<void>;
 }
 
@@ -20,10 +19,9 @@ export interface WriteBuffer {
 export class OpenedParts extends AsyncDisposableStack {
   readonly #work = new Map<string, () => Promise<void>>();
   readonly #closing: Promise<void>[] = [];
-  /** When the parts must be closed. */
   #until = 0;
 
-  /** Adds work that the node does by itself. @param stop ends it, and waits for its end; never rejects */
+  /** Done by the node itself. @param stop ends it, and waits for its end; never rejects */
   addWork(name: string, stop: () => Promise<void>): void {
     this.#work.set(name, async () => stop());
   }

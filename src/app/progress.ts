@@ -6,15 +6,15 @@ import type { ProcessStatuses } from '#process-engine/process-statuses.ts';
 import { LagMonitor } from '#projection-engine/progress/lag-monitor.ts';
 import { withTimeout } from '#shared/async/timed-waits.ts';
 
-/** How long readiness and the metrics wait for a store. */
+/** Of readiness and the metrics, for a store. */
 const timeoutMs = 1_000;
 
-/** Reads the last position of the log; null while the event store does not answer. */
+/** Null while the event store does not answer. */
 export function readEndOfLog(events: Pick<EventStore, 'lastPosition'>): Promise<number | null> {
   return withTimeout(timeoutMs, events.lastPosition(), null).catch(() => null);
 }
 
-/** Starts to record how far the read models are behind the log. */
+/** Records how far the read models are behind the log. */
 export function startLagMonitor({ events, projections, opened }: Runtime): LagMonitor {
   const lag = new LagMonitor({ lastPosition: () => readEndOfLog(events), status: () => projections.status() });
   lag.start();
@@ -22,10 +22,7 @@ export function startLagMonitor({ events, projections, opened }: Runtime): LagMo
   return lag;
 }
 
-/**
- * Makes the metrics show the progress at the time when they are read. Figures that a store does not answer are left
- * out.
- */
+/** The progress at the time when the metrics are read. Figures that a store does not answer are left out. */
 export function watchMetrics(runtime: Runtime, statuses: ProcessStatuses): void {
   const { metrics, events, documents, projections, admission } = runtime;
   metrics.watchGauge(
@@ -46,7 +43,7 @@ export function watchMetrics(runtime: Runtime, statuses: ProcessStatuses): void 
   metrics.watchStopped(async () => [...stoppedProjections(projections), ...(await stoppedProcesses(statuses))]);
 }
 
-/** Returns nothing while the event store does not answer. The other metrics are most important then. */
+/** Empty while the event store does not answer. The other metrics are most important then. */
 async function projectionLags(
   events: Runtime['events'],
   projections: Runtime['projections'],
@@ -60,7 +57,7 @@ function stoppedProjections(projections: Runtime['projections']): ReadonlyArray<
   return projections.status().flatMap((status) => stopped('projection', status));
 }
 
-/** Returns nothing while checkpoints cannot be read. The other metrics are most important then. */
+/** Empty while checkpoints cannot be read. The other metrics are most important then. */
 async function stoppedProcesses(statuses: ProcessStatuses): Promise<ReadonlyArray<Stopped>> {
   const all = await withTimeout(timeoutMs, statuses.read(), []).catch(() => []);
   return all.flatMap((status) => stopped('process', status));

@@ -13,13 +13,12 @@ import { StartupError } from '#shared/errors/startup-error.ts';
 import { replaceFile } from '#shared/files/replace-file.ts';
 
 const AsOf = t.type({
-  /** The position up to which the log was replayed. */
+  /** The log was replayed up to it. */
   position: t.number,
-  /** The time of the last event up to that position; null without one. */
+  /** Of the last event up to that position; null without one. */
   time: t.union([t.string, t.null]),
-  /** The identity of the replayed log (`identityOfLog`). */
+  /** Of the replayed log (`identityOfLog`). */
   log: t.string,
-  /** The filled read models. */
   projections: t.readonlyArray(t.type({ name: t.string, version: t.number })),
 });
 
@@ -28,12 +27,12 @@ export type AsOf = t.TypeOf<typeof AsOf>;
 
 const fileName = 'as-of.json';
 
-/** Records the moment of the read models in their folder, durably. This is the last step of a replay. */
+/** Durably, as the last step of a replay. */
 export async function writeAsOf(folder: string, asOf: AsOf): Promise<void> {
   await replaceFile(join(folder, fileName), `${JSON.stringify(asOf)}\n`);
 }
 
-/** Reads the moment of the read models in a folder. @throws StartupError if a replay has made none there */
+/** @throws StartupError if a replay has made none there */
 export function readAsOf(folder: string): AsOf {
   try {
     const read: unknown = JSON.parse(readFileSync(join(folder, fileName), 'utf8'));
@@ -46,10 +45,7 @@ export function readAsOf(folder: string): AsOf {
   );
 }
 
-/**
- * Refuses a folder of a past moment for a normal service, which would bring its read models to the end of the log.
- * @throws StartupError
- */
+/** A normal service would bring its read models to the end of the log. @throws StartupError */
 export function refuseAsOf(folder: string): void {
   if (!existsSync(join(folder, fileName))) return;
   throw new StartupError(
@@ -57,12 +53,12 @@ export function refuseAsOf(folder: string): void {
   );
 }
 
-/** Describes the moment: "2026-01-05T09:30:00.000Z (position 42)". */
+/** "2026-01-05T09:30:00.000Z (position 42)" */
 export function describeAsOf({ position, time }: AsOf): string {
   return `${time ?? 'the beginning'} (position ${position})`;
 }
 
-/** The progress of read models that do not change any more. */
+/** Of read models that do not change any more. */
 export function asOfProjections(asOf: AsOf): ProjectionsProgress {
   const { position } = asOf;
   const statuses = asOf.projections.map(
@@ -78,7 +74,7 @@ export function asOfProjections(asOf: AsOf): ProjectionsProgress {
   };
 }
 
-/** The positions of read models that do not change any more, so no caller waits for them. */
+/** Of read models that do not change any more, so no caller waits for them. */
 export function asOfPositions({ position, projections }: AsOf, admission: Pick<Admission, 'rooms'>): Positions {
   const positions = new Positions(admission);
   positions.update('projection', new Map(projections.map(({ name }) => [name, { position, live: false }])));
@@ -90,8 +86,8 @@ export function asOfPositions({ position, projections }: AsOf, admission: Pick<A
 const retryAfterSeconds = 3_600;
 
 /**
- * Returns the operations of a read-only service. Reads stay unchanged. Everything else (commands, uploads, calls of
- * models, the live feed) is refused after its key is checked.
+ * Reads stay unchanged. Everything else (commands, uploads, calls of models, the live feed) is refused after its key is
+ * checked.
  */
 export function refuseWrites(operations: ReadonlyArray<AnyOperation>, asOf: AsOf): ReadonlyArray<AnyOperation> {
   const detail = `This service only answers reads, as of ${describeAsOf(asOf)}. Ask the service in operation.`;

@@ -11,27 +11,26 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 /** Shorter than the whole wait of `/readyz`, so that `/readyz` can name the store that does not answer. */
 const timeoutMs = 1_500;
 
-/** The maximum of streams that the detail of a check names. */
+/** In the detail of a check. */
 const maxNamedStreams = 3;
 
 const noBatches =
   'no node runs batches: it takes one with the role projections that serves the gateway, or has a GATEWAY_CONFIG';
 
-/** The parts that a node needs to answer requests. */
 export interface ReadinessDependencies {
   readonly events: Pick<EventStore, 'lastPosition'>;
-  /** Resolves if this node may append to the log. @throws UnavailableError */
+  /** This node may append to the log. @throws UnavailableError */
   readonly ensureWritable: () => Promise<void>;
   readonly documents: Pick<ReadStore, 'status'>;
   readonly projections: Pick<ProjectionsProgress, 'status' | 'following'>;
   readonly processes: Pick<ProcessStatuses, 'read'>;
-  /** Whether a live node runs batches. */
+  /** A live node runs batches. */
   readonly batchesRun: () => Promise<boolean>;
-  /** The last verification of the log; null before the first, `off` if there is none. */
+  /** Null before the first, `off` if there is none. */
   readonly verification: () => Promise<LogVerification | null | 'off'>;
 }
 
-/** Checks whether each store answers and whether the read models follow the log, and names stopped processes. */
+/** Each store answers, and the read models follow the log. Names stopped processes. */
 export function createReadiness({
   events,
   ensureWritable,
@@ -68,7 +67,7 @@ function following(projections: ReadinessDependencies['projections']): Readiness
   };
 }
 
-/** How far the first fill of read models is, as after an upgrade that makes them from the log again. */
+/** The first fill, as after an upgrade that makes the read models from the log again. */
 function fillingOf(statuses: ReadonlyArray<ProjectionStatus>): string {
   const fills = statuses.flatMap(({ ready, rebuild }) => (ready || !rebuild ? [] : [rebuild]));
   if (fills.length === 0) return '';
@@ -140,17 +139,16 @@ function detailOf(last: LogVerification | null): string {
   return `ALARM: the verification at ${time} found that ${findings[0]}${others}: run events verify --digests`;
 }
 
-/** Where a projection or process stopped. */
 function causeOf({ name, failure }: Pick<ProjectionStatus, 'name' | 'failure'>): string {
   return failure === null ? name : `${name} at ${placeOf(failure)}`;
 }
 
-/** Checks whether something answers in time. @param ask returns the detail for an operator */
+/** In time. @param ask returns the detail for an operator */
 function answers(name: string, ask: () => Promise<string>): Promise<ReadinessCheck> {
   return checked(name, async () => ({ ready: true, detail: await ask() }));
 }
 
-/** Returns the result of a check; a check that fails or takes too long counts as not ready. */
+/** A check that fails or takes too long counts as not ready. */
 async function checked(name: string, check: () => Promise<Omit<ReadinessCheck, 'name'>>): Promise<ReadinessCheck> {
   const asked = check().then(
     (found) => ({ name, ...found }),

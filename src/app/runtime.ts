@@ -5,11 +5,10 @@ import type { Config } from './config.ts';
 import type { OpenedParts } from './opened-parts.ts';
 import type { Stores } from './stores/open-stores.ts';
 
-/** What every part of a node is built on: its stores, its configuration, and what counts and closes. */
+/** Every part of a node is built on it: its stores, its configuration, and what counts and closes. */
 export interface Runtime extends Stores {
   readonly config: Config;
   readonly log: DebugLogger;
-  /** Past states of streams. */
   readonly history: StreamHistory;
   readonly admission: Admission;
   readonly opened: OpenedParts;

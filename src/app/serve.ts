@@ -21,17 +21,17 @@ import { readProductVersion } from './product-version.ts';
 import { describeAsOf } from './read-only.ts';
 import { describeStart } from './startup/describe-start.ts';
 
-/** The part of the time to stop that is kept for writing pending data, after running requests have ended. */
+/** Of the time to stop, for writing pending data, after running requests have ended. */
 const flushDelayMs = 2_000;
 
-/** The addresses of this process. They answer every request with 503 until `serve` sets their apps. */
+/** They answer every request with 503 until `serve` sets their apps. */
 export interface Servers {
   readonly api: HttpServer;
   /** Null if the API's address answers `/metrics` too. */
   readonly metrics: HttpServer | null;
 }
 
-/** Listens on the addresses of this process. @throws StartupError when one cannot be listened on */
+/** @throws StartupError when an address cannot be listened on */
 export async function bind({ host, port, metricsPort, limits: given }: Config): Promise<Servers> {
   const limits = { ...given, stopTimeoutMs: requestsStopTimeoutMs(given) };
   const app = createStartingApp();
@@ -40,14 +40,12 @@ export async function bind({ host, port, metricsPort, limits: given }: Config): 
   return { api, metrics: await listen(app, { host, port: metricsPort }, limits, 'HOST and METRICS_PORT') };
 }
 
-/** The answering of requests with a service. */
 export interface Serving {
   readonly running: RunningRequests;
-  /** Closes what the service has in addition to these addresses. */
+  /** For what the service has in addition to these addresses. */
   readonly endServing: () => Promise<void>;
 }
 
-/** Answers requests with a service. */
 export async function serve(
   config: Config,
   {
@@ -117,13 +115,13 @@ export async function serve(
   return { running, endServing };
 }
 
-/** Loads the dashboard, which a node of the gateway alone does not need. */
+/** A node of the gateway alone does not need it. */
 async function openDashboard() {
   const { dashboardRoutes } = await import('#dashboard/dashboard-routes.ts');
   return dashboardRoutes();
 }
 
-/** Loads MCP, which a node of the gateway alone does not need either. */
+/** A node of the gateway alone does not need it either. */
 async function openMcp(
   { host, limits, mcpAllowedOrigins: allowedOrigins }: Config,
   operations: Service['operations'],

@@ -3,41 +3,37 @@ import { textAs } from '#shared/codecs/text.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { type Environment, readVariable } from './environment.ts';
 
-/** An embedded store: one SQLite file. */
+/** One SQLite file. */
 export interface SqliteStore {
   readonly kind: 'sqlite';
-  /** The absolute path. */
+  /** Absolute. */
   readonly path: string;
 }
 
-/** The store of the log. */
 export type EventStoreConfig =
   | SqliteStore
   /** The address may hold a password: no message shows it. */
   | { readonly kind: 'eventstoredb'; readonly url: string; readonly streamPrefix: string };
 
-/** The store of the read models. */
 export type ReadStoreConfig =
   | SqliteStore
   /** The address may hold a password: no message shows it. */
   | { readonly kind: 'mongodb'; readonly url: string };
 
-/** The store of uploaded files. */
 export type BlobStoreConfig =
-  /** The path is absolute. */
+  /** Absolute. */
   | { readonly kind: 'folder'; readonly path: string }
   /** In MongoDB. The address may hold a password: no message shows it. */
   | { readonly kind: 'gridfs'; readonly url: string };
 
-/** An example of `EVENT_STORE_URL` for messages. */
+/** For messages. */
 export const eventStoreExample = 'esdb://events.example:2113?tls=true';
-/** An example of `READ_STORE_URL` for messages. */
+/** For messages. */
 export const readStoreExample = 'mongodb://documents.example:27017/switchyard';
 
-/** The beginning of stream names on EventStoreDB, because other applications have streams there too. */
+/** Other applications have streams on the server too. */
 export const defaultStreamPrefix = 'switchyard.';
 
-/** Decodes the address of a server or of an embedded store. */
 const eventStore = textAs<SqliteStore | { readonly url: string }>(
   'event store',
   'must begin with sqlite:, esdb:// or esdb+discover://',
@@ -54,7 +50,7 @@ const readStore = textAs<ReadStoreConfig>(
   (url) => (isMongoDb(url) ? { kind: 'mongodb', url } : sqliteOf(url)),
 );
 
-/** A blob store; `gridfs` alone means the database of the read store. */
+/** `gridfs` alone means the database of the read store. */
 const blobStore = textAs<BlobStoreConfig | 'gridfs'>(
   'blob store',
   'must be gridfs, or begin with folder: or gridfs+mongodb://',
@@ -67,7 +63,7 @@ const blobStore = textAs<BlobStoreConfig | 'gridfs'>(
   },
 );
 
-/** Reads `EVENT_STORE_URL`: an embedded store by default. @throws StartupError without the address */
+/** By default an embedded store. @throws StartupError without the address */
 export function readEventStore(environment: Environment, dataDir: string): EventStoreConfig {
   const hint = `Example: EVENT_STORE_URL=${eventStoreExample}`;
   const named = readVariable(environment, { name: 'EVENT_STORE_URL', codec: eventStore, hint, isSecret: true });
@@ -76,7 +72,7 @@ export function readEventStore(environment: Environment, dataDir: string): Event
   return 'kind' in named ? named : { kind: 'eventstoredb', ...named, streamPrefix };
 }
 
-/** Reads `EVENT_STORE_STREAM_PREFIX`. An empty value means no prefix: streams of older releases have none. */
+/** An empty value means no prefix: streams of older releases have none. */
 function readStreamPrefix(environment: Environment): string {
   const name = 'EVENT_STORE_STREAM_PREFIX';
   const byDefault = environment[name] === undefined ? defaultStreamPrefix : '';
@@ -84,7 +80,7 @@ function readStreamPrefix(environment: Environment): string {
   return readVariable(environment, { name, codec: streamPrefixText, hint }) ?? byDefault;
 }
 
-/** Reads `READ_STORE_URL`: an embedded store by default. @throws StartupError without the address */
+/** By default an embedded store. @throws StartupError without the address */
 export function readReadStore(environment: Environment, dataDir: string): ReadStoreConfig {
   const hint = `Example: READ_STORE_URL=${readStoreExample}`;
   const named = readVariable(environment, { name: 'READ_STORE_URL', codec: readStore, hint, isSecret: true });
@@ -92,8 +88,7 @@ export function readReadStore(environment: Environment, dataDir: string): ReadSt
 }
 
 /**
- * Reads `BLOB_STORE_URL`. By default files are stored next to the read models, because other nodes cannot read the
- * folder of one node.
+ * By default files are stored next to the read models, because other nodes cannot read the folder of one node.
  * @throws StartupError without the address
  */
 export function readBlobStore(environment: Environment, dataDir: string, documents: ReadStoreConfig): BlobStoreConfig {
@@ -107,7 +102,7 @@ export function readBlobStore(environment: Environment, dataDir: string, documen
   );
 }
 
-/** Returns null for a store that is not embedded. */
+/** Null for a store that is not embedded. */
 function sqliteOf(text: string): SqliteStore | null {
   const path = /^sqlite:(?:\/\/)?(.+)$/.exec(text)?.[1];
   return path === undefined ? null : { kind: 'sqlite', path: resolve(path) };

@@ -4,20 +4,16 @@ import { olderDataError, oldestFormat, storedFormat } from '#shared/stored-forma
 import packageJson from '../../package.json' with { type: 'json' };
 
 export const StoredFormat = t.type({
-  /** The number of the format. */
   format: t.number,
-  /** The release that wrote it. */
+  /** A release. */
   writtenBy: t.string,
 });
 
-/** The format in which a release stores data. */
 type StoredFormat = t.TypeOf<typeof StoredFormat>;
 
-/** The format of this release. */
 export const ownFormat: StoredFormat = { format: storedFormat, writtenBy: packageJson.version };
 
 /**
- * Checks that this release opens data of a stored format.
  * @param where names the data as the beginning of a sentence, by its folder or its variable
  * @returns the number of the format
  * @throws StartupError if the format is newer or older, or not a format

@@ -18,7 +18,7 @@ import { usageEvents } from '#domain/usage/events.ts';
 import { webhookEndpointEvents } from '#domain/webhook-endpoint/events.ts';
 import { nullable } from '#shared/codecs/choice.ts';
 
-/** The codec of the newest shape of each event type. This release does not know other types. */
+/** Of the newest shape of each event type. This release does not know other types. */
 export const eventCodecs: Readonly<Record<string, t.Mixed>> = {
   ...agentProfileEvents,
   ...apiKeyEvents,
@@ -41,12 +41,12 @@ export const eventCodecs: Readonly<Record<string, t.Mixed>> = {
   RequestAnswered: t.type({}),
 };
 
-/** Whether this release knows an event type. A newer release wrote any other type. */
+/** A newer release wrote any other type. */
 export function isKnownEventType(type: string): boolean {
   return Object.hasOwn(eventCodecs, type);
 }
 
-/** The metadata of every event. Metering has no hash chain, so its events lack `prevHash` and `hash`. */
+/** Metering has no hash chain, so its events lack `prevHash` and `hash`. */
 export const eventMetadataCodec = t.intersection([
   t.type({
     $correlationId: t.string,

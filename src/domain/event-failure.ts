@@ -3,7 +3,7 @@ import * as t from 'io-ts';
 import { text } from '#shared/codecs/text.ts';
 import { eventCodecs } from './event-codecs.ts';
 
-/** An event at which a projection or a process has stopped, and why; `message` may quote the event. */
+/** Where a projection or a process has stopped, and why; `message` may quote the event. */
 export const eventFailureCodec = t.readonly(
   t.intersection([
     t.type({ eventId: text(), eventType: text(), position: t.number, message: text() }),
@@ -14,7 +14,6 @@ export const eventFailureCodec = t.readonly(
 
 export type EventFailure = t.TypeOf<typeof eventFailureCodec>;
 
-/** A stored event at which something has stopped. */
 interface FailedEvent {
   readonly id: string;
   readonly type: string;
@@ -24,10 +23,7 @@ interface FailedEvent {
   readonly data: unknown;
 }
 
-/**
- * The failure of an event. That of a broken event says what the event lacks, and which command leaves it out.
- * @param error the error that the handler threw
- */
+/** For a broken event it says what the event lacks, and which command leaves it out. @param error of the handler */
 export function eventFailure(event: FailedEvent, error: unknown): EventFailure {
   const { id, type, position, stream } = event;
   const reason = error instanceof Error ? error.message : String(error);
@@ -37,7 +33,7 @@ export function eventFailure(event: FailedEvent, error: unknown): EventFailure {
   return { eventId: id, eventType: type, position, message, stream };
 }
 
-/** Says which member of an event's data is missing or of another type; null if it is as its type demands. */
+/** The member that is missing or of another type; null if the data is as its type demands. */
 function faultOfData(event: FailedEvent): string | null {
   try {
     const decoded = eventCodecs[event.type]?.decode(event.data);
@@ -50,7 +46,7 @@ function faultOfData(event: FailedEvent): string | null {
   }
 }
 
-/** Returns the place of a fault, without the numbers that intersections and unions add for their parts. */
+/** Without the numbers that intersections and unions add for their parts. */
 function placeIn(context: t.Context): string {
   const parts = new Set(['IntersectionType', 'UnionType']);
   const isPart = (index: number) => parts.has((context[index - 1]?.type as { readonly _tag?: string })?._tag ?? '');
@@ -58,10 +54,7 @@ function placeIn(context: t.Context): string {
   return ['data', ...keys].join('.');
 }
 
-/**
- * Describes where something has stopped, without the message: the message may quote the event, and only operators with
- * a key may see it.
- */
+/** Without the message: it may quote the event, and only operators with a key may see it. */
 export function placeOf({ eventId, eventType, position }: EventFailure): string {
   return `position ${position} (event ${eventId}, ${eventType})`;
 }

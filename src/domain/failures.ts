@@ -45,10 +45,10 @@ const texts: Readonly<Record<FailureCode, FailureText>> = {
   ...storedResponseFailures,
 };
 
-/** Status, title and solution of every code, in the order of the codes. */
+/** In the order of the codes. */
 export const failures = Object.fromEntries(failureCodes.map((code) => [code, texts[code]])) as typeof texts;
 
-/** The HTTP status of a failure on the gateway, where a body that is not JSON is invalid input. */
+/** On the gateway a body that is not JSON is invalid input. */
 export function gatewayStatus(code: FailureCode): number {
   return code === 'malformed-json' || code === 'invalid-encoding' ? 422 : failures[code].status;
 }

@@ -15,7 +15,6 @@ import { storeHistory } from '#domain/store/history.ts';
 import { templateHistory } from '#domain/template/history.ts';
 import { webhookEndpointHistory } from '#domain/webhook-endpoint/history.ts';
 
-/** The histories of all entities. */
 export const entityHistories: ReadonlyArray<AnyEntityHistory> = [
   flowHistory,
   phoneNumberHistory,
@@ -36,26 +35,26 @@ export const entityHistories: ReadonlyArray<AnyEntityHistory> = [
   eventControlHistory,
 ];
 
-/** Event types without an entity, which no history lists: remembered requests and metering. */
+/** Without an entity, so no history lists them: remembered requests and metering. */
 export const unlistedTypes: ReadonlyArray<string> = ['RequestAnswered', 'UsageDayClosed', 'UsageRecorded'];
 
 // biome-ignore lint/suspicious/noExplicitAny: the table of an entity types what it says of each event.
 type AnyListedEvent = ListedEvent<any, any>;
 
-/** The description of an event type; null if no history lists it, or if this release does not know it. */
+/** Null if no history lists it, or if this release does not know it. */
 export function listedEvent({ events }: AnyEntityHistory, type: string): AnyListedEvent | null {
   const listed = Object.hasOwn(events, type) ? events[type] : undefined;
   return listed === undefined || listed === unlisted ? null : listed;
 }
 
-/** All event types that histories and the audit list, sorted by name. */
+/** Of histories and the audit, sorted by name. */
 export const listedTypes: ReadonlyArray<string> = entityHistories
   .flatMap((history) => Object.keys(history.events).filter((type) => listedEvent(history, type) !== null))
   .toSorted();
 
 const byCategory = new Map(entityHistories.map((history) => [history.entity.category, history]));
 
-/** The history of a stream's entity; null for a stream without an entity. */
+/** Null for a stream without an entity. */
 export function historyOfStream(stream: string): AnyEntityHistory | null {
   return byCategory.get(stream.slice(0, stream.indexOf('-'))) ?? null;
 }
@@ -64,7 +63,7 @@ const byType = new Map(
   entityHistories.flatMap((history) => Object.keys(history.events).map((type) => [type, listedEvent(history, type)])),
 );
 
-/** The description of an event type; null if no history lists it. */
+/** Null if no history lists the type. */
 export function historyOfType(type: string): AnyListedEvent | null {
   return byType.get(type) ?? null;
 }

@@ -15,13 +15,13 @@ import { store } from './store/store.ts';
 import { template } from './template/template.ts';
 import { webhookEndpoint } from './webhook-endpoint/webhook-endpoint.ts';
 
-/** Streams of usage are `usage-{date}-{node}`; they belong to no entity. */
+/** `usage-{date}-{node}`; these streams belong to no entity. */
 export const usageStreamKind = 'usage';
 
-/** Streams of days whose usage is closed are `usageDay-{date}`; they belong to no entity either. */
+/** `usageDay-{date}`; these streams belong to no entity either. */
 export const usageDayStreamKind = 'usageDay';
 
-/** The part of this service's stream names before the first hyphen. */
+/** Before the first hyphen of a stream's name. */
 export const streamKinds: ReadonlyArray<string> = [
   ...[
     projectAgentProfiles,
@@ -46,13 +46,13 @@ export const streamKinds: ReadonlyArray<string> = [
   usageDayStreamKind,
 ];
 
-/** The kinds of streams that retention shortens on purpose, so that they may begin above revision 0. */
+/** Retention shortens these streams on purpose, so they may begin above revision 0. */
 const shortenedStreamKinds: ReadonlySet<string> = new Set([usageStreamKind]);
 
-/** The event types that are in streams of these kinds alone. */
+/** They are in streams of these kinds alone. */
 export const shortenedEventTypes: ReadonlyArray<string> = ['UsageRecorded'];
 
-/** Whether a stream may lack its first events, because retention shortens streams of its kind on purpose. */
+/** The stream may lack its first events, because retention shortens streams of its kind on purpose. */
 export function isShortenedOnPurpose(stream: string): boolean {
   return shortenedStreamKinds.has(stream.slice(0, stream.indexOf('-')));
 }

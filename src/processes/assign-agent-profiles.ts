@@ -10,24 +10,23 @@ import { paginateAll } from '#read-store/paginate-all.ts';
 
 type Live = NonNullable<FlowState>;
 
-/** The request of an agent profile, which is carried out flow by flow. */
+/** Carried out flow by flow. */
 interface Request {
   readonly agentProfileId: string;
   /**
-   * The revision of the request's event in the stream of agent profiles. A flow that has carried out this one or a
-   * later one is done.
+   * Of the request's event in the stream of agent profiles. A flow that has carried out this one or a later one is
+   * done.
    */
   readonly revision: number;
   readonly time: string;
 }
 
-/** A flow as an event shows it. */
+/** As an event shows it. */
 interface Assigned {
   readonly id: string;
   readonly agentProfileId: string | null;
 }
 
-/** Takes a deleted profile away from a flow that was given it. */
 const takeAwayIfDeleted = when<{ readonly data: Assigned }>(
   ({ data }) => data.agentProfileId !== null,
   ({ data }, tools) => takeAwayDeleted(data, tools),
@@ -68,7 +67,7 @@ async function assignAll(flowIds: ReadonlyArray<string>, request: Request, tools
   for (const flowId of flowIds) await assign(flowId, request.agentProfileId, request, tools);
 }
 
-/** Assigns the profile, or none, to a flow, unless the flow has a newer assignment. */
+/** Unless the flow has a newer assignment. */
 function assign(flowId: string, wanted: string | null, request: Request, tools: ProcessTools): Promise<void> {
   const due = (state: Live) => state.carriedOutRevision < request.revision && state.assignedAt <= request.time;
   return change(flowId, wanted, request.revision, due, tools);

@@ -7,7 +7,6 @@ import { store, storeFileRemoved } from '#domain/store/store.ts';
 import { webhookEndpoint } from '#domain/webhook-endpoint/webhook-endpoint.ts';
 import { cascade } from '#process-engine/cascade.ts';
 
-/** Detaches the phone numbers of deleted flows. */
 export const detachPhoneNumbers = cascade({
   name: 'detach-phone-numbers',
   parent: flow,
@@ -22,7 +21,7 @@ export const detachPhoneNumbers = cascade({
   },
 });
 
-/** Disables the webhook endpoints that a key has created, when the key is revoked with its descendants. */
+/** For a key that is revoked with its descendants. */
 export const disableWebhookEndpoints = cascade({
   name: 'disable-webhook-endpoints',
   parent: apiKey,
@@ -38,7 +37,6 @@ export const disableWebhookEndpoints = cascade({
   },
 });
 
-/** Removes deleted files from stores. */
 export const removeStoreFiles = cascade({
   name: 'remove-store-files',
   parent: file,
@@ -51,8 +49,8 @@ export const removeStoreFiles = cascade({
 });
 
 /**
- * Revokes the descendants of a key that was revoked with its descendants. Each descendant is revoked with its own, so
- * the whole tree follows event by event, also through keys that were already revoked alone.
+ * Each descendant is revoked with its own, so the whole tree follows event by event, also through keys that were
+ * already revoked alone.
  */
 export const revokeDescendantKeys = cascade({
   name: 'revoke-descendant-keys',

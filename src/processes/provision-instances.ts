@@ -29,13 +29,13 @@ const defaultRetryLimits: RetryLimits = { attempts: 8, firstPause: 250, longestP
 
 const maxOperationsAtOnce = 16;
 
-/** The most characters of a filled schema. No store accepts as much in one append. */
+/** Of a filled schema. No store accepts as much in one append. */
 const maxFilledCharacters = 1024 * 1024;
 
 /**
- * Carries out the operations of instances: the steps in order, several instances at once. Each step is one decision on
- * one stream, and appends nothing if it is already done. The instance's own stream holds the progress. So an
- * interrupted operation is resumed, and two nodes that work on the same operation do nothing twice. See docs/adr/0013.
+ * The steps of an instance in order, several instances at the same time. Each step is one decision on one stream, and
+ * appends nothing if it is already done. The instance's own stream holds the progress. So an interrupted operation is
+ * resumed, and two nodes that work on the same operation do nothing twice. See docs/adr/0013.
  */
 export function provisionInstances(retryLimits: RetryLimits = defaultRetryLimits): Process {
   const provision = (id: string, operation: number, tools: ProcessTools) =>
@@ -54,20 +54,19 @@ export function provisionInstances(retryLimits: RetryLimits = defaultRetryLimits
   });
 }
 
-/** The data of an event that requests an operation. */
 interface Requested {
   readonly id: string;
   readonly operation: number;
 }
 
-/** An instance at the time of an operation's step. */
+/** At the time of an operation's step. */
 interface Found {
   readonly state: NonNullable<InstanceState>;
   readonly tenant: Tenant;
   readonly progress: OperationProgress;
 }
 
-/** Works on one operation until it has ended or another has superseded it. */
+/** One operation, until it has ended or another has superseded it. */
 class Provisioning {
   readonly #id: string;
   readonly #number: number;
@@ -96,7 +95,7 @@ class Provisioning {
     return state === null || tenant === null || progress === null ? null : { state, tenant, progress };
   }
 
-  /** Attempts the next steps and reports the outcome. */
+  /** For the next steps. Reports the outcome. */
   async #advance(found: Found | null): Promise<void> {
     if (found === null) return;
     const { progress } = found;

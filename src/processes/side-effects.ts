@@ -12,10 +12,7 @@ import type { StoredResponses } from '#responses/stored-responses.ts';
 
 const maxDeletionsAtOnce = 4;
 
-/**
- * Destroys the keys of personal data that an event records as erased, in case the node that recorded it ended before
- * it did so.
- */
+/** In case the node that recorded it ended before it did so. */
 export function destroySubjectKeys(personalData: Pick<PersonalData, 'erase'>): Process {
   return sideEffect<Pick<OrganizationEvents & WebhookEndpointEvents, 'PersonalDataErased' | 'WebhookEndpointDeleted'>>({
     name: 'destroy-subject-keys',
@@ -24,10 +21,7 @@ export function destroySubjectKeys(personalData: Pick<PersonalData, 'erase'>): P
   });
 }
 
-/**
- * Erases the stored responses of a project, and those of all projects of a customer whose personal data is erased.
- * @param responses erases those of one project
- */
+/** Erases the stored responses of a project, and those of all projects of a customer whose personal data is erased. */
 export function eraseResponses(responses: Pick<StoredResponses, 'eraseProject'>): Process {
   return process<Pick<ProjectEvents & OrganizationEvents, 'ProjectResponsesErased' | 'PersonalDataErased'>>({
     name: 'erase-responses',
@@ -42,7 +36,7 @@ export function eraseResponses(responses: Pick<StoredResponses, 'eraseProject'>)
   });
 }
 
-/** Removes the bytes of deleted and expired files. No answer waits for this process. */
+/** Of deleted and expired files. No answer waits for this process. */
 export function deleteFileContents(blobs: Pick<BlobStore, 'delete'>): Process {
   return sideEffect<Pick<FileEvents, 'FileDeleted'>>({
     name: 'delete-file-contents',
@@ -52,10 +46,7 @@ export function deleteFileContents(blobs: Pick<BlobStore, 'delete'>): Process {
   });
 }
 
-/**
- * Removes the parts of an ended batch, whose output and error files contain the same lines. No answer waits for this
- * process.
- */
+/** The output and error files of an ended batch contain the same lines. No answer waits for this process. */
 export function deleteBatchParts(blobs: Pick<BlobStore, 'delete'>): Process {
   return sideEffect<Pick<BatchEvents, 'BatchEnded'>>({
     name: 'delete-batch-parts',

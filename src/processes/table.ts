@@ -9,7 +9,6 @@ import { expireFiles } from './expire-files.ts';
 import { provisionInstances } from './provision-instances.ts';
 import { deleteBatchParts, deleteFileContents, destroySubjectKeys, eraseResponses } from './side-effects.ts';
 
-/** Every process that the service runs. */
 export function processTable(
   personalData: Pick<PersonalData, 'erase'>,
   blobs: Pick<BlobStore, 'delete'>,

@@ -1,6 +1,6 @@
 /**
- * The databases that the service makes in DATA_DIR, apart from the event store and the read models, which may be
- * elsewhere. `private-files.ts` restricts each of them to its owner.
+ * In DATA_DIR, apart from the event store and the read models, which may be elsewhere. `private-files.ts` restricts
+ * each of them to its owner.
  */
 export const dataDatabases = {
   records: 'records.db',
@@ -10,7 +10,7 @@ export const dataDatabases = {
   responses: 'responses.db',
 } as const;
 
-/** The other files that the service makes in DATA_DIR, restricted like the databases. */
+/** In DATA_DIR, restricted like the databases. */
 export const dataFiles = {
   lock: 'lock.sqlite',
   owner: 'owner.json',

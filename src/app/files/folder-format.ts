@@ -11,8 +11,8 @@ import { dataDatabases, dataFiles } from './data-files.ts';
 const oldProcesses = 'processes.db';
 
 /**
- * Checks that this release opens the data of a folder. A folder without a number is new, holds what a tool has made, or is
- * of a release that stored none. An event store has its own number, so a copy of its file alone is checked with it.
+ * A folder without a number is new, holds what a tool has made, or is of a release that stored none. An event store has
+ * its own number, so a copy of its file alone is checked with it.
  * @returns the number of the format; null without one
  * @throws StartupError if a newer or an older release has written the folder, or if its number cannot be read
  */
@@ -26,7 +26,7 @@ export function checkFolderFormat(folder: string): number | null {
 }
 
 /**
- * Records the format of this release in a data folder, durably. On a full disk it writes nothing; then the next start does.
+ * Durably. On a full disk it writes nothing; then the next start does.
  * @throws StartupError if another release has written the folder; Error of the file system
  */
 export function recordFolderFormat(folder: string): void {
@@ -38,7 +38,7 @@ export function recordFolderFormat(folder: string): void {
   }
 }
 
-/** Returns the stored format; null without one; a text that is not JSON as it is. */
+/** Null without one; a text that is not JSON as it is. */
 function storedIn(folder: string): unknown {
   const text = readIfPresent(join(folder, dataFiles.format));
   if (text === null) return null;

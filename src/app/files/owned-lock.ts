@@ -2,31 +2,29 @@ import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { isDiskFull } from '#application/operations/unexpected-error.ts';
 
-/** The recorded owner of a lock. */
 export interface LockOwner {
   readonly pid: number;
   /** RFC 3339 UTC. */
   readonly startedAt: string;
-  /** The address on which the service listens; undefined before it listens. */
+  /** The service listens on it; undefined before that. */
   readonly url?: string;
 }
 
-/** The two files of a lock. */
 export interface LockFiles {
   /**
    * A SQLite transaction on this file is the lock (a POSIX record lock), so the system releases it however the process
    * ends. The owning process must not open the file in any other way, because closing it would release the lock.
    */
   readonly lock: string;
-  /** Names the owner, in JSON. This is only a hint, because only the lock decides. */
+  /** In JSON. This is only a hint, because only the lock decides. */
   readonly owner: string;
 }
 
-/** A lock that this process holds until it is released. */
+/** Held by this process until it is released. */
 export interface OwnedLock {
-  /** Records where the service listens. */
+  /** Where the service listens. */
   announce(url: string): void;
-  /** Releases the lock. It may be called again. */
+  /** May be called again. */
   release(): void;
 }
 
@@ -34,7 +32,7 @@ export interface OwnedLock {
 const held = new Set<DatabaseSync>();
 
 /**
- * Takes a lock for this process, and records the process as the owner.
+ * Records this process as the owner.
  * @param prepare runs while the lock is held; if it fails, the lock is released
  * @returns null if another process, or this one, holds the lock
  * @throws Error of the file system or of SQLite if a file cannot be created or written
@@ -62,14 +60,14 @@ export function takeOwnedLock(files: LockFiles, prepare: () => void = () => unde
   };
 }
 
-/** Whether a process holds a lock now. @throws Error of the file system or of SQLite if the file cannot be opened */
+/** @throws Error of the file system or of SQLite if the file cannot be opened */
 export function isLocked(files: LockFiles): boolean {
   const lock = takeLock(files.lock);
   lock?.close();
   return lock === null;
 }
 
-/** Reads the recorded owner of a lock, whether or not it still runs; null without one. It does not touch the lock. */
+/** As recorded, whether or not it still runs; null without one. Does not touch the lock. */
 export function readLockOwner(files: LockFiles): LockOwner | null {
   try {
     const owner: unknown = JSON.parse(readFileSync(files.owner, 'utf8'));
@@ -79,13 +77,13 @@ export function readLockOwner(files: LockFiles): LockOwner | null {
   }
 }
 
-/** Names the owner of a lock for an error's text. */
+/** For an error's text. */
 export function describeOwner(files: LockFiles): string {
   const owner = readLockOwner(files);
   return owner === null ? 'another process' : `process ${owner.pid}, running since ${owner.startedAt}`;
 }
 
-/** Takes the lock; null if another process holds it. */
+/** Null if another process holds it. */
 function takeLock(file: string): DatabaseSync | null {
   let lock: DatabaseSync | null = null;
   try {
@@ -105,8 +103,7 @@ function isBusy(error: unknown): boolean {
 }
 
 /**
- * Records the owner. On a full disk it writes nothing, and removes the record of an earlier owner. Only the lock
- * decides who the owner is.
+ * On a full disk it writes nothing, and removes the record of an earlier owner. Only the lock decides who the owner is.
  */
 function writeOwner(file: string, owner: LockOwner): void {
   try {

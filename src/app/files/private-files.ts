@@ -6,22 +6,22 @@ import { isDiskFull } from '#application/operations/unexpected-error.ts';
 import { dataDatabases, dataFiles } from './data-files.ts';
 import { resolveStoreFile } from './store-file-lock.ts';
 
-/** The umask that removes all permissions of other users from new files and folders. */
+/** No permissions of other users on new files and folders. */
 const privateUmask = 0o077;
 
-/** The endings of names that SQLite, a lock and a damaged read store add to a store's file. */
+/** Endings that SQLite, a lock and a damaged read store add to the name of a store's file. */
 const suffixes = /^(?:-wal|-shm|-journal|\.lock|\.owner\.json|\.set-aside-.*)?$/;
 
 type StoreConfig = Pick<Config, 'dataDir' | 'eventStore' | 'readStore' | 'blobStore'>;
 
-/** Makes new files and folders of this process readable only for their owner, including those of SQLite. */
+/** Only their owner can read them, including those of SQLite. */
 export function keepNewFilesPrivate(): void {
   process.umask(privateUmask);
 }
 
 /**
- * Removes the permissions of other users from files of the embedded stores that an operator's copy has left. It
- * does not change other files, nor the mode of a configured folder.
+ * An operator's copy may have left permissions of other users on files of the embedded stores. It does not change other
+ * files, nor the mode of a configured folder.
  * @returns the paths that cannot be changed because another user owns them
  */
 export function makeOldFilesPrivate(config: StoreConfig): string[] {
@@ -37,7 +37,6 @@ function ownPathsOf({ dataDir, eventStore, readStore, blobStore }: StoreConfig):
   return [...new Set([...databases.flatMap(filesOf), ...own, ...blobs])];
 }
 
-/** Returns a database's file and the files that belong to it. */
 function filesOf(database: string): string[] {
   // SQLite keeps them next to the file to which symbolic links lead.
   const file = resolveStoreFile(database);
@@ -65,7 +64,7 @@ const reserveBytes = 1024 * 1024;
 /**
  * Keeps a file in a folder that only reserves space. If the disk is full at a start, the file is removed, so that the
  * embedded stores can open and answer reads. A later start with enough space creates it again.
- * @param freeBytesOf returns the free space of the folder's volume; by default it asks the system
+ * @param freeBytesOf by default it asks the system
  */
 export function keepDiskReserve(folder: string, freeBytesOf: (folder: string) => number = systemFreeBytesOf): void {
   const file = join(folder, dataFiles.reserve);

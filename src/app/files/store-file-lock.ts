@@ -4,11 +4,11 @@ import { StartupError } from '#shared/errors/startup-error.ts';
 import { describeOwner, type LockFiles, type OwnedLock, readLockOwner, takeOwnedLock } from './owned-lock.ts';
 
 /**
- * Locks a store's SQLite file for this process. The file may be in any folder, and symbolic links are followed.
- * @param file path of the SQLite file, which need not exist; its folder must exist
- * @param variable the variable that configures the file
+ * The file may be in any folder, and symbolic links are followed.
+ * @param file which need not exist; its folder must exist
+ * @param variable configures the file
  * @throws StartupError if another process or another store has the file, if it has hard links, or if its folder is not
- *   writable
+ * writable
  */
 export function lockStoreFile(file: string, variable: string): Pick<OwnedLock, 'release'> {
   const target = usable(file, variable, () => resolveStoreFile(file));
@@ -25,10 +25,7 @@ function holderOf(files: LockFiles): string {
     : describeOwner(files);
 }
 
-/**
- * Resolves symbolic links to a file, whether or not the file exists.
- * @throws Error if the folder is missing, or if links form a loop
- */
+/** Whether or not the file exists. @throws Error if the folder is missing, or if links form a loop */
 export function resolveStoreFile(file: string): string {
   const path = join(realpathSync(dirname(file)), basename(file));
   const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
@@ -39,8 +36,7 @@ export function resolveStoreFile(file: string): string {
 }
 
 /**
- * Refuses a file with several names, because SQLite would keep a write-ahead log for each:
- * https://sqlite.org/howtocorrupt.html#_multiple_links_to_the_same_file
+ * SQLite would keep a write-ahead log for each: https://sqlite.org/howtocorrupt.html#_multiple_links_to_the_same_file
  */
 function refuseHardLinks(file: string, variable: string): void {
   const stats = statSync(file, { throwIfNoEntry: false });

@@ -24,25 +24,25 @@ import { arrivalLimits } from './body-limits.ts';
 import type { Digests } from './open-digests.ts';
 import type { OperationTable } from './operation-tables.ts';
 
-/** What operations need in addition to the runtime. */
+/** In addition to the runtime. */
 export interface OperationParts {
-  /** The processes whose effects answers wait for. */
+  /** Answers wait for their effects. */
   readonly reacting: ReadonlyArray<ReactingProcess>;
   readonly processStatuses: ProcessStatuses;
   readonly space: FileSpace;
-  /** Whether a live node runs batches. */
+  /** A live node runs batches. */
   readonly batchesRun: () => Promise<boolean>;
   readonly webhookTries: Lookup['webhookTries'];
   readonly digests: Digests;
   readonly comparer: VersionComparer;
   readonly lag: LagMonitor;
-  /** The health of the targets of this node's gateway; null on a node without a gateway. */
+  /** Of this node's gateway; null on a node without a gateway. */
   readonly gatewayHealth: QueryServices['gatewayHealth'];
 }
 
 type OperationRuntime = Runtime & OperationParts;
 
-/** Creates the operations of a table with their dependencies. */
+/** With their dependencies. */
 export type BindOperations = (table: OperationTable) => ReadonlyArray<AnyOperation>;
 
 /** @returns creates operations that share their dependencies, whichever table they are of */
@@ -75,7 +75,7 @@ function commandDependencies(runtime: OperationRuntime, pending: PendingResource
   };
 }
 
-/** Returns what commands may look up about other resources. */
+/** For commands, about other resources. */
 function lookupIn(runtime: OperationRuntime): Lookup {
   const { documents, keyUsage, projections, processStatuses, batchesRun, webhooks, webhookTries } = runtime;
   return {
@@ -134,9 +134,7 @@ function queryDependencies(
   return { blobs, documents, pending, admission: runtime.admission, services };
 }
 
-/**
- * Creates the check of space for files: the quota of projects, and the required free space on the disks of this node.
- */
+/** Checks the quota of projects, and the required free space on the disks of this node. */
 export function openFileSpace({ config, documents }: Pick<Runtime, 'config' | 'documents'>): FileSpace {
   const freeSpace = freeSpaceOf(config);
   const { blobStore, dataDir, limits } = config;

@@ -19,30 +19,25 @@ import type { LogVerification } from '#domain/history/verification.ts';
 import { chance } from '#shared/chance.ts';
 import { runOnOneNode } from './run-on-one-node.ts';
 
-/** The digests for callers. */
 export interface Digests {
   readonly operation: Operation<null>;
   readonly proveInclusion: (stream: string) => Promise<InclusionProof | null>;
-  /** The keys whose signatures are accepted. */
   readonly publishedKeys: ReadonlyArray<PublishedKey>;
-  /** The last verification of the log, by any node; `off` if no digests are signed. @throws UnavailableError */
+  /** By any node; `off` if no digests are signed. @throws UnavailableError */
   readonly verification: () => Promise<LogVerification | null | 'off'>;
 }
 
-/** The part of a processor core that a verification takes. */
+/** Of a processor core. */
 const verificationShare = 0.1;
 
-/** What a node does with digests outside its stores. */
+/** Outside the node's stores. */
 export interface DigestSurroundings {
-  /** The external copies. */
+  /** For the external copies. */
   readonly folder: DigestFolder;
   readonly verify: (order: VerificationOrder, signal: AbortSignal) => Promise<VerificationResult>;
 }
 
-/**
- * Starts to sign digests, and to verify the log every day, if there is a key and this node has the role.
- * @throws StartupError
- */
+/** Only if there is a key and this node has the role. @throws StartupError */
 export async function openDigests(runtime: Runtime, { folder, verify }: DigestSurroundings): Promise<Digests> {
   const { config, events, blobs, records, metrics, leases, node, log, opened } = runtime;
   const verification = () => readVerification(records);
@@ -76,7 +71,7 @@ export async function openDigests(runtime: Runtime, { folder, verify }: DigestSu
   };
 }
 
-/** The keys of the configuration, or the key that this service has made for itself. */
+/** Of the configuration, or made by this service for itself. */
 async function keysOf({ config, log }: Runtime, store: DigestStore): Promise<Runtime['config']['digestKeys']> {
   const { digestKeys, ownDigestKeyFile: file, readOnly } = config;
   if (file === null || readOnly) return digestKeys;
@@ -86,7 +81,6 @@ async function keysOf({ config, log }: Runtime, store: DigestStore): Promise<Run
   return signing === null ? digestKeys : { signing, trusted: [publicHalf(signing), ...digestKeys.trusted] };
 }
 
-/** Verifies the log once a day. */
 function verifyDaily(
   runtime: Runtime,
   store: DigestStore,

@@ -18,14 +18,12 @@ import { openMetering } from '#usage/metering.ts';
 import { gatewayLimits } from './body-limits.ts';
 import { runOnOneNode } from './run-on-one-node.ts';
 
-/** The running gateway. */
 export interface OpenGateway {
   readonly gateway: Gateway;
-  /** Reads its configuration again. Faults are logged. */
+  /** Faults of the new configuration are logged. */
   readonly reload: () => Promise<void>;
 }
 
-/** The configuration with which the gateway starts. */
 export interface GatewaySource {
   readonly configuration: GatewayConfiguration;
   /** Null for the built-in sandbox. */
@@ -46,9 +44,7 @@ export async function readGatewaySource(config: Config, log: Logger): Promise<Ga
 }
 
 /**
- * Opens the gateway with its configuration and the metering of its calls, and follows changes of the file. The metering
- * is closed after the gateway.
- * @param source null on a node that calls no model
+ * With the metering of its calls. Follows changes of the file. The metering is closed after the gateway.
  * @returns null on a node that calls no model
  */
 export function openGateway(source: GatewaySource | null, runtime: Runtime): OpenGateway | null {
@@ -84,7 +80,7 @@ export function openGateway(source: GatewaySource | null, runtime: Runtime): Ope
   return { gateway, reload: async () => file?.reload() };
 }
 
-/** Returns what makes the calls of batch lines; null on a node that runs no batches. */
+/** Null on a node that runs no batches. */
 export function lineCallsThrough(gateway: Gateway | null, { config }: Runtime): LineCalls | null {
   if (gateway === null || !config.roles.has('projections')) return null;
   return createLineCaller(gateway, gatewayLimits(config.limits));
@@ -125,7 +121,7 @@ function keepResponseLimits(runtime: Runtime): void {
   });
 }
 
-/** Deletes the copies of responses at providers that nothing here needs any more. */
+/** At providers, when nothing here needs them any more. */
 function keepNoCopies(gateway: Gateway, runtime: Runtime): void {
   const { log, relayDependencies, responses } = gateway;
   const configurations = {
@@ -143,7 +139,7 @@ function keepNoCopies(gateway: Gateway, runtime: Runtime): void {
   });
 }
 
-/** Whether a node calls models. A node without the role may do so for batches. */
+/** A node without the role may do so for batches. */
 function callsModels({ roles, gatewayConfig }: Config): boolean {
   return roles.has('gateway') || (roles.has('projections') && gatewayConfig !== null);
 }

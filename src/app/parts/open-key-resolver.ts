@@ -5,8 +5,7 @@ import type { ProjectionsProgress } from '#projection-engine/progress/projection
 import { apiKeySecrets } from '#projections/access/api-key-secrets.ts';
 
 /**
- * Creates the resolver of keys. It reads a key's stream, and follows its changes: those of this node at once, those of
- * other nodes by the log.
+ * It reads a key's stream, and follows its changes: those of this node immediately, those of other nodes by the log.
  */
 export function openKeyResolver(runtime: Runtime): KeyResolver {
   const { events: store, writer, projections, documents, keyUsage, tail, opened } = runtime;
@@ -19,7 +18,7 @@ export function openKeyResolver(runtime: Runtime): KeyResolver {
   return keys;
 }
 
-/** Returns the position up to which the read model contains every secret; null while no node has published it. */
+/** The read model contains every secret up to it; null while no node has published it. */
 function secretsKnownUpTo(projections: Pick<ProjectionsProgress, 'status'>): number | null {
   const status = projections.status().find(({ name }) => name === apiKeySecrets.name);
   if (status === undefined) return null;

@@ -9,20 +9,19 @@ import { createFeedOperation } from '#live-feed/feed-operation.ts';
 import { LiveFeed } from '#live-feed/live-feed.ts';
 import { PastEntries } from '#live-feed/past-entries.ts';
 
-/** The live feed and the operation that opens it. */
 export interface OpenLiveFeed {
   readonly feed: LiveFeed;
   readonly operation: StreamingOperation;
 }
 
-/** What decides whether the caller of an open feed may still read it. */
+/** Decides whether the caller of an open feed may still read it. */
 export interface FeedAccess {
   readonly keys: Pick<KeyResolver, 'resolve'>;
   readonly sessions: Pick<PageSessions, 'isValid'>;
   readonly sessionCookie: Pick<SessionCookie, 'tokenIn'>;
 }
 
-/** Creates the live feed of a node. It follows the log only while a client reads it. */
+/** Follows the log only while a client reads it. */
 export function openLiveFeed(runtime: Runtime, { keys, sessions, sessionCookie }: FeedAccess): OpenLiveFeed {
   const { admission, events: store, tail, documents, personalData, metrics, positions, history, log } = runtime;
   const reads = {

@@ -6,10 +6,10 @@ import { archiveUsageOperation } from '#usage/archive/archive-usage-operation.ts
 import { UsageArchive, type UsageArchiveOptions } from '#usage/archive/usage-archive.ts';
 
 const name = 'usage-archive';
-/** The longest wait for another node that archives. */
+/** For another node that archives. */
 const leaseTimeoutMs = 20_000;
 
-/** Creates the operation that archives metering. One node at a time does that. */
+/** One node at a time archives metering. */
 export function openUsageArchive({ config, events, blobs, leases, node, log, opened }: Runtime): Operation<null> {
   const { maxAppendBytes } = config.limits;
   const openArchive = (stores: Pick<UsageArchiveOptions, 'events' | 'blobs'>) =>

@@ -2,7 +2,7 @@ import type { AnyCommand } from '#application/commands/command.ts';
 import type { AnyContentQuery } from '#application/queries/content-query.ts';
 import type { AnyQuery } from '#application/queries/query.ts';
 
-/** Commands and queries, by what their input and answer are. */
+/** By what their input and answer are. */
 export interface OperationTable {
   readonly commands: ReadonlyArray<AnyCommand>;
   readonly uploadCommands: ReadonlyArray<AnyCommand>;
@@ -10,14 +10,13 @@ export interface OperationTable {
   readonly contentQueries: ReadonlyArray<AnyContentQuery>;
 }
 
-/** Loads the table of what nodes with only the role `gateway` answer. */
+/** For nodes with only the role `gateway`. */
 export async function loadGatewayTable(): Promise<OperationTable> {
   const [{ gatewayCommands: commands, uploadCommands }, { gatewayQueries: queries, contentQueries }] =
     await Promise.all([import('#commands/gateway-table.ts'), import('#queries/gateway-table.ts')]);
   return { commands, uploadCommands, queries, contentQueries };
 }
 
-/** Loads the table of everything that the API answers. */
 export async function loadFullTable(): Promise<OperationTable> {
   const [gateway, { commands }, { queries }] = await Promise.all([
     loadGatewayTable(),

@@ -14,7 +14,7 @@ import { runBatches } from './run-batches.ts';
 import { runProcesses } from './run-processes.ts';
 import { type RequestSender, runWebhooks } from './run-webhooks.ts';
 
-/** What follows the log on every node. */
+/** On every node. */
 export interface Followers {
   /** Its documents are those of filled read models. */
   readonly runtime: Runtime;
@@ -22,7 +22,7 @@ export interface Followers {
   readonly keys: KeyResolver;
 }
 
-/** Starts what follows the log, and waits until the read models have reached its end. */
+/** Returns when the read models have reached the end of the log. */
 export async function startFollowers(started: Runtime, processes: ReadonlyArray<Process>): Promise<Followers> {
   const processStatuses = runProcesses(processes, started);
   await waitForReadModels(started, started.config.limits.readYourWritesTimeoutMs);
@@ -31,23 +31,23 @@ export async function startFollowers(started: Runtime, processes: ReadonlyArray<
   return { runtime, processStatuses, keys: openKeyResolver(runtime) };
 }
 
-/** What the work of a node reaches outside its stores. */
+/** Outside the node's stores. */
 export interface WorkSurroundings extends DigestSurroundings {
-  /** Makes the calls of batch lines; null on a node that runs no batches. */
+  /** Null on a node that runs no batches. */
   readonly lineCalls: LineCalls | null;
   readonly space: FileSpace;
   readonly createSender: (runtime: Runtime) => RequestSender;
 }
 
-/** The work that one node at a time does. */
+/** Done by one node at a time. */
 export interface SharedWork {
-  /** Whether a live node runs batches. */
+  /** A live node runs batches. */
   readonly batchesRun: () => Promise<boolean>;
   readonly webhookTries: Lookup['webhookTries'];
   readonly digests: Digests;
 }
 
-/** Starts the batches, digests and webhooks of a node, each on one node at a time. @throws StartupError */
+/** Each kind on one node at a time. @throws StartupError */
 export async function startSharedWork(runtime: Runtime, surroundings: WorkSurroundings): Promise<SharedWork> {
   const batchesRun = runBatches(runtime, surroundings.lineCalls, surroundings.space);
   const digests = await openDigests(runtime, surroundings);

@@ -11,8 +11,8 @@ import { runOnOneNode } from './run-on-one-node.ts';
 const lease = 'batches';
 
 /**
- * Runs batches if this node may.
- * @param calls makes the calls of the lines; null on a node that runs no batches
+ * Only if this node may.
+ * @param calls null on a node that runs no batches
  * @returns a function that answers whether a live node runs batches
  */
 export function runBatches(runtime: Runtime, calls: LineCalls | null, space: FileSpace): () => Promise<boolean> {

@@ -5,7 +5,7 @@ import { ProcessHost } from '#process-engine/process-host.ts';
 import { ProcessStatuses } from '#process-engine/process-statuses.ts';
 
 /**
- * Runs the processes if this node has the role for it, on one node at a time.
+ * If this node has the role for it, on one node at a time.
  * @returns the statuses of all processes, whichever node runs them
  */
 export function runProcesses(processes: ReadonlyArray<Process>, runtime: Runtime): ProcessStatuses {

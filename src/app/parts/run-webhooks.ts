@@ -7,10 +7,9 @@ import { WebhookRunner } from '#webhooks/delivery/webhook-runner.ts';
 import { WebhookSender } from '#webhooks/delivery/webhook-sender.ts';
 import { runOnOneNode } from './run-on-one-node.ts';
 
-/** What sends requests to receivers. */
 export type RequestSender = Pick<WebhookSender, 'send' | 'close'>;
 
-/** Delivers webhooks if this node may. @returns the tries of an endpoint; null if this node does not deliver to it */
+/** If this node may. @returns the tries of an endpoint; null if this node does not deliver to it */
 export function runWebhooks(
   runtime: Runtime,
   createSender: (runtime: Runtime) => RequestSender,
@@ -33,7 +32,7 @@ export function runWebhooks(
   return (endpointId) => runner.triesOf(endpointId);
 }
 
-/** Creates what sends requests over the network. */
+/** Over the network. */
 export function createRequestSender({ config, webhooks }: Runtime): RequestSender {
   return new WebhookSender({ guard: webhooks.guard, timeoutMs: config.webhooks.timeoutMs });
 }

@@ -1,6 +1,6 @@
 import { StartupError } from '#shared/errors/startup-error.ts';
 
-/** The text of `--help`. */
+/** For `--help`. */
 export const usage = `Usage: npm start
 
 Starts Switchyard. It takes no arguments: environment variables set everything, and none must be set.
@@ -14,7 +14,7 @@ Other commands: npm run demo | keys | projections | processes | events | replay 
 each with -- --help.
 `;
 
-/** Whether the arguments ask for help. @throws StartupError for any other argument */
+/** @throws StartupError for any other argument */
 export function asksForHelp(words: ReadonlyArray<string>): boolean {
   if (words.includes('--help') || words.includes('-h')) return true;
   const [word] = words;

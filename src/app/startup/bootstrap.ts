@@ -12,14 +12,14 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
 const system = { keyId: 'system', keyType: 'system' };
 const origin = { actor: system, requestId: 'first-start', correlationId: 'first-start', causationId: 'first-start' };
-/** Fixed ids, so that the next start continues an interrupted one. */
+/** Fixed, so that the next start continues an interrupted one. */
 const ids = {
   organization: deriveNewIds('switchyard first organization').id,
   project: deriveNewIds('switchyard first project').id,
   apiKey: deriveNewIds('switchyard first key').id,
 };
 
-/** Whether any node has finished the first start. @throws UnavailableError */
+/** By any node. @throws UnavailableError */
 export async function isBootstrapped(writer: StreamWriter): Promise<boolean> {
   try {
     return (await firstKeyIn(writer)) !== null;
@@ -34,17 +34,15 @@ async function firstKeyIn(writer: StreamWriter): Promise<ApiKeyState> {
   return (await writer.load(apiKey, ids.apiKey)).state;
 }
 
-/** The text of the first admin key, the same at every call. */
+/** The same text at every call. */
 export interface FirstKey {
-  /** Whether `text` was called. By then a generated key is printed. */
+  /** `text` was called. By then a generated key is printed. */
   readonly given: boolean;
-  /**
-   * Returns the key. A generated key is printed first, so that no crash can leave a stored key that was never printed.
-   */
+  /** A generated key is printed first, so that no crash can leave a stored key that was never printed. */
   readonly text: () => string;
 }
 
-/** @param given null to make one; @param tell gets the new key, once */
+/** @param given null to make one @param tell gets the new key, once */
 export function createFirstKey(given: string | null, tell: (key: string) => void): FirstKey {
   let key: string | null = null;
   return {

@@ -1,20 +1,18 @@
 import type { Config } from '#app/config.ts';
 
-/** The most models that are shown. */
 const maxModels = 20;
 
-/** The description of a started service. */
 export interface StartDescription {
   readonly version: string;
   readonly roles: ReadonlyArray<string>;
   readonly eventStore: string;
   readonly readStore: string;
   readonly blobStore: string;
-  /** The names of the gateway's models; none on a node without a gateway. */
+  /** Of the gateway; none on a node without a gateway. */
   readonly models: ReadonlyArray<string>;
 }
 
-/** Describes a service for the log, without credentials. @param models all models of the gateway */
+/** For the log, without credentials. @param models all models of the gateway */
 export function describeStart(config: Config, version: string, models: ReadonlyArray<string>): StartDescription {
   const { roles, eventStore, readStore, blobStore } = config;
   const more = models.length - maxModels;
@@ -32,10 +30,7 @@ function storeAddress(store: Config['eventStore'] | Config['readStore'] | Config
   return 'path' in store ? `${store.kind}:${store.path}` : withoutCredentials(store.url);
 }
 
-/**
- * Returns the scheme, hosts and path of an address. Users, passwords and options, which may contain secrets, are left
- * out.
- */
+/** Scheme, hosts and path of the address. Users, passwords and options, which may contain secrets, are left out. */
 function withoutCredentials(url: string): string {
   const [, scheme = '', rest = ''] = /^([a-z+]+:\/\/)([^?#]*)/i.exec(url) ?? [];
   return scheme + rest.slice(rest.lastIndexOf('@') + 1);

@@ -8,16 +8,16 @@ import { bootstrap, createFirstKey, isBootstrapped } from './bootstrap.ts';
 import { waitForStore } from './wait-for-stores.ts';
 
 const lease = 'bootstrap';
-/** How long a node waits for another node that makes the first start. */
+/** For another node that makes the first start. */
 const timeoutMs = 60_000;
 
 export interface FirstStartOptions {
   readonly writer: StreamWriter;
-  /** The text of the first admin key; null to generate one. */
+  /** Null to generate one. */
   readonly givenKey: string | null;
-  /** Receives a generated key. */
+  /** For a generated key. */
   readonly printAdminKey: (key: string) => void;
-  /** The leases with which nodes that start together choose the one that does it; null for a single node. */
+  /** They choose one of the nodes that start together; null for a single node. */
   readonly leases: Leases | null;
   /** The name of this node in its lease. */
   readonly node: string;
@@ -25,7 +25,7 @@ export interface FirstStartOptions {
 }
 
 /**
- * Bootstraps an empty store. Of several nodes that start together, one does it, so that only one prints a key.
+ * Of several nodes that start together, one does it, so that only one prints a key.
  * @throws StartupError if a store does not answer in time
  */
 export async function bootstrapEmptyStore(options: FirstStartOptions): Promise<void> {
@@ -49,10 +49,7 @@ async function begin({ writer, givenKey, printAdminKey, log }: FirstStartOptions
   if (!isFirst) log.warn({}, 'Another node has made the first admin key meanwhile: the key printed here is void');
 }
 
-/**
- * Prints the admin key of a first start to standard output, even if that is not a terminal, because the key is shown only
- * once.
- */
+/** To standard output, even if that is not a terminal, because the key is shown only once. */
 export function printAdminKey(key: string): void {
   process.stdout.write(`\nThe first admin key, shown this once:\n\n  ${key}\n\n`);
 }

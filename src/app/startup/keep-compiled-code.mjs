@@ -2,10 +2,10 @@ import module from 'node:module';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Keeps what Node compiles, in the folder that NODE_COMPILE_CACHE names or else in `.cache/compiled` beside `src`, which
- * `npm ci` does not empty. A later start is a third shorter, and none of its threads needs memory for the compiler of
- * TypeScript. Where the folder cannot be written, nothing is kept. NODE_DISABLE_COMPILE_CACHE=1 turns it off.
- * Coverage is counted in code that was compiled with it, so a run that counts it keeps nothing.
+ * Keeps what Node compiles, in the folder that NODE_COMPILE_CACHE names or else in `.cache/compiled` next to `src`,
+ * which `npm ci` does not empty. A later start is a third shorter, and none of its threads needs memory for the
+ * compiler of TypeScript. Where the folder cannot be written, nothing is kept. NODE_DISABLE_COMPILE_CACHE=1 turns it
+ * off. Coverage is counted in code that was compiled with it, so a run that counts it keeps nothing.
  *
  * @see https://nodejs.org/api/module.html#module-compile-cache
  */

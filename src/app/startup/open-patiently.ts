@@ -2,23 +2,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 
-/** The shortest time between two lines about the same failure. */
+/** Between two log lines about the same failure. */
 const sameLineEveryMs = 60_000;
 
 export interface PatienceOptions {
-  /** Ends the tries. */
   readonly isStopping: () => boolean;
-  /** Called after each try that failed. */
   readonly onFailed: () => void;
   readonly log: Pick<Logger, 'error'>;
-  /** The pause before another try. Default: 5 s. */
+  /** Before another try. Default: 5 s. */
   readonly retryMs?: number;
-  /** Milliseconds since a fixed moment. Default: the machine's. */
+  /** Monotonic. Default: the machine's. */
   readonly now?: () => number;
 }
 
 /**
- * Opens something, and tries again after every failure. A server that is being restored may fail in any way.
+ * Tries again after every failure. A server that is being restored may fail in any way.
  * @returns null if the process stops meanwhile
  */
 export async function openPatiently<Opened>(

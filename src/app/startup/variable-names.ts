@@ -1,7 +1,7 @@
 import { distance } from 'fastest-levenshtein';
 import type { Environment } from '#app/environment.ts';
 
-/** A variable that the service does not read, and the one that it resembles. */
+/** The service does not read it. With the variable that it resembles. */
 export interface MisspeltVariable {
   readonly variable: string;
   readonly resembles: string;
@@ -9,10 +9,10 @@ export interface MisspeltVariable {
 
 /** Shorter names resemble too many variables of other programs. */
 const minLength = 7;
-/** The most letters that are added, left out or changed. */
+/** Letters that are added, left out or changed. */
 const maxDifferences = 2;
 
-/** Wraps an environment so that it records which variables are read, set or not. */
+/** Set or not. */
 export function recordReads(environment: Environment, names: Set<string>): Environment {
   return new Proxy(environment, {
     get: (variables, name) => {
@@ -23,10 +23,7 @@ export function recordReads(environment: Environment, names: Set<string>): Envir
   });
 }
 
-/**
- * Finds variables that are set and not read, and whose names resemble one that is read.
- * @param known the names that are read
- */
+/** They are set and not read, and their names resemble one that is read. @param known the names that are read */
 export function findMisspelt(environment: Environment, known: ReadonlySet<string>): ReadonlyArray<MisspeltVariable> {
   const unread = Object.keys(environment).filter((name) => name.length >= minLength && !known.has(name));
   return unread.flatMap((variable) => {

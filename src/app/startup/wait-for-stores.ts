@@ -9,12 +9,11 @@ import { StartupError } from '#shared/errors/startup-error.ts';
 import { PermanentlyUnavailableError, UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 
-/** How long a start waits for its stores. Stores on the same machine may be starting too. */
+/** Of a start, for its stores. Stores on the same machine may be starting too. */
 const defaultTimeoutMs = 60_000;
 
 /**
- * Calls a store until it answers.
- * @param variable the variable that configures the store
+ * @param variable configures the store
  * @throws StartupError if it does not answer in time, or if a person must change something
  */
 export async function waitForStore<Result>(
@@ -45,7 +44,6 @@ export async function waitForStore<Result>(
   }
 }
 
-/** What the start of the service waits for. */
 export interface ReadModelWait {
   readonly projections: ProjectionsProgress;
   readonly positions: Pick<Positions, 'passed'>;
@@ -54,7 +52,7 @@ export interface ReadModelWait {
 
 /**
  * Waits until every read model has reached the current end of the log, so that writes that were acknowledged before a
- * crash can be read at once after it.
+ * crash can be read immediately after it.
  * @param timeoutMs after this time the service runs while the read models still catch up, and `/readyz` says so
  */
 export async function waitForReadModels(

@@ -50,7 +50,7 @@ class PieceWait {
     }
   }
 
-  /** Waits for one piece of a stream. */
+  /** Of a stream. */
   piece<Piece>(piece: Promise<Piece>): Promise<Piece> {
     return answerWithin(this.#milliseconds, piece, this.#what);
   }

@@ -3,9 +3,9 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
 export type AnyCall = (...given: unknown[]) => unknown;
 
-/** What ends a call of a port that nobody answers. */
+/** Ends a call of a port that nobody answers. */
 export class CallLimit {
-  /** Returns what is called in place of a call. @param what names the port and the call */
+  /** @param what names the port and the call */
   readonly limit: (call: AnyCall, what: string) => AnyCall;
 
   constructor(limit: CallLimit['limit']) {
@@ -19,7 +19,7 @@ export const immediate = new CallLimit((call) => call);
 /** The adapter ends the call, because only it knows what a late call has done. */
 export const byAdapter = new CallLimit((call) => call);
 
-/** The call throws `UnavailableError` after some ms. */
+/** Then the call throws `UnavailableError`. */
 export function within(limit: number | ((...given: unknown[]) => number)): CallLimit {
   return new CallLimit((call, what) => (...given) => {
     const result = call(...given);
@@ -28,7 +28,7 @@ export function within(limit: number | ((...given: unknown[]) => number)): CallL
   });
 }
 
-/** The call, whose last parameter is a signal, ends without a result after some ms. */
+/** The last parameter of the call is a signal. The call then ends without a result. */
 export function endsAfter(milliseconds: number): CallLimit {
   return new CallLimit((call) => async (...given) => {
     const signal = given.at(-1) as AbortSignal;
@@ -48,7 +48,7 @@ export function endsAfter(milliseconds: number): CallLimit {
   });
 }
 
-/** Waits for an answer. It does not keep the process alive, and a late answer is let go. @throws UnavailableError */
+/** Does not keep the process alive. A late answer is ignored. @throws UnavailableError */
 export function answerWithin<Answer>(milliseconds: number, answer: Promise<Answer>, what: string): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const timer = clock.setTimeout(() => reject(lateError(milliseconds, what)), milliseconds).unref();

@@ -1,13 +1,12 @@
 import { CallLimit, within } from './call-limit.ts';
 
-/** The limits of a port's calls. */
 export interface PortLimits<Port> {
-  /** The port's name in errors. */
+  /** For errors. */
   readonly name: string;
   readonly calls: MemberLimits<Port>;
 }
 
-/** The limit of each member of a port. A port in a port has limits of its own. */
+/** A port in a port has limits of its own. */
 export type MemberLimits<Port> = { readonly [Name in keyof Port]-?: MemberLimit<Port[Name]> };
 
 /** A number of ms, also by what the call is given, or another kind of limit. */
@@ -17,7 +16,7 @@ type MemberLimit<Member> = Member extends (...given: infer Given) => unknown
 
 /**
  * Limits every call of a port, as the last resort where an adapter does not keep a limit of its own. A late result is
- * let go. What the limits do not name cannot be called.
+ * ignored. What the limits do not name cannot be called.
  * @returns the port, whose late calls throw `UnavailableError`
  */
 export function limited<Port extends object>(port: Port, { name, calls }: PortLimits<Port>): Port {

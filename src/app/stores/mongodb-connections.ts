@@ -18,18 +18,16 @@ const timeoutsMs = {
   blobs: 5_000,
 };
 
-/** One of the clients of a thread. */
 export type MongoDbPurpose = keyof typeof timeoutsMs;
 
 export interface MongoDbConnectionsOptions {
   readonly log: Logger;
-  /** The most connections of each client. */
+  /** Of each client. */
   readonly maxPoolSize: number;
-  /** Receives each command that has ended. */
   readonly onCommand: OnCommand;
 }
 
-/** Makes the connections of a node, whose commands are counted. Nothing connects yet. */
+/** Their commands are counted. Nothing connects yet. */
 export function openMongoDbConnections(
   { limits }: Pick<Config, 'limits'>,
   log: Logger,
@@ -42,7 +40,7 @@ export function openMongoDbConnections(
   });
 }
 
-/** The connections to each configured MongoDB: one client for each purpose, and one availability for all its users. */
+/** One client for each purpose, and one availability for all users of an address. */
 export class MongoDbConnections {
   readonly #options: MongoDbConnectionsOptions;
   readonly #availabilities = new Map<string, MongoDbAvailability>();
@@ -53,9 +51,9 @@ export class MongoDbConnections {
   }
 
   /**
-   * Returns the connection for a purpose. All callers with the same address and purpose share it.
-   * @param variable the variable with the address
-   * @param timeoutMs the time limit of a call of the first caller. Default: that of the purpose
+   * All callers with the same address and purpose share it.
+   * @param variable with the address
+   * @param timeoutMs of a call of the first caller. Default: that of the purpose
    * @throws StartupError for a malformed address
    */
   async to(
@@ -81,7 +79,7 @@ export class MongoDbConnections {
     return connection;
   }
 
-  /** Closes all connections and stops all probes. Their users must be closed before. */
+  /** Their users must be closed before. */
   async close(): Promise<void> {
     await Promise.all([...this.#connections.values()].map((connection) => connection.close()));
     await Promise.all([...this.#availabilities.values()].map((availability) => availability.close()));

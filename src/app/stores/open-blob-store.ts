@@ -7,7 +7,7 @@ import { limited } from './limited.ts';
 import type { MongoDbConnections } from './mongodb-connections.ts';
 import { blobLimits } from './port-limits.ts';
 
-/** Opens the configured blob store. It connects to MongoDB at the first call. @throws StartupError */
+/** It connects to MongoDB at the first call. @throws StartupError */
 export async function openBlobStore(
   { blobStore }: Pick<Config, 'blobStore'>,
   mongoDb: MongoDbConnections,

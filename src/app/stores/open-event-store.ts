@@ -19,37 +19,35 @@ import type { DebugLogger } from '#shared/logging/logger.ts';
 import { limited } from './limited.ts';
 import { embeddedLogLimits, serverLogLimits } from './port-limits.ts';
 
-/** The opened log. */
 export interface OpenedEventStore {
   readonly events: EventStore & RawLog & StreamRemoval;
   /** The one reader of the log in this thread. It must be closed before the store. */
   readonly tail: LogTail;
-  /** Returns how a projector thread opens the log. It is called for each thread. */
+  /** Called for each thread. */
   readonly forProjector: () => ProjectorEvents;
-  /** Whether this process is the only writer. */
+  /** This process is the only writer. */
   readonly soleWriter: boolean;
   /**
    * Checks that an empty log was never begun, and is not under another prefix.
-   * @param hasDocuments whether read models were made from any log
+   * @param hasDocuments read models were made from any log
    * @throws StartupError; UnavailableError
    */
   readonly checkStreamPrefix: (hasDocuments: () => Promise<boolean>) => Promise<void>;
-  /** Resolves if this service may append. @throws UnavailableError */
+  /** This service may append. @throws UnavailableError */
   readonly ensureWritable: () => Promise<void>;
-  /** The number of the log's format. Both throw StartupError if a newer or an older release has written the log, and UnavailableError. */
+  /** Both throw StartupError if a newer or an older release has written the log, and UnavailableError. */
   readonly format: { readonly check: () => Promise<unknown>; readonly record: () => Promise<void> };
 }
 
-/** The receivers of its log lines, measurements and failures. */
 export interface EventStoreListeners {
   readonly admission: Admission;
   readonly log: DebugLogger;
   readonly metrics: Metrics;
-  /** Called with a failure after which the store cannot be used. */
+  /** Afterwards the store cannot be used. */
   readonly onFatal: (error: Error) => void;
 }
 
-/** Opens the configured event store. It connects to EventStoreDB at the first call. @throws StartupError */
+/** It connects to EventStoreDB at the first call. @throws StartupError */
 export async function openEventStore(
   { eventStore, limits }: Config,
   { admission, log, metrics, onFatal }: EventStoreListeners,

@@ -11,15 +11,13 @@ import { SqliteEventReader } from '#event-store/sqlite/reader.ts';
 import type { RawLog } from '#event-store/transfer/raw-log.ts';
 import { loggerOn } from '#shared/logging/pino-logger.ts';
 
-/** An open log. */
 export interface OpenedLog<Log extends RawLog> {
   readonly log: Log;
-  /** The kind of its store. */
   readonly kind: EventStoreConfig['kind'];
   readonly close: () => Promise<void>;
 }
 
-/** How long an append or a read is retried, so that a restart of the server only causes a wait. */
+/** Of an append or a read, so that a restart of the server only causes a wait. */
 const patientAnswerTimeoutMs = 60_000;
 
 /** The server's own limit decides. */
@@ -27,10 +25,7 @@ const maxAppendBytes = 64 * 1024 * 1024;
 
 export const toolLog = loggerOn('error', process.stderr);
 
-/**
- * Opens a log to read it; a service may run on it.
- * @throws StartupError
- */
+/** To read it; a service may run on it. @throws StartupError */
 export async function openLog(store: EventStoreConfig): Promise<OpenedLog<RawLog>> {
   if (store.kind === 'sqlite') {
     const log = openLogFile(store.path);
@@ -40,10 +35,7 @@ export async function openLog(store: EventStoreConfig): Promise<OpenedLog<RawLog
   return { log, kind: store.kind, close: () => log.close() };
 }
 
-/**
- * Opens the file of an embedded log.
- * @throws StartupError
- */
+/** @throws StartupError */
 export function openLogFile(path: string, upcast: Upcast = asStored): SqliteEventReader {
   checkFolderFormat(dirname(path));
   checkEventFile(path);
@@ -51,7 +43,7 @@ export function openLogFile(path: string, upcast: Upcast = asStored): SqliteEven
 }
 
 /**
- * Opens a log on a server. Loads the client only here, because a tool on an embedded log does not need it.
+ * Loads the client of the server only here, because a tool on an embedded log does not need it.
  * @throws StartupError, also if a newer or an older release has written the log
  */
 export async function openServerLog(
@@ -74,7 +66,7 @@ export async function openServerLog(
   return opened;
 }
 
-/** Closes a store after a failure, which it throws again. */
+/** After a failure, which is thrown again. */
 export function closing(opened: EventStoreDbEventStore): (error: unknown) => Promise<never> {
   return async (error) => {
     await opened.close();

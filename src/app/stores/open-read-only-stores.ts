@@ -44,12 +44,12 @@ import { blobLimits, eventReaderLimits, readStoreLimits, serverLogLimits } from 
 import { openCallLog, openStoredResponses } from './small-stores.ts';
 
 /**
- * How often the log is checked for events of another process, so that a key that is revoked there is refused here
- * within a second.
+ * Between two checks for events of another process, so that a key that is revoked there is refused here within a
+ * second.
  */
 const lookIntervalMs = 250;
 
-/** The log of another process, and the reader that follows it. */
+/** Of another process. */
 interface OpenedLog {
   readonly events: EventStore & RawLog & StreamRemoval;
   readonly tail: LogTail;
@@ -58,8 +58,8 @@ interface OpenedLog {
 }
 
 /**
- * Opens the read models of a past moment, and the log next to its writer. It appends nothing, runs no process and takes
- * no lease.
+ * The read models are of a past moment; the writer of the log may run. The service appends nothing, runs no process and
+ * takes no lease.
  * @throws StartupError
  */
 export async function openReadOnlyStores(
@@ -130,7 +130,7 @@ export async function openReadOnlyStores(
   };
 }
 
-/** Checks that this release made the read models, because documents of another version would be read wrongly. */
+/** Documents of another version would be read wrongly. */
 function ensureSameRelease(asOf: AsOf): void {
   const versions = new Map(asOf.projections.map(({ name, version }) => [name, version]));
   const other = projectionTable.find(({ name, version }) => versions.get(name) !== version);
@@ -145,7 +145,7 @@ async function ensureSameLog(tail: LogTail, asOf: AsOf): Promise<void> {
   throw new StartupError('EVENT_STORE_URL: the read models in DATA_DIR were made from another log: name that one.');
 }
 
-/** Opens the blob store without removing unfinished files, because a service may have it open. */
+/** Without removing unfinished files, because a service may have it open. */
 async function openBlobsBeside(config: Config, mongoDb: MongoDbConnections): Promise<BlobStore> {
   const { blobStore } = config;
   if (blobStore.kind === 'folder' && existsSync(blobStore.path))

@@ -23,37 +23,30 @@ import { buildSharedReadStore, runProjector } from './shared-read-store.ts';
 
 const variable = 'READ_STORE_URL';
 
-/** The opened read models. */
 export interface OpenedReadStore {
   readonly documents: ReadStore;
   readonly projections: ProjectionsProgress;
   readonly positions: Positions;
-  /** Where what follows the log in this process reports its positions. */
+  /** For what follows the log in this process. */
   readonly positionSink: PositionSink;
-  /** The leases of nodes; null if this process is the only one. */
+  /** Null if this process is the only one. */
   readonly leases: Leases | null;
 }
 
-/** The dependencies of a read store: the log that fills it, and the logger. */
 export interface ReadStoreDependencies {
   readonly forProjector: () => ProjectorEvents;
   readonly admission: Admission;
   readonly tail: LogTail;
-  /** The unique name of this node. */
   readonly node: string;
-  /** The records with the notes of a shared read store. */
+  /** With the notes of a shared read store. */
   readonly records: RecordStore;
   readonly metrics: Pick<Metrics, 'mongoDbCommand'>;
   readonly mongoDb: MongoDbConnections;
   readonly log: Logger;
-  /** Collects everything that must be closed. */
   readonly opened: AsyncDisposableStack;
 }
 
-/**
- * Whether the store has read models that were made from a log. Call it before the store is opened.
- * @throws UnavailableError
- */
+/** Made from a log. Call it before the store is opened. @throws UnavailableError */
 export async function hasReadModels(store: ReadStoreConfig, records: RecordStore): Promise<boolean> {
   const { madeFrom = {} } =
     store.kind === 'sqlite'
@@ -76,7 +69,7 @@ async function embeddedOperatorState(file: string): Promise<Partial<OperatorStat
   }
 }
 
-/** Opens the configured read store, and starts the projections if this node runs them. @throws StartupError */
+/** Starts the projections if this node runs them. @throws StartupError */
 export function openReadStore(config: Config, surroundings: ReadStoreDependencies): Promise<OpenedReadStore> {
   const { readStore } = config;
   if (readStore.kind === 'sqlite') return openEmbedded(readStore.path, surroundings);

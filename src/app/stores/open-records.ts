@@ -9,18 +9,17 @@ import type { MongoDbConnections } from './mongodb-connections.ts';
 import { recordLimits } from './port-limits.ts';
 import type { SmallStoresPlace } from './small-stores.ts';
 
-/** The small records, and the place of the stores next to them. */
+/** And the place of the stores next to them. */
 export interface OpenedRecords {
   readonly records: RecordStore;
   readonly place: SmallStoresPlace;
 }
 
-/** The small records that nodes share. */
 export interface SharedRecords extends OpenedRecords {
   readonly connection: MongoDbConnection;
 }
 
-/** Opens the records that nodes share. It writes nothing. @throws StartupError */
+/** Writes nothing. @throws StartupError */
 export async function openSharedRecords(
   url: string,
   mongoDb: MongoDbConnections,
@@ -33,13 +32,10 @@ export async function openSharedRecords(
   return { records, place: { kind: 'shared', connection }, connection };
 }
 
-/** What limits the writes of small files, and what receives an error after which nothing can be written any more. */
+/** After an error nothing can be written any more. */
 type RecordWriting = Required<Pick<SqliteWriterOptions, 'admission' | 'onFatal'>>;
 
-/**
- * Opens the records in the folder, and starts what writes them.
- * @throws StartupError
- */
+/** Starts what writes them. @throws StartupError */
 export function openEmbeddedRecords(
   dataDir: string,
   { admission, onFatal }: RecordWriting,

@@ -9,7 +9,7 @@ import { FreeSpace } from '#shared/files/free-space.ts';
 import { makeFolder } from '#shared/files/make-folder.ts';
 
 /**
- * Opens the folder for uploads that are too large for memory, and creates it if it does not exist.
+ * For uploads that are too large for memory. Creates the folder if it does not exist.
  * @throws StartupError if it is not writable
  */
 export function openSpools(config: Config, budget: ByteBudget, metrics: Metrics): SpoolFolder {
@@ -24,10 +24,7 @@ export function openSpools(config: Config, budget: ByteBudget, metrics: Metrics)
   return new SpoolFolder({ folder: spoolDir, budget, freeSpace: freeSpaceOf(config) });
 }
 
-/**
- * Creates the check of free space for all volumes that this node writes to: those of spools, files and embedded
- * stores.
- */
+/** All volumes that this node writes to: those of spools, files and embedded stores. */
 export function freeSpaceOf({ spoolDir, dataDir, blobStore, eventStore, readStore, limits }: Config): FreeSpace {
   const stores = [eventStore, readStore].flatMap((store) => (store.kind === 'sqlite' ? [dirname(store.path)] : []));
   const blobs = blobStore.kind === 'folder' ? [blobStore.path] : [];

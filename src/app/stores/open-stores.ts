@@ -36,50 +36,41 @@ import { openSubjectKeys } from './open-subject-keys.ts';
 import { openWebhookStores, type WebhookStores } from './open-webhooks.ts';
 import { openCallLog, openStoredResponses } from './small-stores.ts';
 
-/** All stores of a service, and their readers and writers. */
 export interface Stores {
   readonly directory: DataDirectory;
   readonly metrics: Metrics;
   readonly events: EventStore & RawLog & StreamRemoval;
-  /** Resolves if this service may append to the log. @throws UnavailableError */
+  /** This service may append to the log. @throws UnavailableError */
   readonly ensureWritable: () => Promise<void>;
   /** The one reader of the log in this thread. */
   readonly tail: LogTail;
   readonly writer: StreamWriter;
   readonly projections: ProjectionsProgress;
-  /** Who waits for read models and processes. */
   readonly positions: Positions;
-  /** Where the processes of this node report their positions. */
+  /** For the processes of this node. */
   readonly positionSink: PositionSink;
   readonly documents: ReadStore;
-  /** Small records, such as the checkpoints of processes. */
+  /** Small ones, such as the checkpoints of processes. */
   readonly records: RecordStore;
   readonly keyUsage: KeyUsage;
   readonly checkpoints: ProcessCheckpoints;
   readonly leases: Leases | null;
-  /** The unique name of this node. */
   readonly node: string;
   readonly personalData: PersonalData;
   readonly blobs: BlobStore;
   readonly webhooks: WebhookStores;
-  /** The records of the gateway's calls. */
   readonly calls: CallLog;
-  /** The stored responses of the gateway's conversations. */
   readonly responses: StoredResponses;
 }
 
-/** The options of opened stores. */
 export interface OpenStoresOptions {
   readonly admission: Admission;
   readonly log: DebugLogger;
-  /** Receives an error from which the process cannot recover. */
+  /** The process cannot recover from it. */
   readonly onFatal: (error: Error) => void;
 }
 
-/**
- * Opens the stores. They are closed in the opposite order, so that the event store outlives its followers.
- * @throws StartupError
- */
+/** They are closed in the opposite order, so that the event store outlives its followers. @throws StartupError */
 export async function openStores(
   config: Config,
   { admission, log, onFatal }: OpenStoresOptions,
@@ -144,7 +135,7 @@ export async function openStores(
   return { directory, metrics, events, tail, writer, node, blobs, webhooks, calls, responses, ...read };
 }
 
-/** Keeps the cached states of streams current with the appends of other nodes. Without it there are more conflicts. */
+/** By the appends of other nodes. Without it there are more conflicts. */
 export function followStates(tail: LogTail, writer: StreamWriter, opened: AsyncDisposableStack): void {
   const stopped = new AbortController();
   const following = tail.follow({
@@ -159,7 +150,7 @@ export function followStates(tail: LogTail, writer: StreamWriter, opened: AsyncD
   });
 }
 
-/** Locks the files of embedded stores against other processes. @throws StartupError */
+/** Against other processes. @throws StartupError */
 function lockStoreFiles({ eventStore, readStore }: Config, opened: AsyncDisposableStack): void {
   const lock = (store: Config['eventStore'] | Config['readStore'], variable: string) => {
     if (store.kind !== 'sqlite') return;

@@ -8,18 +8,17 @@ import { limited } from './limited.ts';
 import { subjectKeyLimits } from './port-limits.ts';
 import type { SmallStoresPlace } from './small-stores.ts';
 
-/** The checks that show whether keys are missing. */
+/** They show whether keys are missing. */
 export interface SubjectKeysDependencies {
-  /** Whether any node has finished the first start. */
+  /** Any node has finished the first start. */
   readonly isLogBegun: () => Promise<boolean>;
-  /** Whether the service only shows a past moment. Default false. */
+  /** The service only shows a past moment. Default false. */
   readonly isReadOnly?: boolean;
   readonly log: Pick<Logger, 'warn'>;
 }
 
 /**
- * Opens the keys of personal data. It warns if the log is older than a folder without keys: the folder has lost them, or
- * belongs to a second node.
+ * Warns if the log is older than a folder without keys: the folder has lost them, or belongs to a second node.
  * @throws StartupError
  */
 export async function openSubjectKeys(

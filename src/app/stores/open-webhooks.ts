@@ -6,24 +6,22 @@ import { DeliveryStateStore } from '#webhooks/state/delivery-state-store.ts';
 import { createDnsResolver, createSystemResolver, UrlGuard } from '#webhooks/url-guard.ts';
 import { openDeliveryLog, type SmallStoresPlace } from './small-stores.ts';
 
-/** The stores of webhooks: the state of deliveries, and the delivery log. */
+/** The state of deliveries, and the delivery log. */
 export interface WebhookStores {
   readonly guard: UrlGuard;
   readonly deliveries: DeliveryLog;
-  /** Returns the states of deliveries for the fencing token of a lease. */
+  /** For the fencing token of a lease. */
   readonly statesFor: (fence: number) => DeliveryStateStore;
   readonly reads: WebhookReads;
 }
 
-/** The dependencies of the stores of webhooks. */
 export interface WebhookStoreDependencies {
   readonly records: RecordStore;
   readonly place: SmallStoresPlace;
-  /** Collects everything that must be closed. */
   readonly opened: AsyncDisposableStack;
 }
 
-/** Opens the stores of webhooks. @throws StartupError */
+/** @throws StartupError */
 export async function openWebhookStores(
   { webhooks: { allowsPrivateNetworks } }: Pick<Config, 'webhooks'>,
   { records, place, opened }: WebhookStoreDependencies,
@@ -34,7 +32,6 @@ export async function openWebhookStores(
   return buildWebhookStores(records, deliveries, new UrlGuard({ allowsPrivateNetworks, resolve }));
 }
 
-/** Builds the stores of webhooks on their ports. */
 export function buildWebhookStores(records: RecordStore, deliveries: DeliveryLog, guard: UrlGuard): WebhookStores {
   const states = new DeliveryStateStore(records);
   return {

@@ -24,17 +24,17 @@ import { limited } from './limited.ts';
 import { polledPositions } from './polled-positions.ts';
 import { leaseLimits, readStoreLimits, recordLimits } from './port-limits.ts';
 
-/** The opened ports of a shared read store. They are closed with it. */
+/** Opened. They are closed with the store. */
 export interface SharedReadStorePorts {
   readonly openDocuments: (announced: AnnouncedGenerations) => ReadStore;
   readonly leases: LeaseStore;
-  /** Measures the calls of leases, for the limits of their connection. Default: a separate measure. */
+  /** For the limits of the leases' connection. Default: a separate measure. */
   readonly leaseTimes?: RoundTimes;
-  /** The records that are read many times a second. */
+  /** Read many times a second. */
   readonly polled: RecordStore;
 }
 
-/** A shared read store as every node sees it, whichever fills it. */
+/** Whichever node fills it. */
 export interface SharedReadStore {
   readonly documents: ReadStore;
   readonly projections: PolledProjections;
@@ -43,16 +43,14 @@ export interface SharedReadStore {
   readonly leases: Leases;
 }
 
-/** What surrounds a shared read store on its node. */
 export interface SharedReadStoreSurroundings {
   readonly admission: Pick<Admission, 'rooms'>;
   readonly tail: LogTail;
   readonly log: Logger;
-  /** Collects everything that must be closed. */
   readonly opened: AsyncDisposableStack;
 }
 
-/** Builds a shared read store on its ports. Nothing is polled before its projections are started. */
+/** Nothing is polled before its projections are started. */
 export function buildSharedReadStore(
   ports: SharedReadStorePorts,
   { admission, tail, log, opened }: SharedReadStoreSurroundings,
@@ -86,10 +84,7 @@ export function buildSharedReadStore(
   return { documents, projections, positions, positionSink: projections.sink, leases };
 }
 
-/**
- * Starts the thread that runs the projections while this node holds their lease, and reports their positions.
- * @throws Error when it cannot start
- */
+/** In a thread, while this node holds the lease. @throws Error when it cannot start */
 export async function runProjector(
   options: ProjectorThreadOptions,
   sink: PositionSink,

@@ -16,17 +16,17 @@ import type { DeliveryLog } from '#webhooks/delivery-log.ts';
 import { limited, type PortLimits } from './limited.ts';
 import { callLogLimits, deliveryLogLimits, responseLimits } from './port-limits.ts';
 
-/** Where the small stores are: next to the read models, which one process embeds or all nodes share. */
+/** Next to the read models, which one process embeds or all nodes share. */
 export type SmallStoresPlace =
   | {
       readonly kind: 'embedded';
       readonly dataDir: string;
-      /** The thread that writes the small SQLite files of the folder. */
+      /** Of the folder's small SQLite files. */
       readonly writer: SqliteWriter;
     }
   | { readonly kind: 'shared'; readonly connection: MongoDbConnection };
 
-/** Opens the records of the gateway's calls. @throws StartupError */
+/** @throws StartupError */
 export function openCallLog(place: SmallStoresPlace): Promise<CallLog> {
   return openSmallStore(place, {
     limits: callLogLimits,
@@ -36,7 +36,7 @@ export function openCallLog(place: SmallStoresPlace): Promise<CallLog> {
   });
 }
 
-/** Opens the stored responses. @param keys seal their items @throws StartupError */
+/** @param keys seal the items @throws StartupError */
 export async function openStoredResponses(
   place: SmallStoresPlace,
   keys: SubjectKeys,
@@ -59,7 +59,7 @@ function roomIn(folder: string, { minFreeBytes }: Config['limits']): (bytes: num
   return (bytes) => freeSpace.hasRoomFor(folder, bytes);
 }
 
-/** Opens the tries to deliver webhooks. @throws StartupError */
+/** @throws StartupError */
 export function openDeliveryLog(place: SmallStoresPlace): Promise<DeliveryLog> {
   return openSmallStore(place, {
     limits: deliveryLogLimits,
@@ -71,7 +71,7 @@ export function openDeliveryLog(place: SmallStoresPlace): Promise<DeliveryLog> {
 
 interface SmallStoreAdapters<Store> {
   readonly limits: PortLimits<Store>;
-  /** The name of the file in DATA_DIR. */
+  /** In DATA_DIR. */
   readonly file: string;
   readonly openSqlite: (options: SqliteStoreOptions) => Store;
   /** Loads the driver too, so it is called only where MongoDB is used. */

@@ -6,11 +6,10 @@ import { replaceFileSync } from '#shared/files/replace-file.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 
 export interface OwnDigestKeyOptions {
-  /** Where the key is. */
   readonly file: string;
-  /** The newest digest; null without one. */
+  /** Null without one. */
   readonly newest: Pick<Digest, 'key'> | null;
-  /** The ids of other keys whose signatures are accepted. */
+  /** Ids of other keys whose signatures are accepted. */
   readonly accepted: ReadonlySet<string>;
   readonly log: Pick<Logger, 'warn'>;
 }

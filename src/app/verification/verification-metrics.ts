@@ -5,14 +5,14 @@ import { withTimeout } from '#shared/async/timed-waits.ts';
 /** Shorter than the wait of whoever reads metrics. */
 const timeoutMs = 1_000;
 
-/** What the gauges show. Each read may throw UnavailableError. */
+/** Each read may throw UnavailableError. */
 export interface VerificationReads {
   readonly last: () => Promise<LogVerification | null>;
   /** In ms since 1970; before the first verification since when the log can be verified. */
   readonly verifiedTime: () => Promise<number | null>;
 }
 
-/** Adds the gauges of the last verification of the log. They are absent while there is none, and when it cannot be read. */
+/** Absent while there is no verification, and when it cannot be read. */
 export function watchVerification(registry: Registry, { last, verifiedTime }: VerificationReads): void {
   addGauge(registry, {
     name: 'switchyard_log_verification_timestamp_seconds',

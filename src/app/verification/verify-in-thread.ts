@@ -5,18 +5,16 @@ import type { DigestPlace } from '#domain/history/digest.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { type ThreadHeap, threadError } from '#shared/memory/thread-heap.ts';
 
-/** What the thread verifies. */
 export interface VerificationOrder {
   readonly eventStore: EventStoreConfig;
   readonly digestDir: string;
   /** PEM, one after the other. */
   readonly publicKeys: string;
   readonly since: DigestPlace | null;
-  /** The part of a processor core that it may take. */
+  /** Of a processor core. */
   readonly share: number;
 }
 
-/** What the thread sends at its end. */
 export type VerificationAnswer =
   | { readonly kind: 'verified'; readonly result: VerificationResult }
   | { readonly kind: 'unavailable'; readonly detail: string };
@@ -28,10 +26,7 @@ const heap: ThreadHeap = {
   maxYoungGenerationSizeMb: 8,
 };
 
-/**
- * Verifies a log in a thread, which ends with it.
- * @throws UnavailableError; LogError as Error; the signal's reason
- */
+/** The thread ends with the verification. @throws UnavailableError; LogError as Error; the signal's reason */
 export async function verifyInThread(order: VerificationOrder, signal: AbortSignal): Promise<VerificationResult> {
   signal.throwIfAborted();
   const thread = new Worker(new URL('./verification-thread.ts', import.meta.url), {

@@ -12,16 +12,15 @@ import {
 import type { AgentProfileEvents } from './events.ts';
 import type { AgentProfileRecord } from './record.ts';
 
-/** The contents of a profile, without the requested flows. */
 export type AgentProfileContents = Pick<
   AgentProfileRecord,
   'name' | 'supportedInputLanguages' | 'reasoningMode' | 'outputVoiceId'
 >;
 
-/** One agent profile as decisions need it; its contents stay in its events. */
+/** Its contents stay in its events. */
 export interface AgentProfileState {
   readonly contents: TextReference;
-  /** The revision of the event with the flows that were requested last. */
+  /** Of the event with the flows that were requested last. */
   readonly flowIdsRevision: number;
   readonly isDefault: boolean;
   readonly deleted: boolean;
@@ -31,20 +30,18 @@ export interface AgentProfileState {
   readonly updatedAt: string;
 }
 
-/** A project's agent profiles. */
 export interface AgentProfilesState {
   /** By id, including deleted ones, because their ids must not be used again. */
   readonly profiles: PersistentMap<string, AgentProfileState>;
-  /** The id of the current default. */
   readonly defaultId: string | null;
-  /** The number of profiles that are not deleted. */
+  /** Profiles that are not deleted. */
   readonly liveCount: number;
 }
 
-/** The memory of a profile, including its entry in the map. */
+/** With its entry in the map. */
 const bytesOfProfile = 512;
 
-/** A project's agent profiles: one stream, so that at most one is the default. */
+/** One stream for each project, so that at most one profile is the default. */
 export const projectAgentProfiles: Entity<AgentProfilesState, AgentProfileEvents> = {
   category: 'agentProfiles',
   stateVersion: 1,
@@ -106,7 +103,6 @@ function contentsReference(contents: AgentProfileContents, revision: number): Te
   return referenceTo(inOrder(contents), revision);
 }
 
-/** Whether a profile has exactly these contents. */
 export function holdsContents({ contents }: AgentProfileState, wanted: AgentProfileContents): boolean {
   return refersTo(contents, inOrder(wanted));
 }
@@ -118,7 +114,6 @@ const inOrder = ({ name, supportedInputLanguages, reasoningMode, outputVoiceId }
   outputVoiceId,
 ];
 
-/** A profile that was created. */
 function knownAgentProfile({ profiles }: AgentProfilesState, id: string): AgentProfileState {
   const profile = profiles.get(id);
   if (profile === undefined) throw new Error('this needs an agent profile that was created');
@@ -126,8 +121,8 @@ function knownAgentProfile({ profiles }: AgentProfilesState, id: string): AgentP
 }
 
 /**
- * The record of a profile from its project's state, with the flows that were requested last.
- * @param dataAt reads the data of an event of the project's agent profiles, which has the contents
+ * With the flows that were requested last.
+ * @param dataAt reads events of the project's agent profiles, which have the contents
  */
 export async function agentProfileRecord(
   state: AgentProfilesState,
@@ -152,23 +147,19 @@ export async function agentProfileRecord(
   };
 }
 
-/**
- * Why a flow cannot take an agent profile: it is unknown, deleted, or another project's. Null when it can.
- * @param profiles the profiles of the project that the id names
- */
+/** Null if a flow can have the profile. @param profiles of the project that the id names */
 export function checkAssignable(profiles: AgentProfilesState | null, id: string, projectId: string): Failure | null {
   const isThere = profiles !== null && projectAgentProfiles.isLive(profiles, id);
   if (isThere && parentId(id) === projectId) return null;
   return failure('agent-profile-not-found', `There is no agent profile ${id} in this project.`);
 }
 
-/** A flow that a request assigns to a profile, in the state of its stream. */
+/** In the state of its stream. */
 export interface RequestedFlow {
   readonly id: string;
   readonly state: FlowState;
 }
 
-/** Why a project's profile cannot take these flows: one is unknown, deleted or another project's. */
 export function checkRequestedFlows(flows: ReadonlyArray<RequestedFlow>, projectId: string): Failure | null {
   const foreign = flows.find(({ state }) => state === null || state.deleted || state.record.projectId !== projectId);
   return foreign === undefined ? null : failure('flow-not-found', `There is no flow ${foreign.id} in this project.`);

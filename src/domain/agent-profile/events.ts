@@ -16,7 +16,7 @@ const whole = {
   flowIds: t.readonlyArray(t.string),
 };
 
-/** The events of a project's agent profiles: all of them in one stream. */
+/** All of a project's agent profiles are in one stream. */
 export const agentProfileEvents = {
   AgentProfileCreated: t.type(whole),
   AgentProfileReplaced: t.type(whole),

@@ -6,7 +6,6 @@ import type { AgentProfileEvents } from './events.ts';
 const named = (id: string): ResourceName => ({ kind: 'agent-profile', id });
 const itself = ({ id }: { readonly id: string }): ResourceName => named(id);
 
-/** The history entries of a project's agent profiles. */
 export const agentProfileHistory = entityHistory<AgentProfilesState, AgentProfileEvents>({
   entity: projectAgentProfiles,
   events: {

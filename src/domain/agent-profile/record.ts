@@ -4,7 +4,7 @@ import { exampleIds, recordTimes } from '#domain/shared/examples.ts';
 import { record } from '#shared/codecs/record.ts';
 import { text } from '#shared/codecs/text.ts';
 
-/** An agent profile in the API (contract, "Agent profile"). */
+/** Contract, "Agent profile". */
 export const AgentProfileRecord = record('AgentProfile', {
   id: [cuid, exampleIds.agentProfile],
   projectId: [cuid, exampleIds.project],
@@ -19,7 +19,7 @@ export const AgentProfileRecord = record('AgentProfile', {
 
 export type AgentProfileRecord = t.TypeOf<typeof AgentProfileRecord>;
 
-/** The six members of an agent profile that a client sets (contract, "Agent profiles"; it gives no bounds). */
+/** Set by a client (contract, "Agent profiles"; it gives no bounds). */
 export const agentProfileContents = {
   name: text(),
   flowIds: t.readonlyArray(text()),
@@ -31,5 +31,4 @@ export const agentProfileContents = {
 
 const { name, isDefault, supportedInputLanguages, reasoningMode, outputVoiceId, flowIds } = AgentProfileRecord.example;
 
-/** These members of the example. */
 export const exampleContents = { name, isDefault, supportedInputLanguages, reasoningMode, outputVoiceId, flowIds };

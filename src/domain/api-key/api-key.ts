@@ -6,7 +6,7 @@ import { type Failure, failure } from '#domain/shared/failure.ts';
 import type { ApiKeyEvents } from './events.ts';
 import type { ApiKeyRecord } from './record.ts';
 
-/** A secret of a key, as its SHA-256. Times are RFC 3339. */
+/** As its SHA-256. Times are RFC 3339. */
 export interface KeySecret {
   readonly hash: string;
   readonly issuedAt: string;
@@ -14,20 +14,19 @@ export interface KeySecret {
   readonly validUntil: string | null;
 }
 
-/** An API key, or null before it was created. */
+/** Null before it was created. */
 export type ApiKeyState = {
   readonly record: Omit<ApiKeyRecord, 'lastUsedAt'>;
   /** The newest first, and those replaced secrets that may still be valid. */
   readonly secrets: readonly [KeySecret, ...KeySecret[]];
   readonly revoked: boolean;
-  /** The revision of the event that also revokes its descendants; null without one. */
+  /** Of the event that also revokes its descendants; null without one. */
   readonly descendantsRevokedAt: number | null;
 } | null;
 
-/** The most replaced secrets of one key that are valid at once; beyond that the oldest expire. */
+/** Valid at the same time; beyond that the oldest expire. */
 const maxReplacedSecrets = 16;
 
-/** The entity of an API key. */
 export const apiKey: Entity<ApiKeyState, ApiKeyEvents> = {
   category: 'apiKey',
   initial: null,
@@ -68,7 +67,7 @@ export const apiKey: Entity<ApiKeyState, ApiKeyEvents> = {
   },
 };
 
-/** The earlier secrets after a rotation: none is valid longer than the overlap, and expired ones are removed. */
+/** None is valid longer than the overlap, and expired ones are removed. */
 function replaced(secrets: ReadonlyArray<KeySecret>, validUntil: string, now: string): ReadonlyArray<KeySecret> {
   return secrets
     .map((secret) => ({ ...secret, validUntil: earlierOf(secret.validUntil, validUntil) }))
@@ -80,19 +79,19 @@ function earlierOf(one: string | null, other: string): string {
   return one !== null && one < other ? one : other;
 }
 
-/** The SHA-256 of a key's newest secret. */
+/** As SHA-256. */
 export function newestSecretOf(state: ApiKeyState): string | null {
   return state === null ? null : state.secrets[0].hash;
 }
 
-/** The record of an API key from its state. Only the read store has the time of its last use. */
+/** Only the read store has the time of its last use. */
 export function apiKeyRecord(state: ApiKeyState): Omit<ApiKeyRecord, 'lastUsedAt'> {
   if (state === null) throw new Error('an answer about an API key needs one');
   return state.record;
 }
 
 /**
- * Why a key cannot expire at a time; null if it can.
+ * Null if a key can expire then.
  * @param expiresAt RFC 3339 in UTC with milliseconds; null for a key that does not expire
  * @param now in the same form
  */
@@ -104,9 +103,7 @@ export function expiryRefusal(expiresAt: string | null, now: string): Failure | 
 
 const rank = { project: 0, organization: 1, partner: 2, admin: 3 } as const;
 
-/**
- * Why a key may not rotate or revoke another key with more rights; null if it may.
- */
+/** A key may not rotate or revoke another key with more rights. */
 export function checkMayManage(caller: Caller, state: ApiKeyState): Failure | null {
   if (state === null || state.record.id === caller.keyId) return null;
   const { keyType, scopes } = state.record;
@@ -122,7 +119,7 @@ export function checkMayManage(caller: Caller, state: ApiKeyState): Failure | nu
     : null;
 }
 
-/** The events of the stream that ends secrets of all keys at once. */
+/** Ends the secrets of all keys. */
 export const keyCutoffEvents = {
   /** Every secret of every key that was issued before this time has expired. */
   ApiKeySecretsEnded: t.type({ issuedBefore: t.string }),
@@ -130,15 +127,14 @@ export const keyCutoffEvents = {
 
 export type KeyCutoffEvents = { [Type in keyof typeof keyCutoffEvents]: t.TypeOf<(typeof keyCutoffEvents)[Type]> };
 
-/** The latest cutoff: every secret issued before this time has expired. Null without one. */
+/** Every secret issued before this time has expired. Null without a cutoff. */
 export interface KeyCutoffState {
   readonly issuedBefore: string | null;
 }
 
-/** The only id, because the cutoff concerns all keys. */
+/** The cutoff concerns all keys. */
 export const allKeys = 'all';
 
-/** The entity of the cutoff of all API keys. */
 export const keyCutoff: Entity<KeyCutoffState, KeyCutoffEvents> = {
   category: 'keyCutoff',
   initial: { issuedBefore: null },
@@ -151,12 +147,12 @@ export const keyCutoff: Entity<KeyCutoffState, KeyCutoffEvents> = {
   }),
 };
 
-/** The id of a caller's key, as events record it; null for the local operator, who has none. */
+/** As events record it; null for the local operator, who has no key. */
 export function makerOf({ keyId }: Caller): string | null {
   return isCuid(keyId) ? keyId : null;
 }
 
-/** The failure if the caller's key was revoked during the request. */
+/** The caller's key was revoked during the request. */
 export const makerRevoked: Failure = failure(
   'key-invalid',
   'The API key was revoked while it was used. So this request gets no secret.',

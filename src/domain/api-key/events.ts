@@ -1,10 +1,9 @@
 import * as t from 'io-ts';
 import { enumeration, nullable } from '#shared/codecs/choice.ts';
 
-/** The types of key there are. */
 export const KeyTypeCodec = enumeration('KeyType', 'admin', 'partner', 'organization', 'project');
 
-/** The events of an API key's stream. They hold only the SHA-256 of a secret. */
+/** They hold only the SHA-256 of a secret. */
 export const apiKeyEvents = {
   ApiKeyCreated: t.type({
     id: t.string,
@@ -18,7 +17,7 @@ export const apiKeyEvents = {
     prefix: t.string,
     /** The key that created it; null if no key did, or in events from before this was recorded. */
     createdByKeyId: nullable(t.string),
-    /** When the key expires; null if it does not expire. */
+    /** Null if the key does not expire. */
     expiresAt: nullable(t.string),
   }),
   ApiKeyRotated: t.type({
@@ -30,7 +29,7 @@ export const apiKeyEvents = {
     previousValidUntil: t.string,
     /** The key that rotated it; null as for `createdByKeyId`. */
     rotatedByKeyId: nullable(t.string),
-    /** The new expiry of the key, as in `ApiKeyCreated`. */
+    /** As in `ApiKeyCreated`. */
     expiresAt: nullable(t.string),
   }),
   ApiKeyRevoked: t.type({

@@ -13,7 +13,7 @@ import type { ApiKeyEvents } from './events.ts';
 
 const itself = ({ id }: { readonly id: string }): ResourceName => ({ kind: 'key', id });
 
-/** The history entries of an API key. They contain no secret and no hash of one. */
+/** Without secrets, and without hashes of them. */
 export const apiKeyHistory = entityHistory<ApiKeyState, ApiKeyEvents>({
   entity: apiKey,
   events: {
@@ -35,7 +35,6 @@ export const apiKeyHistory = entityHistory<ApiKeyState, ApiKeyEvents>({
   record: async (state, { id }) => (apiKey.isLive(state, id) ? { ...apiKeyRecord(state), lastUsedAt: null } : null),
 });
 
-/** The history entries of the cutoff of all keys. */
 export const keyCutoffHistory = entityHistory<KeyCutoffState, KeyCutoffEvents>({
   entity: keyCutoff,
   events: {

@@ -10,10 +10,9 @@ import { KeyTypeCodec } from './events.ts';
 
 const [firstScope, ...otherScopes] = scopes as [Scope, ...Scope[]];
 
-/** A scope that a key can be given. */
 export const ScopeCodec = enumeration('Scope', firstScope, ...otherScopes);
 
-/** An API key in the API, without its secret. */
+/** Without its secret. */
 export const ApiKeyRecord = record('ApiKey', {
   id: [cuid, exampleIds.apiKey],
   projectId: [cuid, exampleIds.project],
@@ -24,9 +23,9 @@ export const ApiKeyRecord = record('ApiKey', {
   scopes: [nullable(t.readonlyArray(text())), ['flows:read', 'flows:write']],
   /** The first characters of the secret, to distinguish keys. */
   prefix: [text(), 'sy_live_7Qm2'],
-  /** The key that created it; null if no key did, or if it is unknown. */
+  /** Null if no key created it, or if it is unknown. */
   createdByKeyId: [nullable(cuid), null],
-  /** When it expires; null if it does not expire. */
+  /** Null if it does not expire. */
   expiresAt: [nullable(timestamp), null],
   /** To the minute; null if it was never used. */
   lastUsedAt: [nullable(timestamp), null],
@@ -35,12 +34,11 @@ export const ApiKeyRecord = record('ApiKey', {
 
 export type ApiKeyRecord = t.TypeOf<typeof ApiKeyRecord>;
 
-/** The answer to a creation or rotation. Only the first answer has `key`. */
+/** Only the first answer has `key`. */
 export const ApiKeyWithSecret = t.intersection([ApiKeyRecord, t.partial({ key: text() })], 'ApiKeyWithSecret');
 
 export type ApiKeyWithSecret = t.TypeOf<typeof ApiKeyWithSecret>;
 
-/** What a key reads about itself. */
 export const KeyIntrospection = record('KeyIntrospection', {
   apiKeyId: [cuid, exampleIds.apiKey],
   projectId: [cuid, exampleIds.project],

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 
 const shownCharacters = 12;
 
-/** The most characters of a key's text. A longer text is not a key, and is not looked up. */
+/** A longer text is not a key, and is not looked up. */
 export const maxKeyCharacters = 256;
 
 const keyPrefix = 'sy_live_';
@@ -14,24 +14,23 @@ const minRandomCharacters = 32;
 const minDifferentCharacters = 8;
 const lettersAndDigits = /^[A-Za-z0-9]+$/;
 
-/** Whether a text has the form of a key that Switchyard has made. */
 export function looksLikeKey(text: unknown): boolean {
   return typeof text === 'string' && text.startsWith(keyPrefix) && lettersAndDigits.test(text.slice(keyPrefix.length));
 }
 
-/** The stored form of a key's text: its SHA-256 (hex) and the displayed prefix. */
+/** SHA-256 (hex) and the displayed prefix. */
 export function storedFormOfKey(key: string): { readonly secretHash: string; readonly prefix: string } {
   return { secretHash: hashKey(key), prefix: key.slice(0, shownCharacters) };
 }
 
-/** SHA-256 (hex) of a presented key. The texts are random and long, so they need no salt and no slow hash. */
+/** SHA-256 (hex). The texts are random and long, so they need no salt and no slow hash. */
 export function hashKey(key: string): string {
   return hash('sha256', key);
 }
 
 /**
- * The fault of a key's text that a person chose, as the end of a sentence; null if it may be used. It cannot prove that
- * a text is random; it refuses texts that are clearly not.
+ * For a text that a person chose, as the end of a sentence; null if it may be used. It cannot prove that a text is
+ * random; it refuses texts that are clearly not.
  */
 export function faultOfKeyText(key: string): string | null {
   const random = key.slice(keyPrefix.length);

@@ -7,14 +7,14 @@ import type { BatchEvents } from './events.ts';
 import { hasLine, type LineSet, linesIn, noLines, withLines } from './line-set.ts';
 import { type BatchFacts, changedBatchFacts, newBatchFacts } from './record.ts';
 
-/** Finished lines in the blob store. */
+/** In the blob store. */
 export interface BatchPart {
   readonly blobId: string;
   readonly outputBytes: number;
   readonly errorBytes: number;
 }
 
-/** A batch as decisions need it, or null before it was created. */
+/** Null before it was created. */
 export type BatchState = {
   readonly projectId: string;
   readonly keyId: string;
@@ -25,14 +25,14 @@ export type BatchState = {
   /** The token of the run that may record. */
   readonly token: number;
   readonly leaseToken: number;
-  /** The lines with a recorded outcome. */
+  /** With a recorded outcome. */
   readonly done: LineSet;
   /** By their number, counted from 0. */
   readonly parts: PersistentMap<string, BatchPart>;
   readonly partBytes: number;
-  /** The outcome, as soon as no more lines are run. */
+  /** Set as soon as no more lines are run. */
   readonly outcome: BatchEvents['BatchEnded']['outcome'] | null;
-  /** The revision of the last event with errors; null without one. */
+  /** Of the last event with errors; null without one. */
   readonly errorsRevision: number | null;
   readonly isChecked: boolean;
   readonly hasEnded: boolean;
@@ -41,14 +41,14 @@ export type BatchState = {
 type Known = NonNullable<BatchState>;
 type Decided = E.Either<Failure, ReadonlyArray<EventOf<BatchEvents>>>;
 
-/** The scope that a key needs for the calls of a batch's lines. */
+/** A key needs it for the calls of a batch's lines. */
 export const lineScope = 'gateway:write';
 
 const idPrefix = 'batch_';
 const bytesOfPart = 256;
 const bytesOfBlock = 512;
 
-/** A batch: one stream with its progress. */
+/** One stream for each batch, with its progress. */
 export const batch: Entity<BatchState, BatchEvents> = {
   category: 'batch',
   stateVersion: 1,
@@ -117,28 +117,24 @@ function errorsRevisionAfter(
   return data.errors.length === 0 ? errorsRevision : revision;
 }
 
-/**
- * The id of a new batch.
- * @param id a fresh one
- */
+/** @param id a fresh one */
 export function newBatchId(id: string): string {
   return `${idPrefix}${id}`;
 }
 
-/** The parts of a batch, in the order in which their lines finished. */
+/** In the order in which their lines finished. */
 export function partsOf({ parts }: Known): ReadonlyArray<BatchPart> {
   return Array.from({ length: parts.size }, (_, part) => parts.get(String(part))).filter((part) => part !== undefined);
 }
 
-/** The prefix of every part's blob id. */
+/** Of every part's blob id. */
 export const partBlobPrefix = 'part_';
 
-/** The blob id of a part. */
 export function partBlobId(id: string, token: number, part: number): string {
   return `${partBlobPrefix}${batch.streamKey(id)}_${token}_${part}`;
 }
 
-/** Whether a cancellation was requested and lines are still running. */
+/** A cancellation was requested, and lines are still running. */
 export function isCancelling({ facts }: Known): boolean {
   return facts.status === 'cancelling';
 }
@@ -151,24 +147,21 @@ function asOwner(state: BatchState, token: number, decide: (known: Known) => Dec
   return state.hasEnded ? E.right([]) : decide(state);
 }
 
-/**
- * Begins a run. Earlier runs record nothing from now on.
- * @param leaseToken the token of the node's lease, 0 without a lease
- */
+/** Begins a run. Earlier runs record nothing from now on. @param leaseToken of the node, 0 without a lease */
 export function batchTaken(state: BatchState, leaseToken: number): Decided {
   if (state === null || leaseToken < state.leaseToken) return E.left(takenOver);
   if (state.hasEnded) return E.right([]);
   return E.right([newEvent('BatchTaken', { id: state.facts.id, token: state.token + 1, leaseToken })]);
 }
 
-/** Records that the input is valid. */
+/** The input is valid. */
 export function batchChecked(state: BatchState, token: number, total: number): Decided {
   return asOwner(state, token, ({ isChecked, facts: { id } }) =>
     E.right(isChecked ? [] : [newEvent('BatchChecked', { id, token, total })]),
   );
 }
 
-/** Records outcomes of lines; no event if this part is already recorded. */
+/** No event if this part is already recorded. */
 export function linesCompleted(state: BatchState, part: Omit<BatchEvents['BatchLinesCompleted'], 'id'>): Decided {
   return asOwner(state, part.token, ({ parts, done, facts: { id } }) => {
     const recorded = parts.get(String(part.part));
@@ -178,7 +171,7 @@ export function linesCompleted(state: BatchState, part: Omit<BatchEvents['BatchL
   });
 }
 
-/** Requests the cancellation; no event if it was requested before. */
+/** No event if it was requested before. */
 export function cancelRequested(state: BatchState): Decided {
   if (state === null) return E.left(failure('batch-not-found', 'There is no such batch.'));
   const { id, status } = state.facts;
@@ -187,7 +180,7 @@ export function cancelRequested(state: BatchState): Decided {
   return E.left(failure('batch-ended', `The batch is ${status}: there is nothing left to cancel.`));
 }
 
-/** Ends the running of lines. */
+/** No more lines are run. */
 export function batchFinalizing(
   state: BatchState,
   { token, outcome, errors }: Omit<BatchEvents['BatchFinalizing'], 'id'>,
@@ -199,7 +192,6 @@ export function batchFinalizing(
   );
 }
 
-/** Ends a batch. */
 export function batchEnded(
   state: BatchState,
   end: Omit<BatchEvents['BatchEnded'], 'id' | 'partBytes' | 'outcome'> & {

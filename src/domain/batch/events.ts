@@ -1,7 +1,7 @@
 import * as t from 'io-ts';
 import { enumeration, nullable, oneOf } from '#shared/codecs/choice.ts';
 
-/** The endpoints that a batch may call. */
+/** A batch may call them. */
 export const batchEndpoints = [
   '/v1/chat/completions',
   '/v1/responses',
@@ -13,7 +13,6 @@ export const batchEndpoints = [
 
 export const BatchEndpoint = enumeration('BatchEndpoint', ...batchEndpoints);
 
-/** The possible outcomes of a batch. */
 const BatchOutcome = oneOf('completed', 'failed', 'expired', 'cancelled');
 
 /** Why a batch failed; `line` counts from 1. */
@@ -42,7 +41,7 @@ export const batchEvents = {
     endpoint: BatchEndpoint,
     completionWindow: oneOf('24h'),
     metadata: nullable(t.record(t.string, t.string)),
-    /** The expiry of its output and error files; null if they do not expire. */
+    /** Of its output and error files; null if they do not expire. */
     outputExpiresAfterSeconds: nullable(t.number),
   }),
   /** A run begins, on a node under a lease; `leaseToken` is 0 if the node is the only one. */

@@ -7,7 +7,7 @@ import { type BatchRecord, batchErrors } from './record.ts';
 
 const itself = ({ id }: { readonly id: string }): ResourceName => ({ kind: 'batch', id });
 
-/** The history entries of a batch. Progress is listed only if it changes the status. */
+/** Progress is listed only if it changes the status. */
 export const batchHistory = entityHistory<BatchState, BatchEvents>({
   entity: batch,
   events: {

@@ -2,13 +2,11 @@ import { Map as PersistentMap } from 'immutable';
 
 const linesOfBlock = 1_024;
 
-/** A set of line numbers, from 1: for each block of lines a bit mask, in hex. */
+/** Line numbers, from 1: for each block of lines a bit mask, in hex. */
 export type LineSet = PersistentMap<string, string>;
 
-/** A set without lines. */
 export const noLines: LineSet = PersistentMap();
 
-/** Whether a line is in a set. */
 export function hasLine(set: LineSet, line: number): boolean {
   const bits = set.get(blockOf(line));
   if (bits === undefined) return false;
@@ -16,10 +14,7 @@ export function hasLine(set: LineSet, line: number): boolean {
   return (Number.parseInt(bits.charAt(at >> 2), 16) & (1 << (at & 3))) !== 0;
 }
 
-/**
- * A set with further lines.
- * @param ranges as `rangesOf` gives them
- */
+/** @param ranges as `rangesOf` gives them */
 export function withLines(set: LineSet, ranges: string): LineSet {
   const byBlock = Map.groupBy(linesIn(ranges), blockOf);
   let changed = set;
@@ -34,7 +29,7 @@ export function withLines(set: LineSet, ranges: string): LineSet {
   return changed;
 }
 
-/** Numbers of lines as ranges, in order: `1-31,35`. */
+/** In order: `1-31,35`. */
 export function rangesOf(lines: ReadonlyArray<number>): string {
   const ranges: [number, number][] = [];
   for (const line of [...lines].sort((one, other) => one - other)) {
@@ -45,7 +40,6 @@ export function rangesOf(lines: ReadonlyArray<number>): string {
   return ranges.map(([from, to]) => (from === to ? `${from}` : `${from}-${to}`)).join(',');
 }
 
-/** The numbers in ranges. */
 export function linesIn(ranges: string): ReadonlyArray<number> {
   return ranges.split(',').flatMap((range) => {
     const [from = Number.NaN, to = from] = range.split('-').map(Number);

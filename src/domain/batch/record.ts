@@ -10,7 +10,7 @@ import { record } from '#shared/codecs/record.ts';
 import { codePoints, text, textLike } from '#shared/codecs/text.ts';
 import { BatchEndpoint, type BatchEvents } from './events.ts';
 
-/** A batch's id, in OpenAI's form. */
+/** In OpenAI's form. */
 export const batchId = withJsonSchema(textLike(/^batch_[0-9a-z]{8,64}$/), {
   type: 'string',
   pattern: '^batch_[0-9a-z]{8,64}$',
@@ -41,7 +41,7 @@ const BatchErrorRecord = t.type(
   'BatchError',
 );
 
-/** The client's own texts on a batch: at most sixteen, as in OpenAI's API. */
+/** The client's own texts: at most sixteen, as in OpenAI's API. */
 export const BatchMetadata = checked(t.record(t.string, t.string), (metadata) => {
   const entries = Object.entries(metadata);
   if (entries.length > 16) return [{ path: [], value: metadata, message: 'must have at most 16 members' }];
@@ -52,7 +52,7 @@ export const BatchMetadata = checked(t.record(t.string, t.string), (metadata) =>
   });
 });
 
-/** A batch in the API, in the form of OpenAI's object. */
+/** In the form of OpenAI's object. */
 export const BatchRecord = record('Batch', {
   id: [batchId, exampleIds.batch],
   object: [oneOf('batch'), 'batch'],
@@ -78,12 +78,11 @@ export const BatchRecord = record('Batch', {
 
 export type BatchRecord = t.TypeOf<typeof BatchRecord>;
 
-/** A record without the client's texts. */
+/** Without the client's texts. */
 export type BatchFacts = Omit<BatchRecord, 'metadata' | 'errors'>;
 
 const windowSeconds = 24 * 60 * 60;
 
-/** The facts of a new batch. */
 export function newBatchFacts(
   { id, endpoint, inputFileId, completionWindow }: BatchEvents['BatchCreated'],
   time: string,
@@ -111,7 +110,6 @@ export function newBatchFacts(
   };
 }
 
-/** The facts of a batch after a later event. */
 export function changedBatchFacts<Facts extends BatchFacts>(
   facts: Facts,
   event: RecordedEventOf<Omit<BatchEvents, 'BatchCreated'>>,
@@ -139,7 +137,7 @@ export function changedBatchFacts<Facts extends BatchFacts>(
   }
 }
 
-/** A failed batch shows its status at once; a cancelled one stays `cancelling` while its files are written. */
+/** A failed batch shows its status immediately; a cancelled one stays `cancelling` while its files are written. */
 function finalizing<Facts extends BatchFacts>(
   facts: Facts,
   outcome: BatchEvents['BatchEnded']['outcome'],
@@ -168,7 +166,6 @@ function ended<Facts extends BatchFacts>(
   }
 }
 
-/** The errors of a record after an event that may have errors. */
 export function batchErrors(
   before: BatchRecord['errors'],
   { errors }: Pick<BatchEvents['BatchEnded'], 'errors'>,

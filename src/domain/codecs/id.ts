@@ -3,12 +3,11 @@ import { textLike } from '#shared/codecs/text.ts';
 
 const cuidPattern = /^[cC][0-9a-z]{6,}$/;
 
-/** Whether a text has the form of an id. */
 export function isCuid(value: string): boolean {
   return cuidPattern.test(value);
 }
 
-/** An id, in the contract's form. */
+/** In the contract's form. */
 export const cuid = withJsonSchema(textLike(cuidPattern, `must be an id that matches ${cuidPattern.source}`), {
   type: 'string',
   pattern: cuidPattern.source,

@@ -1,7 +1,7 @@
 import * as t from 'io-ts';
 import { withJsonSchema } from '#shared/codecs/json-schema.ts';
 
-/** A version number, counting from 1. */
+/** Counts from 1. */
 export const versionNumber = withJsonSchema(
   new t.Type<number, number, unknown>(
     'version number',

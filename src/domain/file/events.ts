@@ -1,12 +1,12 @@
 import * as t from 'io-ts';
 import { nullable, oneOf } from '#shared/codecs/choice.ts';
 
-/** The events of a file's stream. They hold facts about the file; its bytes are in the blob store. */
+/** They hold facts about the file; its bytes are in the blob store. */
 export const fileEvents = {
   FileCreated: t.type({
     id: t.string,
     projectId: t.string,
-    /** The id of its bytes in the blob store. */
+    /** In the blob store. */
     blobId: t.string,
     filename: t.string,
     purpose: t.string,

@@ -5,7 +5,7 @@ import { newEvent } from '#domain/shared/event.ts';
 import type { FileEvents } from './events.ts';
 import { type FileRecord, unixSeconds } from './record.ts';
 
-/** A file as decisions need it, or null before it was created. */
+/** Null before it was created. */
 export type FileState = {
   readonly id: string;
   readonly projectId: string;
@@ -14,7 +14,7 @@ export type FileState = {
   readonly isBatchInput: boolean;
   readonly createdAt: string;
   readonly expiresAt: string | null;
-  /** The ids of the batches that read it. */
+  /** Ids of the batches that read it. */
   readonly heldBy: PersistentMap<string, true>;
   readonly deleted: boolean;
 } | null;
@@ -23,10 +23,10 @@ type Decided = ReadonlyArray<EventOf<FileEvents>>;
 
 const idPrefix = 'file-';
 
-/** The memory of one entry in `heldBy`. */
+/** With its entry in `heldBy`. */
 const bytesOfHolder = 96;
 
-/** A file of a project: one stream for each file. */
+/** One stream for each file. */
 export const file: Entity<FileState, FileEvents> = {
   category: 'file',
   stateVersion: 1,
@@ -56,64 +56,55 @@ export const file: Entity<FileState, FileEvents> = {
   },
 };
 
-/** The purpose that the input file of a batch must have. */
+/** Of the input file of a batch. */
 export const batchPurpose = 'batch';
 
-/**
- * The id of a new file.
- * @param id a fresh one
- */
+/** @param id a fresh one */
 export function newFileId(id: string): string {
   return `${idPrefix}${id}`;
 }
 
-/**
- * The id of a file that a batch makes. A repetition gives the same id.
- * @param what distinguishes the batch's files
- */
+/** A repetition gives the same id. @param what distinguishes the batch's files */
 export function derivedFileId(batchId: string, what: string): string {
   return newFileId(derivedCharacters(`${what}\n${batchId}`, 24));
 }
 
-/** Whether a file exists at a time (RFC 3339). An expired file does not, even before it is removed. */
+/** At a time (RFC 3339). An expired file does not exist, even before it is removed. */
 export function isFileThere(state: FileState, time: string): state is NonNullable<FileState> {
   return state !== null && !state.deleted && !hasExpired(state, time);
 }
 
-/** When a file expires (RFC 3339); null for one that does not. */
+/** RFC 3339; null if it does not expire. */
 export function expiryOf(createdAt: string, seconds: number | null): string | null {
   return seconds === null ? null : new Date(Date.parse(createdAt) + seconds * 1_000).toISOString();
 }
 
-/** Whether a file has expired. */
 export function hasExpired({ expiresAt }: { readonly expiresAt: string | null }, time: string): boolean {
   return expiresAt !== null && expiresAt <= time;
 }
 
-/** Creates a file, unless it was created before, even if it is deleted now. */
+/** No event if it was created before, even if it is deleted now. */
 export function fileMade(contents: FileEvents['FileCreated'], state: FileState): Decided {
   return state === null ? [newEvent('FileCreated', contents)] : [];
 }
 
-/** Holds a file for a batch: it cannot be deleted until the batch releases it. No event if the file does not exist. */
+/** The file cannot be deleted until the batch releases it. No event if it does not exist. */
 export function fileHeld(batchId: string, state: FileState, time: string): Decided {
   if (!isFileThere(state, time) || state.heldBy.has(batchId)) return [];
   return [newEvent('FileHeld', { id: state.id, batchId })];
 }
 
-/** Releases a file that a batch held. */
 export function fileReleased(batchId: string, state: FileState): Decided {
   return state?.heldBy.has(batchId) ? [newEvent('FileReleased', { id: state.id, batchId })] : [];
 }
 
-/** Deletes a file; no event if it does not exist or if a batch holds it. */
+/** No event if it does not exist or if a batch holds it. */
 export function fileRemoved(reason: FileEvents['FileDeleted']['reason'], state: FileState): Decided {
   if (state === null || state.deleted || !state.heldBy.isEmpty()) return [];
   const { id, projectId, blobId, bytes } = state;
   return [newEvent('FileDeleted', { id, projectId, blobId, bytes, reason })];
 }
 
-/** The record of a file that was created. */
 export function newFileRecord(
   { id, filename, purpose, bytes, expiresAfterSeconds }: FileEvents['FileCreated'],
   time: string,

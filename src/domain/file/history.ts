@@ -5,7 +5,7 @@ import { type FileState, file, newFileRecord } from './file.ts';
 
 const itself = ({ id }: { readonly id: string }): ResourceName => ({ kind: 'file', id });
 
-/** The history entries of a file. Holds and releases belong to the batch's progress, so they are not listed. */
+/** Holds and releases belong to the batch's progress, so they are not listed. */
 export const fileHistory = entityHistory<FileState, FileEvents>({
   entity: file,
   events: {

@@ -7,26 +7,26 @@ import { object } from '#shared/codecs/object.ts';
 import { record } from '#shared/codecs/record.ts';
 import { text, textLike } from '#shared/codecs/text.ts';
 
-/** A file's id, in OpenAI's form. */
+/** In OpenAI's form. */
 export const fileId = withJsonSchema(textLike(/^file-[0-9a-z]{8,64}$/), {
   type: 'string',
   pattern: '^file-[0-9a-z]{8,64}$',
   examples: ['file-cf2k6t0w4z8n1b5q9x3m7v0d'],
 });
 
-/** Seconds since 1970, the form of times in OpenAI's objects. */
+/** Seconds since 1970, as in OpenAI's objects. */
 export const unixTime = withJsonSchema(integer(0, Number.MAX_SAFE_INTEGER), {
   type: 'integer',
   description: 'Seconds since 1970',
 });
 
-/** The purpose of a file: one of OpenAI's values, or any other. */
+/** One of OpenAI's values, or any other. */
 export const FilePurpose = text({ min: 1, max: 64 });
 
-/** When a file expires, as in OpenAI's API: after an hour at least, after thirty days at most. */
+/** As in OpenAI's API: after an hour at least, after thirty days at most. */
 export const ExpiresAfter = object({ anchor: oneOf('created_at'), seconds: integer(3_600, 2_592_000) }, {});
 
-/** A file in the API, in the form of OpenAI's object. */
+/** In the form of OpenAI's object. */
 export const FileRecord = record('File', {
   id: [fileId, exampleIds.file],
   object: [oneOf('file'), 'file'],
@@ -40,7 +40,7 @@ export const FileRecord = record('File', {
 
 export type FileRecord = t.TypeOf<typeof FileRecord>;
 
-/** A time (RFC 3339) in seconds since 1970. */
+/** From RFC 3339. */
 export function unixSeconds(time: string): number {
   return Math.floor(Date.parse(time) / 1_000);
 }

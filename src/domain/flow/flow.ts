@@ -4,40 +4,39 @@ import { type DataAt, readReferencedText, referenceTo, type TextReference } from
 import type { FlowEvents } from './events.ts';
 import type { FlowRecord, FlowVersionRecord } from './record.ts';
 
-/** A flow as decisions need it. */
 export interface FlowFacts extends Omit<FlowRecord, 'name' | 'description'> {
   readonly name: TextReference;
   readonly description: TextReference;
 }
 
-/** A version as decisions need it; its schema stays in the event at `schemaRevision`. */
+/** Its schema stays in the event at `schemaRevision`. */
 export interface FlowVersionState extends Pick<FlowVersionRecord, 'id' | 'version' | 'createdAt' | 'updatedAt'> {
   readonly tag: TextReference;
   readonly schemaRevision: number;
   readonly deleted: boolean;
-  /** The version that its last activation replaced; null without one. */
+  /** By its last activation; null without one. */
   readonly replacedVersionId: string | null;
 }
 
-/** A flow with its versions, or null before it was created. */
+/** With its versions. Null before it was created. */
 export type FlowState = {
   readonly record: FlowFacts;
   readonly deleted: boolean;
   readonly versions: PersistentMap<string, FlowVersionState>;
   readonly activeVersionId: string | null;
   readonly lastVersionNumber: number;
-  /** The revision of the newest agent profiles' event that was applied here; -1 before the first. */
+  /** Of the newest agent profiles' event that was applied here; -1 before the first. */
   readonly carriedOutRevision: number;
-  /** When a request for this flow last assigned its agent profile. Earlier requests of profiles no longer apply. */
+  /** By a request for this flow. Earlier requests of profiles no longer apply. */
   readonly assignedAt: string;
 } | null;
 
 type Live = NonNullable<FlowState>;
 
-/** The memory of a version, including its entry in the map. */
+/** With its entry in the map. */
 const bytesOfVersion = 640;
 
-/** A flow: one stream with its versions. */
+/** One stream for each flow, with its versions. */
 export const flow: Entity<FlowState, FlowEvents> = {
   category: 'flow',
   stateVersion: 1,
@@ -53,7 +52,7 @@ export const flow: Entity<FlowState, FlowEvents> = {
   },
 };
 
-/** A version of a flow, addressed by its own id: the same stream and state. */
+/** Addressed by its own id, in the flow's stream and state. */
 export const flowVersion: Entity<FlowState, FlowEvents> = {
   ...flow,
   streamKey: parentId,
@@ -128,22 +127,18 @@ function withVersion(state: Live, id: string, change: Partial<FlowVersionState>)
   return { ...state, versions: state.versions.set(id, { ...version, ...change }) };
 }
 
-/** A flow that was created. */
 export function knownFlow(state: FlowState): NonNullable<FlowState> {
   if (state === null) throw new Error('this needs a flow that was created');
   return state;
 }
 
-/** The versions that are not deleted, in the order of their numbers. */
+/** In the order of their numbers. */
 export function liveVersions(state: FlowState): ReadonlyArray<FlowVersionState> {
   const versions = state?.versions.valueSeq().filter(({ deleted }) => !deleted) ?? [];
   return [...versions].sort((one, other) => one.version - other.version);
 }
 
-/**
- * The record of a flow from its state.
- * @param dataAt reads the data of an event of the flow's stream, which has name and description
- */
+/** @param dataAt reads events of the flow's stream, which have name and description */
 export async function flowRecord(state: FlowState, dataAt: DataAt): Promise<FlowRecord> {
   const { id, projectId, type, tier, agentProfileId, createdAt, updatedAt, ...texts } = knownFlow(state).record;
   const name = await readReferencedText<string>(texts.name, 'name', dataAt);
@@ -151,10 +146,7 @@ export async function flowRecord(state: FlowState, dataAt: DataAt): Promise<Flow
   return { id, projectId, name, type, description, tier, agentProfileId, createdAt, updatedAt };
 }
 
-/**
- * The record of a version from the flow's state.
- * @param dataAt reads the data of an event of the flow's stream, which has tag and schema
- */
+/** @param dataAt reads events of the flow's stream, which have tag and schema */
 export async function flowVersionRecord(state: FlowState, id: string, dataAt: DataAt): Promise<FlowVersionRecord> {
   const version = state?.versions.get(id);
   if (!state || version === undefined) throw new Error('an answer about a flow version needs one');

@@ -8,7 +8,7 @@ import { record } from '#shared/codecs/record.ts';
 import { text } from '#shared/codecs/text.ts';
 import { FlowTier, FlowType } from './events.ts';
 
-/** A version of a flow in the API (contract, "Flow version"). */
+/** Contract, "Flow version". */
 export const FlowVersionRecord = record(
   'FlowVersion',
   {
@@ -26,7 +26,7 @@ export const FlowVersionRecord = record(
 
 export type FlowVersionRecord = t.TypeOf<typeof FlowVersionRecord>;
 
-/** A flow in the API (contract, "Flow"). */
+/** Contract, "Flow". */
 export const FlowRecord = record(
   'Flow',
   {
@@ -39,7 +39,7 @@ export const FlowRecord = record(
     agentProfileId: [nullable(cuid), null],
     ...recordTimes,
   },
-  /** Only a read that asks for it answers it; null without an active version. */
+  /** Only in an answer that was asked for it; null without an active version. */
   { activeVersion: nullable(FlowVersionRecord) },
 );
 

@@ -1,6 +1,5 @@
 import type { FailureTexts } from '#domain/shared/failure.ts';
 
-/** Why no model can answer: the endpoint, the model or its provider. */
 export const gatewayFailures = {
   'unsupported-endpoint': {
     status: 404,

@@ -1,17 +1,17 @@
 import * as t from 'io-ts';
 import { enumeration } from '#shared/codecs/choice.ts';
 
-/** The place of a digest. Chains count from 1, and so do the digests of a chain. */
+/** Chains count from 1, and so do the digests of a chain. */
 const Place = t.type({ chain: t.number, number: t.number });
 
 const PreviousDigest = t.intersection([Place, t.type({ hash: t.string })]);
 
-/** The statement of a digest about the log. All hashes are SHA-256 in hex. */
+/** About the log. All hashes are SHA-256 in hex. */
 export const DigestStatement = t.type({
   chain: t.number,
   number: t.number,
   time: t.string,
-  /** The number of events of the chained streams. */
+  /** Of the chained streams. */
   events: t.number,
   /** The id of the last of these events. */
   lastEvent: t.string,
@@ -21,23 +21,22 @@ export const DigestStatement = t.type({
   positionBefore: t.number,
   /** The order of all these events: `sequenceAfter`, from the first event on. */
   sequence: t.string,
-  /** The number of chained streams: the size of the Merkle tree. */
+  /** Chained ones: the size of the Merkle tree. */
   streams: t.number,
   /** The root of the Merkle tree (RFC 9162) over the heads of all chained streams. */
   root: t.string,
   /** The hash of its file of heads, uncompressed. */
   headsHash: t.string,
-  /** Whether that file has all heads; else it has those that changed since the digest before. */
+  /** That file has all heads, or those that changed since the digest before. */
   headsOf: enumeration('DigestHeads', 'all', 'changed'),
-  /** The digest before; null for the first of all. A chain's first names the last of the chain before. */
+  /** Null for the first of all. A chain's first names the last of the chain before. */
   previous: t.union([PreviousDigest, t.null]),
-  /** The id of the key that signed it. */
+  /** The digest is signed with it. */
   key: t.string,
 });
 
 export type DigestStatement = Readonly<t.TypeOf<typeof DigestStatement>>;
 
-/** A signed digest. */
 export const Digest = t.intersection(
   [
     DigestStatement,
@@ -51,18 +50,18 @@ export type Digest = Readonly<t.TypeOf<typeof Digest>>;
 
 export type DigestPlace = Readonly<t.TypeOf<typeof Place>>;
 
-/** The last event of a stream, whose hash covers all events of the stream. */
+/** The last event of a stream. Its hash covers all events of the stream. */
 export const StreamHead = t.type({ hash: t.string, revision: t.number, stream: t.string });
 
 export type StreamHead = Readonly<t.TypeOf<typeof StreamHead>>;
 
-/** The proof that a digest contains a stream's head (RFC 9162, 2.1.3). */
+/** That a digest contains a stream's head (RFC 9162, 2.1.3). */
 export const InclusionProof = t.type(
   {
     digest: Digest,
-    /** The stream's head. The leaf is its canonical JSON (RFC 8785). */
+    /** The leaf is its canonical JSON (RFC 8785). */
     head: StreamHead,
-    /** The index of the leaf, from 0. */
+    /** Of the leaf, from 0. */
     index: t.number,
     /** Hashes in hex, from the leaf's sibling up. */
     path: t.readonlyArray(t.string),
@@ -72,7 +71,7 @@ export const InclusionProof = t.type(
 
 export type InclusionProof = Readonly<t.TypeOf<typeof InclusionProof>>;
 
-/** A believable digest, for documentation. */
+/** For documentation. */
 export const exampleDigest: Digest = {
   chain: 1,
   number: 12,

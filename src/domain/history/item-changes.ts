@@ -1,17 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Json } from '#shared/json/json.ts';
 
-/** Items by their ids or keys. */
+/** By their ids or keys. */
 export type Items = ReadonlyMap<string, Json>;
 
-/** The items of a list that differ between two versions, by id. */
+/** Between two versions of a list, by id. */
 export interface ItemChanges {
   readonly added: ReadonlyArray<string>;
   readonly changed: ReadonlyArray<string>;
   readonly removed: ReadonlyArray<string>;
 }
 
-/** Compares items with the same id. */
+/** With the same id. */
 export function itemChanges(before: Items, after: Items): ItemChanges {
   const ids = [...after.keys()];
   return {
@@ -21,12 +21,10 @@ export function itemChanges(before: Items, after: Items): ItemChanges {
   };
 }
 
-/** The most names in one sentence. */
+/** In one sentence. */
 const maxNames = 20;
 
-/**
- * The changes, one sentence for each kind: `Nodes added: greet, ask.` @param what the name of the items, in the plural
- */
+/** One sentence for each kind: `Nodes added: greet, ask.` @param what names the items, in the plural */
 export function describeItemChanges(what: string, { added, changed, removed }: ItemChanges): ReadonlyArray<string> {
   const kinds = [
     ['added', added],
@@ -36,7 +34,7 @@ export function describeItemChanges(what: string, { added, changed, removed }: I
   return kinds.filter(([, ids]) => ids.length > 0).map(([kind, ids]) => `${what} ${kind}: ${listed(ids)}.`);
 }
 
-/** The first twenty names, for a sentence. */
+/** The first twenty, for a sentence. */
 export function listed(names: ReadonlyArray<string>): string {
   const shown = names
     .slice(0, maxNames)

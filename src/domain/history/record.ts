@@ -7,7 +7,6 @@ import { json } from '#shared/codecs/json-value.ts';
 import { record, recordMembers } from '#shared/codecs/record.ts';
 import { text } from '#shared/codecs/text.ts';
 
-/** The kinds of resource in histories and the audit. */
 export const resourceKinds = [
   'flow',
   'flow-version',
@@ -29,10 +28,8 @@ export const resourceKinds = [
   'event',
 ] as const;
 
-/** The kind of a resource in histories. */
 export type ResourceKind = (typeof resourceKinds)[number];
 
-/** A resource in histories and the audit. */
 export interface ResourceName {
   readonly kind: ResourceKind;
   readonly id: string;
@@ -40,12 +37,12 @@ export interface ResourceName {
 
 const [firstKind, ...otherKinds] = resourceKinds;
 
-/** The kinds of resource, as an input or an answer names them. */
+/** As an input or an answer names them. */
 export const ResourceKindCodec = enumeration('ResourceKind', firstKind, ...otherKinds);
 
 const exampleTime = '2026-01-06T14:05:00.000Z';
 
-/** The description of an event in histories, the audit, the feed and webhooks. */
+/** In histories, the audit, the feed and webhooks. */
 const describedEvent = recordMembers({
   type: [text(), 'FlowRenamed'],
   time: [timestamp, exampleTime],
@@ -63,7 +60,7 @@ const describedEvent = recordMembers({
     { keyId: exampleIds.apiKey, keyType: 'project', keyName: 'Back office' },
   ],
   requestId: [text(), '0b8f8a54-6d7c-4f0e-9a54-2f3c1f6f0c11'],
-  /** The resource of `changes`. */
+  /** `changes` is about this resource. */
   resource: [t.type({ kind: ResourceKindCodec, id: text() }), { kind: 'flow', id: exampleIds.flow }],
   /** One sentence. */
   summary: [text(), 'The flow was renamed to “Opening hours”.'],
@@ -79,10 +76,8 @@ const describedEvent = recordMembers({
 
 const Described = record('DescribedEvent', describedEvent);
 
-/** An event in an answer of a history. */
 export type DescribedEvent = t.TypeOf<typeof Described>;
 
-/** An event of a resource's history. */
 export const HistoryEvent = record('HistoryEvent', { revision: [t.number, 3], ...describedEvent });
 
 export type HistoryEvent = t.TypeOf<typeof HistoryEvent>;
@@ -92,7 +87,7 @@ const {
   ...described
 } = describedEvent;
 
-/** An entry of the audit, the live feed and webhooks. */
+/** Of the audit, the live feed and webhooks. */
 export const AuditEntry = record(
   'AuditEntry',
   {
@@ -107,7 +102,7 @@ export const AuditEntry = record(
 
 export type AuditEntry = t.TypeOf<typeof AuditEntry>;
 
-/** An event that a command would append. */
+/** A command would append it. */
 const PlannedEvent = t.type({
   type: Described.props.type,
   summary: Described.props.summary,
@@ -116,7 +111,7 @@ const PlannedEvent = t.type({
 
 export type PlannedEvent = t.TypeOf<typeof PlannedEvent>;
 
-/** The answer of a dry run: the events that the command would append and its answer, without secrets. */
+/** The events that the command would append and its answer, without secrets. */
 export const DryRun = t.type(
   {
     dryRun: t.literal(true),

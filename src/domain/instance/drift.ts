@@ -1,28 +1,26 @@
 import type { AgentProfileContents } from '#domain/agent-profile/agent-profile.ts';
 import type { InstanceFlow, Resources } from './resources.ts';
 
-/** A flow as it is now. */
 export interface SeenFlow {
   readonly isNamed: (name: string) => boolean;
   readonly activeVersionId: string | null;
   readonly agentProfileId: string | null;
 }
 
-/** An agent profile as it is now. */
 export interface SeenAgentProfile {
   readonly holds: (contents: AgentProfileContents) => boolean;
 }
 
-/** The current resources of the project; null for those that do not exist. */
+/** Null for those that do not exist. */
 export interface SeenResources {
   readonly flow: (id: string) => SeenFlow | null;
   readonly agentProfile: SeenAgentProfile | null;
 }
 
 /**
- * The flows of an instance that differ from the provisioned state: deleted, renamed, another version active, another
- * agent profile assigned. If the agent profile was replaced or deleted, all flows are drifted.
- * @param underway the target of a running operation, which is not drift either
+ * Different from the provisioned state: deleted, renamed, another version active, another agent profile assigned. If
+ * the agent profile was replaced or deleted, all flows are drifted.
+ * @param underway of a running operation, which is not drift either
  */
 export function driftedFlows(
   provisioned: Resources,
@@ -49,7 +47,6 @@ function flowIsAs({ versionId, name }: InstanceFlow, agentProfileId: string | nu
   return agentProfileId === null || now.agentProfileId === agentProfileId;
 }
 
-/** Whether two profiles have the same contents. */
 export function holdSame(wanted: AgentProfileContents, now: AgentProfileContents): boolean {
   return (
     now.name === wanted.name &&

@@ -3,13 +3,12 @@ import { enumeration, nullable } from '#shared/codecs/choice.ts';
 import { FieldValues } from './field-values.ts';
 import { Resources } from './resources.ts';
 
-/** A phone number that the template requires. */
 export const PhoneNumberNeed = t.type({ key: t.string, label: t.string });
 
-/** The target state of an operation. */
+/** Of an operation. */
 const target = {
   templateVersionId: t.string,
-  /** The version's number; an upgrade needs a higher one. */
+  /** An upgrade needs a higher number. */
   templateVersion: t.number,
   fieldValues: FieldValues,
   phoneNumberRequirements: t.readonlyArray(PhoneNumberNeed),

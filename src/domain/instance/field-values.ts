@@ -6,10 +6,7 @@ import { withJsonSchema } from '#shared/codecs/json-schema.ts';
 import { isObject } from '#shared/json/json.ts';
 import { pointerTo } from '#shared/json/json-pointer.ts';
 
-/**
- * Values of a template's fields, by key. Read them with `valueOfField`, because a key may have the name of an inherited
- * member.
- */
+/** By key. Read them with `valueOfField`, because a key may have the name of an inherited member. */
 export type FieldValues = Readonly<Record<string, string>>;
 
 const isFieldValues = (value: unknown): value is FieldValues =>
@@ -37,7 +34,6 @@ export const FieldValues = withJsonSchema(
   { type: 'object', additionalProperties: { type: 'string' } },
 );
 
-/** The value of a field, if any. */
 export function valueOfField(values: FieldValues, key: string): string | undefined {
   return Object.hasOwn(values, key) ? values[key] : undefined;
 }
@@ -47,8 +43,8 @@ export type FilledFieldValues = { readonly values: FieldValues } | { readonly fa
 
 /**
  * The effective values: those of the request, else earlier values that are still valid, else the defaults.
- * @param given the values of the request, at `pointer`
- * @param before the earlier values of the instance; values of removed fields or of another type are ignored
+ * @param given in the request, at `pointer`
+ * @param before of the instance; values of removed fields or of another type are ignored
  */
 export function fillFields(
   fields: FieldsSchema,
@@ -73,7 +69,7 @@ export function fillFields(
   return faults.length > 0 ? { faults } : { values: Object.fromEntries(values) };
 }
 
-/** The required fields without a valid earlier value and without a default. */
+/** Without a valid earlier value and without a default. */
 export function missingFields(fields: FieldsSchema, before: FieldValues): ReadonlyArray<string> {
   return fields.filter((field) => field.required && keptOrDefault(field, before) === undefined).map(({ key }) => key);
 }

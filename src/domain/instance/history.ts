@@ -5,7 +5,7 @@ import { type InstanceState, instance, instanceRecord } from './instance.ts';
 
 const itself = ({ id }: { readonly id: string }): ResourceName => ({ kind: 'instance', id });
 
-/** The history entries of an instance and its operations. */
+/** And of its operations. */
 export const instanceHistory = entityHistory<InstanceState, InstanceEvents>({
   entity: instance,
   events: {

@@ -3,31 +3,28 @@ import type { InstanceEvents, Target } from './events.ts';
 import type { InstanceRecord } from './record.ts';
 import { type Step, stepsFromCommit, stepsToCommit, stepsToRemove, stepsToUndo } from './steps.ts';
 
-/** The kind of an operation on an instance. */
 export type OperationKind = 'provision' | 'upgrade' | 'delete';
 
-/** A running operation: a list of steps, done in order. */
+/** Its steps are done in order. */
 export interface RunningOperation {
   readonly number: number;
   readonly kind: OperationKind;
   readonly startedAt: string;
   readonly steps: ReadonlyArray<Step>;
-  /** How many of the steps are done. */
   readonly done: number;
-  /** How many of the first steps clear up after superseded operations. */
+  /** The number of first steps that clear up after superseded operations. */
   readonly clearing: number;
   /** The steps before this one can be undone. */
   readonly commitAt: number;
   readonly committed: boolean;
-  /** Why its steps are being undone; null if they are not. */
+  /** Null if its steps are not being undone. */
   readonly undoneFor: string | null;
-  /** The failed attempts since the last finished step. */
+  /** Since the last finished step. */
   readonly attempts: number;
-  /** The failure of the last attempt, and the time of the next one. */
+  /** Of the last attempt, with the time of the next one. */
   readonly problem: { readonly reason: string; readonly retryAt: string } | null;
 }
 
-/** The operation before the current one. */
 export interface LastOperation {
   readonly number: number;
   readonly kind: OperationKind;
@@ -38,7 +35,7 @@ export interface LastOperation {
   readonly endedAt: string;
 }
 
-/** An instance, or null before it was created. All of it is JSON: the read model folds it by the same `evolve`. */
+/** Null before it was created. All of it is JSON: the read model folds it by the same `evolve`. */
 export type InstanceState = {
   readonly id: string;
   readonly projectId: string;
@@ -50,21 +47,21 @@ export type InstanceState = {
   readonly deleted: boolean;
   /** In a deleted instance, the operation that removes its resources; the rest is the last state. */
   readonly removal: RunningOperation | null;
-  /** The last committed state; null before the first commit point. */
+  /** As last committed; null before the first commit point. */
   readonly base: Target | null;
-  /** The target of the last operation, even if it failed: a retry uses it. */
+  /** Of the last operation, even if it failed: a retry uses it. */
   readonly target: Target;
   readonly operation: RunningOperation | null;
   readonly lastOperation: LastOperation | null;
-  /** The number of operations so far. */
+  /** So far. */
   readonly operations: number;
-  /** The phone numbers that meet requirements. */
+  /** They meet requirements. */
   readonly phoneNumbers: ReadonlyArray<{ readonly key: string; readonly phoneNumberId: string }>;
 } | null;
 
 type Created = NonNullable<InstanceState>;
 
-/** An instance of a template: one stream with its operations. */
+/** One stream for each instance, with its operations. */
 export const instance: Entity<InstanceState, InstanceEvents> = {
   category: 'instance',
   initial: null,
@@ -83,7 +80,7 @@ export const instance: Entity<InstanceState, InstanceEvents> = {
   },
 };
 
-/** The sizes of targets. All states between two operations share a target, so each size is computed once. */
+/** All states between two operations share a target, so each size is computed once. */
 const estimates = new WeakMap<Target, number>();
 
 function estimateBytes(state: InstanceState): number {
@@ -103,7 +100,7 @@ function weightOfTarget(target: Target): number {
 
 const bytesOfStep = 256;
 
-/** The target that clients see: the committed one, or that of the running operation. */
+/** For clients: the committed target, or that of the running operation. */
 export function visibleTarget({ operation, base, target }: Created): Target {
   return operation !== null || base === null ? target : base;
 }
@@ -173,7 +170,6 @@ function evolveInstance(state: Created, event: RecordedEventOf<InstanceEvents>):
   }
 }
 
-/** Begins an operation that brings the instance to a target. */
 function begun(state: Created, kind: OperationKind, target: Target, time: string): Created {
   const clearing = orphanedSteps(state.operation);
   const had = state.base?.resources ?? null;
@@ -205,7 +201,6 @@ function started(
   return { number, kind, startedAt, ...how, done: 0, undoneFor: null, attempts: 0, problem: null };
 }
 
-/** The running operation, if any. */
 export function pendingOperation({ deleted, removal, operation }: Created): RunningOperation | null {
   return deleted ? removal : operation;
 }
@@ -226,7 +221,7 @@ function running(state: Created, change: Partial<RunningOperation>): Created {
   return { ...state, [state.deleted ? 'removal' : 'operation']: { ...operation, ...change } };
 }
 
-/** The steps that a superseding operation does first, so that only the resources of the committed state are left. */
+/** A superseding operation does them first, so that only the resources of the committed state are left. */
 function orphanedSteps(operation: RunningOperation | null): ReadonlyArray<Step> {
   if (operation === null) return [];
   const { steps, done, committed, undoneFor, clearing } = operation;
@@ -234,7 +229,7 @@ function orphanedSteps(operation: RunningOperation | null): ReadonlyArray<Step> 
   return done < clearing ? steps.slice(done, clearing) : leftToUndo(operation);
 }
 
-/** The steps that undo an operation before its commit point. */
+/** Of an operation before its commit point. */
 function leftToUndo({ steps, done, clearing, commitAt }: RunningOperation): ReadonlyArray<Step> {
   return stepsToUndo(steps.slice(clearing, commitAt), Math.max(0, done - clearing));
 }
@@ -244,7 +239,6 @@ function stillAsked({ phoneNumbers, target }: Created): Created['phoneNumbers'] 
   return phoneNumbers.filter(({ key }) => asked.has(key));
 }
 
-/** The record of an instance from its state. */
 export function instanceRecord(state: InstanceState): InstanceRecord {
   if (state === null) throw new Error('an answer about an instance needs one');
   const { templateVersionId, fieldValues } = visibleTarget(state);
@@ -266,7 +260,6 @@ export function instanceRecord(state: InstanceState): InstanceRecord {
   };
 }
 
-/** The status of an instance. */
 export function statusOf({ operation, base }: NonNullable<InstanceState>): InstanceRecord['status'] {
   if (operation !== null) return 'provisioning';
   return base === null ? 'failed' : 'active';

@@ -3,19 +3,18 @@ import { childId, suffixLength } from '#domain/shared/entity.ts';
 import type { TemplatePayload } from '#domain/template/payload.ts';
 import type { Resources } from './resources.ts';
 
-/** The operation and the instance of a plan. */
 export interface Planning {
   readonly instanceId: string;
   readonly projectId: string;
-  /** The operation's number: resources that it creates again get new ids. */
+  /** Resources that this operation creates again get new ids. */
   readonly operation: number;
-  /** The resources of the instance; null if it never had any. */
+  /** Null if the instance never had any. */
   readonly had: Resources | null;
-  /** Whether a resource still exists. A resource that was deleted by hand is created again. */
+  /** A resource that was deleted by hand is created again. */
   readonly isThere: (id: string) => boolean;
 }
 
-/** Plans the resources of a payload. A resource with the same key keeps its id. */
+/** A resource with the same key keeps its id. */
 export function planResources(payload: TemplatePayload, planning: Planning): Resources {
   const { projectId, had, isThere } = planning;
   const kept = <Item extends { readonly key: string; readonly id: string }>(items: ReadonlyArray<Item> = []) =>

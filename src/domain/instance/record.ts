@@ -11,7 +11,7 @@ import { FieldValues } from './field-values.ts';
 
 const OperationKind = enumeration('InstanceOperationKind', 'provision', 'upgrade', 'delete');
 
-/** One step of a running operation. */
+/** Of a running operation. */
 const StepRecord = t.type(
   {
     action: enumeration(
@@ -40,11 +40,10 @@ const RunningOperationRecord = t.type(
     startedAt: timestamp,
     /** Before the commit point a failure undoes everything; after it the operation is only completed. */
     committed: t.boolean,
-    /** Why it is being undone. */
     undoneFor: nullable(text()),
     stepsDone: t.number,
     steps: t.readonlyArray(StepRecord),
-    /** The failure of the last attempt, and the time of the next one. */
+    /** Of the last attempt, with the time of the next one. */
     problem: nullable(t.type({ reason: text(), attempts: t.number, retryAt: timestamp })),
   },
   'RunningOperation',
@@ -65,10 +64,9 @@ const LastOperationRecord = t.type(
 
 const PhoneNumberRequirement = t.type({ key: text(), label: text(), phoneNumberId: nullable(cuid) });
 
-/** The status of an instance. */
 export const InstanceStatus = enumeration('InstanceStatus', 'provisioning', 'active', 'failed');
 
-/** An instance in the API (contract, "Instance"), with its resources and its running operation. */
+/** Contract, "Instance". With its resources and its running operation. */
 export const InstanceRecord = record('Instance', {
   id: [cuid, exampleIds.instance],
   templateId: [cuid, exampleIds.template],
@@ -78,7 +76,7 @@ export const InstanceRecord = record('Instance', {
   name: [text(), 'Dr. Weber'],
   fieldValues: [FieldValues, { practice_name: 'Dr. Weber', max_minutes: '10' }],
   status: [InstanceStatus, 'active'],
-  /** Its resources in the project; those of an upgrade only after its commit point. */
+  /** In the project; those of an upgrade only after its commit point. */
   resources: [
     t.type({
       flows: t.readonlyArray(t.type({ key: text(), flowId: cuid, flowVersionId: cuid })),
@@ -113,7 +111,7 @@ export const InstanceRecord = record('Instance', {
 
 export type InstanceRecord = t.TypeOf<typeof InstanceRecord>;
 
-/** An instance that is read by its id, with the flows that were changed by hand after their provisioning. */
+/** Read by its id, with the flows that were changed by hand after their provisioning. */
 export const InstanceDetails = t.intersection(
   [
     InstanceRecord,

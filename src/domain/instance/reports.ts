@@ -6,36 +6,35 @@ import { nextSteps, type Step } from './steps.ts';
 
 type Reported = ReadonlyArray<EventOf<InstanceEvents>>;
 
-/** The progress of an operation. A finished step is reported once, by whichever node finishes it. */
+/** A finished step is reported once, by whichever node finishes it. */
 export interface OperationProgress {
   readonly operation: RunningOperation;
-  /** The steps to do now; none if only the end must be reported. */
+  /** To do now; none if only the end must be reported. */
   readonly steps: ReadonlyArray<Step>;
 }
 
-/** The progress of an operation; null if it has ended or is superseded. */
+/** Null if it has ended or is superseded. */
 export function progressOf(state: InstanceState, number: number): OperationProgress | null {
   const operation = state && pendingOperation(state);
   if (operation === null || operation.number !== number) return null;
   return { operation, steps: nextSteps(operation.steps, operation.done) };
 }
 
-/** Whether an operation's progress is unchanged, so that earlier decisions are still valid. */
+/** Earlier decisions are still valid. */
 export function isUnchanged(state: InstanceState, { operation }: OperationProgress): boolean {
   const now = progressOf(state, operation.number)?.operation;
   return now?.done === operation.done && (now.undoneFor === null) === (operation.undoneFor === null);
 }
 
-/** The limits of retries. */
 export interface RetryLimits {
-  /** The most attempts at the same steps, before the commit point; after it, and while undoing, there is no limit. */
+  /** At the same steps, before the commit point; after it, and while undoing, there is no limit. */
   readonly attempts: number;
   /** Milliseconds before the second attempt; each later pause is twice as long. */
   readonly firstPause: number;
   readonly longestPause: number;
 }
 
-/** Why an attempt at the next steps failed. */
+/** Of an attempt at the next steps. */
 export interface Problem {
   readonly reason: string;
   /** A retry does not help. */
@@ -43,7 +42,6 @@ export interface Problem {
 }
 
 /**
- * The events that report an attempt at the next steps.
  * @param done how many of the next steps succeeded, from the first on
  * @param problem the failure of the step after these; null if all succeeded
  */
@@ -72,7 +70,7 @@ export function reportOn(
   return [...progressed, newEvent('InstanceAttemptFailed', { id, operation, attempt, reason, retryAt })];
 }
 
-/** The events for the commit point and the end, if the finished steps reach them. */
+/** For the commit point and the end, if the finished steps reach them. */
 function reached({ id, base }: NonNullable<InstanceState>, after: RunningOperation): Reported {
   const { number: operation, done, steps, commitAt, committed, undoneFor } = after;
   const commits = !committed && undoneFor === null && done >= commitAt;

@@ -12,28 +12,24 @@ import type { Json } from '#shared/json/json.ts';
 import type { InstanceAgentProfile, InstanceFlow, InstanceStore } from './resources.ts';
 import type { Step } from './steps.ts';
 
-/** The events of a step; empty if the step is already done, so that a repetition changes nothing. */
+/** Empty if the step is already done, so that a repetition changes nothing. */
 type Decided<Events> = E.Either<Failure, ReadonlyArray<EventOf<Events>>>;
 
 type LiveFlow = NonNullable<FlowState>;
 
-/** The input of a step on a flow. */
 export interface FlowStep {
   readonly step: Step;
   readonly projectId: string;
-  /**
-   * The wanted flow: that of the operation before its commit point, else of the committed state. Null if the flow is
-   * removed.
-   */
+  /** That of the operation before its commit point, else of the committed state. Null if the flow is removed. */
   readonly wanted: InstanceFlow | null;
-  /** The flow in the committed state, to which undoing returns. */
+  /** In the committed state, to which undoing returns. */
   readonly base: InstanceFlow | null;
   readonly agentProfileId: string | null;
-  /** The filled schema; only for `create` and `prepare`. */
+  /** Filled; only for `create` and `prepare`. */
   readonly flowSchema: Json;
 }
 
-/** Decides a step on a flow's stream. It fails only before the commit point, and a failure is permanent. */
+/** Fails only before the commit point, and a failure is permanent. */
 export function decideFlowStep(about: FlowStep, state: FlowState): Decided<FlowEvents> {
   switch (about.step.action) {
     case 'create':
@@ -142,7 +138,7 @@ function restore({ step, base }: FlowStep, state: LiveFlow): ReadonlyArray<Event
   return before == null ? [] : switchTo(state, before, base?.type ?? state.record.type);
 }
 
-/** Removes a prepared version, even if it is active now. */
+/** Even if the version is active now. */
 function discard(about: FlowStep, state: LiveFlow): ReadonlyArray<EventOf<FlowEvents>> {
   const { id: flowId, versionId, contested } = about.step;
   const id = versionId ?? '';
@@ -159,7 +155,6 @@ function demanded(wanted: InstanceFlow | null, { key }: Step): InstanceFlow {
   return wanted;
 }
 
-/** Decides a step on the stream of a project's agent profiles. */
 export function decideAgentProfileStep(
   {
     step,
@@ -196,7 +191,6 @@ export function decideAgentProfileStep(
   }
 }
 
-/** Decides a step on a store's stream. */
 export function decideStoreStep(
   {
     step,

@@ -1,19 +1,19 @@
 import type { Resources } from './resources.ts';
 
 /**
- * The action of a step on one resource: `prepare` adds a flow's new version, `activate` activates it, `adjust` updates
- * names and the agent profile; `restore` and `discard` undo an activation and a preparation.
+ * On one resource: `prepare` adds a flow's new version, `activate` activates it, `adjust` updates names and the agent
+ * profile; `restore` and `discard` undo an activation and a preparation.
  */
 export type StepAction = 'create' | 'prepare' | 'activate' | 'adjust' | 'remove' | 'restore' | 'discard';
 
-/** One step of an operation: one decision on one stream. */
+/** One decision on one stream. */
 export interface Step {
   readonly action: StepAction;
   readonly resource: 'flow' | 'agent-profile' | 'store';
-  /** The payload's key; null for the agent profile. */
+  /** Of the payload; null for the agent profile. */
   readonly key: string | null;
   readonly id: string;
-  /** For a flow, the version of the step. */
+  /** Only for a flow. */
   readonly versionId: string | null;
   /**
    * Another node may be creating the resource that this step removes. If it does not exist, the step creates and
@@ -23,12 +23,12 @@ export interface Step {
 }
 
 /**
- * The most steps at once, all of one kind. It is part of the meaning of `InstanceProgressed`: after the finished steps,
- * this many further steps may have begun.
+ * Steps that run at the same time, all of one kind. It is part of the meaning of `InstanceProgressed`: after the
+ * finished steps, this many further steps may have begun.
  */
 const stepsAtOnce = 8;
 
-/** The steps to do now, all with one action and one kind of resource. */
+/** All with one action and one kind of resource. */
 export function nextSteps(steps: ReadonlyArray<Step>, done: number): ReadonlyArray<Step> {
   const [first, ...others] = steps.slice(done, done + stepsAtOnce);
   if (first === undefined) return [];
@@ -36,7 +36,7 @@ export function nextSteps(steps: ReadonlyArray<Step>, done: number): ReadonlyArr
   return [first, ...(end === -1 ? others : others.slice(0, end))];
 }
 
-/** The steps before the commit point: first they create everything new, then they activate it. */
+/** First they create everything new, then they activate it. */
 export function stepsToCommit(had: Resources | null, wanted: Resources): ReadonlyArray<Step> {
   const all = stepsOf(wanted);
   const before = idsOf(had);
@@ -51,7 +51,7 @@ export function stepsToCommit(had: Resources | null, wanted: Resources): Readonl
   ];
 }
 
-/** The steps after the commit point, which cannot fail permanently: they update kept resources and remove the rest. */
+/** They cannot fail permanently: they update kept resources and remove the rest. */
 export function stepsFromCommit(had: Resources | null, wanted: Resources): ReadonlyArray<Step> {
   const all = stepsOf(wanted);
   const before = idsOf(had);
@@ -61,17 +61,13 @@ export function stepsFromCommit(had: Resources | null, wanted: Resources): Reado
   return [...[...all.agentProfile, ...all.stores, ...all.flows].filter(isKept).map(as('adjust')), ...leftOver];
 }
 
-/** The steps that remove all resources. */
 export function stepsToRemove(had: Resources | null): ReadonlyArray<Step> {
   if (had === null) return [];
   const all = stepsOf(had);
   return [...all.flows, ...all.stores, ...all.agentProfile].map(as('remove'));
 }
 
-/**
- * The steps that undo finished steps and those that may have begun, the last one first.
- * @param done how many of the steps are done
- */
+/** For finished steps and those that may have begun, the last one first. @param done the number of finished steps */
 export function stepsToUndo(steps: ReadonlyArray<Step>, done: number): ReadonlyArray<Step> {
   const begun = nextSteps(steps, done).map((step): Step => ({ ...step, contested: true }));
   return [...steps.slice(0, done), ...begun].reverse().flatMap((step) => {

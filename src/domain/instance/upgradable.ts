@@ -1,7 +1,6 @@
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { type InstanceState, visibleTarget } from './instance.ts';
 
-/** The facts about a template version that an upgrade checks. */
 export interface UpgradeVersion {
   readonly id: string;
   readonly templateId: string;
@@ -9,13 +8,13 @@ export interface UpgradeVersion {
   readonly publishedAt: string | null;
 }
 
-/** Why a version cannot be used; null if it is published. */
+/** Null if it is published. */
 export function checkPublished({ id, publishedAt }: Pick<UpgradeVersion, 'id' | 'publishedAt'>): Failure | null {
   if (publishedAt !== null) return null;
   return failure('template-version-not-published', `Template version ${id} is not published. Publish it first.`);
 }
 
-/** The codes of the failures of `checkUpgradable`. */
+/** Of `checkUpgradable`. */
 export const upgradeRefusals = [
   'template-version-of-another-template',
   'template-version-not-published',
@@ -23,8 +22,8 @@ export const upgradeRefusals = [
 ] as const;
 
 /**
- * Why an instance cannot be upgraded to a version; null if it can.
- * @param isDraftAllowed whether a version that is not published yet counts as published: for a preview
+ * Null if the instance can be upgraded.
+ * @param isDraftAllowed a version that is not published yet counts as published: for a preview
  */
 export function checkUpgradable(
   state: NonNullable<InstanceState>,

@@ -14,7 +14,6 @@ const ChangedFlow = t.intersection([
 ]);
 const Keys = t.readonlyArray(text());
 
-/** What an upgrade of an instance would change. */
 export const UpgradePreview = record(
   'UpgradePreview',
   {

@@ -19,12 +19,12 @@ export type EventControlEvents = {
   [Type in keyof typeof eventControlEvents]: t.TypeOf<(typeof eventControlEvents)[Type]>;
 };
 
-/** The event that was skipped last, without the reason. */
+/** Skipped last, without the reason. */
 export interface EventControlState {
   readonly skipped: Omit<EventControlEvents['EventSkipped'], 'reason'> | null;
 }
 
-/** The operators' requests about events: one stream, because a start reads them all. */
+/** One stream, because a start reads all operators' requests about events. */
 export const eventControl: Entity<EventControlState, EventControlEvents> = {
   category: 'event',
   stateVersion: 1,
@@ -36,10 +36,9 @@ export const eventControl: Entity<EventControlState, EventControlEvents> = {
   evolve: (_, { data: { reason: _reason, ...skipped } }) => ({ skipped }),
 };
 
-/** The id of the one resource of `eventControl`. */
+/** Of the one resource of `eventControl`. */
 export const skippedEventsId = 'skipped';
 
-/** The history entries of operators' requests about events. */
 export const eventControlHistory = entityHistory<EventControlState, EventControlEvents>({
   entity: eventControl,
   events: {

@@ -1,6 +1,5 @@
 import type { FailureTexts } from '#domain/shared/failure.ts';
 
-/** Why a process or a read model cannot be controlled. */
 export const operatorFailures = {
   'process-not-found': {
     status: 404,

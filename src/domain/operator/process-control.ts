@@ -4,7 +4,7 @@ import type { ResourceName } from '#domain/history/record.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { type OperatorRequestsState, operatorRequests } from './operator-requests.ts';
 
-/** Operators' requests to a stopped process. Its runner follows them when it reads them from the log. */
+/** To a stopped process. Its runner follows them when it reads them from the log. */
 export const processEvents = {
   ProcessRetried: t.type({ process: t.string }),
   ProcessEventSkipped: t.type({ process: t.string, eventId: t.string }),
@@ -12,17 +12,14 @@ export const processEvents = {
 
 export type ProcessEvents = { [Type in keyof typeof processEvents]: t.TypeOf<(typeof processEvents)[Type]> };
 
-/** The operators' requests to one process. */
 export const processControl = operatorRequests<ProcessEvents>('process', 'process-not-found');
 
-/** No process has this name. */
 export function unknownProcess(name: string): Failure {
   return failure('process-not-found', `There is no process ${name}. See GET /v1/processes.`);
 }
 
 const itself = ({ process }: { readonly process: string }): ResourceName => ({ kind: 'process', id: process });
 
-/** The history entries of operators' requests to a process. */
 export const processHistory = entityHistory<OperatorRequestsState, ProcessEvents>({
   entity: processControl,
   events: {

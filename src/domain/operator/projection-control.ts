@@ -4,7 +4,7 @@ import type { ResourceName } from '#domain/history/record.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { type OperatorRequestsState, operatorRequests } from './operator-requests.ts';
 
-/** Operators' requests to a projection. The runner follows them when it reads them from the log. */
+/** The runner follows them when it reads them from the log. */
 export const projectionEvents = {
   ProjectionRebuildRequested: t.type({ projection: t.string }),
   ProjectionRetried: t.type({ projection: t.string }),
@@ -13,10 +13,8 @@ export const projectionEvents = {
 
 export type ProjectionEvents = { [Type in keyof typeof projectionEvents]: t.TypeOf<(typeof projectionEvents)[Type]> };
 
-/** The operators' requests to one projection. */
 export const projectionControl = operatorRequests<ProjectionEvents>('projection', 'projection-not-found');
 
-/** No read model has this name. */
 export function unknownProjection(name: string): Failure {
   return failure('projection-not-found', `There is no projection ${name}. See GET /v1/projections.`);
 }
@@ -26,7 +24,6 @@ const itself = ({ projection }: { readonly projection: string }): ResourceName =
   id: projection,
 });
 
-/** The history entries of operators' requests to a projection. */
 export const projectionHistory = entityHistory<OperatorRequestsState, ProjectionEvents>({
   entity: projectionControl,
   events: {

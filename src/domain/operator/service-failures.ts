@@ -1,6 +1,6 @@
 import type { FailureTexts } from '#domain/shared/failure.ts';
 
-/** Why the service cannot answer, whatever the operation: its stores, its disk, its read models. */
+/** Whatever the operation: its stores, its disk, its read models. */
 export const serviceFailures = {
   'read-only': {
     status: 503,

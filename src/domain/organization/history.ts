@@ -10,7 +10,7 @@ import {
 
 const customer = ({ id }: { readonly id: string }): ResourceName => ({ kind: 'customer', id });
 
-/** The history entries of an organization. A partner's customer is shown with its customer record. */
+/** A partner's customer is shown with its customer record. */
 export const organizationHistory = entityHistory<OrganizationState, OrganizationEvents>({
   entity: organization,
   events: {

@@ -3,18 +3,14 @@ import type { Entity } from '#domain/shared/entity.ts';
 import { erasedText, type PersonalText, SealedText, unsealedText } from '#domain/shared/personal-data.ts';
 import type { CustomerRecord, OrganizationRecord, SealedCustomer, SealedOrganization } from './record.ts';
 
-/**
- * An organization, or null before it was created. A partner (headless integrator) owns templates and customer
- * organizations.
- */
+/** Null before it was created. A partner (headless integrator) owns templates and customer organizations. */
 export type OrganizationState =
   | (SealedOrganization & {
-      /** Its record as a customer of its partner; null for an organization that is not a customer. */
+      /** Of a customer of a partner; null for another organization. */
       readonly customer: SealedCustomer | null;
     })
   | null;
 
-/** The entity of an organization. */
 export const organization: Entity<OrganizationState, OrganizationEvents> = {
   category: 'organization',
   initial: null,
@@ -35,7 +31,7 @@ export const organization: Entity<OrganizationState, OrganizationEvents> = {
   },
 };
 
-/** An organization as its partner's customer: the same stream and state. */
+/** As its partner's customer, in the organization's stream and state. */
 export const customer: Entity<OrganizationState, OrganizationEvents> = {
   ...organization,
   everExisted: isCustomer,
@@ -51,20 +47,19 @@ function asOrganization(customer: SealedCustomer): OrganizationState {
   return { ...organizationOf(customer), customer };
 }
 
-/** The record of an organization that is not a customer, from its state. */
+/** Of an organization that is not a customer. */
 export function organizationRecord(state: OrganizationState): OrganizationRecord {
   if (state === null) throw new Error('an answer about an organization needs one');
   const { customer: _, name, ...record } = state;
   return { ...record, name: unsealedText(name) };
 }
 
-/** A customer from its state. */
 export function customerOf(state: OrganizationState): SealedCustomer {
   if (!state?.customer) throw new Error('an answer about a customer needs one');
   return state.customer;
 }
 
-/** The events of an organization's stream. The stream of a partner's customer begins with `CustomerCreated`. */
+/** The stream of a partner's customer begins with `CustomerCreated`. */
 export const organizationEvents = {
   OrganizationCreated: t.type({ id: t.string, name: t.string, partner: t.boolean }),
   CustomerCreated: t.type({
@@ -81,7 +76,6 @@ export type OrganizationEvents = {
   [Type in keyof typeof organizationEvents]: t.TypeOf<(typeof organizationEvents)[Type]>;
 };
 
-/** A new customer. */
 export function newCustomer(
   { id, projectId, name, clientEmail }: OrganizationEvents['CustomerCreated'],
   time: string,
@@ -90,22 +84,17 @@ export function newCustomer(
   return { organizationId: id, projectId, name, clientEmail, personalDataErasedAt: null, ...times };
 }
 
-/** A customer after its personal data was erased. */
 export function erasedCustomer(customer: SealedCustomer, time: string): SealedCustomer {
   const erased = { name: erasedText, clientEmail: erasedText, personalDataErasedAt: time };
   return { ...customer, ...erased, updatedAt: time };
 }
 
-/** The organization of a customer. */
 export function organizationOf(customer: SealedCustomer): SealedOrganization {
   const { organizationId: id, name, createdAt, updatedAt } = customer;
   return { id, name, partner: false, createdAt, updatedAt };
 }
 
-/**
- * A customer in the API.
- * @param open decrypts a personal text by its field's name
- */
+/** @param open decrypts a personal text by its field's name */
 export function customerRecord(
   customer: SealedCustomer,
   open: (field: 'name' | 'clientEmail', text: PersonalText) => string,

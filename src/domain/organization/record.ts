@@ -7,7 +7,6 @@ import { nullable } from '#shared/codecs/choice.ts';
 import { record } from '#shared/codecs/record.ts';
 import { text } from '#shared/codecs/text.ts';
 
-/** An organization in the API. */
 export const OrganizationRecord = record('Organization', {
   id: [cuid, exampleIds.organization],
   name: [text(), 'Northwind Voice'],
@@ -17,15 +16,14 @@ export const OrganizationRecord = record('Organization', {
 
 export type OrganizationRecord = t.TypeOf<typeof OrganizationRecord>;
 
-/** An organization in events and documents: a customer's name is sealed. */
+/** For events and documents: a customer's name is sealed. */
 export interface SealedOrganization extends Omit<OrganizationRecord, 'name'> {
   readonly name: PersonalText;
 }
 
-/** A partner's customer in the API. After an erasure, name and address read `erased`. */
+/** After an erasure, name and address read `erased`. */
 export const CustomerRecord = record('Customer', {
   organizationId: [cuid, exampleIds.customer],
-  /** Its first project. */
   projectId: [cuid, exampleIds.customerProject],
   name: [text(), 'Harbour Dental'],
   clientEmail: [text(), 'office@harbour-dental.example'],
@@ -35,7 +33,7 @@ export const CustomerRecord = record('Customer', {
 
 export type CustomerRecord = t.TypeOf<typeof CustomerRecord>;
 
-/** A customer in events and documents. */
+/** For events and documents. */
 export interface SealedCustomer extends Omit<CustomerRecord, 'name' | 'clientEmail'> {
   readonly name: PersonalText;
   readonly clientEmail: PersonalText;

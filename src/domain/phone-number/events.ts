@@ -5,7 +5,6 @@ import { jsonObject } from '#shared/codecs/json-value.ts';
 export const PhoneNumberType = enumeration('PhoneNumberType', 'platform', 'partner', 'external');
 export const PhoneNumberStatus = enumeration('PhoneNumberStatus', 'enabled', 'disabled');
 
-/** The events of a phone number's stream. */
 export const phoneNumberEvents = {
   PhoneNumberCreated: t.type({
     id: t.string,
@@ -36,7 +35,7 @@ export type PhoneNumberEvents = {
   [Type in keyof typeof phoneNumberEvents]: t.TypeOf<(typeof phoneNumberEvents)[Type]>;
 };
 
-/** The events of a claim's stream: the last one names the phone number that holds it. */
+/** The last one names the phone number that holds the claim. */
 export const phoneNumberClaimEvents = {
   PhoneNumberClaimed: t.type({ phoneNumberId: t.string }),
 };

@@ -11,7 +11,6 @@ import {
 
 const itself = ({ id }: { readonly id: string }): ResourceName => ({ kind: 'phone-number', id });
 
-/** The history entries of a phone number. */
 export const phoneNumberHistory = entityHistory<PhoneNumberState, PhoneNumberEvents>({
   entity: phoneNumber,
   events: {

@@ -15,7 +15,7 @@ export function claimedNumbers(type: string, projectId: string, number: string):
   return [...new Set(claims)].map((claim) => `${space}\n${claim}`);
 }
 
-/** Whether a number, as somebody wrote it, has an E.164 form. */
+/** As somebody wrote it. */
 export function hasE164Form(number: string): boolean {
   return e164(plainNumber(number)) !== null;
 }
@@ -38,7 +38,7 @@ const invisible = /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Cc}]/gu;
 const telUri = /^\s*tel:([^;]*)(.*)$/is;
 const globalContext = /;phone-context=(\+[^;]*)/i;
 
-/** Normalizes a number: compatibility characters, digits of other scripts, `tel:`, `00`. */
+/** Compatibility characters, digits of other scripts, `tel:`, `00`. */
 function plainNumber(number: string): string {
   const visible = number
     .normalize('NFKC')
@@ -55,7 +55,7 @@ function inContext(number: string, parameters: string): string {
   return context === undefined || number.startsWith('+') ? number : `${context}${number}`;
 }
 
-/** The ASCII digit of a decimal digit: Unicode keeps those of a script in runs of ten, from zero. */
+/** Unicode keeps the decimal digits of a script in runs of ten, from zero. */
 function digit(character: string): string {
   const point = character.codePointAt(0) ?? 0;
   let value = 0;

@@ -5,26 +5,21 @@ import { type DataAt, readReferencedText, referenceTo, type TextReference } from
 import type { PhoneNumberClaimEvents, PhoneNumberEvents } from './events.ts';
 import type { PhoneNumberRecord } from './record.ts';
 
-/** A phone number as decisions need it. */
 export interface PhoneNumberFacts extends Omit<PhoneNumberRecord, 'name' | 'number' | 'externalPhoneFields'> {
   readonly name: TextReference;
-  /** The revision of the event with the number and the external fields. */
+  /** Of the event with the number and the external fields. */
   readonly numberRevision: number;
 }
 
-/** A phone number; null before it was created; `abandoned` if its claim was released before that. */
+/** Null before it was created; `abandoned` if its claim was released before that. */
 export type PhoneNumberState = { readonly record: PhoneNumberFacts; readonly deleted: boolean } | 'abandoned' | null;
 
-/** A phone number that was created. */
 export function knownPhoneNumber(state: PhoneNumberState): Exclude<PhoneNumberState, 'abandoned' | null> {
   if (state === null || state === 'abandoned') throw new Error('this needs a phone number that was created');
   return state;
 }
 
-/**
- * The record of an existing phone number.
- * @param dataAt reads the data of an event of its stream, which has name, number and external fields
- */
+/** @param dataAt reads events of its stream, which have name, number and external fields */
 export async function phoneNumberRecord(state: PhoneNumberState, dataAt: DataAt): Promise<PhoneNumberRecord> {
   const { name: reference, numberRevision, ...facts } = knownPhoneNumber(state).record;
   const { id, projectId, type, status, flowId, createdAt, updatedAt } = facts;
@@ -35,7 +30,6 @@ export async function phoneNumberRecord(state: PhoneNumberState, dataAt: DataAt)
 
 type Created = PhoneNumberEvents['PhoneNumberCreated'];
 
-/** The entity of a phone number. */
 export const phoneNumber: Entity<PhoneNumberState, PhoneNumberEvents> = {
   category: 'phoneNumber',
   stateVersion: 1,
@@ -77,7 +71,7 @@ function created(
   return { id, projectId, type, status, flowId, ...references, createdAt: time, updatedAt: time };
 }
 
-/** The holder of a number: the phone number of the last event, and the time of the claim. */
+/** By the last event, with the time of the claim. */
 export type PhoneNumberClaimState = { readonly phoneNumberId: string; readonly since: string } | null;
 
 /** One number in one space: `{space and number, hashed}`. */
@@ -92,7 +86,7 @@ export const phoneNumberClaim: Entity<PhoneNumberClaimState, PhoneNumberClaimEve
   evolve: (_, { data, metadata }) => ({ phoneNumberId: data.phoneNumberId, since: metadata.time }),
 };
 
-/** Why a phone number of a project cannot point at a flow: it is unknown, deleted or another project's. */
+/** It is unknown, deleted or another project's. */
 export function checkAttachable(flow: FlowState, flowId: string, projectId: string): Failure | null {
   if (flow !== null && !flow.deleted && flow.record.projectId === projectId) return null;
   return failure('flow-not-found', `There is no flow ${flowId} in this project.`);

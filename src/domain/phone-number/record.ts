@@ -7,7 +7,7 @@ import { record } from '#shared/codecs/record.ts';
 import { text } from '#shared/codecs/text.ts';
 import { PhoneNumberStatus, PhoneNumberType } from './events.ts';
 
-/** A phone number in the API (contract, "Phone number"). */
+/** Contract, "Phone number". */
 export const PhoneNumberRecord = record('PhoneNumber', {
   id: [cuid, exampleIds.phoneNumber],
   projectId: [cuid, exampleIds.project],

@@ -2,7 +2,6 @@ import { entityHistory, quote } from '#domain/history/listed-event.ts';
 import type { ProjectEvents } from './project.ts';
 import { type ProjectState, project, projectRecord } from './project.ts';
 
-/** The history entries of a project. */
 export const projectHistory = entityHistory<ProjectState, ProjectEvents>({
   entity: project,
   events: {

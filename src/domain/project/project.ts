@@ -3,7 +3,6 @@ import type { Entity } from '#domain/shared/entity.ts';
 import { type DataAt, readReferencedText, referenceTo, type TextReference } from '#domain/shared/text-reference.ts';
 import type { ProjectRecord } from './record.ts';
 
-/** The events of a project's stream. */
 export const projectEvents = {
   ProjectCreated: t.type({ id: t.string, organizationId: t.string, name: t.string }),
   ProjectRenamed: t.type({ name: t.string }),
@@ -13,10 +12,9 @@ export const projectEvents = {
 
 export type ProjectEvents = { [Type in keyof typeof projectEvents]: t.TypeOf<(typeof projectEvents)[Type]> };
 
-/** A project as decisions need it, or null before it was created. */
+/** Null before it was created. */
 export type ProjectState = (Omit<ProjectRecord, 'name'> & { readonly name: TextReference }) | null;
 
-/** The entity of a project. */
 export const project: Entity<ProjectState, ProjectEvents> = {
   category: 'project',
   stateVersion: 1,
@@ -39,10 +37,7 @@ export const project: Entity<ProjectState, ProjectEvents> = {
   },
 };
 
-/**
- * The record of a project from its state.
- * @param dataAt reads the data of an event of the project's stream, which has the name
- */
+/** @param dataAt reads events of the project's stream, which have the name */
 export async function projectRecord(state: ProjectState, dataAt: DataAt): Promise<ProjectRecord> {
   if (state === null) throw new Error('an answer about a project needs one');
   const { id, organizationId, createdAt, updatedAt } = state;

@@ -4,7 +4,6 @@ import { exampleIds, recordTimes } from '#domain/shared/examples.ts';
 import { record } from '#shared/codecs/record.ts';
 import { text } from '#shared/codecs/text.ts';
 
-/** A project in the API. */
 export const ProjectRecord = record('Project', {
   id: [cuid, exampleIds.project],
   organizationId: [cuid, exampleIds.organization],

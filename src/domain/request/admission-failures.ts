@@ -1,6 +1,6 @@
 import type { FailureTexts } from '#domain/shared/failure.ts';
 
-/** Why a request must wait: its project has its share, or the node is full. */
+/** The project has its share, or the node is full. */
 export const admissionFailures = {
   'rate-limited': {
     status: 429,

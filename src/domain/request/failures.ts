@@ -1,6 +1,5 @@
 import type { FailureTexts } from '#domain/shared/failure.ts';
 
-/** Why a request cannot be read: its path, its headers or its body. */
 export const requestFailures = {
   'malformed-json': {
     status: 400,

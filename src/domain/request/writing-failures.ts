@@ -1,6 +1,6 @@
 import type { FailureTexts } from '#domain/shared/failure.ts';
 
-/** Why nothing can be written for a request, whatever its command. */
+/** Whatever the command. */
 export const writingFailures = {
   'idempotency-key-in-progress': {
     status: 409,

@@ -2,10 +2,7 @@ import { hash } from 'node:crypto';
 
 const alphabet = '0123456789abcdefghijklmnopqrstuvwxyz';
 
-/**
- * Characters `[0-9a-z]`, at most 32, that derive from a text. The same text gives the same characters, so that a
- * repeated creation has the same id.
- */
+/** `[0-9a-z]`, at most 32. The same text gives the same characters, so that a repeated creation has the same id. */
 export function derivedCharacters(seed: string, length: number): string {
   const bytes = hash('sha512', seed, { outputEncoding: 'buffer' });
   let text = '';

@@ -1,7 +1,6 @@
 import type { EventMetadata } from './event.ts';
 import type { FailureCode } from './failure.ts';
 
-/** A recorded event as the domain sees it: type, data, revision and metadata. */
 export interface Recorded<Type extends string, Data> {
   readonly type: Type;
   readonly data: Data;
@@ -10,12 +9,11 @@ export interface Recorded<Type extends string, Data> {
   readonly metadata: EventMetadata;
 }
 
-/** Any event of a map from event type to data, before it is recorded. */
+/** Before it is recorded. */
 export type EventOf<Events> = {
   [Type in keyof Events & string]: { readonly type: Type; readonly data: Events[Type] };
 }[keyof Events & string];
 
-/** Any event of such a map, as recorded. */
 export type RecordedEventOf<Events> = {
   [Type in keyof Events & string]: Recorded<Type, Events[Type]>;
 }[keyof Events & string];
@@ -31,45 +29,42 @@ export interface Entity<State, Events> {
   readonly category: string;
   readonly initial: State;
   readonly evolve: (state: State, event: RecordedEventOf<Events>) => State;
-  /** The part of a resource's id that names its stream. */
+  /** The part of the id that names the stream. */
   readonly streamKey: (id: string) => string;
-  /** Whether the resource with this id exists or existed in this stream. */
+  /** Now or earlier. */
   readonly everExisted: (state: State, id: string) => boolean;
-  /** Whether the resource with this id exists now. */
   readonly isLive: (state: State, id: string) => boolean;
-  /** The revision for a resource's ETag if it differs from the stream's. */
+  /** For the resource's ETag, if it differs from the stream's. */
   readonly revisionOf?: (state: State, id: string) => number;
   /**
-   * The version of the state's shape and of `evolve`. Raise it with any change of either, so that older snapshots are
-   * no longer used. Only for states without texts, personal data and secrets, which are JSON except for persistent maps
-   * as direct members. Without it, such streams get no snapshots.
+   * Raise it with any change of the state's shape or of `evolve`, so that older snapshots are no longer used. Only for
+   * states without texts, personal data and secrets, which are JSON except for persistent maps as direct members.
+   * Without it, such streams get no snapshots.
    */
   readonly stateVersion?: number;
-  /** A cheap estimate of a state's bytes, for states that may have more than a few hundred. */
+  /** Cheap, for states that may have more than a few hundred bytes. */
   readonly estimateBytes?: (state: State) => number;
   readonly notFound: FailureCode;
 }
 
-/** The name of the stream of the resource with this id. */
 export function streamName(entity: Pick<Entity<unknown, never>, 'category' | 'streamKey'>, id: string): string {
   return `${entity.category}-${entity.streamKey(id)}`;
 }
 
-/** The key of a stream within its category: for most entities, the resource's id. */
+/** For most entities, the resource's id. */
 export function streamKeyOf(stream: string): string {
   return stream.slice(stream.indexOf('-') + 1);
 }
 
-/** The length of the suffix in ids that begin with another id, so that the id alone gives the stream. */
+/** In ids that begin with another id, so that the id alone gives the stream. */
 export const suffixLength = 8;
 
-/** Makes an id from another id and a suffix. */
 export function childId(id: string, suffix: string): string {
   if (suffix.length !== suffixLength) throw new Error(`a suffix of an id has ${suffixLength} characters`);
   return id + suffix;
 }
 
-/** The id at the beginning of a suffixed id. */
+/** Of a suffixed id. */
 export function parentId(id: string): string {
   return id.slice(0, -suffixLength);
 }

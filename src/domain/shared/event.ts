@@ -1,15 +1,15 @@
 import type { Tenant } from './access.ts';
 
-/** Who caused an event: a key, or Switchyard itself at its first start. */
+/** A key, or Switchyard itself at its first start. */
 export interface Actor {
-  /** The id of the API key; `system` for the first start. */
+  /** `system` for the first start. */
   readonly keyId: string;
   readonly keyType: string;
-  /** For whom the caller's own system has acted: an id of that system, which is not checked. */
+  /** An id of the caller's own system, which is not checked. */
   readonly onBehalfOf?: string;
 }
 
-/** The metadata of every event. `$correlationId` and `$causationId` are KurrentDB's conventions. */
+/** `$correlationId` and `$causationId` are KurrentDB's conventions. */
 export interface EventMetadata extends Tenant {
   readonly $correlationId: string;
   readonly $causationId: string;
@@ -26,7 +26,6 @@ export interface EventMetadata extends Tenant {
   readonly hash: string;
 }
 
-/** An event for a decision to give. */
 export function newEvent<const Type extends string, Data>(type: Type, data: Data): { type: Type; data: Data } {
   return { type, data };
 }

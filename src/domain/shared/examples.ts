@@ -1,6 +1,6 @@
 import { timestamp } from '#domain/codecs/time.ts';
 
-/** The ids in the examples of records. They refer to each other. */
+/** They refer to each other. */
 export const exampleIds = {
   organization: 'cq4m1x0tz8d2k6v9w3b5n7p1',
   customer: 'cu6d0v4z8n2b7w1k5x9m3q7t',
@@ -23,7 +23,7 @@ export const exampleIds = {
 
 const exampleTime = '2026-01-05T09:30:00.000Z';
 
-/** The times that most records have. */
+/** Of most records. */
 export const recordTimes = {
   createdAt: [timestamp, exampleTime],
   updatedAt: [timestamp, exampleTime],

@@ -1,8 +1,8 @@
 import type { Json } from '#shared/json/json.ts';
 
 /**
- * The codes of all refusals, on which clients can rely, in the order in which the documents list them. What a code means
- * is next to its entity: `src/domain/flow/failures.ts`.
+ * Clients can rely on them. In the order in which the documents list them. What a code means is next to its entity:
+ * `src/domain/flow/failures.ts`.
  */
 export const failureCodes = [
   'malformed-json',
@@ -119,35 +119,32 @@ export const failureCodes = [
   'provider-timeout',
 ] as const;
 
-/** The `code` in a problem. */
 export type FailureCode = (typeof failureCodes)[number];
 
-/** What clients read about a code. */
+/** For clients. */
 export interface FailureText {
-  /** Its HTTP status. */
   readonly status: number;
   readonly title: string;
   /** One line for `/docs/problems`, which names the request, header or command that solves it. */
   readonly solution: string;
 }
 
-/** The codes of one entity, or of one part of the service. */
+/** Of one entity, or of one part of the service. */
 export type FailureTexts = Readonly<Partial<Record<FailureCode, FailureText>>>;
 
-/** One fault of an input: its place (RFC 6901) and a message. */
+/** With its place (RFC 6901). */
 export interface InputError {
   readonly pointer: string;
-  /** The query parameter, if the fault is not in a body. */
+  /** If the fault is not in a body. */
   readonly parameter?: string;
   readonly message: string;
-  /** The invalid value, if it may be shown. */
+  /** If it may be shown. */
   readonly input?: Json;
 }
 
-/** Why an operation was refused. */
 export interface Failure {
   readonly code: FailureCode;
-  /** The reason and what to do, for a person. */
+  /** For a person: the reason and what to do. */
   readonly detail: string;
   readonly errors?: ReadonlyArray<InputError>;
   readonly retryAfterSeconds?: number;
@@ -155,7 +152,7 @@ export interface Failure {
   readonly isOutage?: boolean;
 }
 
-/** Makes a failure. `detail` has the reason and what to do, and never a secret. */
+/** `detail` has the reason and what to do, and never a secret. */
 export function failure(code: FailureCode, detail: string, more: Omit<Failure, 'code' | 'detail'> = {}): Failure {
   return { code, detail, ...more };
 }

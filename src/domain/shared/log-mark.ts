@@ -1,16 +1,13 @@
 import * as t from 'io-ts';
 
-/**
- * An event by which a log is recognized. Where a log has another event at this position, or none, it is another log, or
- * it was restored from a backup.
- */
+/** Where a log has another event at this position, or none, it is another log, or it was restored from a backup. */
 export const LogMark = t.type({ position: t.number, id: t.string });
 
 export type LogMark = t.TypeOf<typeof LogMark>;
 
-/** What was read of a log. It is stored with each checkpoint, and covers all that was read up to it. */
+/** It is stored with each checkpoint, and covers all that was read up to it. */
 export const ReadOfLog = t.type({
-  /** Some events of the log, in the order of positions. */
+  /** In the order of positions. */
   marks: t.readonlyArray(LogMark),
   /** No further event that may be a mark was found between the last one and this position. */
   readTo: t.number,
@@ -18,5 +15,4 @@ export const ReadOfLog = t.type({
 
 export type ReadOfLog = t.TypeOf<typeof ReadOfLog>;
 
-/** What was read before the first read. */
 export const nothingRead: ReadOfLog = { marks: [], readTo: 0 };

@@ -8,16 +8,12 @@ export const SealedText = t.type({ ciphertext: t.string });
 
 export type SealedText = t.TypeOf<typeof SealedText>;
 
-/** A text that may be personal: sealed if it is; plain if it is not, or if it was erased. */
+/** Sealed if it is personal; plain if it is not, or if it was erased. */
 export type PersonalText = string | SealedText;
 
-/** The replacement of an erased text. */
 export const erasedText = 'erased';
 
-/**
- * Returns a text that needs no key, because it is not personal or is erased.
- * @throws Error for a sealed text
- */
+/** For a text that needs no key, because it is not personal or is erased. @throws Error for a sealed text */
 export function unsealedText(text: PersonalText): string {
   if (typeof text !== 'string') throw new Error('a sealed text needs its key');
   return text;

@@ -1,32 +1,25 @@
 import { hash } from 'node:crypto';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 
-/**
- * A state's reference to a client's text or other large contents: the event that has it, and a digest for comparisons.
- */
+/** To a client's text or other large contents of an event, with a digest for comparisons. */
 export interface TextReference {
-  /** The revision of the event that has it. */
+  /** Of the event that has the text. */
   readonly revision: number;
   readonly digest: string;
 }
 
-/** Reads the data of one event of a stream, by its revision. Rejects with `UnavailableError`. */
+/** Of one event of a stream. Rejects with `UnavailableError`. */
 export type DataAt = (revision: number) => Promise<JsonObject>;
 
-/** Makes a reference to contents of the event at a revision. */
 export function referenceTo(contents: Json, revision: number): TextReference {
   return { revision, digest: digestOf(contents) };
 }
 
-/** Whether a reference refers to these contents. */
 export function refersTo({ digest }: TextReference, contents: Json): boolean {
   return digest === digestOf(contents);
 }
 
-/**
- * Reads the contents of a reference.
- * @param member the member of the event's data
- */
+/** @param member of the event's data */
 export async function readReferencedText<Text extends Json = string | null>(
   { revision }: Pick<TextReference, 'revision'>,
   member: string,

@@ -4,7 +4,6 @@ import { type StoreEvents, type StoreState, store, storeRecord } from './store.t
 
 const itself = ({ id }: { readonly id: string }): ResourceName => ({ kind: 'store', id });
 
-/** The history entries of a knowledge store. */
 export const storeHistory = entityHistory<StoreState, StoreEvents>({
   entity: store,
   events: {

@@ -12,16 +12,15 @@ import { integer } from '#shared/codecs/number.ts';
 import { record } from '#shared/codecs/record.ts';
 import { text } from '#shared/codecs/text.ts';
 
-/** A file in a store. */
 interface StoredFile {
   readonly bytes: number;
   readonly addedAt: string;
 }
 
-/** A knowledge store as decisions need it, or null before it was created. */
+/** Null before it was created. */
 export type StoreState = {
   readonly id: string;
-  /** A reference to its name and description. An event with one of them has both. */
+  /** Name and description. An event with one of them has both. */
   readonly contents: TextReference;
   /** By their ids. */
   readonly files: PersistentMap<string, StoredFile>;
@@ -34,10 +33,10 @@ type StoreContents = Pick<StoreRecord, 'name' | 'description'>;
 
 type Decided = ReadonlyArray<EventOf<StoreEvents>>;
 
-/** The memory of one entry in `files`. */
+/** With its entry in `files`. */
 const bytesOfFile = 160;
 
-/** A knowledge store of a project: one stream for each store. */
+/** One stream for each store. */
 export const store: Entity<StoreState, StoreEvents> = {
   category: 'store',
   stateVersion: 2,
@@ -77,12 +76,10 @@ export const store: Entity<StoreState, StoreEvents> = {
 
 const inOrder = ({ name, description }: StoreContents) => [name, description];
 
-/** The record of a store that was just created. */
 export function newStoreRecord({ id, name, description }: StoreEvents['StoreCreated'], time: string): StoreRecord {
   return { id, name, description, status: 'ready', createdAt: time, updatedAt: time };
 }
 
-/** The record of a store with another name and description. */
 export function describedStoreRecord(
   record: StoreRecord,
   { name, description }: StoreEvents['StoreDescribed'],
@@ -91,12 +88,12 @@ export function describedStoreRecord(
   return { ...record, name, description, updatedAt: time };
 }
 
-/** Creates a store with this id; no event if it was created before, even if it is deleted now. */
+/** No event if it was created before, even if it is deleted now. */
 export function storeMade(contents: StoreEvents['StoreCreated'], state: StoreState): Decided {
   return state === null ? [newEvent('StoreCreated', contents)] : [];
 }
 
-/** Changes a store's name and description; no event if it has them already or does not exist. */
+/** No event if the store has them already or does not exist. */
 export function storeDescribed({ id, name, description }: StoreEvents['StoreDescribed'], state: StoreState): Decided {
   if (state === null || state.deleted) return [];
   return refersTo(state.contents, inOrder({ name, description }))
@@ -104,27 +101,24 @@ export function storeDescribed({ id, name, description }: StoreEvents['StoreDesc
     : [newEvent('StoreDescribed', { id, name, description })];
 }
 
-/** Adds a file to a store; no event if the store has it already or does not exist. */
+/** No event if the store has it already or does not exist. */
 export function storeFileAdded({ id, fileId, bytes }: StoreEvents['StoreFileAdded'], state: StoreState): Decided {
   if (state === null || state.deleted || state.files.has(fileId)) return [];
   return [newEvent('StoreFileAdded', { id, fileId, bytes })];
 }
 
-/** Removes a file from a store; no event if the store does not have it or does not exist. */
+/** No event if the store does not have it or does not exist. */
 export function storeFileRemoved({ id, fileId, reason }: StoreEvents['StoreFileRemoved'], state: StoreState): Decided {
   if (state === null || state.deleted || !state.files.has(fileId)) return [];
   return [newEvent('StoreFileRemoved', { id, fileId, reason })];
 }
 
-/** Deletes a store; no event if it does not exist. */
+/** No event if it does not exist. */
 export function storeRemoved(id: string, state: StoreState): Decided {
   return store.isLive(state, id) ? [newEvent('StoreDeleted', { id })] : [];
 }
 
-/**
- * The record of a store from its state.
- * @param dataAt reads the data of an event of the store's stream, which has name and description
- */
+/** @param dataAt reads events of the store's stream, which have name and description */
 export async function storeRecord(state: StoreState, dataAt: DataAt): Promise<StoreRecord> {
   if (state === null) throw new Error('an answer about a store needs one');
   const { id, contents, createdAt, updatedAt } = state;
@@ -132,12 +126,11 @@ export async function storeRecord(state: StoreState, dataAt: DataAt): Promise<St
   return { id, name, description, status: 'ready', createdAt, updatedAt };
 }
 
-/** The failure for a file that is not in a store, although it may exist. */
+/** The file may exist. */
 export function notInStore(storeId: string, fileId: string): Failure {
   return failure('file-not-found', `The store ${storeId} has no file ${fileId}.`);
 }
 
-/** The events of a store's stream. */
 export const storeEvents = {
   StoreCreated: t.type({ id: t.string, projectId: t.string, name: t.string, description: nullable(t.string) }),
   StoreDescribed: t.type({ id: t.string, name: t.string, description: nullable(t.string) }),
@@ -149,7 +142,6 @@ export const storeEvents = {
 
 export type StoreEvents = { [Type in keyof typeof storeEvents]: t.TypeOf<(typeof storeEvents)[Type]> };
 
-/** A knowledge store in the API. */
 export const StoreRecord = record('Store', {
   id: [cuid, exampleIds.store],
   name: [text({ min: 1 }), 'House rules'],
@@ -160,20 +152,20 @@ export const StoreRecord = record('Store', {
 
 export type StoreRecord = t.TypeOf<typeof StoreRecord>;
 
-/** A file in a store in the API; it has the file's id. */
+/** It has the file's id. */
 export const StoreFileRecord = record('StoreFile', {
   id: [fileId, exampleIds.file],
   object: [oneOf('store.file'), 'store.file'],
   store_id: [cuid, exampleIds.store],
   bytes: [integer(0, Number.MAX_SAFE_INTEGER), 1_204],
   status: [oneOf('ready'), 'ready'],
-  /** When it was added. */
+  /** When the file was added. */
   created_at: [unixTime, 1_767_605_400],
 });
 
 export type StoreFileRecord = t.TypeOf<typeof StoreFileRecord>;
 
-/** The record of a file that was added to a store at a time (RFC 3339). */
+/** @param time RFC 3339 */
 export function newStoreFileRecord(
   { id, fileId, bytes }: StoreEvents['StoreFileAdded'],
   time: string,

@@ -3,10 +3,9 @@ import { describeItemChanges, type Items, itemChanges } from '#domain/history/it
 import type { Json } from '#shared/json/json.ts';
 import type { TemplateVersionRecord } from './record.ts';
 
-/** The contents of a version of a template. */
 export type TemplateContents = Pick<TemplateVersionRecord, 'payload' | 'fieldsSchema'>;
 
-/** The differences between the contents of two versions of a template, as sentences. */
+/** As sentences. */
 export function describeContentsChanges(before: TemplateContents, after: TemplateContents): ReadonlyArray<string> {
   const lists = listsOf(before).map(([what, items], index) =>
     describeItemChanges(what, itemChanges(items, listsOf(after)[index]?.[1] ?? new Map())),

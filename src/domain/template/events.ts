@@ -2,7 +2,7 @@ import * as t from 'io-ts';
 import { nullable } from '#shared/codecs/choice.ts';
 import { FieldsSchema, TemplatePayload } from './payload.ts';
 
-/** The events of a template's stream, including those of its versions. */
+/** And of its versions. */
 export const templateEvents = {
   TemplateCreated: t.type({
     id: t.string,

@@ -1,21 +1,18 @@
 import type { Json } from '#shared/json/json.ts';
 import { placeholdersIn } from './placeholders.ts';
 
-/** The default limit of the bytes of JSON that the filled schemas of one operation may have. */
+/** Of JSON, in the filled schemas of one operation. */
 export const defaultMaxFilledBytes = 16 * 1024 * 1024;
 
-/** The size of schemas after their placeholders are filled. */
+/** After placeholders are filled. */
 export interface FilledSize {
-  /** Of their JSON texts together. */
+  /** Of the JSON texts together. */
   readonly bytes: number;
-  /** The field whose value takes most of them; null if no value takes any. */
+  /** Its value takes most of the bytes; null if no value takes any. */
   readonly largestField: string | null;
 }
 
-/**
- * Computes the size of filled schemas without filling them. It also counts escaping backslashes, which filling removes.
- * @param valueFor returns the value of a field; undefined if it has none
- */
+/** Without filling the schemas. It also counts escaping backslashes, which filling removes. */
 export function filledSize(schemas: ReadonlyArray<Json>, valueFor: (field: string) => string | undefined): FilledSize {
   const times = new Map<string, number>();
   let bytes = 0;
@@ -32,7 +29,7 @@ export function filledSize(schemas: ReadonlyArray<Json>, valueFor: (field: strin
   return { bytes, largestField: largest.field };
 }
 
-/** The bytes of a text inside a JSON string. */
+/** Inside a JSON string. */
 function escapedBytes(text: string): number {
   return Buffer.byteLength(JSON.stringify(text)) - 2;
 }

@@ -28,7 +28,7 @@ const KnowledgeBase = object({ key, name: title }, { description: longText });
 const Integration = object({ integrationTemplateId: cuid }, {});
 const PhoneNumberRequirement = object({ key, label: title }, { description: longText });
 
-/** The resources that a template version creates (contract, "Body of POST /v1/templates/{templateId}/versions"). */
+/** Created by a template version (contract, "Body of POST /v1/templates/{templateId}/versions"). */
 export const TemplatePayload = object(
   { flows: list(Flow, { min: 1, uniqueBy: 'key' }) },
   {
@@ -59,12 +59,12 @@ const Field = checked(
   },
 );
 
-/** The fields that an instance fills in. */
+/** An instance fills them in. */
 export const FieldsSchema = list(Field, { uniqueBy: 'key' });
 
 export type FieldsSchema = t.TypeOf<typeof FieldsSchema>;
 
-/** Placeholders in a payload's flow schemas that name an unknown field; their paths begin at the payload. */
+/** They name an unknown field. Their paths begin at the payload. */
 export function undeclaredPlaceholders({ flows }: TemplatePayload, fieldsSchema: FieldsSchema): NestedIssue[] {
   const declared = new Set(fieldsSchema.map((field) => field.key));
   const faults: NestedIssue[] = [];
@@ -79,5 +79,5 @@ export function undeclaredPlaceholders({ flows }: TemplatePayload, fieldsSchema:
   return faults;
 }
 
-/** The most errors in one response. */
+/** In one response. */
 const maxFaults = 100;

@@ -15,10 +15,10 @@ const opening = '{{fields.';
 
 const backslash = 0x5c;
 
-/** A part of a string: plain text, or the field whose value replaces it. */
+/** Plain text, or the field whose value replaces it. */
 export type TemplatePart = string | { readonly field: string };
 
-/** The parts of a string, in order, without escaping backslashes. No text is empty. */
+/** In order, without escaping backslashes. No text is empty. */
 export function textParts(text: string): ReadonlyArray<TemplatePart> {
   if (!text.includes(opening)) return text === '' ? [] : [text];
   const parts: TemplatePart[] = [];
@@ -47,24 +47,20 @@ function backslashesBefore(text: string, index: number, from: number): number {
   return count;
 }
 
-/** A placeholder in a schema: its field and the path of its string. */
 export interface Placeholder {
   readonly field: string;
-  /** The members and indexes that lead to the string. */
+  /** Members and indexes that lead to its string. */
   readonly path: () => ReadonlyArray<string>;
 }
 
-/** A value in a schema, with a link to its parent. */
+/** With a link to its parent. */
 interface Place {
   readonly value: Json;
   readonly key: string | number;
   readonly above: Place | null;
 }
 
-/**
- * The placeholders in all strings of a schema, in the order of the text. It does not recurse, because schemas may nest
- * deeply.
- */
+/** In all strings, in the order of the text. It does not recurse, because schemas may nest deeply. */
 export function* placeholdersIn(schema: Json): Generator<Placeholder> {
   const ahead: Place[] = [{ value: schema, key: '', above: null }];
   for (let place = ahead.pop(); place !== undefined; place = ahead.pop()) {
@@ -78,7 +74,7 @@ function* placeholdersOf(place: Place): Generator<Placeholder> {
   for (const part of textParts(String(place.value))) if (typeof part !== 'string') yield { field: part.field, path };
 }
 
-/** Pushes the values of an array or object that may hold placeholders on the stack, the first on top. */
+/** Those that may hold placeholders, with the first on top. */
 function goInside(above: Place, ahead: Place[]): void {
   const look = (key: string | number, value: Json | undefined) => {
     if (mayHold(value)) ahead.push({ value, key, above });
@@ -100,20 +96,16 @@ function pathOf(place: Place): ReadonlyArray<string> {
   return keys.reverse();
 }
 
-/** The values of placeholders. */
 export interface PlaceholderValues {
-  /** The type of a field. */
   readonly typeOf: (field: string) => FieldType;
-  /** The value of a field; undefined for an optional field without one. */
+  /** Undefined for an optional field without a value. */
   readonly valueFor: (field: string) => string | undefined;
 }
 
 /**
- * A schema with its placeholders filled. A string that consists of one placeholder of a number or boolean becomes that
- * JSON value; elsewhere the value's text is inserted. A field without a value gives an empty text. Placeholders in
- * values are not replaced.
- * @param maxCharacters the most characters of all strings, because few placeholders and a long value can exceed the
- * memory
+ * A string that consists of one placeholder of a number or boolean becomes that JSON value; elsewhere the value's text
+ * is inserted. A field without a value gives an empty text. Placeholders in values are not replaced.
+ * @param maxCharacters of all strings, because few placeholders and a long value can exceed the memory
  * @returns `too-large` beyond that
  */
 export function fillPlaceholders(
@@ -158,16 +150,15 @@ function filledText(
   return filled.join('');
 }
 
-/** The types of a template's fields. Values are texts for every type. */
+/** Values are texts for every type. */
 export const fieldTypes = ['string', 'number', 'boolean'] as const;
 
-/** The type of a field of a template. */
 export type FieldType = (typeof fieldTypes)[number];
 
 /** RFC 8259, section 6. */
 const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** Why a text is not a value of a type; null if it is. */
+/** Null if the text is a value of the type. */
 export function fieldValueFault(type: FieldType, value: string): string | null {
   switch (type) {
     case 'string':

@@ -8,10 +8,9 @@ import { record } from '#shared/codecs/record.ts';
 import { text } from '#shared/codecs/text.ts';
 import { FieldsSchema, TemplatePayload } from './payload.ts';
 
-/** The status of a template. */
 export const TemplateStatus = enumeration('TemplateStatus', 'draft', 'published', 'archived');
 
-/** A template in the API (contract, "Template"). */
+/** Contract, "Template". */
 export const TemplateRecord = record('Template', {
   id: [cuid, exampleIds.template],
   headlessIntegratorId: [cuid, exampleIds.organization],
@@ -55,7 +54,7 @@ const exampleFields: t.TypeOf<typeof FieldsSchema> = [
   },
 ];
 
-/** A version of a template in the API (contract, "Template version"). */
+/** Contract, "Template version". */
 export const TemplateVersionRecord = record(
   'TemplateVersion',
   {

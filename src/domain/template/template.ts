@@ -5,19 +5,18 @@ import { type DataAt, readReferencedText, referenceTo, type TextReference } from
 import type { TemplateEvents } from './events.ts';
 import type { TemplateRecord, TemplateVersionRecord } from './record.ts';
 
-/** A template as decisions need it. */
 export interface TemplateFacts extends Omit<TemplateRecord, 'name' | 'description'> {
   readonly name: TextReference;
   readonly description: TextReference;
 }
 
-/** A version as decisions need it; its tag, payload and fields stay in the event at `payloadRevision`. */
+/** Its tag, payload and fields stay in the event at `payloadRevision`. */
 export interface TemplateVersionState
   extends Omit<TemplateVersionRecord, 'templateId' | 'tag' | 'payload' | 'fieldsSchema'> {
   readonly payloadRevision: number;
 }
 
-/** A template with its versions, or null before it was created. */
+/** With its versions. Null before it was created. */
 export type TemplateState = {
   readonly record: TemplateFacts;
   readonly versions: PersistentMap<string, TemplateVersionState>;
@@ -25,10 +24,10 @@ export type TemplateState = {
 
 type Created = NonNullable<TemplateState>;
 
-/** The memory of a version, including its entry in the map. */
+/** With its entry in the map. */
 const bytesOfVersion = 512;
 
-/** A template: one stream with its versions. */
+/** One stream for each template, with its versions. */
 export const template: Entity<TemplateState, TemplateEvents> = {
   category: 'template',
   stateVersion: 1,
@@ -44,7 +43,7 @@ export const template: Entity<TemplateState, TemplateEvents> = {
   },
 };
 
-/** A version of a template, addressed by its own id: the same stream and state. */
+/** Addressed by its own id, in the template's stream and state. */
 export const templateVersion: Entity<TemplateState, TemplateEvents> = {
   ...template,
   streamKey: parentId,
@@ -97,27 +96,23 @@ function withPublished(state: Created, id: string, time: string): Created {
   return { ...state, versions: state.versions.set(id, { ...version, publishedAt: time, updatedAt: time }) };
 }
 
-/** A template that was created. */
 export function knownTemplate(state: TemplateState): NonNullable<TemplateState> {
   if (state === null) throw new Error('this needs a template that was created');
   return state;
 }
 
-/** The versions, in the order of their numbers. */
+/** In the order of their numbers. */
 export function versionsInOrder(state: TemplateState): ReadonlyArray<TemplateVersionState> {
   return [...(state?.versions.values() ?? [])].sort((one, other) => one.version - other.version);
 }
 
-/** The refusal of new versions and instances of an archived template. */
+/** For new versions and instances. */
 export const archived = failure(
   'template-archived',
   'The template is archived, which cannot be undone. Use another template.',
 );
 
-/**
- * The record of a template from its state.
- * @param dataAt reads the data of an event of the template's stream, which has name and description
- */
+/** @param dataAt reads events of the template's stream, which have name and description */
 export async function templateRecord(state: TemplateState, dataAt: DataAt): Promise<TemplateRecord> {
   const { id, headlessIntegratorId, status, createdAt, updatedAt, ...texts } = knownTemplate(state).record;
   const name = await readReferencedText<string>(texts.name, 'name', dataAt);
@@ -125,10 +120,7 @@ export async function templateRecord(state: TemplateState, dataAt: DataAt): Prom
   return { id, headlessIntegratorId, name, description, status, createdAt, updatedAt };
 }
 
-/**
- * The record of a version from the template's state.
- * @param dataAt reads the data of an event of the template's stream, which has tag and payload
- */
+/** @param dataAt reads events of the template's stream, which have tag and payload */
 export async function templateVersionRecord(
   state: TemplateState,
   id: string,

@@ -15,7 +15,7 @@ const Latencies = t.type({
   bins: t.readonlyArray(t.tuple([t.number, t.number])),
 });
 
-/** Failed attempts, with any result of their calls. */
+/** With any result of their calls. */
 const FailedTries = t.type({
   /** `provider/model`, or `_OTHER` if there were too many kinds. */
   target: t.string,
@@ -26,7 +26,7 @@ const FailedTries = t.type({
 
 /** The amounts that calls use. A new amount is named only here; `usage-window.ts` measures it. */
 const amounts = {
-  /** The number of calls with known tokens. The sums also cover what attempts had consumed when they broke. */
+  /** Calls with known tokens. The sums also cover what attempts had consumed when they broke. */
   callsWithTokens: t.number,
   inputTokens: t.number,
   outputTokens: t.number,
@@ -46,7 +46,7 @@ const tokenParts = {
   reasoningTokens: nullable(t.number),
 };
 
-/** The sums of one key's calls to one target, by outcome. */
+/** Of one key's calls to one target, by outcome. */
 const Usage = t.type({
   keyId: t.string,
   /**
@@ -76,10 +76,10 @@ const Usage = t.type({
   totalMs: Latencies,
 });
 
-/** The metering streams of a day that a closing has counted. */
+/** Metering streams of a day that a closing has counted. */
 const ClosedStream = t.type({
   stream: t.string,
-  /** How many of its events are counted, those of earlier closings included. */
+  /** Counted events, those of earlier closings included. */
   events: t.number,
   /** The id of the last counted event. A revision would not work, because a moved log numbers these streams from 0. */
   lastEvent: t.string,
@@ -90,7 +90,7 @@ const ClosedStream = t.type({
   hash: t.string,
 });
 
-/** The usage of a day and of all nodes. The events contain no prompt and no answer. */
+/** Of a day and of all nodes. The events contain no prompt and no answer. */
 export const usageEvents = {
   /** On `usage-{day of until}-{node}`, without a hash chain. It counts for the day and hour of `until`. */
   UsageRecorded: t.type({
@@ -99,7 +99,7 @@ export const usageEvents = {
     until: t.string,
     /** Of the sketches. */
     relativeAccuracy: t.number,
-    /** The number of calls that were dropped because memory was full while events could not be stored. */
+    /** Dropped because memory was full while events could not be stored. */
     callsLost: t.number,
     usage: t.readonlyArray(Usage),
   }),
@@ -133,12 +133,11 @@ export const usageEvents = {
   }),
 };
 
-/** The names of the amounts, in the order in which events and read models list them. */
+/** In the order in which events and read models list them. */
 export const amountNames = Object.keys(amounts) as ReadonlyArray<AmountName>;
 
 export type AmountName = keyof typeof amounts;
 
-/** The names of the parts of tokens. */
 export const tokenPartNames = Object.keys(tokenParts) as ReadonlyArray<TokenPartName>;
 
 export type TokenPartName = keyof typeof tokenParts;
@@ -146,16 +145,16 @@ export type UsageEvents = { [Type in keyof typeof usageEvents]: t.TypeOf<(typeof
 export type LatencyDistribution = t.TypeOf<typeof Latencies>;
 export type FailedTriesEntry = t.TypeOf<typeof FailedTries>;
 export type UsageEntry = t.TypeOf<typeof Usage>;
-/** An entry of a closed day: `hour` is its first moment, `2026-01-05T09:00:00.000Z`. */
+/** `hour` is its first moment, `2026-01-05T09:00:00.000Z`. */
 export type HourlyUsageEntry = UsageEvents['UsageDayClosed']['usage'][number];
 export type ClosedUsageStream = t.TypeOf<typeof ClosedStream>;
 
-/** The day (UTC) for which usage counts. @param until when its window ended, RFC 3339 in UTC */
+/** In UTC. @param until when the window of the usage ended, RFC 3339 in UTC */
 export function dayOf(until: string): string {
   return until.slice(0, 10);
 }
 
-/** The first moment of the hour (UTC) for which usage counts. @param until when its window ended, RFC 3339 in UTC */
+/** Its first moment, in UTC. @param until when the window of the usage ended, RFC 3339 in UTC */
 export function hourOf(until: string): string {
   return `${until.slice(0, 13)}:00:00.000Z`;
 }

@@ -4,17 +4,17 @@ import { integer } from '#shared/codecs/number.ts';
 
 const count = integer(0, Number.MAX_SAFE_INTEGER);
 
-/** Whether calls go to a target: not while its circuit is open, and half-open after a pause, to try it. */
+/** No calls go to a target while its circuit is open. It is half-open after a pause, to try the target. */
 const CircuitState = enumeration('CircuitState', 'closed', 'open', 'half-open');
 
-/** A target of the gateway and its recent health, as the answering node sees it. */
+/** With its recent health, as the answering node has observed it. */
 export const TargetStatus = t.type(
   {
     /** `provider/model`. */
     target: t.string,
     provider: t.string,
     model: t.string,
-    /** The tags of the catalogue, and the voices, that it serves. */
+    /** Tags of the catalogue, and voices. */
     servesModels: t.readonlyArray(t.string),
     circuit: CircuitState,
     attempts: t.type({ served: count, refused: count, failed: count, abandoned: count }),
@@ -24,26 +24,26 @@ export const TargetStatus = t.type(
     lastFailure: nullable(
       t.type({ time: t.string, code: t.string, status: nullable(integer(100, 599)), requestId: t.string }),
     ),
-    /** Whether the provider has refused the gateway's key since the last served call, its new entry or its new key. */
+    /** By the provider, since the last served call, the new entry or the new key. */
     isKeyRefused: t.boolean,
   },
   'TargetStatus',
 );
 
-/** The health of targets as one node's gateway sees it. Nodes do not share it. */
+/** As one node's gateway has observed it. Nodes do not share it. */
 export const GatewayHealth = t.type(
   {
     node: t.string,
-    /** How far back counts and latencies go. */
+    /** For counts and latencies. */
     windowSeconds: t.number,
     targets: t.readonlyArray(TargetStatus),
-    /** The last changes of circuits since the start of the node, the newest first, 100 at most. */
+    /** Since the start of the node, the newest first, 100 at most. */
     circuitChanges: t.readonlyArray(
       t.type({
         time: t.string,
         target: t.string,
         circuit: CircuitState,
-        /** The code of the failure that opened it; null for another change. */
+        /** Of the failure that opened it; null for another change. */
         code: nullable(t.string),
         status: nullable(t.number),
       }),

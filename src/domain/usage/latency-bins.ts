@@ -9,18 +9,16 @@ const gamma = (1 + relativeAccuracy) / (1 - relativeAccuracy);
 const leastMs = 0.001;
 
 /**
- * The bins of a latency sketch without gaps, as read models keep them: the index of the first bin, then the count of it
- * and of each one after it. Empty without latencies. See `LatencyDistribution` for what a bin counts.
+ * Without gaps, as read models keep them: the index of the first bin, then the count of it and of each one after it.
+ * Empty without latencies. See `LatencyDistribution` for what a bin counts.
  */
 export type LatencyBins = ReadonlyArray<number>;
 
-/** A distribution without values. */
 export const noBins: LatencyBins = [];
 
-/** The recorded distribution of no latencies. */
 export const noLatencies: LatencyDistribution = { count: 0, sum: 0, min: 0, max: 0, bins: [] };
 
-/** Collects latencies, and merges distributions of the same accuracy. */
+/** Merges distributions of the same accuracy. */
 export class LatencySketch {
   readonly #bins = new Map<number, number>();
   #count = 0;
@@ -28,14 +26,13 @@ export class LatencySketch {
   #min = Number.POSITIVE_INFINITY;
   #max = 0;
 
-  /** Adds one latency, in ms. */
   add(milliseconds: number): void {
     const latency = Math.max(leastMs, milliseconds);
     this.#include(1, latency, latency, latency);
     this.#addToBin(binOf(latency), 1);
   }
 
-  /** Adds a recorded distribution; null adds nothing. */
+  /** Null adds nothing. */
   merge(distribution: LatencyDistribution | null): void {
     if (distribution === null || distribution.count === 0) return;
     const { count, sum, min, max, bins } = distribution;
@@ -43,7 +40,7 @@ export class LatencySketch {
     for (const [bin, latencies] of bins) this.#addToBin(bin, latencies);
   }
 
-  /** The distribution so far; null without latencies. */
+  /** Null without latencies. */
   distribution(): LatencyDistribution | null {
     if (this.#count === 0) return null;
     const bins = [...this.#bins].sort(([one], [other]) => one - other);
@@ -63,20 +60,14 @@ export class LatencySketch {
   }
 }
 
-/**
- * The bins of a recorded distribution.
- * @param accuracy the accuracy of its sketch; another one is converted to ours
- */
+/** @param accuracy of its sketch; another one is converted to ours */
 export function binsOf(distribution: LatencyDistribution | null, accuracy: number): LatencyBins {
   if (distribution === null) return noBins;
   const bins = accuracy === relativeAccuracy ? distribution.bins : rebinned(distribution.bins, accuracy);
   return dense(bins);
 }
 
-/**
- * Merges the latencies of two sketches.
- * @param sign -1 subtracts the second from the first
- */
+/** @param sign -1 subtracts the second from the first */
 export function addBins(some: LatencyBins, others: LatencyBins, sign: 1 | -1 = 1): LatencyBins {
   if (others.length === 0) return some;
   if (some.length === 0 && sign === 1) return others;
@@ -87,17 +78,13 @@ export function addBins(some: LatencyBins, others: LatencyBins, sign: 1 | -1 = 1
   return trimmed(first, sums);
 }
 
-/** The number of latencies. */
 export function countLatencies(bins: LatencyBins): number {
   let count = 0;
   for (let index = 1; index < bins.length; index += 1) count += bins[index] ?? 0;
   return count;
 }
 
-/**
- * Returns a quantile of the latencies by nearest rank, in ms to the tenth; null without any.
- * @param part from 0 to 1
- */
+/** By nearest rank, in ms to the tenth; null without any. @param part from 0 to 1 */
 export function quantileOf(bins: LatencyBins, part: number): number | null {
   const rank = Math.max(0, Math.ceil(part * countLatencies(bins)) - 1);
   let seen = 0;
@@ -108,12 +95,12 @@ export function quantileOf(bins: LatencyBins, part: number): number | null {
   return null;
 }
 
-/** The bin that counts a latency, in ms. */
+/** @param latency in ms */
 function binOf(latency: number): number {
   return Math.ceil(Math.log(latency) / Math.log(gamma));
 }
 
-/** The latency that is within the accuracy of all in a bin. */
+/** Within the accuracy of all latencies in the bin. */
 function middleOf(bin: number): number {
   return (2 * gamma ** bin) / (gamma + 1);
 }
@@ -146,7 +133,7 @@ function addTo(sums: number[], first: number, bins: LatencyBins, sign: 1 | -1): 
   }
 }
 
-/** Removes empty bins at both ends, so that the same latencies always give the same bins. */
+/** The same latencies always give the same bins. */
 function trimmed(first: number, counts: ReadonlyArray<number>): LatencyBins {
   const start = counts.findIndex((count) => count !== 0);
   if (start < 0) return noBins;

@@ -6,14 +6,10 @@ import { integer } from '#shared/codecs/number.ts';
 
 const count = integer(0, Number.MAX_SAFE_INTEGER);
 
-/**
- * How a call of the gateway ended: `served`, `refused` (the request is invalid), `failed`, `broken-off` in mid-answer, or
- * the client left.
- */
+/** `served`, `refused` (the request is invalid), `failed`, `broken-off` in mid-answer, or the client left. */
 export const CallOutcome = enumeration('CallOutcome', 'served', 'refused', 'failed', 'broken-off', 'client-gone');
 export type CallOutcome = t.TypeOf<typeof CallOutcome>;
 
-/** How one attempt of a call ended. */
 const AttemptResult = enumeration('AttemptResult', 'served', 'failed', 'abandoned');
 
 const RecordedAttempt = t.type(
@@ -23,9 +19,9 @@ const RecordedAttempt = t.type(
     /** `provider/model`: of the target that served, and for keys of type `admin` of every one; otherwise null. */
     target: nullable(t.string),
     result: AttemptResult,
-    /** The status of the provider's answer; null without an answer. */
+    /** Of the provider's answer; null without an answer. */
     status: nullable(integer(100, 999)),
-    /** The gateway's code of the failure; null without a failure. */
+    /** The gateway's code of the failure; null without one. */
     reason: nullable(t.string),
     /** In ms after the complete request arrived. */
     startMs: t.number,
@@ -34,7 +30,7 @@ const RecordedAttempt = t.type(
   'RecordedAttempt',
 );
 
-/** The record of one call of the gateway. Nothing of what was said is in it, and no text of a provider. */
+/** Nothing of what was said is in it, and no text of a provider. */
 export const RecordedCall = t.intersection(
   [
     t.type({
@@ -55,11 +51,11 @@ export const RecordedCall = t.intersection(
       totalMs: t.number,
       inputTokens: nullable(count),
       outputTokens: nullable(count),
-      /** Unicode characters of a text that was spoken. */
+      /** Unicode, of a text that was spoken. */
       characters: nullable(count),
-      /** The length of a transcribed audio. */
+      /** Of a transcribed audio. */
       audioSeconds: nullable(t.number),
-      /** The batch that the call is a line of; null for a client's call. */
+      /** The call is a line of this batch; null for a client's call. */
       batchId: nullable(t.string),
       /** Release 0.5.0 had records that represented several calls. The next release does not send it. */
       callsRepresented: withJsonSchema(t.literal(1), { type: 'integer', const: 1, deprecated: true }),

@@ -2,24 +2,19 @@ import type { Tenant } from '#domain/shared/access.ts';
 import { amountNames, type FailedTriesEntry, type TokenPartName, tokenPartNames, type UsageEntry } from './events.ts';
 import { addBins, binsOf, type LatencyBins, LatencySketch, noBins, noLatencies } from './latency-bins.ts';
 
-/** Counters with fixed names. */
 export type Counters<Name extends string> = Readonly<Record<Name, number>>;
 
-/** Counts by names that calls choose. */
+/** By names that calls choose. */
 export type Counts = Readonly<Record<string, number>>;
 
-/** The kind of further failed tries when there are too many kinds. */
+/** For further failed tries when there are too many kinds. */
 const otherKind = '_OTHER\n_OTHER';
 
-/** Returns the counters with the given names, all 0. */
 export function zeros<Name extends string>(names: ReadonlyArray<Name>): Counters<Name> {
   return Object.fromEntries(names.map((name) => [name, 0])) as Counters<Name>;
 }
 
-/**
- * Adds the counters with the given names.
- * @param sign -1 subtracts the second from the first
- */
+/** @param sign -1 subtracts the second from the first */
 export function addCounters<Name extends string>(
   names: ReadonlyArray<Name>,
   some: Counters<Name>,
@@ -31,24 +26,17 @@ export function addCounters<Name extends string>(
   return sums as Counters<Name>;
 }
 
-/**
- * Adds costs; null is the cost of calls without a price.
- * @param sign -1 subtracts the second from the first
- */
+/** Null is the cost of calls without a price. @param sign -1 subtracts the second from the first */
 export function addCost(some: number | null, other: number | null, sign: 1 | -1 = 1): number | null {
   return other === null ? some : (some ?? 0) + sign * other;
 }
 
-/** Parts of tokens by name; null for a part that nothing has reported. */
+/** Null for a part that nothing has reported. */
 export type TokenParts = Readonly<Record<TokenPartName, number | null>>;
 
-/** No part is reported. */
 export const noTokenParts: TokenParts = { cachedInputTokens: null, cacheWriteTokens: null, reasoningTokens: null };
 
-/**
- * Adds parts of tokens, as costs are added.
- * @param sign -1 subtracts the second from the first
- */
+/** As costs are added. @param sign -1 subtracts the second from the first */
 export function addTokenParts(some: TokenParts, others: TokenParts, sign: 1 | -1 = 1): TokenParts {
   const sums: Partial<Record<TokenPartName, number | null>> = {};
   // Documents of an earlier version, which are read while they are made again, have no parts.
@@ -56,7 +44,7 @@ export function addTokenParts(some: TokenParts, others: TokenParts, sign: 1 | -1
   return sums as TokenParts;
 }
 
-/** Adds counts by name; a name with the sum 0 is removed. */
+/** By name; a name with the sum 0 is removed. */
 export function addCounts(some: Counts, others: Counts, sign: 1 | -1 = 1): Counts {
   const names = Object.keys(others);
   if (names.length === 0) return some;
@@ -70,8 +58,8 @@ export function addCounts(some: Counts, others: Counts, sign: 1 | -1 = 1): Count
 }
 
 /**
- * Adds failed tries by kind, because providers choose the names of errors.
- * @param maxKinds the most kinds of the result; further tries count as `_OTHER`
+ * By kind, because providers choose the names of errors.
+ * @param maxKinds of the result; further tries count as `_OTHER`
  */
 export function addTries(some: Counts, others: Counts, maxKinds: number, sign: 1 | -1 = 1): Counts {
   const sums = addCounts(some, others, sign);
@@ -86,7 +74,7 @@ export function addTries(some: Counts, others: Counts, maxKinds: number, sign: 1
   return kept;
 }
 
-/** Returns the failed tries of an entry by kind: target and type of error, with a line feed, which neither contains. */
+/** Target and type of error, with a line feed between them, which neither contains. */
 export function triesByKind(entries: ReadonlyArray<FailedTriesEntry>): Counts {
   const tries: Record<string, number> = {};
   for (const { target, errorType, tries: count } of entries) {
@@ -96,7 +84,6 @@ export function triesByKind(entries: ReadonlyArray<FailedTriesEntry>): Counts {
   return tries;
 }
 
-/** Returns failed tries by kind as entries. */
 export function entriesOfTries(tries: Counts): ReadonlyArray<FailedTriesEntry> {
   return Object.entries(tries).map(([kind, count]) => {
     const [target = '', errorType = ''] = kind.split('\n');
@@ -104,13 +91,12 @@ export function entriesOfTries(tries: Counts): ReadonlyArray<FailedTriesEntry> {
   });
 }
 
-/** The members in which entries differ. */
+/** Entries differ in these members. */
 export type UsageLabels = Pick<UsageEntry, keyof Tenant | 'keyId' | 'operation' | 'model' | 'target' | 'outcome'>;
 
-/** The members of entries that are added up. */
 export type UsageAmounts = Omit<UsageEntry, keyof UsageLabels>;
 
-/** What one call adds: its latencies are those that were measured, in ms. */
+/** By one call: its latencies are those that were measured, in ms. */
 export interface CallAmounts extends Omit<UsageAmounts, (typeof latencies)[number]> {
   readonly headersMs: number | null;
   readonly firstContentMs: number | null;
@@ -120,7 +106,6 @@ export interface CallAmounts extends Omit<UsageAmounts, (typeof latencies)[numbe
 const counters = ['calls', 'streamed', 'attempts', ...amountNames] as const;
 const latencies = ['headersMs', 'firstContentMs', 'totalMs'] as const;
 
-/** The amounts of no calls. */
 export const noAmounts: UsageAmounts = {
   ...zeros(counters),
   ...noTokenParts,
@@ -131,7 +116,7 @@ export const noAmounts: UsageAmounts = {
   totalMs: noLatencies,
 };
 
-/** Adds up what calls use, in the form of an event's entry. */
+/** In the form of an event's entry. */
 export class UsageTotal {
   readonly #maxKindsOfTries: number;
   readonly #latencies = {
@@ -145,18 +130,17 @@ export class UsageTotal {
   #failedTries: Counts = {};
   #cost: number | null = null;
 
-  /** @param maxKindsOfTries the most kinds of failed tries; further ones count as `_OTHER` */
+  /** @param maxKindsOfTries further kinds count as `_OTHER` */
   constructor(maxKindsOfTries: number) {
     this.#maxKindsOfTries = maxKindsOfTries;
   }
 
-  /** Adds amounts. Their latencies have the accuracy of all others. */
+  /** Their latencies have the accuracy of all others. */
   add(amounts: UsageAmounts): void {
     this.#addSums(amounts);
     for (const name of latencies) this.#latencies[name].merge(amounts[name]);
   }
 
-  /** Adds what one call adds. */
   addCall(amounts: CallAmounts): void {
     this.#addSums(amounts);
     const { headersMs, firstContentMs, totalMs } = amounts;
@@ -174,7 +158,7 @@ export class UsageTotal {
     this.#cost = addCost(this.#cost, cost);
   }
 
-  /** The sums so far. */
+  /** So far. */
   amounts(): UsageAmounts {
     const { headersMs, firstContentMs, totalMs } = this.#latencies;
     return {
@@ -191,22 +175,21 @@ export class UsageTotal {
 
 const summedCounters = ['calls', 'failed', 'brokenOff', 'refused', 'clientGone', ...amountNames] as const;
 
-/** The sums of calls in read models. They can be added and subtracted. */
+/** Of calls in read models. They can be added and subtracted. */
 export interface UsageSums extends Counters<(typeof summedCounters)[number]>, TokenParts {
   /** Null if no call has a price. */
   readonly cost: number | null;
-  /** Calls by operation. */
+  /** By operation. */
   readonly operations: Counts;
-  /** Failed attempts, by target and type of error with a line feed between them. */
+  /** By target and type of error, with a line feed between them. */
   readonly failedTries: Counts;
   readonly total: LatencyBins;
   readonly firstContent: LatencyBins;
 }
 
-/** The most kinds of failed tries in one sum. */
+/** In one sum. */
 const maxKindsOfTries = 50;
 
-/** The sums of no calls. */
 export const noUsage: UsageSums = {
   ...zeros(summedCounters),
   ...noTokenParts,
@@ -217,10 +200,7 @@ export const noUsage: UsageSums = {
   firstContent: noBins,
 };
 
-/**
- * The sums of one entry.
- * @param accuracy the accuracy of its sketches
- */
+/** @param accuracy of the entry's sketches */
 export function sumsOf(entry: UsageEntry, accuracy: number): UsageSums {
   const { calls, outcome, operation, cost } = entry;
   const of = (name: string) => (outcome === name ? calls : 0);
@@ -241,10 +221,7 @@ export function sumsOf(entry: UsageEntry, accuracy: number): UsageSums {
   };
 }
 
-/**
- * Adds two sums.
- * @param sign -1 subtracts the second from the first
- */
+/** @param sign -1 subtracts the second from the first */
 export function addUsage(some: UsageSums, others: UsageSums, sign: 1 | -1 = 1): UsageSums {
   return {
     ...addCounters(summedCounters, some, others, sign),
@@ -257,13 +234,12 @@ export function addUsage(some: UsageSums, others: UsageSums, sign: 1 | -1 = 1): 
   };
 }
 
-/** Adds sums to those of a name. */
 export function addByName(byName: Map<string, UsageSums>, name: string, sums: UsageSums): void {
   const known = byName.get(name);
   byName.set(name, known === undefined ? sums : addUsage(known, sums));
 }
 
-/** Calls that failed or broke off, which bills and the dashboard show as errors. */
+/** Failed or broken off: bills and the dashboard show both as errors. */
 export function errorsOf({ failed, brokenOff }: UsageSums): number {
   return failed + brokenOff;
 }

@@ -5,7 +5,6 @@ import { integer } from '#shared/codecs/number.ts';
 import { record } from '#shared/codecs/record.ts';
 import { text } from '#shared/codecs/text.ts';
 
-/** Why a try has failed. */
 export const DeliveryError = enumeration(
   'WebhookDeliveryError',
   /** The receiver answered with another status than 2xx. */
@@ -30,12 +29,12 @@ export const DeliveryError = enumeration(
 
 export type DeliveryError = t.TypeOf<typeof DeliveryError>;
 
-/** The outcome of a try: `failed` is retried, `given-up` is not. */
+/** `failed` is retried, `given-up` is not. */
 export const DeliveryOutcome = enumeration('WebhookDeliveryOutcome', 'delivered', 'failed', 'given-up');
 
 export type DeliveryOutcome = t.TypeOf<typeof DeliveryOutcome>;
 
-/** A try to deliver a message, as the API lists it. */
+/** As the API lists it. */
 export const WebhookDelivery = record('WebhookDelivery', {
   /** The `webhook-id` of the message: the id of the event. */
   messageId: [text(), '7c0f6a52-9f0e-4f55-8f0c-0a1f4ad3a4b1'],

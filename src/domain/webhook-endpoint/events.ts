@@ -2,13 +2,12 @@ import * as t from 'io-ts';
 import { SealedText } from '#domain/shared/personal-data.ts';
 import { enumeration, nullable } from '#shared/codecs/choice.ts';
 
-/** The events that an endpoint receives: those to which the creating key has access. */
+/** The creating key has access to the events that the endpoint receives. */
 export const EndpointAudience = enumeration('WebhookAudience', 'partner', 'organization', 'project');
 
-/** Why nothing is delivered to an endpoint. */
 export const DisabledReason = enumeration('WebhookDisabledReason', 'requested', 'failing', 'gone', 'key-revoked');
 
-/** The events of a webhook endpoint's stream. Its secrets are sealed with a key that is destroyed with it. */
+/** Its secrets are sealed with a key that is destroyed with it. */
 export const webhookEndpointEvents = {
   WebhookEndpointCreated: t.type({
     id: t.string,
@@ -35,7 +34,6 @@ export const webhookEndpointEvents = {
   WebhookSecretRotated: t.type({
     id: t.string,
     secret: SealedText,
-    /** When the earlier secret expires. */
     previousValidUntil: t.string,
   }),
   /** This event itself is sent to the endpoint, for any `eventTypes`. */

@@ -13,7 +13,7 @@ const disabledBecause = {
     'The webhook endpoint was disabled, because the key that made it was revoked with all that descends from it.',
 } as const;
 
-/** The history entries of a webhook endpoint. They contain no secret, and only the host of a URL. */
+/** Without secrets, and with the host of a URL only. */
 export const webhookEndpointHistory = entityHistory<WebhookEndpointState, WebhookEndpointEvents>({
   entity: webhookEndpoint,
   events: {

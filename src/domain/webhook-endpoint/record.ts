@@ -10,7 +10,7 @@ import { DisabledReason, EndpointAudience } from './events.ts';
 
 export const WebhookEndpointStatus = enumeration('WebhookEndpointStatus', 'enabled', 'disabled');
 
-/** A webhook endpoint in the API, without its secret. */
+/** Without its secret. */
 export const WebhookEndpointRecord = record('WebhookEndpoint', {
   id: [cuid, exampleIds.webhookEndpoint],
   organizationId: [cuid, exampleIds.organization],
@@ -25,14 +25,14 @@ export const WebhookEndpointRecord = record('WebhookEndpoint', {
   status: [WebhookEndpointStatus, 'enabled'],
   /** Null while it is enabled. */
   disabledReason: [nullable(DisabledReason), null],
-  /** The key that created it; null if no key did. */
+  /** Null if no key created it. */
   createdByKeyId: [nullable(cuid), exampleIds.apiKey],
   ...recordTimes,
 });
 
 export type WebhookEndpointRecord = t.TypeOf<typeof WebhookEndpointRecord>;
 
-/** The answer to a creation or rotation. Only the first answer has `secret`. */
+/** Only the first answer has `secret`. */
 export const WebhookEndpointWithSecret = t.intersection(
   [WebhookEndpointRecord, t.partial({ secret: text() })],
   'WebhookEndpointWithSecret',
@@ -40,16 +40,15 @@ export const WebhookEndpointWithSecret = t.intersection(
 
 export type WebhookEndpointWithSecret = t.TypeOf<typeof WebhookEndpointWithSecret>;
 
-/** The progress of the delivery to an endpoint. */
 export const EndpointDelivery = t.type(
   {
-    /** The position of the log up to which everything is delivered, except for open messages. */
+    /** Everything up to this position of the log is delivered, except for open messages. */
     position: integer(0, Number.MAX_SAFE_INTEGER),
-    /** The messages that are being delivered or wait for their next try. */
+    /** They are being delivered or wait for their next try. */
     openMessages: integer(0, Number.MAX_SAFE_INTEGER),
-    /** The time since which every try has failed; null if the last one succeeded. */
+    /** Every try since then has failed; null if the last one succeeded. */
     failingSince: nullable(timestamp),
-    /** When the delivery began at the end of the log because its state was lost; null if that never happened. */
+    /** At the end of the log, because the state of the delivery was lost; null if that never happened. */
     beganAtEndAt: nullable(timestamp),
   },
   'WebhookEndpointDelivery',
@@ -57,7 +56,7 @@ export const EndpointDelivery = t.type(
 
 export type EndpointDelivery = t.TypeOf<typeof EndpointDelivery>;
 
-/** An endpoint with the progress of its delivery; null before it has begun. */
+/** Null before the delivery has begun. */
 export const WebhookEndpointWithDelivery = t.intersection(
   [WebhookEndpointRecord, t.partial({ delivery: nullable(EndpointDelivery) })],
   'WebhookEndpointWithDelivery',

@@ -1,7 +1,6 @@
-/** The most tries of one endpoint that run at the same time, tests included. */
+/** At the same time, tests included. */
 export const maxTriesOfEndpoint = 8;
 
-/** A requested test. */
 export interface RequestedTest {
   /** Of its event in the endpoint's stream. */
   readonly revision: number;
@@ -9,7 +8,7 @@ export interface RequestedTest {
   readonly time: string;
 }
 
-/** The tries of an endpoint on the node that delivers to it. */
+/** On the node that delivers to it. */
 export interface EndpointTries {
   /** Tries that run now, and tests that wait for one to end. */
   readonly running: number;
@@ -17,16 +16,15 @@ export interface EndpointTries {
   readonly revision: number;
 }
 
-/** How long a requested test counts as running on a node that does not deliver. */
+/** A requested test counts as running this long on a node that does not deliver. */
 const assumedMs = 15_000;
 
-/** Adds a test to the requested ones. Older ones than the newest eight make no difference. */
+/** Older tests than the newest eight make no difference. */
 export function withTest(tests: ReadonlyArray<RequestedTest>, test: RequestedTest): ReadonlyArray<RequestedTest> {
   return [...tests, test].slice(-maxTriesOfEndpoint);
 }
 
 /**
- * Counts the tries of an endpoint that run at a time.
  * @param tests the newest requested tests
  * @param known null on a node that does not deliver to the endpoint: it knows only the tests
  * @param time RFC 3339

@@ -6,24 +6,23 @@ import type { WebhookEndpointRecord } from './record.ts';
 import { type RequestedTest, withTest } from './running-tries.ts';
 import { rotatedSecrets, type SealedSecret } from './secret.ts';
 
-/** A webhook endpoint, or null before it was created. */
+/** Null before it was created. */
 export type WebhookEndpointState = {
   readonly record: WebhookEndpointRecord;
   /** The newest first. */
   readonly secrets: ReadonlyArray<SealedSecret>;
-  /** The newest requested tests, the oldest first. */
+  /** The newest ones, the oldest first. */
   readonly tests: ReadonlyArray<RequestedTest>;
-  /** The number of requested replays. */
+  /** Requested ones. */
   readonly replays: number;
   readonly deleted: boolean;
 } | null;
 
-/** The memory of a sealed secret, including its entry in the list. */
+/** With its entry in the list. */
 const bytesOfSecret = 256;
-/** The memory of a requested test. */
 const bytesOfTest = 64;
 
-/** A webhook endpoint of a project or an organization: one stream for each endpoint. */
+/** Of a project or an organization: one stream for each endpoint. */
 export const webhookEndpoint: Entity<WebhookEndpointState, WebhookEndpointEvents> = {
   category: 'webhookEndpoint',
   initial: null,
@@ -83,13 +82,11 @@ function charactersOf({ url, description, eventTypes }: WebhookEndpointRecord): 
   return url.length + (description?.length ?? 0) + eventTypes.reduce((sum, type) => sum + type.length, 0);
 }
 
-/** An endpoint that was created. */
 export function knownWebhookEndpoint(state: WebhookEndpointState): NonNullable<WebhookEndpointState> {
   if (state === null) throw new Error('an answer about a webhook endpoint needs one');
   return state;
 }
 
-/** The audience of an endpoint. */
 export function audienceOf({
   audience,
   organizationId,
@@ -100,9 +97,7 @@ export function audienceOf({
 
 const rank = { project: 0, organization: 1, partner: 2, admin: 3 } as const;
 
-/**
- * Why a key may not change an endpoint: it has no access to the endpoint's events. Null if it may.
- */
+/** A key needs access to the endpoint's events. */
 export function checkMayChange(
   { keyType }: Pick<Caller, 'keyType'>,
   { audience }: Pick<WebhookEndpointRecord, 'audience'>,
@@ -114,13 +109,9 @@ export function checkMayChange(
   );
 }
 
-/** The most characters of an endpoint's URL. */
 export const maxUrlCharacters = 2_048;
 
-/**
- * The fault in the form of an endpoint's URL; null if it is valid. It does not resolve the host.
- * @param allowsHttp whether plain HTTP is allowed
- */
+/** Null if the form of the URL is valid. The host is not resolved. @param allowsHttp plain HTTP is allowed */
 export function faultOfUrl(url: string, allowsHttp: boolean): string | null {
   if (!URL.canParse(url)) return 'must be a URL, like https://example.com/hooks';
   const { protocol, username, password, hash } = new URL(url);

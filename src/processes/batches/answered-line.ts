@@ -5,20 +5,20 @@ import { currentWorkOwner } from '#shared/async/fair-queue.ts';
 
 type Answer = Omit<LineAnswer, 'kind' | 'release'>;
 
-/** Maximum bytes of an answer that becomes a JSON string. */
+/** Of an answer that becomes a JSON string. */
 const maxTextBytes = 4 * 1024 * 1024;
 
 /** What a byte can become in a JSON string: a control character takes an escape. */
 const maxEscapedBytes = 6;
 
-/** Maximum bytes that an answer takes on its line, counted before the line is made. */
+/** Counted before the line is made. */
 export function maxBytesOnLine(answer: Pick<Answer, 'contentType' | 'body'>): number {
   const { body, contentType } = answer;
   if (isJson(contentType)) return body.length;
   return fitsOnLine(answer) ? maxEscapedBytes * body.length : textTooLarge.body.length;
 }
 
-/** Makes an answered line, with status and body. A success belongs to the output, any other answer to the errors. */
+/** A success belongs to the output, any other answer to the errors. */
 export async function answeredLine(
   batchId: string,
   customId: string,
@@ -33,7 +33,6 @@ export async function answeredLine(
   return { isError: status < 200 || status > 299, text };
 }
 
-/** Makes a line without an answer. */
 export function unansweredLine(batchId: string, customId: string, error: { code: string; message: string }): Buffer {
   const id = requestIdOf(batchId, customId);
   return Buffer.from(`${JSON.stringify({ id, custom_id: customId, response: null, error })}\n`);

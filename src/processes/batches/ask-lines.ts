@@ -12,15 +12,14 @@ export interface AskLinesOptions {
   readonly stop: RunStop;
   /** Lines that were refused for now are unfinished too. Each is in memory. */
   readonly maxUnfinished: number;
-  /** The lines that are recorded. */
   readonly done: LineSet;
-  /** The lines that earlier runs on this node have asked. They are taken from the map. */
+  /** Asked by earlier runs on this node. They are taken from the map. */
   readonly left: Map<number, AskedLine>;
-  /** Waits while the project has no room for more answers. */
+  /** While the project has no room for more answers. */
   readonly waitForSpace: () => Promise<void>;
 }
 
-/** Asks the lines of a batch, many at a time, and records them as they finish. */
+/** Many at a time. They are recorded as they finish. */
 export class AskLines {
   readonly #options: AskLinesOptions;
   /** By number. */

@@ -2,17 +2,17 @@ import { type BatchState, isCancelling, lineScope } from '#domain/batch/batch.ts
 import type { BatchError, BatchEvents } from '#domain/batch/events.ts';
 import type { Caller } from '#domain/shared/access.ts';
 
-/** How a batch ends of which not all lines were asked. */
+/** Not all lines were asked. */
 export type EarlyOutcome = Exclude<BatchEvents['BatchEnded']['outcome'], 'completed'>;
 
-/** How the batch must end now, whatever lines are open; null while they may be asked. */
+/** Whatever lines are open; null while they may be asked. */
 export function earlyOutcomeOf(state: NonNullable<BatchState>, caller: Caller | null, now: Date): EarlyOutcome | null {
   if (batchKeyFault(caller) !== null) return 'failed';
   if (isCancelling(state)) return 'cancelled';
   return state.facts.expires_at * 1_000 <= now.getTime() ? 'expired' : null;
 }
 
-/** Why the key may not make the batch's calls; null while it may. */
+/** Null while the key may make the batch's calls. */
 export function batchKeyFault(caller: Caller | null): BatchError | null {
   if (caller === null) return keyRevoked;
   return caller.scopes.has(lineScope) ? null : scopeMissing;

@@ -29,17 +29,17 @@ import { type LinesSource, type NumberedLine, readLines } from './read-lines.ts'
 import { ResultFiles } from './result-files.ts';
 import { RunStop } from './run-stop.ts';
 
-/** The time for which this node alone runs batches. */
+/** In it this node alone runs batches. */
 export interface BatchTerm {
-  /** The fencing token: each term has a larger one. 0 on a single node. */
+  /** Each term has a larger one. 0 on a single node. */
   readonly leaseToken: number;
   /** Aborts when no new work may begin. */
   readonly signal: AbortSignal;
-  /** Aborts when this node stops, also after the end of the term. */
+  /** Also after the end of the term. */
   readonly stopping: AbortSignal;
-  /** Whether no other node can run batches now, according to this node's clock. */
+  /** No other node can run batches now, according to this node's clock. */
   readonly isHeld: () => boolean;
-  /** When it began, on this node's clock. */
+  /** On this node's clock. */
   readonly beganAt: number;
 }
 
@@ -47,13 +47,12 @@ export interface BatchRunOptions extends BatchStoreOptions {
   readonly blobs: BlobStore;
   readonly calls: LineCalls;
   readonly slots: CallSlots;
-  /** Limits the inputs that are checked at the same time. */
+  /** For the inputs that are checked at the same time. */
   readonly checks: CallSlots;
-  /** What earlier terms of this node have asked and not recorded. */
+  /** Asked by earlier terms of this node and not recorded. */
   readonly left: LeftLines;
-  /** Maximum bytes of a line. */
   readonly maxLineBytes: number;
-  /** Counts the bytes of unfinished lines, and of answers until they are recorded. */
+  /** Of unfinished lines, and of answers until they are recorded. */
   readonly lines: ByteBudget;
   readonly log: Pick<Logger, 'warn' | 'error'>;
 }
@@ -69,7 +68,7 @@ const checksPerRead = 8;
  * records the answers that come meanwhile.
  */
 const letRecordMs = 1_500;
-/** How often a run checks whether its project still has room. */
+/** For the project's room. */
 const spaceCheckMs = 500;
 
 /**
@@ -83,12 +82,12 @@ export class BatchRun {
   readonly #store: BatchStore;
   readonly #stop = new RunStop();
   #token = 0;
-  /** What an earlier run on this node has left. */
+  /** By an earlier run on this node. */
   #left: LeftRun | null = null;
   #asking: AskLines | null = null;
   #spaceCheckedAt = Number.NEGATIVE_INFINITY;
   #caller: Caller | null = null;
-  /** Why the key may not make the batch's calls; null while it may. */
+  /** Null while the key may make the batch's calls. */
   #keyFault: BatchError | null = null;
 
   constructor(options: BatchRunOptions, id: string, term: BatchTerm) {
@@ -140,7 +139,7 @@ export class BatchRun {
     await delay(this.#term.beganAt + letRecordMs - clock.now(), this.#stop.asking);
   }
 
-  /** @param areWanted whether the next run on this node takes over the lines that are not recorded */
+  /** @param areWanted the next run on this node takes over the lines that are not recorded */
   #leaveLines(areWanted: boolean): void {
     const left = this.#left;
     const token = Math.max(this.#token, left?.token ?? 0);
@@ -214,7 +213,7 @@ export class BatchRun {
     return new LineAsker({ calls, slots, log, ...own }, state);
   }
 
-  /** Waits while the project has no room for more answers, unless no more lines are asked. */
+  /** Unless no more lines are asked. */
   async #roomFor(projectId: string): Promise<void> {
     const now = clock.now();
     if (now < this.#spaceCheckedAt + spaceCheckMs) return;
@@ -247,7 +246,6 @@ export class BatchRun {
     await this.#persist(() => this.#store.record((state) => linesCompleted(state, recorded)));
   }
 
-  /** Writes the result files, releases the input, and ends the batch. */
   async #end(): Promise<void> {
     // Lines that nobody records would hold the room in which the input is read.
     if (this.#left !== null) dropLines(this.#left.lines);
@@ -281,7 +279,7 @@ export class BatchRun {
     return true;
   }
 
-  /** Checks several times a second whether the batch was cancelled, its key was revoked, or its time is over. */
+  /** Several times a second: the batch was cancelled, its key was revoked, or its time is over. */
   async #watch(): Promise<void> {
     const { ended } = this.#stop;
     for (let check = 1; !ended.aborted; check += 1) {
@@ -297,7 +295,7 @@ export class BatchRun {
     }
   }
 
-  /** @param reads whether to read the key's stream */
+  /** @param reads the key's stream */
   async #look(state: Known, reads: boolean): Promise<void> {
     this.#caller = await this.#store.holder(state.keyId, reads);
     this.#keyFault = batchKeyFault(this.#caller);

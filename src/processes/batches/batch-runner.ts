@@ -19,7 +19,6 @@ interface OpenBatch extends DocumentValue {
   readonly projectId: string;
 }
 
-/** What a runner needs of its term. */
 type TermOfRuns = Pick<Term, 'token' | 'signal' | 'isHeld' | 'guard'> & Pick<BatchTerm, 'stopping'>;
 
 export interface BatchRunnerOptions extends BatchRunOptions {
@@ -28,15 +27,15 @@ export interface BatchRunnerOptions extends BatchRunOptions {
   readonly positions: Pick<Positions, 'passed'>;
 }
 
-/** Maximum batches that run at the same time on a node, and of these the maximum of one project; further ones wait. */
+/** At the same time on a node, and the part of one project; further batches wait. */
 const maxRuns = 1_000;
 const maxRunsOfProject = 100;
-/** Maximum open batches that one look reads. The next look continues after them. */
+/** Read by one look. The next look continues after them. */
 const batchesOfLook = 1_000;
 const pollMs = 1_000;
 /**
- * The longest pause between two looks that find nothing. New batches are noted without a look, and older ones are found
- * when the read model shows them.
+ * Between two looks that find nothing. New batches are noted without a look, and older ones are found when the read
+ * model shows them.
  */
 const maxPollMs = 30_000;
 const retryMs = 1_000;
@@ -51,13 +50,13 @@ export class BatchRunner {
   readonly #options: BatchRunnerOptions;
   readonly #term: BatchTerm;
   readonly #running = new Map<string, Promise<void>>();
-  /** The numbers of running batches by project. */
+  /** Of running batches, by project. */
   readonly #runsOf = new Map<string, number>();
-  /** The batches that were created during the term and that were not begun yet, with their projects. */
+  /** Created during the term and not begun yet, with their projects. */
   readonly #created = new Map<string, string>();
-  /** The place after which the next look for open batches begins; null to begin with the oldest. */
+  /** The next look for open batches begins after it; null to begin with the oldest. */
   #lookAfter: PageKey | null = null;
-  /** The looks in a row that have found nothing, while nothing ran. */
+  /** In a row, without a find, while nothing ran. */
   #emptyLooks = 0;
   #wake = new AbortController();
 
@@ -73,7 +72,7 @@ export class BatchRunner {
     this.#term = { leaseToken: token, signal, stopping, isHeld, beganAt: clock.now() };
   }
 
-  /** Runs batches until the term's signal aborts. Then every run ends within seconds. */
+  /** Until the term's signal aborts. Then every run ends within seconds. */
   async run(): Promise<void> {
     const { signal, stopping } = this.#term;
     setMaxListeners(0, signal, stopping);
@@ -172,7 +171,7 @@ export class BatchRunner {
     } while (!signal.aborted);
   }
 
-  /** Runs a batch. @returns false if the run has failed and is tried again */
+  /** @returns false if the run has failed and is tried again */
   async #hasEnded(id: string): Promise<boolean> {
     const { log } = this.#options;
     try {

@@ -47,20 +47,20 @@ export class BatchStore {
     this.#recording = recording;
   }
 
-  /** Loads the current state of the batch. @throws UnavailableError; TermOverError if the batch does not exist */
+  /** @throws UnavailableError; TermOverError if the batch does not exist */
   async load(): Promise<NonNullable<BatchState>> {
     const { state } = await this.#options.writer.load(batch, this.#id);
     if (state === null) throw new TermOverError(`There is no batch ${this.#id}.`);
     return state;
   }
 
-  /** Returns the state of the batch as this node knows it, which may lack the newest events for a moment. */
+  /** As this node knows it. It may lack the newest events for a moment. */
   async loadCached(): Promise<NonNullable<BatchState>> {
     const { state } = await this.#options.writer.loadCached(batch, this.#id);
     return state ?? this.load();
   }
 
-  /** Decides on the batch and appends. @throws TermOverError, UnavailableError */
+  /** @throws TermOverError, UnavailableError */
   async record(decide: Decide<BatchState, BatchEvents>): Promise<void> {
     const { origin } = await this.#loadOrigin();
     this.#recording.throwIfAborted();
@@ -74,7 +74,7 @@ export class BatchStore {
     if (E.isLeft(written)) throw errorOf(written.left);
   }
 
-  /** Decides on a file of the batch's project and appends. @throws TermOverError, UnavailableError */
+  /** For a file of the batch's project. @throws TermOverError, UnavailableError */
   async recordFile(
     fileId: string,
     decide: (state: FileState) => ReadonlyArray<EventOf<FileEvents>>,
@@ -92,8 +92,8 @@ export class BatchStore {
   }
 
   /**
-   * Returns the holder of the batch's key; null after it was revoked or has expired.
-   * @param reads whether to read the key's stream; else it may be the one that this node knows
+   * Null after the batch's key was revoked or has expired.
+   * @param reads the key's stream; else the holder may be the one that this node knows
    * @throws UnavailableError
    */
   async holder(keyId: string, reads = true): Promise<Caller | null> {
@@ -104,7 +104,7 @@ export class BatchStore {
   }
 
   /**
-   * Stores content and creates a file of it, unless an earlier run has done so.
+   * Unless an earlier run has done so.
    * @returns the id of the file
    * @throws TermOverError, UnavailableError
    */

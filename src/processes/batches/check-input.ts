@@ -4,24 +4,20 @@ import type { BatchError, BatchEvents } from '#domain/batch/events.ts';
 import { clock } from '#shared/clock.ts';
 import { type NumberedLine, TooManyLinesError } from './read-lines.ts';
 
-/** Maximum lines of a batch. */
 const maxBatchLines = 50_000;
-/** Maximum lines of an input, with blank ones. */
+/** With blank ones. */
 export const maxInputLines = 1_000_000;
 /** Maximum bytes of a batch's input. */
 const maxBatchBytes = 200 * 1024 * 1024;
 
-/** Maximum faults that are reported for one input. */
+/** Reported for one input. */
 const maxErrors = 100;
 const linesInATurn = 64;
 
 /** The faults of an input, or the number of its lines. */
 export type CheckedInput = { readonly errors: ReadonlyArray<BatchError> } | { readonly total: number };
 
-/**
- * Checks all lines of a batch's input, one after the other.
- * @param isWanted is called between lines; if it returns false, the check ends with null
- */
+/** One line after the other. @param isWanted is called between lines; if it returns false, the check ends with null */
 export async function checkInput(
   lines: AsyncIterable<NumberedLine>,
   { endpoint, bytes }: { readonly endpoint: BatchEvents['BatchCreated']['endpoint']; readonly bytes: number },

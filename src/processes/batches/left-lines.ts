@@ -4,17 +4,16 @@ import { earlyOutcomeOf } from './batch-outcome.ts';
 import { BatchStore, type BatchStoreOptions } from './batch-store.ts';
 import type { FinishedLine } from './part-recorder.ts';
 
-/** A line that was asked. */
 export interface AskedLine {
   /** Null, or a rejection, if the line must be asked again. */
   readonly finished: Promise<FinishedLine | null>;
-  /** Ends the calls of the run that has asked it. */
+  /** Ends the calls of the run that has asked the line. */
   readonly abort: () => void;
 }
 
-/** The lines that a run has asked and not recorded, because its term was lost. */
+/** Asked and not recorded, because the term of the run was lost. */
 export interface LeftRun {
-  /** The run's token. A batch that still has it was taken by no other run since. */
+  /** A batch that still has it was taken by no other run since. */
   readonly token: number;
   /** By number. */
   readonly lines: Map<number, AskedLine>;
@@ -22,10 +21,10 @@ export interface LeftRun {
   readonly keptUntil: number;
 }
 
-/** How long lines are kept for the next term. An outage of a store may last that long. */
+/** For the next term. An outage of a store may last that long. */
 export const leftLinesKeptMs = 60_000;
 
-/** How often it is checked whether the calls may still run. A run reads as often. */
+/** Of the calls that may still run. A run reads as often. */
 const checkMs = 2_000;
 
 interface KeptRun {
@@ -54,7 +53,7 @@ export class LeftLines {
     void this.#check(batchId, run);
   }
 
-  /** Removes what was left of a batch, and returns it. The caller drops what it does not use. */
+  /** Removes what was left of the batch. The caller drops what it does not use. */
   take(batchId: string): LeftRun | null {
     const kept = this.#runs.get(batchId);
     this.#runs.delete(batchId);
@@ -63,7 +62,6 @@ export class LeftLines {
     return kept?.run ?? null;
   }
 
-  /** Drops everything. */
   close(): void {
     for (const batchId of [...this.#runs.keys()]) this.#drop(batchId);
   }
@@ -95,7 +93,7 @@ export class LeftLines {
   }
 }
 
-/** Ends the calls for lines that are not needed any more, and frees their answers. */
+/** For lines that are not needed any more. Frees their answers. */
 export function dropLines(lines: Map<number, AskedLine>): void {
   for (const line of lines.values()) dropLine(line);
   lines.clear();

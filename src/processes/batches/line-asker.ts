@@ -18,17 +18,16 @@ export interface LineAskerOptions {
   readonly calls: LineCalls;
   readonly slots: CallSlots;
   readonly store: BatchStore;
-  /** Whether this node still holds the term, by its own clock. */
+  /** By this node's clock. */
   readonly isHeld: () => boolean;
   readonly stop: RunStop;
-  /** Returns the holder of the batch's key; null when the key may not call models any more. */
+  /** Null when the key may not call models any more. */
   readonly caller: () => Caller | null;
-  /** Fails while the project has no room for these bytes. @throws UnavailableError */
+  /** @throws UnavailableError if the project has no room for these bytes */
   readonly ensureSpace: (bytes: number) => Promise<void>;
   readonly log: Pick<Logger, 'error'>;
 }
 
-/** A line, and the slot for its call. */
 export interface NextLine {
   readonly line: NumberedLine;
   readonly slot: CallSlot;
@@ -37,11 +36,11 @@ export interface NextLine {
 /** How long a batch waits that finds no room for its next line, unless a call of its project ends before. */
 export const roomMs = 250;
 
-/** Calls the models for the lines of one batch, each when it has a slot. */
+/** For one batch, each line when it has a slot. */
 export class LineAsker {
   readonly #options: LineAskerOptions;
   readonly #batch: NonNullable<BatchState>;
-  /** The slot for the line that is being read. */
+  /** For the line that is being read. */
   #slot: CallSlot | null = null;
 
   constructor(options: LineAskerOptions, batch: NonNullable<BatchState>) {
@@ -68,14 +67,14 @@ export class LineAsker {
     }
   }
 
-  /** Gives the slot back while there is no room for the line that is being read. Returns whether to read on. */
+  /** Gives the slot back while there is no room for the line. Returns whether to read on. */
   async waitForRoom(): Promise<boolean> {
     this.#slot?.refuse(roomMs);
     this.#slot = await this.#acquireSlot();
     return this.#slot !== null;
   }
 
-  /** Calls the model for one line, and releases the slot. @returns null if the call was interrupted */
+  /** Releases the slot. @returns null if the call was interrupted */
   async ask({ line, slot }: NextLine): Promise<FinishedLine | null> {
     const finished = await this.#ask(line, slot);
     if (finished === null) line.release();
@@ -102,9 +101,7 @@ export class LineAsker {
     return null;
   }
 
-  /**
-   * Returns false as soon as the lease has lapsed according to this node's clock, even if no store has confirmed that.
-   */
+  /** False as soon as the lease has lapsed according to this node's clock, even if no store has confirmed that. */
   #mayCall(): boolean {
     const { isHeld, stop } = this.#options;
     if (!isHeld()) stop.stop('term-lost');
@@ -195,7 +192,7 @@ export class LineAsker {
     }
   }
 
-  /** Stores generated speech as a file, whose id becomes the answer. */
+  /** The id of the file becomes the answer. */
   async #storeSpeech(customId: string, answer: LineAnswer): Promise<LineAnswer> {
     const { facts, projectId, outputExpiresAfterSeconds: expiresAfterSeconds } = this.#batch;
     if (facts.endpoint !== '/v1/audio/speech' || answer.status < 200 || answer.status > 299) return answer;
@@ -214,7 +211,7 @@ export class LineAsker {
   }
 }
 
-/** Frees an answer that came too late. */
+/** It came too late. */
 function releaseAnswer(outcome: LineOutcome): void {
   if (outcome.kind === 'answer') outcome.release();
 }

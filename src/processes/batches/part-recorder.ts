@@ -1,7 +1,6 @@
 import { rangesOf } from '#domain/batch/line-set.ts';
 import { clock } from '#shared/clock.ts';
 
-/** Finished lines that are to be recorded. */
 export interface PartToRecord {
   readonly part: number;
   readonly lines: string;
@@ -12,28 +11,26 @@ export interface PartToRecord {
 }
 
 export interface PartRecorderOptions {
-  /** The number of the next part. */
   readonly firstPart: number;
-  /** Stores a part and records it, with any number of retries. @throws TermOverError */
+  /** Any number of retries. @throws TermOverError */
   readonly record: (part: PartToRecord) => Promise<void>;
-  /** Called once, when a part can never be recorded. */
+  /** Once, when a part can never be recorded. */
   readonly onFailure: () => void;
 }
 
 /** A part of this size is recorded immediately. */
 const fullPartBytes = 4 * 1024 * 1024;
-/** Maximum unrecorded bytes and lines. Beyond one of them no further line is called. */
+/** Unrecorded bytes and lines. Beyond one limit no further line is called. */
 const maxWaitingBytes = 16 * 1024 * 1024;
 const maxWaitingLines = 5_000;
-/** The longest time from the end of a line until its part is recorded. */
+/** From the end of a line until its part is recorded. */
 const gatherMs = 200;
 
-/** Records finished lines several times a second, in parts, in the order in which they were finished. */
+/** Several times a second, in the order in which lines were finished. */
 export class PartRecorder {
   readonly #options: PartRecorderOptions;
   #part: number;
   #waiting: FinishedLine[] = [];
-  /** The lines of the part that is being recorded. */
   #inPart: ReadonlyArray<FinishedLine> = [];
   #waitingBytes = 0;
   #recording: Promise<void> | null = null;
@@ -59,7 +56,6 @@ export class PartRecorder {
     if (this.#waitingBytes >= fullPartBytes) this.#gathered();
   }
 
-  /** Waits until another line may be asked. */
   async ready(): Promise<void> {
     while (this.#failure === null && this.#isFull()) {
       await new Promise<void>((resolve) => {
@@ -68,7 +64,7 @@ export class PartRecorder {
     }
   }
 
-  /** Waits until everything is recorded. @throws what `record` throws */
+  /** @throws what `record` throws */
   async finish(): Promise<void> {
     this.#gathered();
     await this.#recording;
@@ -141,7 +137,7 @@ export class PartRecorder {
 
 function ignore(): void {}
 
-/** A finished line, as the output or the error file contains it. */
+/** As the output or the error file contains it. */
 export interface FinishedLine {
   readonly number: number;
   readonly isError: boolean;

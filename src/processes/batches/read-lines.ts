@@ -4,7 +4,7 @@ import type { ByteReservation } from '#exchange/byte-budget.ts';
 import { clock } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
-/** A line of a file. Its bytes count until it is released. */
+/** Its bytes count until it is released. */
 export interface NumberedLine {
   /** Counted from 1, with blank lines. */
   readonly number: number;
@@ -15,33 +15,30 @@ export interface NumberedLine {
   readonly release: () => void;
 }
 
-/** A file that is read line by line. */
 export interface LinesSource {
-  /** Opens the file at a byte; null if the file is gone. @throws UnavailableError */
+  /** Null if the file is gone. @throws UnavailableError */
   readonly open: (start: number) => Promise<Readable | null>;
-  /** Maximum bytes of a line. */
   readonly maxLineBytes: number;
-  /** Maximum lines, with blank ones. */
+  /** With blank ones. */
   readonly maxLines: number;
-  /** Makes a hold for the bytes of a line. */
+  /** For the bytes of a line. */
   readonly hold: () => ByteReservation;
-  /** Waits when there is no room for the next line. Returns whether to read on. */
+  /** For the next line. Returns whether to read on. */
   readonly waitForRoom: () => Promise<boolean>;
 }
 
 const lineFeed = 0x0a;
 
-/** How often in a row an interrupted read is resumed before it fails. */
+/** An interrupted read is resumed this number of times in a row before it fails. */
 const maxReopened = 5;
 
-/** A file has more lines than may be read. */
 export class TooManyLinesError extends Error {
   override readonly name = 'TooManyLinesError';
 }
 
 /**
- * Reads a file line by line. It holds one line and one piece of the file at most. Blank lines are counted and left
- * out. An interrupted read is resumed, also after a long pause of the reader. A line that finds no room is read again.
+ * Holds one line and one piece of the file at most. Blank lines are counted and left out. An interrupted read is
+ * resumed, also after a long pause of the reader. A line that finds no room is read again.
  * @throws UnavailableError, TooManyLinesError
  */
 export async function* readLines({ open, waitForRoom, ...source }: LinesSource): AsyncGenerator<NumberedLine> {
@@ -76,7 +73,6 @@ export async function* readLines({ open, waitForRoom, ...source }: LinesSource):
   }
 }
 
-/** Where a line begins. */
 interface LinePlace {
   readonly number: number;
   readonly start: number;
@@ -91,7 +87,7 @@ const shortLineBytes = 1024 * 1024;
 type SplitterOptions = Pick<LinesSource, 'hold' | 'maxLineBytes' | 'maxLines'>;
 
 class LineSplitter {
-  /** Whether it has stopped before a line for which there is no room. */
+  /** It has stopped before a line for which there is no room. */
   lacksRoom = false;
   readonly #source: SplitterOptions;
   #number: number;
@@ -126,12 +122,12 @@ class LineSplitter {
     }
   }
 
-  /** Returns what follows the last line end; null if nothing does. */
+  /** What follows the last line end; null if nothing does. */
   finish(): NumberedLine | null {
     return this.#length === 0 ? null : this.#finishLine(0);
   }
 
-  /** Drops what it has of an unfinished line. */
+  /** Of an unfinished line. */
   drop(): void {
     this.#hold?.release();
     this.#hold = null;

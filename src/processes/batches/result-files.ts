@@ -14,13 +14,12 @@ type Known = NonNullable<BatchState>;
 export interface ResultFilesOptions {
   readonly blobs: Pick<BlobStore, 'get'>;
   readonly store: BatchStore;
-  /** Reads the input from its beginning. */
+  /** From the beginning of the input. */
   readonly lines: () => AsyncIterable<NumberedLine>;
-  /** Reads a line. */
   readonly read: (line: Buffer) => ReturnType<LineCalls['read']>;
 }
 
-/** Writes the output file and the error file of a batch from its parts. */
+/** From the parts of a batch. */
 export class ResultFiles {
   readonly #options: ResultFilesOptions;
   readonly #batch: Known;
@@ -30,7 +29,7 @@ export class ResultFiles {
     this.#batch = batch;
   }
 
-  /** Writes one of the files, unless an earlier run has done so. @returns its id; null if there is nothing to write */
+  /** Unless an earlier run has done so. @returns the file's id; null if there is nothing to write */
   async write(what: What): Promise<string | null> {
     const { store } = this.#options;
     const { facts, projectId, outputExpiresAfterSeconds: expiresAfterSeconds } = this.#batch;

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { delay } from '#shared/async/timed-waits.ts';
 import type { EarlyOutcome } from './batch-outcome.ts';
 
-/** Why no more lines are asked: the outcome of the batch, or a reason why this run leaves the batch unfinished. */
+/** The outcome of the batch, or a reason why this run leaves the batch unfinished. */
 export type StopReason = EarlyOutcome | LeaveReason;
 
 /** `term-lost`: this node may run the batch again. `taken-over`: another run of the batch has begun. */
@@ -21,13 +21,12 @@ const graceMs: Readonly<Record<StopReason, number>> = {
   'taken-over': 0,
 };
 
-/** How long the answers that have come are still recorded after that. */
+/** For the answers that have come, after that. */
 const recordMs: Readonly<Record<LeaveReason, number>> = { 'node-stops': 1_000, 'term-lost': 0, 'taken-over': 0 };
 
 /** A reason replaces those of a lower rank. */
 const ranks: Readonly<Record<LeaveReason, number>> = { 'term-lost': 1, 'node-stops': 2, 'taken-over': 3 };
 
-/** Whether a run still calls models for lines and records, and why it has stopped. */
 export class RunStop {
   readonly #asking = new AbortController();
   readonly #calling = new AbortController();
@@ -66,7 +65,7 @@ export class RunStop {
     return this.#reason;
   }
 
-  /** Whether this run leaves the batch unfinished. */
+  /** This run leaves the batch unfinished. */
   get leavesBatch(): boolean {
     return isToLeave(this.#reason);
   }
@@ -83,10 +82,9 @@ export class RunStop {
     void this.#endAfterGrace(reason);
   }
 
-  /** Ends the calls that still run. */
   readonly abortCalls = (): void => this.#calling.abort();
 
-  /** Ends the run: no part of it continues, except calls until `abortCalls`. */
+  /** No part of the run continues, except calls until `abortCalls`. */
   end(): void {
     this.#ended.abort();
     this.#asking.abort();
