@@ -9,10 +9,9 @@ import type { StoredEvent } from '#event-store/event-store.ts';
 import { forgedStream } from '#test/support/events/sealed-log.ts';
 import { long } from '#test/support/run/long.ts';
 import { startEventsTool, type ToolExit, toolExit } from '#test/support/service/events-tool.ts';
+import { composeService, type ServiceInProcess } from '#test/support/service/service-in-process.ts';
 import {
   type ServiceEnvironment,
-  type ServiceProcess,
-  startService,
   type TemporaryFolder,
   temporaryFolder,
 } from '#test/support/service/service-process.ts';
@@ -23,7 +22,7 @@ const script = resolve(import.meta.dirname, '../../examples/audit/check-proof.mj
 describe('signed digests of a service', function () {
   this.timeout(120_000);
   let folder: TemporaryFolder;
-  let service: ServiceProcess;
+  let service: ServiceInProcess;
   let environment: Record<string, string>;
   let flowId: string;
   const inFolder = (name: string) => join(folder.path, name);
@@ -34,7 +33,7 @@ describe('signed digests of a service', function () {
     writeFileSync(inFolder('key.pem'), made.stdout, { mode: 0o600 });
     environment = { DIGEST_SIGNING_KEY: inFolder('key.pem'), DIGEST_DIR: inFolder('outside') };
     writeFileSync(inFolder('public.pem'), (await events('digest-key', '--public')).stdout);
-    service = await startService({ dataDir: inFolder('data'), environment });
+    service = await composeService({ dataDir: inFolder('data'), environment });
     const project = await service.client.post<{ id: string }>('/v1/projects', { name: 'Digests' });
     const created = await service.client.post<{ id: string }>(`/v1/projects/${project.body.id}/flows`, {
       name: 'Hours',
@@ -45,7 +44,7 @@ describe('signed digests of a service', function () {
   });
 
   after(async () => {
-    await service?.kill();
+    await service?.stop();
     folder.remove();
   });
 
@@ -229,9 +228,9 @@ describe('signed digests of a service', function () {
 describe('a service without a named key for digests', function () {
   this.timeout(60_000);
   let folder: TemporaryFolder;
-  let service: ServiceProcess;
+  let service: ServiceInProcess;
   const start = async (environment: ServiceEnvironment = {}) => {
-    service = await startService({ dataDir: folder.path, environment: { LOG_LEVEL: 'warn', ...environment } });
+    service = await composeService({ dataDir: folder.path, environment: { LOG_LEVEL: 'warn', ...environment } });
   };
   const keysOf = async () =>
     (await service.client.get<{ keys: ReadonlyArray<{ kid: string }> }>('/.well-known/switchyard-digest-keys')).body
@@ -241,7 +240,7 @@ describe('a service without a named key for digests', function () {
     folder = temporaryFolder();
   });
   afterEach(async () => {
-    await service.kill();
+    await service.stop();
     folder.remove();
   });
 
@@ -253,13 +252,13 @@ describe('a service without a named key for digests', function () {
     const printed = await toolExit(startEventsTool(['digest-key', '--public'], { DATA_DIR: folder.path }));
     assert.match(printed.stdout, /^-----BEGIN PUBLIC KEY-----/);
     await service.stop();
-    const log = `${service.stdout}${service.stderr}`;
+    const log = service.log;
     assert.match(log, /A key for signed digests was made/);
     assert.ok(log.includes(join(folder.path, 'digest-key.pem')));
     await start();
     assert.equal((await keysOf())[0]?.kid, written.body.key);
     await service.stop();
-    assert.doesNotMatch(`${service.stdout}${service.stderr}`, /A key for signed digests was made/);
+    assert.doesNotMatch(service.log, /A key for signed digests was made/);
   });
 
   it(`signs nothing where a key that was named before is named no more ${long}`, async () => {
@@ -271,7 +270,7 @@ describe('a service without a named key for digests', function () {
     await start();
     assert.equal((await service.client.post('/v1/digests', {})).status, 404);
     await service.stop();
-    assert.match(`${service.stdout}${service.stderr}`, /another key has signed those that are here/);
+    assert.match(service.log, /another key has signed those that are here/);
     assert.ok(!existsSync(join(folder.path, 'digest-key.pem')));
   });
 
@@ -287,7 +286,7 @@ describe('a service without a named key for digests', function () {
     );
     assert.deepEqual(await keysOf(), []);
     await service.stop();
-    assert.equal(`${service.stdout}${service.stderr}`.split('No DIGEST_SIGNING_KEY').length, 2);
+    assert.equal(service.log.split('No DIGEST_SIGNING_KEY').length, 2);
     assert.ok(!existsSync(join(folder.path, 'digest-key.pem')));
   });
 });
@@ -295,17 +294,17 @@ describe('a service without a named key for digests', function () {
 describe('the verification of the log of a service', function () {
   this.timeout(60_000);
   let folder: TemporaryFolder;
-  let service: ServiceProcess;
+  let service: ServiceInProcess;
 
   beforeEach(async () => {
     folder = temporaryFolder();
-    service = await startService({ dataDir: folder.path });
+    service = await composeService({ dataDir: folder.path });
     await service.client.post('/v1/projects', { name: 'Verified project' });
     assert.equal((await service.client.post('/v1/digests', {})).status, 200);
     await service.stop();
   });
   afterEach(async () => {
-    await service.kill();
+    await service.stop();
     folder.remove();
   });
 
@@ -346,7 +345,7 @@ describe('the verification of the log of a service', function () {
       .prepare("INSERT INTO records (kind, key, value) VALUES ('verification', 'last', ?)")
       .run(JSON.stringify({ time, wholeTime: time, ...result }));
     records.close();
-    service = await startService({ dataDir: folder.path });
+    service = await composeService({ dataDir: folder.path });
     const ready = await service.client.get<{ checks: ReadonlyArray<{ name: string; detail: string }> }>('/readyz');
     assert.equal(ready.status, 200);
     const history = ready.body.checks.find(({ name }) => name === 'history');

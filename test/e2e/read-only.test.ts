@@ -6,13 +6,8 @@ import { endWithRun } from '#test/support/run/end-with-run.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 import { long } from '#test/support/run/long.ts';
 import { type ToolExit, toolExit } from '#test/support/service/events-tool.ts';
-import {
-  poll,
-  type ServiceProcess,
-  startService,
-  type TemporaryFolder,
-  temporaryFolder,
-} from '#test/support/service/service-process.ts';
+import { composeService, type ServiceInProcess } from '#test/support/service/service-in-process.ts';
+import { poll, type TemporaryFolder, temporaryFolder } from '#test/support/service/service-process.ts';
 
 const tool = join(import.meta.dirname, '../../src/cli/replay.ts');
 
@@ -24,8 +19,8 @@ interface Resource {
 describe('a service with READ_ONLY=true', function () {
   this.timeout(120_000);
   let folder: TemporaryFolder;
-  let service: ServiceProcess;
-  let past: ServiceProcess;
+  let service: ServiceInProcess;
+  let past: ServiceInProcess;
   let projectId: string;
   let flow: Resource;
   let laterFlow: Resource;
@@ -33,9 +28,9 @@ describe('a service with READ_ONLY=true', function () {
   let position: number;
   const inFolder = (name: string) => join(folder.path, name);
 
-  function startPast(dataDir: string): Promise<ServiceProcess> {
+  function startPast(dataDir: string): Promise<ServiceInProcess> {
     const EVENT_STORE_URL = `sqlite:${inFolder('data/events.db')}`;
-    return startService({ dataDir, environment: { READ_ONLY: 'true', EVENT_STORE_URL, LOG_LEVEL: 'info' } });
+    return composeService({ dataDir, environment: { READ_ONLY: 'true', EVENT_STORE_URL, LOG_LEVEL: 'info' } });
   }
 
   function replay(...args: ReadonlyArray<string>): Promise<ToolExit> {
@@ -47,7 +42,7 @@ describe('a service with READ_ONLY=true', function () {
 
   before(async () => {
     folder = temporaryFolder();
-    service = await startService({ dataDir: inFolder('data') });
+    service = await composeService({ dataDir: inFolder('data') });
     const { client } = service;
     projectId = (await client.post<Resource>('/v1/projects', { name: 'Past' })).body.id;
     const flows = `/v1/projects/${projectId}/flows`;
@@ -64,8 +59,8 @@ describe('a service with READ_ONLY=true', function () {
   });
 
   after(async () => {
-    await past?.kill();
-    await service?.kill();
+    await past?.stop();
+    await service?.stop();
     folder.remove();
   });
 
@@ -104,7 +99,7 @@ describe('a service with READ_ONLY=true', function () {
   it('reports its moment at its start and in /readyz', async () => {
     const line = new RegExp(`"mode":"read only as of \\S+Z \\(position ${position}\\)"`);
     // The service listens before it writes the line.
-    await eventually(() => line.test(past.stdout), 'the line of the start');
+    await eventually(() => line.test(past.log), 'the line of the start');
     const { status, body } = await past.client.as(null).get('/readyz');
     assert.equal(status, 200);
     assert.match(JSON.stringify(body), /read only as of/);
@@ -133,14 +128,14 @@ describe('a service with READ_ONLY=true', function () {
     try {
       assert.equal((await other.client.get<Resource>(`/v1/flows/${flow.id}`)).body.name, 'Before');
     } finally {
-      await other.kill();
+      await other.stop();
     }
   });
 
   it('refuses a folder that is not a replay, and a folder of a replay without READ_ONLY=true', async () => {
     await assert.rejects(startPast(inFolder('none')), /READ_ONLY=true needs a folder that was made by npm run replay/);
     await assert.rejects(
-      startService({ dataDir: inFolder('past') }),
+      composeService({ dataDir: inFolder('past') }),
       /shows a past moment .*: start it with READ_ONLY=true/,
     );
   });

@@ -10,12 +10,8 @@ import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-doub
 import { eventually } from '#test/support/run/eventually.ts';
 import { long } from '#test/support/run/long.ts';
 import { startEventsTool, toolExit } from '#test/support/service/events-tool.ts';
-import {
-  ServiceProcess,
-  startService,
-  type TemporaryFolder,
-  temporaryFolder,
-} from '#test/support/service/service-process.ts';
+import { composeService, type ServiceInProcess } from '#test/support/service/service-in-process.ts';
+import { type TemporaryFolder, temporaryFolder } from '#test/support/service/service-process.ts';
 
 interface Engine {
   /** Marks the run of the suite on this engine: what reads events is the same on both. */
@@ -84,14 +80,14 @@ for (const [name, engine] of Object.entries(engines))
     this.timeout(180_000);
     let folder: TemporaryFolder;
     let environment: Record<string, string>;
-    let service: ServiceProcess;
+    let service: ServiceInProcess;
     let first: string;
     let second: string;
 
     before(async () => {
       folder = temporaryFolder();
       environment = await engine.environment();
-      service = await startService({ dataDir: folder.path, environment });
+      service = await composeService({ dataDir: folder.path, environment });
       const project = String((await service.client.get('/v1/me')).body.projectId);
       const flow = async (name: string) => {
         const made = await service.client.post(`/v1/projects/${project}/flows`, { name, flowSchema: {} });
@@ -108,7 +104,7 @@ for (const [name, engine] of Object.entries(engines))
       });
     });
     after(async () => {
-      await service.kill();
+      await service.stop();
       await engine.dispose();
       folder.remove();
     });
@@ -116,8 +112,7 @@ for (const [name, engine] of Object.entries(engines))
     async function restart(meanwhile: () => void = () => undefined): Promise<void> {
       await service.stop();
       meanwhile();
-      service = new ServiceProcess({ dataDir: folder.path, environment });
-      await service.announced();
+      service = await composeService({ dataDir: folder.path, environment }, 'listening');
     }
 
     const incomplete = async () => {
@@ -159,7 +154,7 @@ for (const [name, engine] of Object.entries(engines))
       assert.match(metrics, /switchyard_incomplete_streams\{projection="flows"\} 2/);
       assert.match(metrics, /switchyard_incomplete_streams\{projection="audit"\} 0/);
       const line = 'A read model was built from streams that lack events';
-      await eventually(() => `${service.stdout}${service.stderr}`.includes(line), 'the log says it');
+      await eventually(() => service.log.includes(line), 'the log says it');
       const dashboard = await service.client.get<{ projections: ReadonlyArray<ProjectionStatus> }>(
         '/v1/dashboard/projections',
       );

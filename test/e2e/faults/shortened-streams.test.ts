@@ -4,12 +4,8 @@ import { defaultStreamPrefix } from '#app/store-config.ts';
 import { expectProblem, expectStatus } from '#test/e2e/support/expect.ts';
 import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
 import { eventually } from '#test/support/run/eventually.ts';
-import {
-  type ServiceProcess,
-  startService,
-  type TemporaryFolder,
-  temporaryFolder,
-} from '#test/support/service/service-process.ts';
+import { composeService, type ServiceInProcess } from '#test/support/service/service-in-process.ts';
+import { type TemporaryFolder, temporaryFolder } from '#test/support/service/service-process.ts';
 
 const number = '+442071838750';
 
@@ -18,7 +14,7 @@ describe('streams that an operator of EventStoreDB has shortened, deleted or clo
   let folder: TemporaryFolder;
   let double: EventStoreDbDouble;
   let client: EventStoreDBClient;
-  let service: ServiceProcess;
+  let service: ServiceInProcess;
   let project: string;
   const flows = new Map<string, string>();
 
@@ -37,7 +33,7 @@ describe('streams that an operator of EventStoreDB has shortened, deleted or clo
     double = await EventStoreDbDouble.start();
     client = EventStoreDBClient.connectionString(double.url);
     const environment = { EVENT_STORE_URL: double.url };
-    service = await startService({ dataDir: folder.path, environment });
+    service = await composeService({ dataDir: folder.path, environment });
     project = String((await service.client.get('/v1/me')).body.projectId);
     for (const name of ['$tb', '$maxCount', '$maxAge', 'soft-deleted', 'tombstoned']) {
       const id = String((await createFlow(name)).body.id);
@@ -57,20 +53,20 @@ describe('streams that an operator of EventStoreDB has shortened, deleted or clo
     for (const { stream } of [...double.log.events])
       if (stream.startsWith(onServer('phoneNumberClaim-'))) await client.deleteStream(stream);
     double.now = () => Date.now() + 60_000;
-    // Another process has no states in memory.
+    // A service that starts has no states in memory.
     await service.stop();
-    service = await startService({ dataDir: folder.path, environment });
+    service = await composeService({ dataDir: folder.path, environment });
   });
 
   after(async () => {
-    await service.kill();
+    await service.stop();
     await client.dispose();
     await double.kill();
     folder.remove();
   });
 
   const errorsAbout = (name: string) =>
-    `${service.stdout}\n${service.stderr}`
+    service.log
       .split('\n')
       .filter((line) => line.includes('"level":"error"') && line.includes(String(flows.get(name))));
 

@@ -14,12 +14,8 @@ import { rebuildProjection } from '#test/e2e/support/rebuild-projection.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 import { describeOnEngines, type Engines } from '#test/support/service/engines.ts';
 import { startEventsTool, toolExit } from '#test/support/service/events-tool.ts';
-import {
-  ServiceProcess,
-  startService,
-  type TemporaryFolder,
-  temporaryFolder,
-} from '#test/support/service/service-process.ts';
+import { composeService, type ServiceInProcess } from '#test/support/service/service-in-process.ts';
+import { type TemporaryFolder, temporaryFolder } from '#test/support/service/service-process.ts';
 
 type Stoppable = Pick<ProjectionStatus, 'name' | 'state' | 'position' | 'failure'>;
 interface AuditEntry {
@@ -34,14 +30,14 @@ const reason = 'A tool wrote it without an id';
 
 describeOnEngines('broken events that an operator skips', (engines: Engines) => {
   let folder: TemporaryFolder;
-  let service: ServiceProcess;
+  let service: ServiceInProcess;
 
   before(async () => {
     folder = temporaryFolder();
-    service = await startService({ dataDir: folder.path, environment: engines.environment() });
+    service = await composeService({ dataDir: folder.path, environment: engines.environment() });
   });
   after(async () => {
-    await service.kill();
+    await service.stop();
     folder.remove();
   });
 
@@ -62,8 +58,7 @@ describeOnEngines('broken events that an operator skips', (engines: Engines) => 
   }
 
   async function start(): Promise<void> {
-    service = new ServiceProcess({ dataDir: folder.path, environment: engines.environment() });
-    await service.announced();
+    service = await composeService({ dataDir: folder.path, environment: engines.environment() }, 'listening');
   }
 
   const tool = (...args: ReadonlyArray<string>) =>
