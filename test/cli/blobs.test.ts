@@ -8,11 +8,10 @@ import { compileCache } from '#test/support/run/compile-cache.ts';
 import { long } from '#test/support/run/long.ts';
 import { patientTimeoutMs } from '#test/support/run/patient-timeout.ts';
 import { describeOnSharedEngines } from '#test/support/service/engines.ts';
+import { composeService, type ServiceInProcess } from '#test/support/service/service-in-process.ts';
 import {
   adminKey,
   type ServiceEnvironment,
-  type ServiceProcess,
-  startService,
   type TemporaryFolder,
   temporaryFolder,
 } from '#test/support/service/service-process.ts';
@@ -36,7 +35,7 @@ function run(variables: ServiceEnvironment, ...words: ReadonlyArray<string>): Pr
   });
 }
 
-async function uploaded({ url }: ServiceProcess, name: string): Promise<string> {
+async function uploaded({ url }: ServiceInProcess, name: string): Promise<string> {
   const form = new FormData();
   form.set('file', new File(['content'], name));
   form.set('purpose', 'user_data');
@@ -46,7 +45,7 @@ async function uploaded({ url }: ServiceProcess, name: string): Promise<string> 
   return ((await answer.json()) as { id: string }).id;
 }
 
-const contentOf = async ({ url }: ServiceProcess, id: string) =>
+const contentOf = async ({ url }: ServiceInProcess, id: string) =>
   (await fetch(`${url}/v1/files/${id}/content`, { headers: { authorization: `Bearer ${adminKey}` } })).text();
 
 describe('npm run blobs', function () {
@@ -74,7 +73,7 @@ describe('npm run blobs', function () {
   });
 
   it('removes the orphaned contents of a running service, but only with --delete', async () => {
-    const service = await startService({ dataDir: folder.path });
+    const service = await composeService({ dataDir: folder.path });
     try {
       const id = await uploaded(service, 'kept.txt');
       const blobs = join(folder.path, 'blobs', 'files');
@@ -101,13 +100,13 @@ describe('npm run blobs', function () {
       assert.ok(existsSync(unfinished), 'what is being uploaded stays');
       assert.equal(await contentOf(service, id), 'content');
     } finally {
-      await service.kill();
+      await service.stop();
     }
   });
 
   it(`removes nothing on a log that names none of the contents, unless it is forced ${long}`, async () => {
-    const service = await startService({ dataDir: folder.path });
-    await service.kill();
+    const service = await composeService({ dataDir: folder.path });
+    await service.stop();
     const orphan = join(folder.path, 'blobs', 'files', 'file-old');
     writeFileSync(orphan, 'orphan');
     utimesSync(orphan, twoDaysAgo, twoDaysAgo);
@@ -122,7 +121,7 @@ describe('npm run blobs', function () {
   describeOnSharedEngines(`npm run blobs on EventStoreDB and MongoDB ${long}`, (engines) => {
     it('removes the orphaned contents of a running service', async function () {
       this.timeout(180_000);
-      const service = await startService({ dataDir: folder.path, environment: engines.environment() });
+      const service = await composeService({ dataDir: folder.path, environment: engines.environment() });
       const client = new MongoClient(engines.urls.readStoreUrl);
       const blobs = openGridFsBlobStore({ url: engines.urls.readStoreUrl, timeoutMs: patientTimeoutMs });
       try {
@@ -138,7 +137,7 @@ describe('npm run blobs', function () {
         assert.deepEqual([await blobs.size('file-old'), await blobs.size('file-young')], [null, 7]);
         assert.equal(await contentOf(service, id), 'content');
       } finally {
-        await Promise.all([blobs.close(), client.close(), service.kill()]);
+        await Promise.all([blobs.close(), client.close(), service.stop()]);
       }
     });
   });

@@ -11,7 +11,8 @@ import { compileCache } from '#test/support/run/compile-cache.ts';
 import { long } from '#test/support/run/long.ts';
 import { patientTimeoutMs } from '#test/support/run/patient-timeout.ts';
 import { describeOnMongoDb } from '#test/support/service/mongodb-server.ts';
-import { ServiceProcess, type TemporaryFolder, temporaryFolder } from '#test/support/service/service-process.ts';
+import { composeService } from '#test/support/service/service-in-process.ts';
+import { type TemporaryFolder, temporaryFolder } from '#test/support/service/service-process.ts';
 
 const tool = join(import.meta.dirname, '../../src/cli/subject-keys.ts');
 
@@ -81,7 +82,7 @@ describe('subject-keys command-line tool', function () {
   });
 
   it('refuses to copy the keys of a running service', async () => {
-    const service = await new ServiceProcess({ dataDir: folder.path }).listening();
+    const service = await composeService({ dataDir: folder.path });
     try {
       const result = await run('copy', `sqlite:${join(folder.path, 'subject-keys.db')}`, `sqlite:${fileIn('two')}`);
       assert.equal(result.code, 1);

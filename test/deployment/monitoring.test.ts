@@ -6,7 +6,8 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
 import { expectStatus } from '#test/e2e/support/expect.ts';
-import { startService, type TemporaryFolder, temporaryFolder } from '#test/support/service/service-process.ts';
+import { composeService } from '#test/support/service/service-in-process.ts';
+import { type TemporaryFolder, temporaryFolder } from '#test/support/service/service-process.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 
 const root = resolve(import.meta.dirname, '../..');
@@ -122,7 +123,7 @@ describe('deployment/backup.sh', function () {
     });
 
   it('copies a running service into a folder from which another one starts, and keeps as many as it is asked for', async () => {
-    const service = await startService({ dataDir: join(place.path, 'data') });
+    const service = await composeService({ dataDir: join(place.path, 'data') });
     const { id } = expectStatus(await service.client.post<{ id: string }>('/v1/projects', { name: 'Kept' }), 201);
     const { stdout } = await back();
     const [copy = ''] = stdout.trim().split('\n').slice(-1);
@@ -130,10 +131,10 @@ describe('deployment/backup.sh', function () {
     cpSync(copy, join(place.path, 'backups/20200101T000000Z'), { recursive: true });
     await back({ KEEP_BACKUPS: '2' });
     assert.ok(!existsSync(join(place.path, 'backups/20200101T000000Z')));
-    await service.kill();
-    const restored = await startService({ dataDir: copy });
+    await service.stop();
+    const restored = await composeService({ dataDir: copy });
     expectStatus(await restored.client.get(`/v1/projects/${id}`), 200);
-    await restored.kill();
+    await restored.stop();
   });
 
   it('says that a folder is not that of a service, and leaves nothing', async () => {

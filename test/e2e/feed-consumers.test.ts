@@ -7,14 +7,8 @@ import { endWithRun } from '#test/support/run/end-with-run.ts';
 import { freePort } from '#test/support/run/free-port.ts';
 import { long } from '#test/support/run/long.ts';
 import { skipOptionalSuite } from '#test/support/run/skipped-suites.ts';
-import {
-  adminKey,
-  poll,
-  type ServiceProcess,
-  startService,
-  type TemporaryFolder,
-  temporaryFolder,
-} from '#test/support/service/service-process.ts';
+import { composeService, type ServiceInProcess } from '#test/support/service/service-in-process.ts';
+import { adminKey, poll, type TemporaryFolder, temporaryFolder } from '#test/support/service/service-process.ts';
 import { expectStatus } from './support/expect.ts';
 
 const examples = resolve(import.meta.dirname, '../../examples/feed');
@@ -55,10 +49,10 @@ function describeConsumer(name: string, command: ReadonlyArray<string>): void {
   describe(name, function () {
     this.timeout(180_000);
     let folder: TemporaryFolder;
-    let service: ServiceProcess;
+    let service: ServiceInProcess;
     let port: number;
 
-    const start = () => startService({ dataDir: join(folder.path, 'data'), environment: { PORT: String(port) } });
+    const start = () => composeService({ dataDir: join(folder.path, 'data'), environment: { PORT: String(port) } });
 
     before(async () => {
       folder = temporaryFolder();
@@ -66,7 +60,7 @@ function describeConsumer(name: string, command: ReadonlyArray<string>): void {
       service = await start();
     });
     after(async () => {
-      await service?.kill();
+      await service?.stop();
       folder?.remove();
     });
 

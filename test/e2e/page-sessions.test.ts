@@ -1,15 +1,10 @@
 import assert from 'node:assert/strict';
+import { serviceOfProject } from '#test/e2e/support/running-service.ts';
 import { newKey } from '#test/e2e/support/tenants.ts';
 import { long } from '#test/support/run/long.ts';
 import { describeOnEngines } from '#test/support/service/engines.ts';
-import {
-  adminKey,
-  poll,
-  type ServiceProcess,
-  startService,
-  type TemporaryFolder,
-  temporaryFolder,
-} from '#test/support/service/service-process.ts';
+import { composeService } from '#test/support/service/service-in-process.ts';
+import { adminKey, poll, temporaryFolder } from '#test/support/service/service-process.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -17,32 +12,27 @@ const settleTimeoutMs = 60_000;
 const ofPage: Headers = { 'switchyard-session': '1' };
 
 describeOnEngines('sessions of the dashboard', (engines) => {
-  let folder: TemporaryFolder;
-  let service: ServiceProcess;
+  const service = serviceOfProject(engines);
   let projectId: string;
 
   before(async () => {
-    folder = temporaryFolder();
-    service = await startService({ dataDir: folder.path, environment: engines.environment() });
     projectId = (await service.client.get<{ projectId: string }>('/v1/me')).body.projectId;
   });
-  after(async () => {
-    await service.kill();
-    folder.remove();
-  });
 
-  const signIn = (key: string, headers: Headers = ofPage, at = service) =>
-    fetch(`${at.url}/dashboard/session`, { method: 'POST', headers: { authorization: `Bearer ${key}`, ...headers } });
+  const signIn = (key: string, headers: Headers = ofPage) =>
+    fetch(`${service.url}/dashboard/session`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, ...headers },
+    });
   /** The cookie of a new session. */
   const cookieOf = async (key: string): Promise<string> => {
     const answer = await signIn(key);
     assert.deepEqual([answer.status, await answer.json()], [200, { isKept: true }]);
     return answer.headers.get('set-cookie')?.split(';')[0] ?? assert.fail('there is no cookie');
   };
-  const ask = (path: string, headers: Headers, method = 'GET', at = service) =>
-    fetch(`${at.url}${path}`, { method, headers });
-  const statusWith = async (cookie: string, headers: Headers = ofPage, at = service) =>
-    (await ask('/v1/me', { cookie, ...headers }, 'GET', at)).status;
+  const ask = (path: string, headers: Headers, method = 'GET') => fetch(`${service.url}${path}`, { method, headers });
+  const statusWith = async (cookie: string, headers: Headers = ofPage) =>
+    (await ask('/v1/me', { cookie, ...headers })).status;
 
   it('answer what their key may read, and change what it may change', async () => {
     const cookie = await cookieOf(adminKey);
@@ -148,7 +138,7 @@ describe(`sessions of the dashboard ${long}`, function () {
   it('outlast a restart, and leave no token in the log or in the files', async () => {
     const folder = temporaryFolder();
     const start = (environment: Headers = {}) =>
-      startService({ dataDir: folder.path, environment: { LOG_LEVEL: 'debug', ...environment } });
+      composeService({ dataDir: folder.path, environment: { LOG_LEVEL: 'debug', ...environment } });
     let service = await start();
     try {
       const answer = await fetch(`${service.url}/dashboard/session`, {
@@ -158,7 +148,7 @@ describe(`sessions of the dashboard ${long}`, function () {
       const [cookie = ''] = (answer.headers.get('set-cookie') ?? '').split(';');
       await service.stop();
       const token = cookie.split('=')[1] ?? '';
-      assert.ok(token.length === 43 && !service.stdout.includes(token));
+      assert.ok(token.length === 43 && !service.log.includes(token));
       service = await start();
       assert.equal((await fetch(`${service.url}/v1/me`, { headers: { ...ofPage, cookie } })).status, 200);
       await service.stop();
@@ -170,7 +160,7 @@ describe(`sessions of the dashboard ${long}`, function () {
       });
       assert.match(secure.headers.get('set-cookie') ?? '', /^__Host-switchyard-session=.*; Secure$/);
     } finally {
-      await service.kill();
+      await service.stop();
       folder.remove();
     }
   });

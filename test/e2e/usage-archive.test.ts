@@ -9,13 +9,8 @@ import { mustAppend, someEvent } from '#test/contract/event-store.ts';
 import { expectStatus } from '#test/e2e/support/expect.ts';
 import { rebuildProjection } from '#test/e2e/support/rebuild-projection.ts';
 import { startEventsTool, type ToolExit, toolExit } from '#test/support/service/events-tool.ts';
-import {
-  poll,
-  type ServiceProcess,
-  startService,
-  type TemporaryFolder,
-  temporaryFolder,
-} from '#test/support/service/service-process.ts';
+import { composeService, type ServiceInProcess } from '#test/support/service/service-in-process.ts';
+import { poll, type TemporaryFolder, temporaryFolder } from '#test/support/service/service-process.ts';
 import { callRecord } from '#test/usage/call-records.ts';
 import { UsageWindow, usageMetadata } from '#usage/usage-recorder.ts';
 
@@ -44,14 +39,14 @@ const maxWaitMs = 60_000;
 describe('archived metering of a service', function () {
   this.timeout(120_000);
   let folder: TemporaryFolder;
-  let service: ServiceProcess;
+  let service: ServiceInProcess;
   /** Rows of the usage before anything was archived. */
   let billed: ReadonlyArray<Row>;
   const inFolder = (name: string) => join(folder.path, name);
   const environment = () => ({ DIGEST_SIGNING_KEY: inFolder('key.pem'), DIGEST_DIR: inFolder('outside') });
   const events = (...args: ReadonlyArray<string>): Promise<ToolExit> =>
     toolExit(startEventsTool(args, { DATA_DIR: inFolder('data'), ...environment() }));
-  const start = () => startService({ dataDir: inFolder('data'), environment: environment() });
+  const start = () => composeService({ dataDir: inFolder('data'), environment: environment() });
   const meteringInLog = async () => {
     await events('export', inFolder('log.ndjson'));
     const lines = readFileSync(inFolder('log.ndjson'), 'utf8').split('\n');
@@ -87,7 +82,7 @@ describe('archived metering of a service', function () {
   });
 
   after(async () => {
-    await service?.kill();
+    await service?.stop();
     folder.remove();
   });
 

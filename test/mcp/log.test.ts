@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
-import { startService, temporaryFolder } from '#test/support/service/service-process.ts';
+import { composeService } from '#test/support/service/service-in-process.ts';
+import { temporaryFolder } from '#test/support/service/service-process.ts';
 
 describe('the log of the endpoint of MCP', function () {
   this.timeout(60_000);
 
   it('has a line for a refused message, and nothing of its headers and body', async () => {
     const folder = temporaryFolder();
-    const service = await startService({ dataDir: folder.path, environment: { LOG_LEVEL: 'info' } });
+    const service = await composeService({ dataDir: folder.path, environment: { LOG_LEVEL: 'info' } });
     try {
       const always = { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' };
       const post = (message: object, headers: Readonly<Record<string, string>> = {}) =>
@@ -22,10 +23,10 @@ describe('the log of the endpoint of MCP', function () {
       await post({ jsonrpc: 'private-words', id: 1 });
       await post({ ...list, method: 'tools/call', params: { name: 'private-words', arguments: 'private-words' } });
       await service.stop();
-      assert.match(service.stdout, /MCP message refused/);
-      assert.doesNotMatch(service.stdout + service.stderr, /private-words/);
+      assert.match(service.log, /MCP message refused/);
+      assert.doesNotMatch(service.log, /private-words/);
     } finally {
-      await service.kill();
+      await service.stop();
       folder.remove();
     }
   });

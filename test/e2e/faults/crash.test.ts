@@ -18,6 +18,7 @@ import { itInManyRounds, itInRounds, long } from '#test/support/run/long.ts';
 import type { Client } from '#test/support/service/client.ts';
 import { describeOnSharedEngines } from '#test/support/service/engines.ts';
 import { Nodes } from '#test/support/service/nodes.ts';
+import { composeService } from '#test/support/service/service-in-process.ts';
 import { poll, type ServiceProcess, startService, temporaryFolder } from '#test/support/service/service-process.ts';
 
 const loadMs = 400;
@@ -33,20 +34,19 @@ describe('a service that is stopped under load', function () {
     let service = await startService({ dataDir: folder.path });
     try {
       const load = await CommandLoad.begin(service.client);
-      for (let kill = 0; kill < kills; kill += 1) {
-        const before = load.acknowledged.length;
-        const running = load.run(service.client);
-        await sleep(loadMs * (0.5 + Math.random()));
-        const answered = async () => load.acknowledged.length - before > 10;
-        assert.ok(await poll(answered, effectsTimeoutMs), 'too few commands were answered');
-        await service.kill();
-        await running;
+      await loadUntilKilled(service, load);
+      for (let kill = 1; kill < kills; kill += 1) {
         service = await startService({ dataDir: folder.path });
+        await loadUntilKilled(service, load);
       }
-      await load.retryUnanswered(service.client);
-      await load.expectNumbersHeldOrFree(service.client);
-      await settled(folder.path);
-      await service.stop();
+      const survivor = await composeService({ dataDir: folder.path });
+      try {
+        await load.retryUnanswered(survivor.client);
+        await load.expectNumbersHeldOrFree(survivor.client);
+        await settled(folder.path);
+      } finally {
+        await survivor.stop();
+      }
 
       const log = await readLog(folder.path);
       expectConsistent(log);
@@ -142,6 +142,17 @@ describeOnSharedEngines(`a node that is killed while 64 clients change one flow 
   });
 });
 
+/** Sends commands, and kills the service while it answers them. */
+async function loadUntilKilled(service: ServiceProcess, load: CommandLoad): Promise<void> {
+  const before = load.acknowledged.length;
+  const running = load.run(service.client);
+  await sleep(loadMs * (0.5 + Math.random()));
+  const answered = async () => load.acknowledged.length - before > 10;
+  assert.ok(await poll(answered, effectsTimeoutMs), 'too few commands were answered');
+  await service.kill();
+  await running;
+}
+
 /** Waits until processes and read models have handled the whole log, so that documents no longer change. */
 async function settled(dataDir: string): Promise<void> {
   let before = '';
@@ -225,7 +236,7 @@ async function expectRebuildAgrees(dataDir: string): Promise<void> {
   try {
     cpSync(dataDir, copy.path, { recursive: true });
     for (const ending of ['', '-wal', '-shm']) rmSync(join(copy.path, `read.db${ending}`), { force: true });
-    const rebuilt = await startService({ dataDir: copy.path });
+    const rebuilt = await composeService({ dataDir: copy.path });
     await rebuilt.stop();
     assert.deepEqual(await readDocuments(copy.path), await readDocuments(dataDir));
     assert.equal((await readLog(copy.path)).length, (await readLog(dataDir)).length);

@@ -14,13 +14,8 @@ import { rebuildProjection } from '#test/e2e/support/rebuild-projection.ts';
 import { readLog } from '#test/e2e/support/stores.ts';
 import { itInManyRounds, long } from '#test/support/run/long.ts';
 import type { Client } from '#test/support/service/client.ts';
-import {
-  poll,
-  type ServiceProcess,
-  startService,
-  type TemporaryFolder,
-  temporaryFolder,
-} from '#test/support/service/service-process.ts';
+import { composeService, type ServiceInProcess } from '#test/support/service/service-in-process.ts';
+import { poll, startService, type TemporaryFolder, temporaryFolder } from '#test/support/service/service-process.ts';
 
 const path = '/v1/partner/customers';
 const person = { name: 'Wilhelmina Quixote-Zebedee', clientEmail: 'wilhelmina@quixote-zebedee.example' };
@@ -66,19 +61,19 @@ describe('erasure of personal data', function () {
   this.timeout(180_000);
 
   let folder: TemporaryFolder;
-  let service: ServiceProcess;
+  let service: ServiceInProcess;
 
   beforeEach(async () => {
     folder = temporaryFolder();
-    service = await startService({ dataDir: folder.path, environment: { LOG_LEVEL: 'trace' } });
+    service = await composeService({ dataDir: folder.path, environment: { LOG_LEVEL: 'trace' } });
   });
   afterEach(async () => {
-    await service.kill();
+    await service.stop();
     folder.remove();
   });
 
   const restart = async () => {
-    service = await startService({ dataDir: folder.path });
+    service = await composeService({ dataDir: folder.path });
   };
 
   it('leaves no name, address or key in any file or log', async () => {
@@ -100,7 +95,7 @@ describe('erasure of personal data', function () {
     await service.stop();
     assert.deepEqual(holding(folder.path, [key]), [], 'the key is in a file of the service that has stopped');
     assert.deepEqual(holding(folder.path, [...traces, ...encoded]), []);
-    assert.doesNotMatch(service.stdout + service.stderr, /quixote|wilhelmina/i);
+    assert.doesNotMatch(service.log, /quixote|wilhelmina/i);
     assert.equal(keyOf(folder.path, doomed), null);
     assert.notEqual(keyOf(folder.path, kept), null);
     assert.equal(verifyChain(await readLog(folder.path)), null);
@@ -129,17 +124,23 @@ describe('erasure of personal data', function () {
   });
 
   itInManyRounds('completes an erasure after kill -9 at a random moment', 12, async (rounds) => {
-    for (let round = 0; round < rounds; round += 1) {
-      const id = await create(service.client);
-      const answer = service.client.remove(`${path}/${id}/personal-data`).catch(() => null);
-      await sleep(Math.random() * 8);
-      await service.kill();
-      const status = (await answer)?.status;
-      await restart();
-      const recorded = (await nameOf(service.client, id)) === 'erased';
-      if (status === 200) assert.ok(recorded, 'an acknowledged erasure is lost');
-      const finished = !recorded || (await poll(async () => keyOf(folder.path, id) === null, 20_000));
-      assert.ok(finished, `round ${round}: recorded, but the key is there`);
+    await service.stop();
+    let killed = await startService({ dataDir: folder.path });
+    try {
+      for (let round = 0; round < rounds; round += 1) {
+        const id = await create(killed.client);
+        const answer = killed.client.remove(`${path}/${id}/personal-data`).catch(() => null);
+        await sleep(Math.random() * 8);
+        await killed.kill();
+        const status = (await answer)?.status;
+        killed = await startService({ dataDir: folder.path });
+        const recorded = (await nameOf(killed.client, id)) === 'erased';
+        if (status === 200) assert.ok(recorded, 'an acknowledged erasure is lost');
+        const finished = !recorded || (await poll(async () => keyOf(folder.path, id) === null, 20_000));
+        assert.ok(finished, `round ${round}: recorded, but the key is there`);
+      }
+    } finally {
+      await killed.kill();
     }
   });
 });

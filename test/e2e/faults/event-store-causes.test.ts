@@ -6,10 +6,10 @@ import { EventStoreDbClusterDouble } from '#test/support/eventstoredb/cluster-do
 import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 import { long } from '#test/support/run/long.ts';
+import { composeService, type ServiceInProcess } from '#test/support/service/service-in-process.ts';
 import {
   type ServiceOptions,
   ServiceProcess,
-  startService,
   type TemporaryFolder,
   temporaryFolder,
 } from '#test/support/service/service-process.ts';
@@ -24,29 +24,32 @@ interface Line {
   readonly stream?: string;
 }
 
+/** A service in this process or in another. */
+type LoggingService = Pick<ServiceInProcess, 'client' | 'log'> & { readonly stop: () => Promise<unknown> };
+
 /** A service, and the lines that it has written since a moment. */
 class LoggedService {
-  service: ServiceProcess;
+  service: LoggingService;
   #from = 0;
 
-  constructor(service: ServiceProcess) {
+  constructor(service: LoggingService) {
     this.service = service;
   }
 
-  /** Takes another process, and forgets the lines of this one. */
-  replace(service: ServiceProcess): void {
+  /** Takes another service, and forgets the lines of this one. */
+  replace(service: LoggingService): void {
     this.service = service;
     this.#from = 0;
   }
 
   /** Forgets the lines so far. */
   begin(): void {
-    this.#from = this.service.stdout.length;
+    this.#from = this.service.log.length;
   }
 
   /** The lines about EventStoreDB, and all warnings and errors. */
   outageLines(): ReadonlyArray<Line> {
-    const text = this.service.stdout.slice(this.#from);
+    const text = this.service.log.slice(this.#from);
     const whole = text.slice(0, text.lastIndexOf('\n')).split('\n');
     const lines: ReadonlyArray<Line> = whole.flatMap((line) => (line.startsWith('{') ? [JSON.parse(line)] : []));
     return lines.filter(({ level, msg }) => level !== 'info' || msg.startsWith('EventStoreDB '));
@@ -85,15 +88,15 @@ describe('the causes of an outage of EventStoreDB, as an operator sees them', fu
   async function start(url: string): Promise<void> {
     folder = temporaryFolder();
     options = () => ({ dataDir: folder.path, environment: { EVENT_STORE_URL: url, LOG_LEVEL: 'info' } });
-    logged = new LoggedService(await startService(options()));
+    logged = new LoggedService(await composeService(options()));
     project = String((await logged.service.client.get('/v1/me')).body.projectId);
     // The service gathers its lines before it writes them, so those of its start may come after its first answer.
-    await eventually(() => logged.service.stdout.includes('"introspect_key"'), 'the line of the first request');
+    await eventually(() => logged.service.log.includes('"introspect_key"'), 'the line of the first request');
     logged.begin();
   }
 
   afterEach(async () => {
-    await logged.service.kill();
+    await logged.service.stop();
     folder.remove();
   });
 
@@ -122,13 +125,15 @@ describe('the causes of an outage of EventStoreDB, as an operator sees them', fu
     it('that has no leader when the service starts has one line', async () => {
       await logged.service.stop();
       const elect = cluster.depose();
-      logged.replace(new ServiceProcess(options()));
+      // It waits for the store before it is composed.
+      const waiting = new ServiceProcess(options());
+      logged.replace(waiting);
       await logged.wrote('EventStoreDB cannot be used; it is probed until it can');
       await sleep(3_000);
       assert.equal(logged.outageLines().length, 1, JSON.stringify(logged.outageLines()));
       assert.match(String(logged.outageLines()[0]?.cause), /the cluster has no leader/);
       elect();
-      await logged.service.listening();
+      await waiting.listening();
     });
   });
 
@@ -185,8 +190,7 @@ describe('the causes of an outage of EventStoreDB, as an operator sees them', fu
     it('whose user has no right to write when the service starts: not ready before any change', async () => {
       await logged.service.stop();
       double.access.setUser('svc', 'first', 'read');
-      logged.replace(new ServiceProcess(options()));
-      await logged.service.announced();
+      logged.replace(await composeService(options(), 'listening'));
       await logged.notReady(missingRight);
       double.access.setUser('svc', 'first');
       await logged.readyAgain();

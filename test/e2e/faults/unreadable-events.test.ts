@@ -14,12 +14,8 @@ import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-doub
 import { readEvents } from '#test/support/harness/read-events.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 import { long } from '#test/support/run/long.ts';
-import {
-  ServiceProcess,
-  startService,
-  type TemporaryFolder,
-  temporaryFolder,
-} from '#test/support/service/service-process.ts';
+import { composeService, type ServiceInProcess } from '#test/support/service/service-in-process.ts';
+import { type TemporaryFolder, temporaryFolder } from '#test/support/service/service-process.ts';
 
 interface Statuses {
   readonly projections: ReadonlyArray<ProjectionStatus>;
@@ -68,7 +64,7 @@ for (const [name, engine] of Object.entries(engines)) {
   describe(`events that this release cannot read, on ${name}${engine.mark}`, function () {
     this.timeout(180_000);
     let folder: TemporaryFolder;
-    let service: ServiceProcess;
+    let service: ServiceInProcess;
     let environment: Record<string, string>;
     let flowId: string;
     let unreadable: string;
@@ -80,18 +76,17 @@ for (const [name, engine] of Object.entries(engines)) {
         ...(await engine.environment(folder)),
         READ_YOUR_WRITES_TIMEOUT_MS: String(readYourWritesTimeoutMs),
       };
-      service = await startService({ dataDir: folder.path, environment });
+      service = await composeService({ dataDir: folder.path, environment });
       project = String((await service.client.get('/v1/me')).body.projectId);
       const flow = await service.client.post(`/v1/projects/${project}/flows`, { name: 'one', flowSchema: {} });
       flowId = String(flow.body.id);
       await service.stop();
       unreadable = await appendUnreadable(`flow-${flowId}`);
-      service = new ServiceProcess({ dataDir: folder.path, environment });
-      await service.announced();
+      service = await composeService({ dataDir: folder.path, environment }, 'listening');
     });
 
     after(async () => {
-      await service.kill();
+      await service.stop();
       await engine.dispose();
       folder.remove();
     });
@@ -153,9 +148,7 @@ for (const [name, engine] of Object.entries(engines)) {
       const metrics = await (await fetch(`${service.url}/metrics`)).text();
       const labels = `kind="projection",name="flows",event_id="${unreadable}"`;
       assert.ok(metrics.includes(`switchyard_stopped_at_position{${labels}} ${failure.position}`));
-      const line = `${service.stdout}\n${service.stderr}`
-        .split('\n')
-        .find((each) => each.includes('A projection has stopped'));
+      const line = service.log.split('\n').find((each) => each.includes('A projection has stopped'));
       assert.ok(line?.includes(unreadable) && line.includes(String(failure.position)));
     });
 
@@ -171,8 +164,7 @@ for (const [name, engine] of Object.entries(engines)) {
       if (only === undefined || only.failure === null) throw new Error('no process has stopped');
       return { name: only.name, failure: only.failure, position: only.position };
     };
-    const linesOfStops = () =>
-      `${service.stdout}\n${service.stderr}`.split('\n').filter((line) => line.includes('A process has stopped'));
+    const linesOfStops = () => service.log.split('\n').filter((line) => line.includes('A process has stopped'));
 
     it('stops only the process that handles an unreadable event, which reports its position', async () => {
       await eventually(async () => (await processes()).some(({ state }) => state === 'stopped'), 'it has stopped');

@@ -5,13 +5,8 @@ import { expectStatus } from '#test/e2e/support/expect.ts';
 import { long } from '#test/support/run/long.ts';
 import type { Client } from '#test/support/service/client.ts';
 import { startEventsTool, type ToolExit, toolExit } from '#test/support/service/events-tool.ts';
-import {
-  poll,
-  type ServiceProcess,
-  startService,
-  type TemporaryFolder,
-  temporaryFolder,
-} from '#test/support/service/service-process.ts';
+import { composeService, type ServiceInProcess } from '#test/support/service/service-in-process.ts';
+import { poll, type TemporaryFolder, temporaryFolder } from '#test/support/service/service-process.ts';
 
 const customers = '/v1/partner/customers';
 const person = { name: 'Wilhelmina Quixote-Zebedee', clientEmail: 'wilhelmina@quixote-zebedee.example' };
@@ -29,7 +24,7 @@ interface Listed {
 describe('history of a customer whose personal data was erased', function () {
   this.timeout(180_000);
   let folder: TemporaryFolder;
-  let service: ServiceProcess;
+  let service: ServiceInProcess;
   let environment: Record<string, string>;
   let id: string;
   const inFolder = (name: string) => join(folder.path, name);
@@ -46,7 +41,7 @@ describe('history of a customer whose personal data was erased', function () {
     const { stdout } = await toolExit(startEventsTool(['digest-key'], {}));
     writeFileSync(inFolder('key.pem'), stdout, { mode: 0o600 });
     environment = { DIGEST_SIGNING_KEY: inFolder('key.pem'), DIGEST_DIR: inFolder('outside') };
-    service = await startService({ dataDir: inFolder('data'), environment });
+    service = await composeService({ dataDir: inFolder('data'), environment });
     const { client } = service;
     id = expectStatus(await client.post<{ organizationId: string }>(customers, person), 201).organizationId;
     // The log is checked later against a digest from before the erasure.
@@ -58,7 +53,7 @@ describe('history of a customer whose personal data was erased', function () {
   });
 
   after(async () => {
-    await service?.kill();
+    await service?.stop();
     folder.remove();
   });
 
@@ -96,7 +91,7 @@ describe('history of a customer whose personal data was erased', function () {
     assert.ok(exported.includes(`"stream":"organization-${id}"`));
     assert.doesNotMatch(exported, traces);
     await succeeds('import', inFolder('log.ndjson'), '--store', `sqlite:${inFolder('imported.db')}`);
-    const moved = await startService({
+    const moved = await composeService({
       dataDir: inFolder('moved'),
       environment: { EVENT_STORE_URL: `sqlite:${inFolder('imported.db')}` },
     });
@@ -106,7 +101,7 @@ describe('history of a customer whose personal data was erased', function () {
       const text = await textWith(moved.client, `/v1/organizations/${id}/history`, 'PersonalDataErased');
       assertErased((JSON.parse(text) as { events: Listed[] }).events);
     } finally {
-      await moved.kill();
+      await moved.stop();
     }
   });
 

@@ -3,9 +3,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { unknownId } from '#test/e2e/support/expect.ts';
-import { runningService } from '#test/e2e/support/running-service.ts';
+import { composedService } from '#test/e2e/support/running-service.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 import { adminKey } from '#test/support/service/admin-key.ts';
+import { embeddedStores } from '#test/support/service/engines.ts';
 import { temporaryFolder } from '#test/support/service/service-process.ts';
 import { type AskedService, AskingProject, callLimits, fillConnections, limits } from './asking-project.ts';
 import { BatchOfLines } from './batch-of-lines.ts';
@@ -108,15 +109,18 @@ function answerTo(caller: CallerName, reason: Reason): Answer {
   return answersOf[caller]?.[reason] ?? table.find(([each]) => each === reason)?.[1] ?? assert.fail(reason);
 }
 
+const configuration = {
+  providers: { sandbox: { kind: 'sandbox' } },
+  models: { sandbox: { targets: [{ provider: 'sandbox', model: 'x' }] } },
+  limits: callLimits,
+};
+
 describe('of two refusals that a request earns', function () {
   this.timeout(60_000);
   const folder = temporaryFolder();
   const gatewayFile = join(folder.path, 'gateway.json');
-  const environment = () => {
-    writeFileSync(gatewayFile, JSON.stringify(configuration));
-    return { ...limits, GATEWAY_CONFIG: gatewayFile };
-  };
-  const running = runningService({ environment, quick: true });
+  writeFileSync(gatewayFile, JSON.stringify(configuration));
+  const running = composedService(embeddedStores, { ...limits, GATEWAY_CONFIG: gatewayFile });
   let service: AskedService;
   let other: AskingProject;
   const left: Leave[] = [];
@@ -241,9 +245,3 @@ describe('of two refusals that a request earns', function () {
     });
   });
 });
-
-const configuration = {
-  providers: { sandbox: { kind: 'sandbox' } },
-  models: { sandbox: { targets: [{ provider: 'sandbox', model: 'x' }] } },
-  limits: callLimits,
-};

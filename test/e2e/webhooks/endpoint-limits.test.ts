@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { Client } from '#test/support/service/client.ts';
 import { describeOnEngines } from '#test/support/service/engines.ts';
-import { type ServiceProcess, startService, temporaryFolder } from '#test/support/service/service-process.ts';
+import { composeService, type ServiceInProcess } from '#test/support/service/service-in-process.ts';
+import { temporaryFolder } from '#test/support/service/service-process.ts';
 import { WebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
 import { expectProblem, expectStatus } from '../support/expect.ts';
 import { composedService } from '../support/running-service.ts';
@@ -47,10 +48,10 @@ describeOnEngines('the limit of webhook endpoints, with the default of 100 for a
 describeOnEngines('lowered limits of webhook endpoints', (engines) => {
   const folder = temporaryFolder();
   const receiver = new WebhookReceiver();
-  let service: ServiceProcess;
+  let service: ServiceInProcess;
 
   const start = async (perProject: number, perOrganization: number): Promise<Client> => {
-    service = await startService({
+    service = await composeService({
       dataDir: folder.path,
       environment: {
         ...engines.environment(),
@@ -63,7 +64,7 @@ describeOnEngines('lowered limits of webhook endpoints', (engines) => {
   };
   before(() => receiver.start());
   after(async () => {
-    await service?.kill();
+    await service?.stop();
     await receiver.close();
     folder.remove();
   });

@@ -80,6 +80,11 @@ export class ServiceProcess {
     return this.#process.stderr;
   }
 
+  /** The lines of its log so far. */
+  get log(): string {
+    return this.stdout;
+  }
+
   get pid(): number {
     return this.#process.pid;
   }
