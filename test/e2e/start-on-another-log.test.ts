@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
 import { long } from '#test/support/run/long.ts';
+import { composeService } from '#test/support/service/service-in-process.ts';
 import {
   type ServiceEnvironment,
   ServiceProcess,
-  startService,
   type TemporaryFolder,
   temporaryFolder,
 } from '#test/support/service/service-process.ts';
@@ -29,23 +29,18 @@ describe('a start on an EventStoreDB without streams under the prefix', function
     folders.push(folder);
     return folder.path;
   };
-  const variables = (environment: ServiceEnvironment) => ({
-    EVENT_STORE_URL: double.url,
-    BOOTSTRAP_API_KEY: undefined,
-    ...environment,
-  });
 
   /** Starts a service, lets it create a log, and ends it. */
   async function beginLog(dataDir: string, environment: ServiceEnvironment): Promise<void> {
-    const service = await startService({ dataDir, environment: variables(environment) });
-    const { code } = await service.stop();
-    assert.equal(code, 0, service.stderr);
+    const service = await composeService({ dataDir, environment: { EVENT_STORE_URL: double.url, ...environment } });
+    await service.stop();
   }
 
   /** Asserts that a start ends with one line that names both variables, and creates neither a key nor a stream. */
   async function expectRefused(dataDir: string, environment: ServiceEnvironment, cause: RegExp): Promise<void> {
     const events = double.log.events.length;
-    const service = new ServiceProcess({ dataDir, environment: variables(environment) });
+    const variables = { EVENT_STORE_URL: double.url, BOOTSTRAP_API_KEY: undefined, ...environment };
+    const service = new ServiceProcess({ dataDir, environment: variables });
     try {
       const { code } = await service.ended();
       const said = service.stderr + service.stdout;

@@ -266,7 +266,7 @@ describe('start of the service', function () {
 
   it('refuses an invalid BOOTSTRAP_API_KEY without printing it, with instructions', async () => {
     const value = `sy_live_${'x'.repeat(32)}`;
-    const line = await refusalOfProcess({ BOOTSTRAP_API_KEY: value });
+    const line = await refusal({ BOOTSTRAP_API_KEY: value });
     assert.match(line, /BOOTSTRAP_API_KEY.*npm run keys -- generate/);
     assert.ok(!line.includes(value), line);
   });
@@ -287,7 +287,7 @@ describe('start of the service', function () {
   });
 
   it('refuses a configuration of the gateway before it prints a key or opens a store', async () => {
-    const line = await refusalOfProcess({ GATEWAY_CONFIG: 'no-such-file.json', BOOTSTRAP_API_KEY: undefined });
+    const line = await refusal({ GATEWAY_CONFIG: 'no-such-file.json', BOOTSTRAP_API_KEY: '' });
     assert.match(line, /GATEWAY_CONFIG=no-such-file\.json: the file cannot be read/);
     assert.deepEqual(readdirSync(folder.path), []);
   });

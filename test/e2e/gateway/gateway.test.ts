@@ -5,11 +5,12 @@ import { expectStatus } from '#test/e2e/support/expect.ts';
 import { completion, FakeProvider, json, saying, stream } from '#test/gateway/support/fake-provider.ts';
 import { multipart, SlowClient, transcriptionOf, transcriptions } from '#test/gateway/support/slow-client.ts';
 import { long } from '#test/support/run/long.ts';
+import { composeService, type ServiceInProcess } from '#test/support/service/service-in-process.ts';
 import {
   adminKey,
   poll,
   type ServiceEnvironment,
-  ServiceProcess,
+  type ServiceProcess,
   startService,
   type TemporaryFolder,
   temporaryFolder,
@@ -18,7 +19,7 @@ import {
 describe('gateway of the service', function () {
   this.timeout(180_000);
   let folder: TemporaryFolder;
-  let service: ServiceProcess;
+  let service: ServiceInProcess | ServiceProcess;
   let provider: FakeProvider;
   const chat = { model: 'auto', messages: [{ role: 'user', content: 'hello' }] };
 
@@ -31,15 +32,17 @@ describe('gateway of the service', function () {
     folder.remove();
   });
 
-  /** Kills the service, and gives the next one an empty folder. */
+  /** Ends the service, and gives the next one an empty folder. */
   const end = async () => {
-    await service.kill();
+    await service?.stop();
     folder.remove();
     folder = temporaryFolder();
   };
 
   const start = async (environment: ServiceEnvironment = {}) => {
-    service = await startService({ dataDir: folder.path, environment });
+    const started = await startService({ dataDir: folder.path, environment });
+    service = started;
+    return started;
   };
   const ask = (body: unknown, key = adminKey, path = '/v1/chat/completions') =>
     fetch(service.url + path, {
@@ -55,11 +58,13 @@ describe('gateway of the service', function () {
     });
 
   describe('gateway of the service, without a configuration', () => {
-    before(() => start({ LOG_LEVEL: 'info' }));
+    before(async () => {
+      service = await composeService({ dataDir: folder.path, environment: { LOG_LEVEL: 'info' } });
+    });
     after(() => end());
 
     it('answers from the sandbox without a configuration, and logs the use of the sandbox', async () => {
-      assert.ok(await poll(async () => service.stdout.includes('the sandbox answers, and no model'), 20_000));
+      assert.ok(await poll(async () => service.log.includes('the sandbox answers, and no model'), 20_000));
       const answer = (await (await ask(chat)).json()) as { model: string; choices: { message: { content: string } }[] };
       assert.equal(answer.model, 'switchyard-sandbox');
       assert.match(answer.choices[0]?.message.content ?? '', /sandbox and no model\. You said: hello/);
@@ -104,10 +109,11 @@ describe('gateway of the service', function () {
 
   describe('gateway of the service, with a configuration file', () => {
     let file: string;
+    let running: ServiceProcess;
     before(async () => {
       file = join(folder.path, 'gateway.json');
       writeFileSync(file, configuration('first'));
-      await start({ GATEWAY_CONFIG: file, PROVIDER_KEY: 'k', LOG_LEVEL: 'info' });
+      running = await start({ GATEWAY_CONFIG: file, PROVIDER_KEY: 'k', LOG_LEVEL: 'info' });
     });
     after(() => end());
 
@@ -121,12 +127,12 @@ describe('gateway of the service', function () {
       assert.equal((await ask({ ...chat, model: 'first' })).status, 404);
 
       writeFileSync(file, '{"models":7}');
-      process.kill(service.pid, 'SIGHUP');
-      assert.ok(await poll(async () => service.stdout.includes('/models must be an object'), 20_000));
+      process.kill(running.pid, 'SIGHUP');
+      assert.ok(await poll(async () => running.log.includes('/models must be an object'), 20_000));
       assert.equal((await ask({ ...chat, model: 'second' })).status, 200);
 
       writeFileSync(file, configuration('third'));
-      process.kill(service.pid, 'SIGHUP');
+      process.kill(running.pid, 'SIGHUP');
       assert.ok(await poll(async () => (await ask({ ...chat, model: 'third' })).status === 200, 20_000));
     });
 
@@ -134,7 +140,7 @@ describe('gateway of the service', function () {
     it('ends a running stream before it stops', async () => {
       provider.answers(stream(saying('one', ' two', ' three'), { gapMs: 200 }));
       const answer = await ask({ ...chat, stream: true });
-      const stopped = service.stop();
+      const stopped = running.stop();
       assert.ok((await answer.text()).endsWith('data: [DONE]\n\n'));
       assert.equal((await stopped).code, 0);
     });
@@ -160,12 +166,10 @@ describe('gateway of the service', function () {
     it('refuses to start with an invalid configuration', async () => {
       const file = join(folder.path, 'gateway.json');
       writeFileSync(file, configuration('first'));
-      service = new ServiceProcess({ dataDir: folder.path, environment: { GATEWAY_CONFIG: file } });
-      assert.equal((await service.ended()).code, 1);
-      assert.equal(
-        service.stderr,
-        `switchyard: GATEWAY_CONFIG=${file}: /providers/p/apiKeyEnv names PROVIDER_KEY, which is not set in the environment\n`,
-      );
+      const message = `GATEWAY_CONFIG=${file}: /providers/p/apiKeyEnv names PROVIDER_KEY, which is not set in the environment`;
+      await assert.rejects(composeService({ dataDir: folder.path, environment: { GATEWAY_CONFIG: file } }), {
+        message,
+      });
     });
   });
 });

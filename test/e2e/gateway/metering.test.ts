@@ -7,10 +7,10 @@ import { type UsageEntry, usageEvents } from '#domain/usage/events.ts';
 import { openSqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
 import { FakeProvider, role, stream, words } from '#test/gateway/support/fake-provider.ts';
 import { long } from '#test/support/run/long.ts';
+import { composeService, type ServiceInProcess } from '#test/support/service/service-in-process.ts';
 import {
   adminKey,
   poll,
-  type ServiceProcess,
   startService,
   type TemporaryFolder,
   temporaryFolder,
@@ -19,14 +19,13 @@ import {
 describe('metering of the service', function () {
   this.timeout(180_000);
   let folder: TemporaryFolder;
-  let service: ServiceProcess;
+  let service: Pick<ServiceInProcess, 'url'> & { readonly stop: () => Promise<unknown> };
 
-  beforeEach(async () => {
+  beforeEach(() => {
     folder = temporaryFolder();
-    service = await startService({ dataDir: folder.path });
   });
   afterEach(async () => {
-    await service.kill();
+    await service?.stop();
     folder.remove();
   });
 
@@ -61,13 +60,14 @@ describe('metering of the service', function () {
   };
 
   it('meters calls, and records the remaining ones when the service stops', async () => {
+    service = await composeService({ dataDir: folder.path });
     await chat('sandbox');
     await chat('sandbox', true);
     await chat('unknown');
     const served =
       'gen_ai_client_operation_duration_seconds_count{gen_ai_operation_name="chat",gen_ai_provider_name="sandbox",gen_ai_request_model="switchyard-sandbox",error_type=""} 2\n';
     assert.ok(await poll(async () => (await metrics()).includes(served), 60_000), await metrics());
-    assert.equal((await service.stop()).code, 0);
+    await service.stop();
     const { streams, usage } = await recorded();
     assert.match(streams[0] ?? '', /^usage-\d{4}-\d\d-\d\d-\S+$/);
     const calls = usage.reduce((sum, entry) => sum + entry.calls, 0);
@@ -84,7 +84,6 @@ describe('metering of the service', function () {
   });
 
   it(`records a call that has not ended when the service stops ${long}`, async () => {
-    await service.stop();
     const provider = await FakeProvider.start();
     try {
       provider.answers(stream([role, ...words('Once')], { after: 'stall' }));
@@ -92,11 +91,11 @@ describe('metering of the service', function () {
       const providers = { p: { kind: 'openai-compatible', baseUrl: provider.baseUrl } };
       writeFileSync(file, JSON.stringify({ providers, models: { m: { targets: [{ provider: 'p', model: 'x' }] } } }));
       const environment = { GATEWAY_CONFIG: file, STOP_TIMEOUT_MS: '6000' };
-      service = await startService({ dataDir: folder.path, environment });
+      service = await composeService({ dataDir: folder.path, environment });
       const endless = chat('m', true);
       await poll(async () => provider.seen.length === 1, 60_000);
       const cut = assert.rejects(endless);
-      assert.equal((await service.stop()).code, 0);
+      await service.stop();
       await cut;
       const { usage } = await recorded();
       assert.deepEqual(
@@ -109,6 +108,8 @@ describe('metering of the service', function () {
   });
 
   it('records usage while it runs, so that a crash loses only the last seconds', async () => {
+    const killed = await startService({ dataDir: folder.path });
+    service = killed;
     await chat('sandbox');
     // The service has the log open as well.
     const database = new DatabaseSync(join(folder.path, 'events.db'), { readOnly: true });
@@ -118,7 +119,7 @@ describe('metering of the service', function () {
     } finally {
       database.close();
     }
-    await service.kill();
+    await killed.kill();
     const { usage } = await recorded();
     assert.deepEqual(
       usage.map(({ calls }) => calls),

@@ -1,7 +1,6 @@
 import { compose } from '#app/compose.ts';
 import { readConfig } from '#app/config.ts';
 import { bind, serve } from '#app/serve.ts';
-import { printAdminKey } from '#app/startup/first-start.ts';
 import { loggerOn } from '#shared/logging/pino-logger.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 import { Client } from './client.ts';
@@ -33,10 +32,12 @@ export async function composeService(
   const log = loggerOn(config.logLevel, { write: (line: string) => lines.push(line) });
   const servers = await bind(config);
   const stopServers = () => Promise.all([servers.api.stop(), servers.metrics?.stop()]);
-  const service = await compose(config, { log, printAdminKey, onFatal: fail }).catch(async (error: unknown) => {
-    await stopServers();
-    throw error;
-  });
+  const service = await compose(config, { log, printAdminKey: refuseKey, onFatal: fail }).catch(
+    async (error: unknown) => {
+      await stopServers();
+      throw error;
+    },
+  );
   const { endServing } = await serve(config, service, servers, log);
   const url = `http://${config.host}:${servers.api.port}`;
   const client = new Client(url, adminKey);
@@ -70,6 +71,10 @@ async function untilReady({ client, stop }: ServiceInProcess): Promise<void> {
     await stop();
     throw error;
   }
+}
+
+function refuseKey(): never {
+  throw new Error('A key that a first start makes and prints needs a process.');
 }
 
 /** Ends the run: an embedded store takes no more changes. */
