@@ -5,7 +5,7 @@ import { StartupError } from '#shared/errors/startup-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { bootstrap, createFirstKey, isBootstrapped } from './bootstrap.ts';
-import { waitForStore } from './wait-for-stores.ts';
+import { asRefusal, waitForStore } from './wait-for-stores.ts';
 
 const lease = 'bootstrap';
 /** For another node that makes the first start. */
@@ -26,7 +26,7 @@ export interface FirstStartOptions {
 
 /**
  * Of several nodes that start together, one does it, so that only one prints a key.
- * @throws StartupError if a store does not answer in time
+ * @throws StartupError if a store does not answer in time, or refuses the lease
  */
 export async function bootstrapEmptyStore(options: FirstStartOptions): Promise<void> {
   const { writer, leases, node, log } = options;
@@ -36,7 +36,7 @@ export async function bootstrapEmptyStore(options: FirstStartOptions): Promise<v
     const { signal } = new AbortController();
     await onceOnOneNode({ name: lease, node, leases, log, signal, timeoutMs }, () => begin(options));
   } catch (error) {
-    if (!(error instanceof UnavailableError)) throw error;
+    if (!(error instanceof UnavailableError)) throw asRefusal('READ_STORE_URL', error);
     throw new StartupError(
       `READ_STORE_URL: no node could make the first start within ${timeoutMs / 1000} s. Check that the store runs.`,
     );

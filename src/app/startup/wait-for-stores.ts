@@ -36,12 +36,17 @@ export async function waitForStore<Result>(
         `${variable}: the store did not answer within ${seconds} s. ${error.message} Check that it runs and that the address is right.`,
       );
     }
-    // A server's refusal, or a missing file of an option. Neither message contains an address.
-    if (error instanceof Error && 'code' in error) {
-      throw new StartupError(`${variable}: the store cannot be used as it is set up. ${error.message}`);
-    }
-    throw error;
+    throw asRefusal(variable, error);
   }
+}
+
+/** Returns a StartupError in place of a server's refusal; any other error unchanged. */
+export function asRefusal(variable: string, error: unknown): unknown {
+  // Also a missing file of an option. Neither message contains an address.
+  const isRefusal = error instanceof Error && 'code' in error;
+  return isRefusal
+    ? new StartupError(`${variable}: the store cannot be used as it is set up. ${error.message}`)
+    : error;
 }
 
 export interface ReadModelWait {

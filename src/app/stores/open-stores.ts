@@ -18,6 +18,8 @@ import type { RawLog } from '#event-store/transfer/raw-log.ts';
 import type { Admission } from '#exchange/admission.ts';
 import { createMetrics, type Metrics } from '#http/routes/metrics.ts';
 import type { Leases } from '#leases/leases.ts';
+import type { MongoDbConnection } from '#mongodb/mongodb-connection.ts';
+import { findRefusedActions } from '#mongodb/user-actions.ts';
 import { PersonalData } from '#personal-data/personal-data.ts';
 import type { PositionSink, Positions } from '#positions/positions.ts';
 import { ProcessCheckpoints } from '#process-engine/process-checkpoints.ts';
@@ -25,6 +27,7 @@ import type { ProjectionsProgress } from '#projection-engine/progress/projection
 import type { ReadStore } from '#read-store/read-store.ts';
 import type { RecordStore } from '#records/record-store.ts';
 import type { StoredResponses } from '#responses/stored-responses.ts';
+import { StartupError } from '#shared/errors/startup-error.ts';
 import type { DebugLogger } from '#shared/logging/logger.ts';
 import type { CallLog } from '#usage/call-log/call-log.ts';
 import { openMongoDbConnections } from './mongodb-connections.ts';
@@ -97,12 +100,15 @@ export async function openStores(
   await waitForStore('EVENT_STORE_URL', log, () => events.lastPosition());
   await waitForStore('EVENT_STORE_URL', log, () => format.check());
   recordFolderFormat(directory.path);
-  if (shared !== null) await waitForStore('READ_STORE_URL', log, () => recordDatabaseFormat(shared, 'READ_STORE_URL'));
+  const node = createNodeName();
+  if (shared !== null) {
+    await ensureUserActions(shared.connection, node, log);
+    await waitForStore('READ_STORE_URL', log, () => recordDatabaseFormat(shared, 'READ_STORE_URL'));
+  }
   const { records, place } = shared ?? openEmbeddedRecords(directory.path, { admission, onFatal }, opened);
   const wasFilled = () => waitForStore('READ_STORE_URL', log, () => hasReadModels(config.readStore, records));
   await waitForStore('EVENT_STORE_URL', log, () => checkStreamPrefix(wasFilled));
   await waitForStore('EVENT_STORE_URL', log, () => format.record());
-  const node = createNodeName();
   const readStore = await openReadStore(config, {
     admission,
     forProjector,
@@ -135,7 +141,16 @@ export async function openStores(
   return { directory, metrics, events, tail, writer, node, blobs, webhooks, calls, responses, ...read };
 }
 
-/** By the appends of other nodes. Without it there are more conflicts. */
+/** A right that is missing would otherwise show late, and again and again. @throws StartupError */
+async function ensureUserActions(connection: MongoDbConnection, node: string, log: DebugLogger): Promise<void> {
+  const refused = await waitForStore('READ_STORE_URL', log, () => findRefusedActions(connection, node));
+  if (refused.length === 0) return;
+  throw new StartupError(
+    `READ_STORE_URL: its user lacks a right on the database: ${refused.join(', ')}. Give it the role readWrite on the database, or these actions on all of its collections.`,
+  );
+}
+
+/** Keeps the cached states of streams current with the appends of other nodes. Without it there are more conflicts. */
 export function followStates(tail: LogTail, writer: StreamWriter, opened: AsyncDisposableStack): void {
   const stopped = new AbortController();
   const following = tail.follow({

@@ -4,6 +4,7 @@ import { bootstrapEmptyStore } from '#app/startup/first-start.ts';
 import { StreamWriter } from '#application/streams/stream-writer.ts';
 import { UnreadableStreamError } from '#event-store/unreadable-stream.ts';
 import { NodeLeases } from '#leases/node-leases.ts';
+import { StartupError } from '#shared/errors/startup-error.ts';
 import { AppendableEventStore } from '#test/support/fakes/appendable-event-store.ts';
 import { InMemoryLeaseStore } from '#test/support/fakes/in-memory-lease-store.ts';
 
@@ -35,6 +36,17 @@ describe('bootstrapEmptyStore', () => {
     const givenKey = `sy_live_${'a'.repeat(40)}`;
     await bootstrapEmptyStore({ writer, givenKey, printAdminKey: () => assert.fail(), leases: null, node: 'a', log });
     assert.ok(await isBootstrapped(writer));
+  });
+
+  it('fails with one line when the server refuses to write the lease', async () => {
+    const store = new InMemoryLeaseStore();
+    store.begin = () => Promise.reject(Object.assign(new Error('not authorized on switchyard'), { code: 13 }));
+    const writer = new StreamWriter({ store: new AppendableEventStore() });
+    const leases = new NodeLeases({ store });
+    await assert.rejects(
+      bootstrapEmptyStore({ writer, givenKey: null, printAdminKey: assert.fail, leases, node: 'a', log }),
+      (error) => error instanceof StartupError && /^READ_STORE_URL: .*not authorized/.test(error.message),
+    );
   });
 
   it('makes no second first key when the stream of the first one lacks events', async () => {

@@ -24,7 +24,10 @@ export interface SecantusDbOptions {
   readonly syncOnCommit?: boolean;
   /** Whether `configureFailPoint` is answered. */
   readonly testCommands?: boolean;
-  /** Whether clients must authenticate. Start once without it to create users, because none is allowed to with it. */
+}
+
+interface ServerSwitches extends SecantusDbOptions {
+  /** Whether clients must authenticate. */
   readonly auth?: boolean;
 }
 
@@ -43,28 +46,42 @@ export class SecantusDb extends MongoDbProcess {
 
   async startFull(): Promise<void> {
     await this.run((place) => spawnServer(place, { ...this.#options, testCommands: true }));
-    const client = new MongoClient(this.newUrl());
-    try {
-      const data = { failCommands: ['insert', 'update', 'findAndModify', 'create'], errorCode: outOfDiskSpace };
-      await client.db('admin').command({ configureFailPoint: 'failCommand', mode: 'alwaysOn', data });
-    } finally {
-      await client.close();
-    }
+    const data = { failCommands: ['insert', 'update', 'findAndModify', 'create'], errorCode: outOfDiskSpace };
+    await this.#call((client) =>
+      client.db('admin').command({ configureFailPoint: 'failCommand', mode: 'alwaysOn', data }),
+    );
+  }
+
+  /** Starts it for clients that authenticate. @param createUsers runs before, because later it would need a user itself */
+  async startWithUsers(createUsers: (client: MongoClient) => Promise<void>): Promise<void> {
+    await this.start();
+    await this.#call(createUsers);
+    await this.stop();
+    await this.run((place) => spawnServer(place, { ...this.#options, auth: true }));
   }
 
   protected spawn(place: ServerPlace): ChildProcess {
     return spawnServer(place, this.#options);
   }
+
+  async #call(work: (client: MongoClient) => Promise<unknown>): Promise<void> {
+    const client = new MongoClient(this.newUrl());
+    try {
+      await work(client);
+    } finally {
+      await client.close();
+    }
+  }
 }
 
-function spawnServer({ host, port, folder }: ServerPlace, options: SecantusDbOptions): ChildProcess {
-  const { syncOnCommit = false, testCommands = false, auth = false } = options;
+function spawnServer({ host, port, folder }: ServerPlace, switches: ServerSwitches): ChildProcess {
+  const { syncOnCommit = false, testCommands = false, auth = false } = switches;
   const place = ['--host', host, '--port', `${port}`, '--storage-path', folder];
-  const switches = [
+  const flags = [
     ...(syncOnCommit ? ['--sync-on-commit'] : []),
     ...(testCommands ? ['--enable-test-commands'] : []),
     ...(auth ? ['--auth'] : []),
   ];
   // `-I`: a folder or a variable of this machine adds no module.
-  return spawn(python, ['-I', '-m', 'secantus', ...place, '--log-level', 'ERROR', ...switches], { stdio: 'ignore' });
+  return spawn(python, ['-I', '-m', 'secantus', ...place, '--log-level', 'ERROR', ...flags], { stdio: 'ignore' });
 }
