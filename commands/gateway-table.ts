@@ -8,7 +8,7 @@ import { createStore } from './store/create-store.ts';
 import { deleteStore } from './store/delete-store.ts';
 import { removeStoreFile } from './store/remove-store-file.ts';
 
-/** The commands that nodes with only the role `gateway` answer, in the order in which documentation lists them. */
+/** For nodes with only the role `gateway`, in the order in which documentation lists them. */
 export const gatewayCommands: ReadonlyArray<AnyCommand> = [
   deleteFile,
   createBatch,
@@ -19,5 +19,5 @@ export const gatewayCommands: ReadonlyArray<AnyCommand> = [
   removeStoreFile,
 ];
 
-/** Every command whose input is an uploaded file. */
+/** Their input is an uploaded file. */
 export const uploadCommands: ReadonlyArray<AnyCommand> = [createFile];

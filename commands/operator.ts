@@ -10,24 +10,22 @@ import { newEvent } from '#domain/shared/event.ts';
 import { type Failure, type FailureCode, failure as refused } from '#domain/shared/failure.ts';
 import { text } from '#shared/codecs/text.ts';
 
-/** A group of things that an operator's request is about: the read models or the processes. */
+/** The read models or the processes. */
 interface OperatedGroup<Parameter extends string, Status, Events> {
-  /** The parameter of the name in paths, and the member of the events with the name. */
+  /** Of the name in paths. The member of the events with the name has the same name. */
   readonly parameter: Parameter;
-  /** One of the group in descriptions. */
+  /** One of the group, in descriptions. */
   readonly noun: string;
-  /** The path of the list. */
+  /** Of the list. */
   readonly path: string;
   readonly entity: Entity<OperatorRequestsState, Events>;
   readonly status: (name: string, lookup: Lookup) => Promise<Status | null>;
   readonly unknown: (name: string) => Failure;
   readonly notStopped: FailureCode;
   readonly exampleName: string;
-  /** The event that requests a retry. */
   readonly retried: (name: string) => EventOf<Events>;
-  /** The event that requests to skip an event. */
   readonly skipped: (name: string, eventId: string) => EventOf<Events>;
-  /** The consequence of skipping an event, as a sentence. */
+  /** As a sentence. */
   readonly afterSkip: string;
 }
 
@@ -118,9 +116,7 @@ interface OperatorRequest<Body extends t.Props, Status, Events> {
   readonly name: string;
   readonly summary: string;
   readonly description: string;
-  /** The last part of the path. */
   readonly verb: string;
-  /** The members of the body. */
   readonly body: Body;
   readonly failures: ReadonlyArray<FailureCode>;
   readonly effect?: OperationEffect;
@@ -132,7 +128,7 @@ interface OperatorRequest<Body extends t.Props, Status, Events> {
   ) => E.Either<Failure, ReadonlyArray<EventOf<Events>>>;
 }
 
-/** Defines an operator's request to a named runner. The command records it; the runner carries it out from the log. */
+/** The command records the request; the runner carries it out from the log. */
 function operatorRequest<Parameter extends string, Body extends t.Props, Status, Events>(
   { parameter, path, entity, status, unknown, exampleName }: OperatedGroup<Parameter, Status, Events>,
   request: OperatorRequest<Body, Status, Events>,

@@ -1,7 +1,7 @@
 import { type FlowEvents, flowFieldEvents } from '#domain/flow/events.ts';
 import { handledAlike, ignored, projection } from '#projection-engine/projection.ts';
 
-/** Records that a flow has or had an agent profile. */
+/** The flow has or had the agent profile. */
 export interface AgentProfileFlowDocument {
   readonly agentProfileId: string;
   readonly flowId: string;
@@ -10,7 +10,7 @@ export interface AgentProfileFlowDocument {
 const pairId = (agentProfileId: string | null, flowId: string) =>
   agentProfileId === null ? [] : [`${agentProfileId}.${flowId}`];
 
-/** Which flows ever had which agent profile, to show a profile as of a time. */
+/** To show a profile as of a time. */
 export const agentProfileFlows = projection<AgentProfileFlowDocument, FlowEvents>({
   name: 'agent-profile-flows',
   version: 1,

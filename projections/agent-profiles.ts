@@ -5,15 +5,14 @@ import { handledAlike, ignored, projection } from '#projection-engine/projection
 import type { ClaimingDocument } from '#read-store/stored-document.ts';
 import { changed, type TenantDocument, tenantOf } from './document.ts';
 
-/** An agent profile. */
 export interface AgentProfileDocument extends TenantDocument<AgentProfileRecord>, ClaimingDocument {
   /** The ids of its flows, and that of its project if it is the default. */
   readonly claims: string;
 }
 
 /**
- * Every existing agent profile. The streams of flows say which flows it has; its own events only request them. An
- * event of a flow does not change the profile's revision.
+ * The streams of flows say which flows it has; its own events only request them. An event of a flow does not change the
+ * profile's revision.
  */
 export const agentProfiles = projection<AgentProfileDocument, AgentProfileEvents & FlowEvents>({
   name: 'agent-profiles',
@@ -81,7 +80,7 @@ function withoutFlow(document: AgentProfileDocument | null, flowId: string): Age
   return claiming({ ...document, record: { ...document.record, flowIds } });
 }
 
-/** Returns a document with the claims that follow from its record. */
+/** With the claims that follow from its record. */
 function claiming(document: AgentProfileDocument): AgentProfileDocument {
   const { projectId, isDefault, flowIds } = document.record;
   return { ...document, claims: [...(isDefault ? [projectId] : []), ...flowIds].join(' ') };

@@ -7,21 +7,16 @@ import { projection } from '#projection-engine/projection.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { tenantOf } from './document.ts';
 
-/**
- * The place of an entry of the audit. The text of the entry is made from its stream. The document's order is the
- * event's position.
- */
+/** The text of the entry is made from its stream. The document's order is the event's position. */
 export interface AuditDocument extends Tenant {
   readonly stream: string;
   readonly revision: number;
   readonly type: string;
   readonly time: string;
-  /** The id of the key. */
   readonly actor: string;
   readonly kind: ResourceKind;
-  /** The id of the resource. */
   readonly resource: string;
-  /** The key of the stream: the id of the flow or template for an entry about a version. */
+  /** The id of the flow or template for an entry about a version. */
   readonly streamKey: string;
 }
 

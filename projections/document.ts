@@ -2,15 +2,14 @@ import type { Tenant } from '#domain/shared/access.ts';
 import type { EventMetadata } from '#domain/shared/event.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 
-/** The form of most documents: the record for answers, its tenant, and the revision for its ETag. */
+/** The record for answers, its tenant, and the revision for its ETag. */
 export interface TenantDocument<Record> extends Tenant {
   readonly record: Record;
   readonly revision: number;
 }
 
 /**
- * Returns the indexes of a list of which each type of key sees its part (`tenantFilter`), with and without each
- * filter.
+ * Each type of key gets its part of the list (`tenantFilter`), with and without each filter.
  * @param owners the members that name the tenant of a document
  */
 export function tenantIndexes<Filter extends string>(
@@ -21,12 +20,11 @@ export function tenantIndexes<Filter extends string>(
   return [...owners.map((owner) => [owner]), ...narrowed];
 }
 
-/** Returns the tenant of an event's stream. */
 export function tenantOf({ organizationId, projectId, partnerId }: EventMetadata): Tenant {
   return { organizationId, projectId, partnerId };
 }
 
-/** Returns a document after an event that has changed members of its record; null stays null. */
+/** After an event that has changed members of the record; null stays null. */
 export function changed<Document extends TenantDocument<object>>(
   document: Document | null,
   { revision, metadata }: Pick<RecordedEvent, 'revision' | 'metadata'>,
@@ -35,7 +33,7 @@ export function changed<Document extends TenantDocument<object>>(
   return document && { ...document, revision, record: { ...document.record, ...change, updatedAt: metadata.time } };
 }
 
-/** Returns a document after an event of its stream that has not changed its record; null stays null. */
+/** After an event of the stream that has not changed the record; null stays null. */
 export function moved<Document extends { readonly revision: number }>(
   document: Document | null,
   { revision }: Pick<RecordedEvent, 'revision'>,

@@ -5,14 +5,13 @@ import { handledAlike, ignored, projection } from '#projection-engine/projection
 import type { ClaimingDocument } from '#read-store/stored-document.ts';
 import { type TenantDocument, tenantOf } from './document.ts';
 
-/** A version of a flow. */
 export interface FlowVersionDocument extends Omit<TenantDocument<FlowVersionRecord>, 'revision'>, ClaimingDocument {
   /** The id of its flow if it is the active version. */
   readonly claims: string;
   readonly flowId: string;
 }
 
-/** Every version of existing flows. Their ETag is the flow's. */
+/** Of existing flows. Their ETag is the flow's. */
 export const flowVersions = projection<FlowVersionDocument, FlowEvents>({
   name: 'flow-versions',
   version: 2,

@@ -4,7 +4,6 @@ import { streamKeyOf } from '#domain/shared/entity.ts';
 import { projection } from '#projection-engine/projection.ts';
 import { changed, moved, type TenantDocument, tenantOf } from './document.ts';
 
-/** A flow. */
 export interface FlowDocument extends TenantDocument<FlowRecord> {
   /** For the lookup of an agent profile's flows. */
   readonly agentProfileId: string | null;
@@ -12,7 +11,7 @@ export interface FlowDocument extends TenantDocument<FlowRecord> {
   readonly activeVersionId: string | null;
 }
 
-/** Every existing flow. Its revision also changes with its versions, because they share a stream and an ETag. */
+/** The revision also changes with the flow's versions, because they share a stream and an ETag. */
 export const flows = projection<FlowDocument, FlowEvents>({
   name: 'flows',
   version: 2,

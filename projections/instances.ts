@@ -5,13 +5,9 @@ import type { Tenant } from '#domain/shared/access.ts';
 import { projection, type RecordedEventOf } from '#projection-engine/projection.ts';
 import { tenantIndexes, tenantOf } from './document.ts';
 
-/** An instance. */
 export interface InstanceDocument extends Tenant {
   readonly revision: number;
-  /**
-   * The position of the last event. A read model before this position may not show the results of the instance's
-   * operations.
-   */
+  /** Of the last event. A read model before this position may not show the results of the instance's operations. */
   readonly position: number;
   readonly name: string;
   readonly status: InstanceRecord['status'];
@@ -19,8 +15,8 @@ export interface InstanceDocument extends Tenant {
 }
 
 /**
- * Every existing instance, folded with the entity's `evolve`, so that clients see the steps that are carried out. A
- * change of `instance.evolve` needs a new version of this projection.
+ * Folded with the entity's `evolve`, so that clients see the steps that are carried out. A change of `instance.evolve`
+ * needs a new version of this projection.
  */
 export const instances = projection<InstanceDocument, InstanceEvents>({
   name: 'instances',

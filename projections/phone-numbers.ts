@@ -4,7 +4,6 @@ import { ignored, projection } from '#projection-engine/projection.ts';
 import type { ClaimingDocument } from '#read-store/stored-document.ts';
 import { changed, type TenantDocument, tenantOf } from './document.ts';
 
-/** A phone number. */
 export interface PhoneNumberDocument extends TenantDocument<PhoneNumberRecord>, ClaimingDocument {
   /** Its number. */
   readonly claims: string;
@@ -12,7 +11,6 @@ export interface PhoneNumberDocument extends TenantDocument<PhoneNumberRecord>, 
   readonly flowId: string | null;
 }
 
-/** Every existing phone number. */
 export const phoneNumbers = projection<PhoneNumberDocument, PhoneNumberEvents>({
   name: 'phone-numbers',
   version: 2,

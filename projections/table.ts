@@ -25,7 +25,6 @@ import { templates } from './templates.ts';
 import { usageByDay, usageByHour, usageByMinute, usageByQuarterHour } from './usage/usage-by-period.ts';
 import { webhookEndpoints } from './webhook-endpoints.ts';
 
-/** All read models. */
 export const projections: ReadonlyArray<AnyProjection> = [
   organizations,
   customers,

@@ -3,12 +3,11 @@ import type { TemplateVersionRecord } from '#domain/template/record.ts';
 import { ignored, projection } from '#projection-engine/projection.ts';
 import { type TenantDocument, tenantOf } from './document.ts';
 
-/** A version of a template. */
 export interface TemplateVersionDocument extends Omit<TenantDocument<TemplateVersionRecord>, 'revision'> {
   readonly templateId: string;
 }
 
-/** Every version of every template. Their ETag is the template's. */
+/** Their ETag is the template's. */
 export const templateVersions = projection<TemplateVersionDocument, TemplateEvents>({
   name: 'template-versions',
   version: 1,

@@ -4,10 +4,9 @@ import type { TemplateRecord } from '#domain/template/record.ts';
 import { projection } from '#projection-engine/projection.ts';
 import { changed, moved, type TenantDocument, tenantIndexes, tenantOf } from './document.ts';
 
-/** A template. */
 export type TemplateDocument = TenantDocument<TemplateRecord>;
 
-/** Every template. Its revision also changes with its versions, because they share a stream and an ETag. */
+/** The revision also changes with the template's versions, because they share a stream and an ETag. */
 export const templates = projection<TemplateDocument, TemplateEvents>({
   name: 'templates',
   version: 1,

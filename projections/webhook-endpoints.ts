@@ -7,16 +7,14 @@ import type { RecordedEvent } from '#event-store/event-store.ts';
 import { projection } from '#projection-engine/projection.ts';
 import { type TenantDocument, tenantIndexes, tenantOf } from './document.ts';
 
-/** A webhook endpoint. */
 export interface WebhookEndpointDocument extends TenantDocument<WebhookEndpointRecord> {
-  /** The sealed secrets, the newest first. */
+  /** The newest first. */
   readonly secrets: ReadonlyArray<SealedSecret>;
   readonly createdByKeyId: string | null;
-  /** The position of the event that created it. Earlier events are not delivered. */
+  /** Of the event that created it. Earlier events are not delivered. */
   readonly createdAtPosition: number;
 }
 
-/** Every existing webhook endpoint. */
 export const webhookEndpoints = projection<WebhookEndpointDocument, WebhookEndpointEvents>({
   name: 'webhook-endpoints',
   version: 2,
@@ -28,7 +26,7 @@ export const webhookEndpoints = projection<WebhookEndpointDocument, WebhookEndpo
   indexes: [...tenantIndexes(['organizationId', 'partnerId', 'projectId'], ['status']), ['createdByKeyId']],
 });
 
-/** Folds the document like the state of decisions, because both are the same. */
+/** As the state of decisions is folded, because both are the same. */
 function folded(document: WebhookEndpointDocument | null, event: RecordedEvent): WebhookEndpointDocument | null {
   const before = document && {
     record: document.record,

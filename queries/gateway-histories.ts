@@ -8,7 +8,6 @@ import { getFile } from './file/get-file.ts';
 import { getHistory } from './shared/get-history.ts';
 import { getStore } from './store/get-store.ts';
 
-/** The histories of the resources of the gateway. */
 export const getFileHistory = getHistory(getFile, fileHistory, { noun: 'a file', idCodec: fileId });
 export const getBatchHistory = getHistory(getBatch, batchHistory, { idCodec: batchId });
 export const getStoreHistory = getHistory(getStore, storeHistory);

@@ -16,7 +16,7 @@ import { getStoreFile } from './store/get-store-file.ts';
 import { listStoreFiles } from './store/list-store-files.ts';
 import { listStores } from './store/list-stores.ts';
 
-/** The queries that nodes with only the role `gateway` answer. */
+/** For nodes with only the role `gateway`. */
 export const gatewayQueries: ReadonlyArray<AnyQuery> = withProofs([
   introspectKey,
   listFiles,
@@ -35,5 +35,5 @@ export const gatewayQueries: ReadonlyArray<AnyQuery> = withProofs([
   listTargets,
 ]);
 
-/** Every query whose answer is bytes. */
+/** Their answers are bytes. */
 export const contentQueries: ReadonlyArray<AnyContentQuery> = [getFileContent];

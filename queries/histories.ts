@@ -18,7 +18,6 @@ import { getHistory } from './shared/get-history.ts';
 import { getTemplate } from './template/get-template.ts';
 import { getWebhookEndpoint } from './webhook-endpoint/get-webhook-endpoint.ts';
 
-/** The histories of the resources of the control plane. */
 export const getFlowHistory = getHistory(getFlow, flowHistory, { noun: 'a flow and its versions' });
 export const getPhoneNumberHistory = getHistory(getPhoneNumber, phoneNumberHistory);
 export const getAgentProfileHistory = getHistory(getAgentProfile, agentProfileHistory, { oneOf: 'agent-profile' });

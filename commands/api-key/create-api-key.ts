@@ -15,7 +15,7 @@ import { type Failure, failure } from '#domain/shared/failure.ts';
 import { nullable } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
 
-/** The types of key that each type may create. */
+/** By the type of the creating key. */
 const creatableTypes: Readonly<Record<KeyType, ReadonlySet<KeyType>>> = {
   admin: new Set(['admin', 'partner', 'organization', 'project']),
   partner: new Set(['partner', 'organization', 'project']),
@@ -73,15 +73,15 @@ export const createApiKey = command({
 });
 
 /**
- * Null, which means all scopes of the type, if the creator's scopes were never restricted; else those of the creator's
- * that the type can have.
+ * Null (all scopes of the type) if the creator's scopes were never restricted; else those of the creator's that the
+ * type can have.
  */
 function defaultScopes(caller: Caller, keyType: KeyType): ReadonlyArray<Scope> | null {
   if (caller.hasAllScopes) return null;
   return [...scopesOfKeyType[keyType]].filter((scope) => caller.scopes.has(scope));
 }
 
-/** Revokes the new key, and does not return it, if its creator was revoked meanwhile. */
+/** The creator was revoked meanwhile, so the new key is not returned. */
 async function revokeWithMaker(id: string, effects: CommandEffects, caller: Caller): Promise<Failure | null> {
   const makerId = makerOf(caller);
   if (makerId === null) return null;

@@ -10,7 +10,7 @@ import { newEvent } from '#domain/shared/event.ts';
 import { flag } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
 
-/** The most ids of descendants in one event and one answer. */
+/** Ids of descendants in one event and one answer. */
 const maxListedKeys = 5_000;
 
 const Output = t.intersection(

@@ -30,7 +30,7 @@ import { withDefault } from '#shared/codecs/default.ts';
 import { jsonObject } from '#shared/codecs/json-value.ts';
 import { text } from '#shared/codecs/text.ts';
 
-/** A phone number is the only one of its number, in the space of `claimedNumbers`. */
+/** In the space of `claimedNumbers`. */
 const numberClaim: Claim<PhoneNumberClaimState, PhoneNumberClaimEvents, PhoneNumberState, PhoneNumberEvents> = {
   entity: phoneNumberClaim,
   holder: phoneNumber,

@@ -81,7 +81,7 @@ function addressOf(given: string): string {
   throw new DemoError('--url must be where Switchyard listens, and no more. Example: --url http://127.0.0.1:8080');
 }
 
-/** Makes a history, starts a service on it, and keeps that running until it is stopped. */
+/** Keeps the service running until it is stopped. */
 async function fillOwn(stopAtEnd: boolean): Promise<number> {
   const folder = chooseFolder(process.env);
   const signal = interruption();
@@ -168,7 +168,7 @@ async function aborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, 'abort');
 }
 
-/** Returns a signal that aborts when this process receives SIGINT or SIGTERM. */
+/** Aborts on SIGINT or SIGTERM. */
 function interruption(): AbortSignal {
   const controller = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => controller.abort());

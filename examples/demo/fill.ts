@@ -6,22 +6,20 @@ import { type CallingKey, DemoPartner } from './partner.ts';
 import type { PlatformClient } from './platform-client.ts';
 import type { Timeline } from './timeline.ts';
 
-/** The created resources that the demo shows. */
 export interface Filled {
   readonly partner: CallingKey;
-  /** The id of the partner's own flow. */
+  /** Of the partner's own flow. */
   readonly welcome: string;
-  /** The key of Harbour Street Dental. */
+  /** Of Harbour Street Dental. */
   readonly customerKey: string;
-  /** The ids of the instances. */
+  /** Of instances. */
   readonly upgraded: string;
   readonly changedByHand: string;
   readonly notUpgraded: string;
   readonly undone: string;
-  /** The newest version of each template. */
+  /** Of each template. */
   readonly newestReception: string;
   readonly newestTracker: string;
-  /** All keys that call models. */
   readonly callingKeys: ReadonlyArray<CallingKey>;
 }
 
@@ -65,8 +63,8 @@ const month: ReadonlyArray<Step> = [
 ];
 
 /**
- * Fills a platform through its public API: a partner, its templates, its customers and their instances.
- * @param admin holds an admin key of a platform that is empty
+ * Through the public API: a partner, its templates, its customers and their instances.
+ * @param admin with an admin key of an empty platform
  * @throws DemoError
  */
 export async function fillPlatform(admin: PlatformClient, { moveTo, print }: Timeline): Promise<Filled> {

@@ -5,7 +5,7 @@ import type { PlatformClient } from './platform-client.ts';
 const Me = t.type({ keyType: t.string, projectId: t.string });
 
 /**
- * Checks that a platform holds only the resources of its first start.
+ * It must hold only the resources of its first start.
  * @param client with an admin key
  * @throws DemoError
  */

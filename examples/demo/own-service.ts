@@ -13,27 +13,23 @@ const usualFolder = 'demo-data';
 const startMs = 60_000;
 const pollIntervalMs = 20;
 
-/** A Switchyard in a separate process, on its own folder. */
+/** In a separate process, on its own folder. */
 export interface OwnService {
   readonly url: string;
   readonly process: ChildProcess;
-  /** Sends SIGTERM, and waits for the end. May be called again. */
+  /** Waits for the end. May be called again. */
   readonly stop: () => Promise<void>;
-  /** Resolves with the exit code; null after a signal. */
+  /** Null after a signal. */
   readonly ended: Promise<number | null>;
 }
 
-/** The folder of a demo. */
 export interface DemoFolder {
   readonly path: string;
-  /** The path as users write it on a command line. */
+  /** As users write the path on a command line. */
   readonly typed: string;
 }
 
-/**
- * Chooses the folder of a demo: DATA_DIR if it is set, else the demo's default.
- * @throws DemoError when it is not empty
- */
+/** DATA_DIR if it is set, else the demo's default. @throws DemoError when it is not empty */
 export function chooseFolder(environment: NodeJS.ProcessEnv): DemoFolder {
   const path = resolve(environment.DATA_DIR?.trim() || usualFolder);
   const typed = asTyped(path);
@@ -41,7 +37,7 @@ export function chooseFolder(environment: NodeJS.ProcessEnv): DemoFolder {
   return { path, typed };
 }
 
-/** Whether a folder holds nothing, or does not exist. @throws DemoError when it cannot be read */
+/** Also if it does not exist. @throws DemoError when it cannot be read */
 export function isEmpty(path: string): boolean {
   try {
     return readdirSync(path).length === 0;
@@ -51,22 +47,18 @@ export function isEmpty(path: string): boolean {
   }
 }
 
-/** What a service of the demo needs. */
 export interface OwnServiceOptions {
-  /** The environment of this process. Its URLs of stores are ignored, because the demo uses embedded stores. */
+  /** Of this process. Its URLs of stores are ignored, because the demo uses embedded stores. */
   readonly environment: NodeJS.ProcessEnv;
-  /** Its variables, which count more than those of this process. */
+  /** They count more than those of this process. */
   readonly variables: Readonly<Record<string, string>>;
   /** Stops it while it starts. */
   readonly signal: AbortSignal;
-  /** A module that is loaded before Switchyard, and can be sent messages. */
+  /** Loaded before Switchyard. It can be sent messages. */
   readonly preload?: string;
 }
 
-/**
- * Starts Switchyard, with its embedded stores.
- * @throws DemoError when it does not start
- */
+/** With embedded stores. @throws DemoError when it does not start */
 export async function startOwnService(options: OwnServiceOptions): Promise<OwnService> {
   const { environment, variables, signal, preload } = options;
   const serviceEnvironment: NodeJS.ProcessEnv = {
@@ -97,7 +89,7 @@ export async function startOwnService(options: OwnServiceOptions): Promise<OwnSe
 
 const embedded = { EVENT_STORE_URL: '', READ_STORE_URL: '', BLOB_STORE_URL: '', ROLES: '' };
 
-/** Returns a path as users write it on a command line. */
+/** As users write it on a command line. */
 function asTyped(path: string): string {
   const fromHere = relative('', path);
   const short = fromHere === '' ? '.' : fromHere;
@@ -122,7 +114,7 @@ function refuseFilled(path: string, folder: string): void {
   );
 }
 
-/** Returns the usual port, or any free one while that is in use, because a demo may run next to a service. */
+/** The usual port, or any free one while that is in use, because a demo may run next to a service. */
 async function portFor({ host, port }: Config): Promise<number> {
   const server = createServer();
   try {
@@ -135,7 +127,7 @@ async function portFor({ host, port }: Config): Promise<number> {
   }
 }
 
-/** Resolves with the address of the service once it is ready. */
+/** Resolves once the service is ready. */
 async function readyUrl(child: ChildProcess, dataDir: string, signal: AbortSignal): Promise<string> {
   const deadline = performance.now() + startMs;
   while (performance.now() < deadline) {

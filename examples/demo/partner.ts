@@ -13,7 +13,7 @@ import { welcomeVersions } from './content/welcome.ts';
 import { DemoError } from './demo-error.ts';
 import type { PlatformClient } from './platform-client.ts';
 
-/** A key that calls models, with its tenant. */
+/** It calls models. With its tenant. */
 export interface CallingKey {
   readonly secret: string;
   readonly keyId: string;
@@ -29,7 +29,7 @@ const CreatedCustomer = t.type({ organizationId: t.string });
 
 const templates = { dentalReception, deliveryTracker };
 
-/** A customer's instance, and how many of its versions it has tried. */
+/** And how many of its versions the customer has tried. */
 interface MadeInstance {
   readonly customer: DemoCustomer;
   readonly key: CallingKey;
@@ -41,7 +41,7 @@ interface MadeInstance {
 export class DemoPartner {
   readonly client: PlatformClient;
   readonly key: CallingKey;
-  /** The ids of the versions of each template, version 1 first. */
+  /** Each method is one thing that the partner does, and returns a line about it. */
   readonly #versions = { dentalReception: [] as string[], deliveryTracker: [] as string[] };
   readonly #templates = new Map<string, string>();
   readonly #instances = new Map<DemoCustomer, MadeInstance>();
@@ -54,7 +54,7 @@ export class DemoPartner {
     this.key = key;
   }
 
-  /** Creates the partner, its project and its key. @param admin holds an admin key */
+  /** With its project and its key. @param admin with an admin key */
   static async create(admin: PlatformClient): Promise<DemoPartner> {
     const organization = await admin.post('/v1/organizations', { name: partnerName, partner: true }, CreatedRecord);
     const { id: organizationId } = organization;
@@ -63,12 +63,11 @@ export class DemoPartner {
     return new DemoPartner(admin.as(key.secret), { ...key, partnerId: organizationId });
   }
 
-  /** The keys that call models: the partner's own, and one of each customer. */
+  /** The partner's own, and one of each customer. */
   get callingKeys(): ReadonlyArray<CallingKey> {
     return [this.key, ...Array.from(this.#instances.values(), ({ key }) => key)];
   }
 
-  /** The id of its own flow. */
   get welcomeId(): string {
     if (this.#welcome === null) throw new DemoError('The partner has no flow yet.');
     return this.#welcome.flowId;
@@ -86,7 +85,6 @@ export class DemoPartner {
     return id;
   }
 
-  /** Publishes the next version of a template. */
   async publish(key: DemoCustomer['template']): Promise<string> {
     const { name, description, versions } = templates[key];
     const known = this.#templates.get(key);
@@ -99,7 +97,7 @@ export class DemoPartner {
     return `template ${name}: version ${this.#versions[key].push(id)} published`;
   }
 
-  /** Creates a customer with a key and an instance. */
+  /** With a key and an instance. */
   async addCustomer(customer: DemoCustomer): Promise<string> {
     const { name, clientEmail, template, instanceName, versions } = customer;
     const [{ version, fieldValues }] = versions;
@@ -114,7 +112,7 @@ export class DemoPartner {
     return `customer ${name}, instance ${instanceName}: version ${version} ${record.status}`;
   }
 
-  /** Upgrades a customer's instance to the next version that it takes. */
+  /** To the next version that the customer takes. */
   async upgrade(customer: DemoCustomer): Promise<string> {
     const made = this.instanceOf(customer);
     const step = customer.versions[made.steps];
@@ -129,7 +127,7 @@ export class DemoPartner {
     return `${customer.name}: upgrade to ${version} ${outcome}${reason === null ? '' : `: ${reason}`}`;
   }
 
-  /** Gives an instance the phone number that its template requires. */
+  /** Its template requires a phone number. */
   async assignPhoneNumber(customer: DemoCustomer): Promise<string> {
     const { record } = this.instanceOf(customer);
     const body = { ...mainLineOfLindenhof, flowId: flowOf(record, 'greeting') };
@@ -140,14 +138,14 @@ export class DemoPartner {
     return `${customer.name}: phone number ${number.number} meets what its template requires`;
   }
 
-  /** Changes the greeting as the customer itself, with its own key. */
+  /** As the customer itself, with its own key. */
   async changeGreeting(customer: DemoCustomer): Promise<string> {
     const { key, record } = this.instanceOf(customer);
     await saveFlow(this.client.as(key.secret), flowOf(record, 'greeting'), greetingByHand);
     return `${customer.name}: changes its greeting by hand, with a key of its own`;
   }
 
-  /** Saves the next version of the partner's own flow, and activates it. */
+  /** Of the partner's own flow. */
   async changeWelcome(): Promise<string> {
     const { projectId } = this.key;
     if (this.#welcome === null) {
@@ -165,7 +163,7 @@ export class DemoPartner {
     return `flow Welcome: version ${versions.push(id)}`;
   }
 
-  /** Makes an earlier version of the partner's own flow the active one again. */
+  /** Of the partner's own flow. */
   async rollBackWelcome(version: number): Promise<string> {
     const id = this.#welcome?.versions[version - 1];
     if (id === undefined) throw new DemoError(`The flow Welcome has no version ${version}.`);
@@ -173,14 +171,13 @@ export class DemoPartner {
     return `flow Welcome: back to version ${version}`;
   }
 
-  /** Adds a phone number of the partner itself, which leads to its own flow. */
+  /** Of the partner itself. It leads to its own flow. */
   async addNumber(name: string, number: string): Promise<string> {
     const flowId = this.#welcome?.flowId ?? null;
     await this.#addNumber(this.key.projectId, { name, number, status: 'enabled', flowId });
     return `phone number ${number}, ${name}`;
   }
 
-  /** Creates the partner's agent profile, or changes its languages. */
   async speak(...languages: ReadonlyArray<string>): Promise<string> {
     const contents = {
       name: 'Concierge',
@@ -197,7 +194,6 @@ export class DemoPartner {
     return `agent profile Concierge: ${languages.join(', ')}`;
   }
 
-  /** Creates a key for nightly tests, or revokes it. */
   async switchTestKey(): Promise<string> {
     if (this.#testKey !== null) {
       await this.client.delete(`/v1/keys/${this.#testKey}`);

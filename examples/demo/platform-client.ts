@@ -8,12 +8,12 @@ const callMs = 30_000;
 const settleMs = 60_000;
 const pollIntervalMs = 50;
 
-/** The newest position that the clients of one platform have seen. */
+/** Of all clients of one platform. */
 interface Seen {
   position: number;
 }
 
-/** Calls a running Switchyard over HTTP with one key. Its reads always show its earlier writes. */
+/** With one key, over HTTP. Its reads always show its earlier writes. */
 export class PlatformClient {
   readonly #url: string;
   readonly #key: string;
@@ -26,7 +26,6 @@ export class PlatformClient {
     this.#seen = seen;
   }
 
-  /** Returns a client of the same platform with another key. */
   as(key: string): PlatformClient {
     return new PlatformClient(this.#url, key, this.#seen);
   }
@@ -52,24 +51,22 @@ export class PlatformClient {
     return this.#write('PUT', path, body, codec);
   }
 
-  /** Deletes, and ignores the answer's body. */
+  /** Ignores the answer's body. */
   async delete(path: string): Promise<void> {
     await this.#write('DELETE', path, null, t.unknown);
   }
 
-  /** Uploads a form with a file. */
   async upload<T>(path: string, form: FormData, codec: t.Decoder<unknown, T>): Promise<T> {
     return this.#decoded(`POST ${path}`, this.#noted(await this.#send('POST', path, { body: form })), codec);
   }
 
-  /** Calls a model, and reads the whole answer. @returns its bytes, also of a refusal */
   async callModel(path: string, body: object | FormData): Promise<ArrayBuffer> {
     const isForm = body instanceof FormData;
     const given = isForm ? { body } : { headers: jsonHeaders, body: JSON.stringify(body) };
     return (await this.#send('POST', path, given)).arrayBuffer();
   }
 
-  /** Reads until the result is as expected. @throws DemoError at the time limit */
+  /** @throws DemoError at the time limit */
   async readUntil<T>(path: string, codec: t.Decoder<unknown, T>, holds: (value: T) => boolean): Promise<T> {
     const deadline = performance.now() + settleMs;
     for (;;) {
@@ -92,7 +89,7 @@ export class PlatformClient {
     return this.#decoded(`${method} ${path}`, this.#noted(await this.#send(method, path, given)), codec);
   }
 
-  /** Notes the position of a write, which later reads wait for. */
+  /** Later reads wait for the position of a write. */
   #noted(answer: Response): Response {
     this.#seen.position = Math.max(this.#seen.position, Number(answer.headers.get('switchyard-position') ?? 0));
     return answer;
@@ -147,7 +144,7 @@ function jsonIn(text: string): unknown {
   }
 }
 
-/** The members of a problem document (RFC 9457). */
+/** Of a problem document (RFC 9457). */
 function detailOf(body: unknown): string {
   if (typeof body !== 'object' || body === null) return 'it is not a Switchyard that answers there.';
   if ('detail' in body && typeof body.detail === 'string') return body.detail;

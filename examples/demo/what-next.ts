@@ -1,20 +1,19 @@
 import { districtsOfAvonValley } from './content/customers.ts';
 import type { Filled } from './fill.ts';
 
-/** The address of the demo, and its keys. */
+/** With its keys. */
 export interface DemoAddress {
   readonly url: string;
   /** Null when the user of the demo has the key already. */
   readonly adminKey: string | null;
 }
 
-/** One suggested call. */
 interface SuggestedCall {
   readonly shows: string;
   readonly key: 'PARTNER' | 'CUSTOMER';
-  /** The path, which may contain variables of the shell. */
+  /** May contain variables of the shell. */
   readonly path: string;
-  /** The body of a POST as text, which may contain variables too. */
+  /** Of a POST, as text. May contain variables too. */
   readonly body?: string;
 }
 
@@ -56,7 +55,7 @@ const suggestedCalls: ReadonlyArray<SuggestedCall> = [
   },
 ];
 
-/** Returns the suggested calls as shell commands that work when they are pasted. */
+/** As shell commands that work when they are pasted. */
 export function whatNext({ url, adminKey }: DemoAddress, filled: Filled): string {
   const variables = {
     URL: url,

@@ -1,19 +1,18 @@
 import type { ApiKeyEvents } from '#domain/api-key/events.ts';
 import { ignored, projection } from '#projection-engine/projection.ts';
 
-/** Records that one key has created or rotated another, whether or not either is still valid. */
+/** One key has created or rotated another, whether or not either is still valid. */
 export interface ApiKeyOriginDocument {
   readonly keyId: string;
-  /** The key that has created or rotated it. */
   readonly byKeyId: string;
 }
 
-/** Returns the id of a document; none if there is no document, because a key does not descend from itself. */
+/** None if there is no document, because a key does not descend from itself. */
 function originId(keyId: string, byKeyId: string | null): ReadonlyArray<string> {
   return byKeyId === null || byKeyId === keyId ? [] : [`${byKeyId}.${keyId}`];
 }
 
-/** Which keys descend from which, to revoke a key with its descendants. */
+/** To revoke a key with its descendants. */
 export const apiKeyOrigins = projection<ApiKeyOriginDocument, ApiKeyEvents>({
   name: 'api-key-origins',
   version: 1,

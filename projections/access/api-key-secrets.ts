@@ -1,15 +1,12 @@
 import type { ApiKeyEvents } from '#domain/api-key/events.ts';
 import { projection } from '#projection-engine/projection.ts';
 
-/**
- * The key of a secret. The document's id is the SHA-256 of the secret. The stream of the key says whether the secret
- * is valid.
- */
+/** The document's id is the SHA-256 of the secret. The stream of the key says whether the secret is valid. */
 export interface ApiKeySecretDocument {
   readonly keyId: string;
 }
 
-/** The secrets of valid keys, including replaced ones. */
+/** Of valid keys, including replaced ones. */
 export const apiKeySecrets = projection<ApiKeySecretDocument, ApiKeyEvents>({
   name: 'api-key-secrets',
   version: 2,

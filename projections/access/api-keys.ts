@@ -3,10 +3,9 @@ import type { ApiKeyRecord } from '#domain/api-key/record.ts';
 import { projection } from '#projection-engine/projection.ts';
 import { changed, type TenantDocument, tenantOf } from '#projections/document.ts';
 
-/** An API key. */
 export type ApiKeyDocument = TenantDocument<Omit<ApiKeyRecord, 'lastUsedAt'>>;
 
-/** The valid API keys, without their secrets. */
+/** Valid ones, without their secrets. */
 export const apiKeys = projection<ApiKeyDocument, ApiKeyEvents>({
   name: 'api-keys',
   version: 2,

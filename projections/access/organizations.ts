@@ -5,12 +5,11 @@ import { erasedText } from '#domain/shared/personal-data.ts';
 import { projection } from '#projection-engine/projection.ts';
 import { tenantOf } from '#projections/document.ts';
 
-/** An organization with its tenant, and the revision for its ETag. */
 export interface OrganizationDocument extends SealedOrganization, Tenant {
   readonly revision: number;
 }
 
-/** Every organization. The names of partners' customers are sealed, as in the events. */
+/** The names of partners' customers are sealed, as in the events. */
 export const organizations = projection<OrganizationDocument, OrganizationEvents>({
   name: 'organizations',
   version: 2,
@@ -34,7 +33,7 @@ export const organizations = projection<OrganizationDocument, OrganizationEvents
   indexes: [],
 });
 
-/** Returns the record of a document. @param open reads a sealed name */
+/** @param open reads a sealed name */
 export function organizationOfDocument(
   { id, name, partner, createdAt, updatedAt }: OrganizationDocument,
   open: (name: OrganizationDocument['name']) => string,

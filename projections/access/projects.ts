@@ -4,10 +4,8 @@ import { streamKeyOf } from '#domain/shared/entity.ts';
 import { projection } from '#projection-engine/projection.ts';
 import { changed, type TenantDocument, tenantIndexes, tenantOf } from '#projections/document.ts';
 
-/** A project. */
 export type ProjectDocument = TenantDocument<ProjectRecord>;
 
-/** Every project. */
 export const projects = projection<ProjectDocument, ProjectEvents>({
   name: 'projects',
   version: 1,

@@ -8,34 +8,34 @@ import { projection } from '#projection-engine/projection.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { scopesOf } from './figures-scope.ts';
 
-/** The activity of an owner's resources on one day, or of all time. */
+/** Of an owner's resources, on one day or of all time. */
 export interface ActivityDocument {
-  /** The owner: see `scopeOf`. */
+  /** See `scopeOf`. */
   readonly scope: string;
-  /** The month, by which days are listed; null for all time. */
+  /** Days are listed by it; null for all time. */
   readonly month: string | null;
   /** `2026-01-05`, in UTC; null for all time. */
   readonly day: string | null;
   readonly events: number;
-  /** Events by the hour (UTC) of the day. */
+  /** By the hour (UTC) of the day. */
   readonly hours: ReadonlyArray<number>;
   readonly types: Counts;
   readonly kinds: Counts;
-  /** Counts by the type and the id of the key, separated by a blank. */
+  /** By the type and the id of the key, separated by a blank. */
   readonly actors: Counts;
 }
 
-/** The most actors of a day that are counted separately. Events of others count for `otherActors`. */
+/** Actors of a day that are counted separately. Events of others count for `otherActors`. */
 const maxActors = 50;
-/** The name under which further actors are counted. */
+/** Further actors are counted under it. */
 export const otherActors = '';
 
-/** Returns the id of an owner's document for all time. */
+/** For all time. */
 export const everId = (scope: string) => `${scope} ever`;
 
 const dayId = (scope: string, day: string) => `${scope} ${day}`;
 
-/** Counts the events that histories list, by owner: everybody, each partner, each organization and each project. */
+/** Of the events that histories list, by owner: everybody, each partner, each organization and each project. */
 export const activity = projection<ActivityDocument, Readonly<Record<string, JsonObject>>>({
   name: 'activity',
   version: 1,
@@ -52,7 +52,7 @@ export const activity = projection<ActivityDocument, Readonly<Record<string, Jso
  */
 const knownIds = new LRUCache<string, ReadonlyArray<string>>({ max: 5000 });
 
-/** Returns the ids of the documents of an event: for the day and for all time, of every owner that counts it. */
+/** For the day and for all time, of every owner that counts the event. */
 function idsOf(event: RecordedEvent): ReadonlyArray<string> {
   const { organizationId, projectId, partnerId, time } = event.metadata;
   const isTemplate = isOfTemplate(kindOf(event));
@@ -66,10 +66,7 @@ function idsOf(event: RecordedEvent): ReadonlyArray<string> {
   return ids;
 }
 
-/**
- * Whether an owner may see templates: only partners and operators do. Figures of organizations and projects do not
- * count templates.
- */
+/** Only partners and operators may see templates. Figures of organizations and projects do not count templates. */
 function isOfPartner(scope: string): boolean {
   return scope === 'all' || scope.startsWith('partner:');
 }
@@ -105,7 +102,7 @@ function countOne(counts: Counts, name: string): Counts {
   return { ...counts, [name]: (counts[name] ?? 0) + 1 };
 }
 
-/** Returns a document without events. @param today the day of its first event */
+/** @param today the day of the first event */
 function nothing(id: string, today: string): ActivityDocument {
   const scope = id.slice(0, id.indexOf(' '));
   const day = id === everId(scope) ? null : today;

@@ -1,13 +1,13 @@
 import type { Tenant } from '#domain/shared/access.ts';
 
-/** Returns the owner of figures as text: all, a partner, an organization or a project. */
+/** As text. */
 export function scopeOf(kind: 'all' | keyof typeof owners, id: string | null): string {
   return id === null ? kind : `${kind}:${id}`;
 }
 
 const owners = { partner: 'partnerId', organization: 'organizationId', project: 'projectId' } as const;
 
-/** Returns all owners whose figures count a tenant's events. */
+/** Their figures count the tenant's events. */
 export function scopesOf(tenant: Tenant): ReadonlyArray<string> {
   const { partnerId, organizationId, projectId } = tenant;
   const scopes = ['all'];

@@ -5,7 +5,6 @@ import type { RecordedEvent } from '#event-store/event-store.ts';
 import { handledAlike, ignored, projection } from '#projection-engine/projection.ts';
 import { tenantOf } from '../document.ts';
 
-/** The figures of a version. */
 export interface VersionFigures {
   readonly id: string;
   readonly number: number;
@@ -13,23 +12,23 @@ export interface VersionFigures {
   readonly createdAt: string;
 }
 
-/** The active version. If an older version was activated again, only its id is known: see `flow-versions`. */
+/** If an older version was activated again, only its id is known: see `flow-versions`. */
 export type ActiveVersion = { readonly since: string } & (VersionFigures | { readonly id: string });
 
-/** An existing flow with figures of its versions. */
+/** With figures of its versions. */
 export interface FlowFiguresDocument extends Tenant {
   readonly name: string;
   readonly versions: number;
   readonly deletedVersions: number;
   readonly activations: number;
-  /** The newest version, deleted or not. */
+  /** Deleted or not. */
   readonly newest: VersionFigures | null;
   readonly active: ActiveVersion | null;
   readonly createdAt: string;
   readonly updatedAt: string;
 }
 
-/** Every existing flow: how many versions it has, and how often one was activated. */
+/** Of existing flows: how many versions each has, and how often one was activated. */
 export const flowFigures = projection<FlowFiguresDocument, FlowEvents>({
   name: 'flow-figures',
   version: 2,
@@ -82,7 +81,6 @@ function changed(
   return flow && { ...flow, ...change, updatedAt: time };
 }
 
-/** Returns a version after a change of a version's tag. */
 function tagged<Version extends ActiveVersion | VersionFigures>(
   version: Version | null,
   id: string,

@@ -8,26 +8,26 @@ import { scopesOf } from './figures-scope.ts';
 type State = NonNullable<InstanceState>;
 type Status = ReturnType<typeof statusOf>;
 
-/** The classification of an instance in figures. */
+/** Of an instance in figures. */
 interface Standing {
   readonly templateId: string;
   readonly templateVersionId: string;
   readonly version: number;
   readonly status: Status;
-  /** Why the instance needs attention; null if it does not. */
+  /** Null if it needs no attention. */
   readonly attention: 'failed' | 'undone' | null;
 }
 
-/** An instance, including one that is being deleted. */
+/** Including one that is being deleted. */
 export interface InstanceFiguresDocument extends Tenant {
   readonly kind: 'instance';
   readonly attention: Standing['attention'];
   readonly state: State;
-  /** The classification before its last event. Figures count the difference. */
+  /** Before the last event. Figures count the difference. */
   readonly before: { readonly position: number; readonly standing: Standing | null; readonly upgrade: Upgrade | null };
 }
 
-/** Instances of a template version, by state. */
+/** By state. */
 export interface VersionCount {
   readonly templateId: string;
   readonly version: number;
@@ -36,7 +36,7 @@ export interface VersionCount {
   readonly failed: number;
 }
 
-/** The upgrades that were requested on a day. */
+/** Requested on a day. */
 export interface UpgradeCount {
   readonly requested: number;
   readonly succeeded: number;
@@ -45,7 +45,7 @@ export interface UpgradeCount {
   readonly superseded: number;
 }
 
-/** All instances of an owner. */
+/** Of an owner. */
 export interface InstanceTotalsDocument {
   readonly kind: 'totals';
   readonly attentionTotal: number;
@@ -57,7 +57,7 @@ export interface InstanceTotalsDocument {
 
 type FiguresDocument = InstanceFiguresDocument | InstanceTotalsDocument;
 
-/** A running upgrade, or one that has just ended. */
+/** Running or just ended. */
 interface Upgrade {
   readonly number: number;
   readonly day: string;
@@ -126,7 +126,7 @@ function afterEvent(
   };
 }
 
-/** Returns the classification of an instance; null for a deleted one. */
+/** Null for a deleted instance. */
 function standingOf(state: State): Standing | null {
   if (state.deleted) return null;
   const status = statusOf(state);
@@ -145,7 +145,7 @@ function upgradeOf({ operation, lastOperation }: State): Upgrade | null {
 
 const nothing: InstanceTotalsDocument = { kind: 'totals', attentionTotal: 0, versions: {}, upgrades: {} };
 
-/** Returns the totals after an event of an instance; the same document if nothing changes. */
+/** The same document if nothing changes. */
 function counted(
   totals: InstanceTotalsDocument,
   instanceAfter: InstanceFiguresDocument | null,
@@ -203,7 +203,7 @@ function add(upgrades: Record<string, UpgradeCount>, day: string, added: Partial
   };
 }
 
-/** Removes days that are not shown any more. */
+/** Without days that are not shown any more. */
 function kept(upgrades: Readonly<Record<string, UpgradeCount>>, time: string): InstanceTotalsDocument['upgrades'] {
   const oldest = new Date(Date.parse(time) - keptDays * dayMs).toISOString().slice(0, 10);
   return Object.fromEntries(Object.entries(upgrades).filter(([day]) => day >= oldest));

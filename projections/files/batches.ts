@@ -6,14 +6,12 @@ import type { RecordedEventOf } from '#domain/shared/entity.ts';
 import { projection } from '#projection-engine/projection.ts';
 import { tenantOf } from '#projections/document.ts';
 
-/** A batch. */
 export interface BatchDocument extends Tenant, ListedDocument<BatchRecord> {
   readonly projectId: string | null;
-  /** Whether the batch is unfinished, so that a node runs it. */
+  /** The batch is unfinished, so that a node runs it. */
   readonly open: boolean;
 }
 
-/** Every batch. */
 export const batches = projection<BatchDocument, BatchEvents>({
   name: 'batches',
   version: 1,

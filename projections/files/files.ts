@@ -6,7 +6,6 @@ import type { Tenant } from '#domain/shared/access.ts';
 import { ignored, projection } from '#projection-engine/projection.ts';
 import { tenantOf } from '#projections/document.ts';
 
-/** A file. */
 export interface FileDocument extends Tenant, ListedDocument<FileRecord> {
   readonly projectId: string | null;
   readonly purpose: string;
@@ -18,7 +17,7 @@ export interface FileDocument extends Tenant, ListedDocument<FileRecord> {
   readonly expiresAt: string | null;
 }
 
-/** Every existing file, and the places of removed ones in lists. */
+/** With the places of removed files in lists. */
 export const files = projection<FileDocument, FileEvents>({
   name: 'files',
   version: 1,

@@ -4,17 +4,13 @@ import { newStoreFileRecord, type StoreEvents, type StoreFileRecord } from '#dom
 import { ignored, projection } from '#projection-engine/projection.ts';
 import { tenantOf } from '#projections/document.ts';
 
-/** A file in a store. */
 export interface StoreFileDocument extends Tenant, ListedDocument<StoreFileRecord> {
   readonly projectId: string | null;
   readonly storeId: string;
   readonly fileId: string;
 }
 
-/**
- * Every file in a store, and the places of removed ones in lists. The documents of a deleted store stay, but no query
- * finds them.
- */
+/** With the places of removed files in lists. The documents of a deleted store stay, but no query finds them. */
 export const storeFiles = projection<StoreFileDocument, StoreEvents>({
   name: 'store-files',
   version: 1,
@@ -35,7 +31,6 @@ export const storeFiles = projection<StoreFileDocument, StoreEvents>({
   indexes: [['listedIn'], ['fileId']],
 });
 
-/** Returns the id of the document of a file in a store. */
 export function storeFileKey(storeId: string, fileId: string): string {
   return `${storeId}.${fileId}`;
 }

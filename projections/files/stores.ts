@@ -4,13 +4,12 @@ import { describedStoreRecord, newStoreRecord, type StoreEvents, type StoreRecor
 import { projection, type RecordedEventOf } from '#projection-engine/projection.ts';
 import { tenantOf } from '#projections/document.ts';
 
-/** A store. */
 export interface StoreDocument extends Tenant, ListedDocument<StoreRecord> {
   readonly projectId: string | null;
   readonly revision: number;
 }
 
-/** Every existing store, and the places of deleted ones in lists. */
+/** With the places of deleted stores in lists. */
 export const stores = projection<StoreDocument, StoreEvents>({
   name: 'stores',
   version: 1,

@@ -1,11 +1,10 @@
-/** The length of the periods by which usage is summed up. */
+/** Usage is summed up by periods of these lengths. */
 export type PeriodLength = 'minute' | 'quarter-hour' | 'hour' | 'day';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
-/** The length of each kind of period, in ms. */
 export const periodMs: Readonly<Record<PeriodLength, number>> = {
   minute: minuteMs,
   'quarter-hour': 15 * minuteMs,
@@ -13,13 +12,13 @@ export const periodMs: Readonly<Record<PeriodLength, number>> = {
   day: dayMs,
 };
 
-/** Returns the first moment of the period that contains a time. @param time RFC 3339 in UTC */
+/** @param time RFC 3339 in UTC */
 export function periodOf(length: PeriodLength, time: string): string {
   const ms = periodMs[length];
   return new Date(Math.floor(Date.parse(time) / ms) * ms).toISOString();
 }
 
-/** The number of characters of a period's first moment that all periods of its chunk share. */
+/** Of a period's first moment, shared by all periods of its chunk. */
 const chunkCharacters: Readonly<Record<PeriodLength, number>> = {
   minute: '2026-01-05T09'.length,
   'quarter-hour': '2026-01-05'.length,
@@ -27,13 +26,13 @@ const chunkCharacters: Readonly<Record<PeriodLength, number>> = {
   day: '2026-01'.length,
 };
 
-/** Returns the chunk of a period: the 24 to 96 periods that one list reads. @param period its first moment */
+/** The 24 to 96 periods that one list reads. @param period its first moment */
 export function chunkOf(length: PeriodLength, period: string): string {
   return period.slice(0, chunkCharacters[length]);
 }
 
 /**
- * Returns the chunks of all periods of a range, in order.
+ * In order.
  * @param from the first moment of the first period
  * @param until the end
  */
@@ -47,14 +46,14 @@ export function chunksBetween(length: PeriodLength, from: string, until: string)
 }
 
 /**
- * How documents of short periods are removed. They are in the slots of a ring, and each event empties the slot that is
- * `emptied` slots behind it. If there was no event in time, the slot is emptied one round later. The other slots of
- * the ring are empty. An event that is late empties one of those, unless it is later than all of them together.
+ * Removes documents of short periods. They are in the slots of a ring, and each event empties the slot that is
+ * `emptied` slots behind it. If there was no event in time, the slot is emptied one round later. The other slots of the
+ * ring are empty. An event that is late empties one of those, unless it is later than all of them together.
  */
 interface Ring {
   readonly slotMs: number;
   readonly slots: number;
-  /** The distance from the slot of an event to the slot that it empties. */
+  /** From the slot of an event to the slot that it empties. */
   readonly emptied: number;
 }
 
@@ -69,19 +68,19 @@ const rings: Readonly<Record<PeriodLength, Ring | null>> = {
   day: null,
 };
 
-/** Returns how long documents of periods are kept at least, in ms; null without a limit. */
+/** At least; null without a limit. */
 export function minKeptMs(length: PeriodLength): number | null {
   const ring = rings[length];
   return ring === null ? null : ring.slotMs * (ring.emptied - 1);
 }
 
-/** Returns the slot of a period; null if periods are kept permanently. @param period its first moment */
+/** Null if periods are kept permanently. @param period its first moment */
 export function slotOf(length: PeriodLength, period: string): number | null {
   const ring = rings[length];
   return ring === null ? null : Math.floor(Date.parse(period) / ring.slotMs) % ring.slots;
 }
 
-/** Returns the slot that an event empties. @param time of the event */
+/** @param time of the event */
 export function emptiedSlot(length: PeriodLength, time: string): number | null {
   const ring = rings[length];
   return ring === null ? null : (Math.floor(Date.parse(time) / ring.slotMs) + ring.slots - ring.emptied) % ring.slots;

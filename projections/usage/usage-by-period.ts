@@ -6,13 +6,11 @@ import { chunkOf, emptiedSlot, minKeptMs, type PeriodLength, periodOf, slotOf } 
 import { type NullableTenant, ownerGroup, seriesOf, tenantOf, type UsageGroup, withOwner } from './usage-group.ts';
 import { documentId, sharesOfClosed, sharesOfRecorded, type UsageShare } from './usage-shares.ts';
 
-/** The usage of a group in one period. */
 export interface UsageDocument extends UsageGroup {
-  /** The first moment of the period. */
   readonly period: string;
-  /** The chunk of the period. Periods of a chunk are listed together. */
+  /** Periods of a chunk are listed together. */
   readonly chunk: string;
-  /** The slot with which the document is removed; null if it is kept permanently. */
+  /** The document is removed with it; null if it is kept permanently. */
   readonly slot: number | null;
   readonly sums: UsageSums;
   /**
@@ -30,14 +28,13 @@ type Recorded = RecordedEventOf<Pick<UsageEvents, 'UsageRecorded'>>;
 type Closed = RecordedEventOf<Pick<UsageEvents, 'UsageDayClosed'>>;
 type DocumentBefore = (id: string) => UsageDocument | null;
 
-/** Usage by the minute and by the quarter of an hour, for two days. No day is closed so early. */
+/** For two days. No day is closed so early. */
 export const usageByMinute = usageBy('minute');
 export const usageByQuarterHour = usageBy('quarter-hour');
-/** Usage by the hour, for 90 days, and by the day, permanently. */
+/** For 90 days, and by the day permanently. */
 export const usageByHour = usageBy('hour');
 export const usageByDay = usageBy('day');
 
-/** The read model of usage by periods of a length. */
 export const usageByPeriod: Readonly<Record<PeriodLength, UsageProjection>> = {
   minute: usageByMinute,
   'quarter-hour': usageByQuarterHour,
@@ -46,10 +43,9 @@ export const usageByPeriod: Readonly<Record<PeriodLength, UsageProjection>> = {
 };
 
 /**
- * Creates the read model of usage by rows and sums of rows (`usage-group.ts`), by periods of one length. A window
- * counts in the period in which it ended, whenever its event is stored and whichever node it is from. A closed day
- * sets rows to the figures in `UsageDayClosed`, and changes the sums over them by the same differences. So both are
- * the same with and without the archived events.
+ * By rows and sums of rows (`usage-group.ts`). A window counts in the period in which it ended, whenever its event is
+ * stored and whichever node it is from. A closed day sets rows to the figures in `UsageDayClosed`, and changes the sums
+ * over them by the same differences. So both are the same with and without the archived events.
  */
 function usageBy(length: PeriodLength): UsageProjection {
   const add = (document: UsageDocument | null, { data }: Recorded, id: string, before: DocumentBefore) => {
@@ -92,7 +88,6 @@ function hasRows(length: PeriodLength): boolean {
   return length === 'hour' || length === 'day';
 }
 
-/** Returns the documents of an event. */
 function keysOf(length: PeriodLength, event: RecordedEventOf<Events>): ReadonlyArray<string> {
   if (event.type === 'ApiKeyCreated') return [ownerId(event.data.id)];
   if (event.type === 'UsageDayClosed') {
@@ -113,7 +108,7 @@ function ownerId(keyId: string): string {
   return documentId('', seriesOf('owner', keyId));
 }
 
-/** Returns the ids of the documents with owners that shares need. */
+/** The documents with owners that the shares need. */
 function ownersOf(shares: Iterable<UsageShare>): ReadonlySet<string> {
   return new Set([...shares].flatMap(({ keyOfOwner }) => (keyOfOwner === null ? [] : [ownerId(keyOfOwner)])));
 }
@@ -122,7 +117,7 @@ function ownerDocument(keyId: string, owner: NullableTenant): UsageDocument {
   return { ...ownerGroup(keyId, owner), period: '', chunk: '', slot: null, sums: noUsage };
 }
 
-/** Returns the group of a share with its owner; null if it is an owner's sum and the owner has none, or is unknown. */
+/** With its owner; null if it is an owner's sum and the owner has none, or is unknown. */
 function ownedGroup({ group, keyOfOwner }: UsageShare, before: DocumentBefore): UsageGroup | null {
   if (keyOfOwner === null) return group;
   return withOwner(group, tenantOf(before(ownerId(keyOfOwner)) ?? group));
@@ -171,7 +166,7 @@ function closedRow(
 }
 
 /**
- * Returns the change of a row by a closed day; null for no change.
+ * By a closed day; null for no change.
  * @param row before the event; or after it, if an interrupted commit is being completed, which the row itself shows
  */
 function changeOf(row: UsageDocument | null, sums: UsageSums, position: number): UsageSums | null {

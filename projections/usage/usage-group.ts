@@ -22,10 +22,10 @@ export type Rollup =
   /** No sum, but the owner of a key. */
   | 'owner';
 
-/** One sum of a rollup. It adds up over the members that are null. */
+/** It adds up over the members that are null. */
 export interface UsageGroup {
   readonly rollup: Rollup;
-  /** The unique name of the group. */
+  /** Unique for the group. */
   readonly series: string;
   readonly organizationId: string | null;
   readonly projectId: string | null;
@@ -42,23 +42,23 @@ type Named = Partial<Omit<UsageGroup, 'rollup' | 'series'>>;
 
 const nothing = { organizationId: null, projectId: null, partnerId: null, keyId: null, model: null, target: null };
 
-/** Returns the series of a group. @param ids the ids, the model and the target of the group */
+/** @param ids the ids, the model and the target of the group */
 export function seriesOf(rollup: Rollup, ...ids: ReadonlyArray<string | null>): string {
   return [rollup, ...ids.map((id) => id ?? '')].join('\n');
 }
 
-/** Returns the row of an entry. */
+/** Of one entry. */
 export function rowOf({ keyId, model, target, operation, ...entry }: UsageEntry): UsageGroup {
   const named = { ...tenantOf(entry), keyId, model, target, endpoint: operation };
   return group('row', [keyId, model, target, operation], named);
 }
 
-/** Returns the group of the document with a key's owner. */
+/** Of the document with a key's owner. */
 export function ownerGroup(keyId: string, tenant: NullableTenant): UsageGroup {
   return group('owner', [keyId], { ...tenant, keyId });
 }
 
-/** Returns the sums that include an entry, without its row. */
+/** Those that include the entry, without its row. */
 export function rollupsOf(entry: UsageEntry): ReadonlyArray<UsageGroup> {
   const { keyId, model, target } = entry;
   const tenant = tenantOf(entry);
@@ -77,8 +77,8 @@ export function rollupsOf(entry: UsageEntry): ReadonlyArray<UsageGroup> {
 }
 
 /**
- * The owner's sums of a key whose events do not name the owner. Each key has sums of its own, whose series name the key,
- * and `withOwner` completes them. A reader adds them to the owner's other sums.
+ * For a key whose events do not name the owner. Each key has sums of its own, whose series name the key, and
+ * `withOwner` completes them. A reader adds them to the owner's other sums.
  */
 function ofUnknownOwner(keyId: string, model: string): ReadonlyArray<UsageGroup> {
   return (['partner', 'organization', 'project'] as const).flatMap((kind) => [
@@ -87,7 +87,7 @@ function ofUnknownOwner(keyId: string, model: string): ReadonlyArray<UsageGroup>
   ]);
 }
 
-/** Completes a group of a key with its owner; null for a group that the owner does not have. */
+/** Null for a group that the owner does not have. */
 export function withOwner(sum: UsageGroup, owner: NullableTenant): UsageGroup | null {
   const { organizationId, projectId, partnerId } = owner;
   switch (sum.rollup) {
@@ -105,10 +105,9 @@ export function withOwner(sum: UsageGroup, owner: NullableTenant): UsageGroup | 
   }
 }
 
-/** An owner, as far as it is known. */
+/** As far as it is known. */
 export type NullableTenant = { readonly [member in keyof Tenant]: string | null };
 
-/** Returns the owner in an entry or a group. */
 export function tenantOf({ organizationId, projectId, partnerId }: NullableTenant): NullableTenant {
   return { organizationId, projectId, partnerId };
 }

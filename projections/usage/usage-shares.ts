@@ -3,35 +3,34 @@ import { addUsage, sumsOf, type UsageSums } from '#domain/usage/usage-total.ts';
 import { type PeriodLength, periodOf } from './period.ts';
 import { rollupsOf, rowOf, tenantOf, type UsageGroup } from './usage-group.ts';
 
-/** The sums that an event adds to one document, or to which it sets the document. */
+/** What an event adds to one document, or to which it sets the document. */
 export interface UsageShare {
   readonly group: UsageGroup;
-  /** For a closed day: the first moment of the period. */
+  /** For a closed day: its first moment. */
   readonly period: string;
   readonly sums: UsageSums;
   /** For a sum over rows: the documents of the rows with entries in the event. */
   readonly rows: ReadonlySet<string>;
-  /** The key with the owner of the group; null if the group names its owner, or has none. */
+  /** With the owner of the group; null if the group names its owner, or has none. */
   readonly keyOfOwner: string | null;
 }
 
-/** Returns the id of a document. */
 export function documentId(period: string, series: string): string {
   return `${period}\n${series}`;
 }
 
-/** Returns the first moment of a document's period. @param id of the document */
+/** Its first moment. @param id of the document */
 export function periodOfDocument(id: string): string {
   return id.slice(0, id.indexOf('\n'));
 }
 
 type Shares = ReadonlyMap<string, UsageShare>;
 
-/** The shares by the data of events. They are needed once to find the documents, and once for each document. */
+/** By the data of events. Needed once to find the documents, and once for each document. */
 const ofRecorded = new WeakMap<object, Shares>();
 const ofClosed = new WeakMap<object, Map<PeriodLength, Shares>>();
 
-/** Returns what a window of calls adds, by series. Periods of all lengths get the same. */
+/** By series. Periods of all lengths get the same. */
 export function sharesOfRecorded(data: UsageEvents['UsageRecorded']): Shares {
   const known = ofRecorded.get(data);
   if (known !== undefined) return known;
@@ -44,10 +43,7 @@ export function sharesOfRecorded(data: UsageEvents['UsageRecorded']): Shares {
   return made;
 }
 
-/**
- * Returns the values to which a closed day sets rows, by the ids of documents; for sums over rows, the totals of these
- * rows.
- */
+/** By the ids of documents; for sums over rows, the totals of these rows. */
 export function sharesOfClosed(length: PeriodLength, data: UsageEvents['UsageDayClosed']): Shares {
   const byLength = ofClosed.get(data) ?? new Map<PeriodLength, Shares>();
   ofClosed.set(data, byLength);
@@ -87,8 +83,8 @@ function shares(
 }
 
 /**
- * Gives entries without an owner the owner that another entry of the same key names. A closed day may have both, and then
- * all of its rows must count in the same sums.
+ * An entry without an owner gets the owner that another entry of the same key names. A closed day may have both, and
+ * then all of its rows must count in the same sums.
  */
 function withNamedOwners<Entry extends { readonly entry: UsageEntry }>(
   entries: ReadonlyArray<Entry>,

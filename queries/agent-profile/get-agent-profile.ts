@@ -49,7 +49,7 @@ export const getAgentProfile = query<Input, AgentProfileDocument, AgentProfileRe
   },
 });
 
-/** Finds the flows that had an agent profile at a time, by their streams, in the order in which they first had it. */
+/** By the streams of flows, in the order in which they first had the agent profile. */
 export async function flowsAsOf(
   history: StreamHistory,
   agentProfileFlows: CollectionReader,

@@ -1,19 +1,16 @@
 import { stringify } from 'csv-stringify/sync';
 import type { AuditEntry } from '#domain/history/record.ts';
 
-/** The media types in which the audit is exported. */
 export const exportTypes = ['application/x-ndjson', 'text/csv'] as const;
 
-/** The form of an export. */
 export interface ExportForm {
   readonly contentType: string;
-  /** The text before the entries. */
+  /** Before the entries. */
   readonly head: string;
-  /** Returns an entry with its line break. */
+  /** With the line break. */
   readonly lineOf: (entry: AuditEntry) => string;
 }
 
-/** Returns the form of a media type. */
 export function exportForm(type: string): ExportForm {
   return type === 'text/csv' ? csv() : ndjson;
 }

@@ -11,23 +11,22 @@ import type { AuditDocument } from '#projections/audit.ts';
 import type { PageKey, PageRequest, Where } from '#read-store/read-store.ts';
 import type { StoredDocument } from '#read-store/stored-document.ts';
 
-/** The conditions of a search for entries. */
 export interface AuditSearch extends EventFilters {
   /** The id of a resource, or a kind of resource. */
   readonly resource?: string;
 }
 
-/** The result of a part of a search, and the place where the next part begins. */
+/** With the place where the next part begins. */
 export interface AuditPart {
   readonly found: ReadonlyArray<EventPlace>;
   /** Null at the end. */
   readonly next: PageKey | null;
 }
 
-/** The most documents and bytes of one read. */
+/** Of one read. */
 const maxDocumentsPerRead = 1_000;
 const maxBytesPerRead = 1024 * 1024;
-/** The most documents that one part of a search reads if it finds few entries. */
+/** Documents that one part of a search reads if it finds few entries. */
 const maxSeen = 10_000;
 
 /**
@@ -36,7 +35,7 @@ const maxSeen = 10_000;
  */
 const clockToleranceMs = 24 * 60 * 60 * 1000;
 
-/** Finds entries that a key has access to and that match, newest first. @throws UnavailableError */
+/** Newest first. @throws UnavailableError */
 export async function searchAudit(
   audit: CollectionReader,
   caller: Caller,
@@ -51,7 +50,7 @@ export async function searchAudit(
   let after = from ?? (await placeBefore(audit, where, search.until));
   for (let seen = 0; seen < maxSeen; ) {
     const request: PageRequest = {
-      // A narrow search reads more and more at once.
+      // A narrow search reads more and more in one step.
       limit: Math.min(maxDocumentsPerRead, Math.max(limit, seen)),
       maxBytes: maxBytesPerRead,
       newestFirst: true,
@@ -75,7 +74,7 @@ const placeOf = ({ order, id }: StoredDocument<AuditDocument>): PageKey => ({ or
 
 const isLast = (document: object, documents: ReadonlyArray<object>) => documents.at(-1) === document;
 
-/** The condition of a search that an index supports. */
+/** The part of the search that an index supports. */
 async function indexedCondition(
   audit: CollectionReader,
   caller: Caller,
@@ -86,8 +85,8 @@ async function indexedCondition(
 }
 
 /**
- * Returns the key of the stream that has the events of a resource. Most have a stream of their own; a version is in that of
- * its flow or template, an agent profile in that of its project.
+ * Most have a stream of their own; a version is in that of its flow or template, an agent profile in that of its
+ * project.
  */
 async function streamKeyOfResource(audit: CollectionReader, id: string): Promise<string> {
   // Files and batches have prefixed ids, which their streams do not have; other ids stay as they are.
@@ -96,7 +95,7 @@ async function streamKeyOfResource(audit: CollectionReader, id: string): Promise
   return hasOwnStream ? own : parentId(id);
 }
 
-/** Whether an entry is about a resource: itself, or a version of it. */
+/** The entry is about the resource itself, or about a version of it. */
 function concerns({ kind, resource, streamKey }: AuditDocument, id: string): boolean {
   return resource === id || (streamKey === id && (kind === 'flow-version' || kind === 'template-version'));
 }
@@ -116,7 +115,7 @@ function isKind(resource: string): resource is ResourceKind {
   return (resourceKinds as ReadonlyArray<string>).includes(resource);
 }
 
-/** Finds the place where entries before a time begin; null for the newest. A binary search: no index is by time. */
+/** Null for the newest. A binary search: no index is by time. */
 async function placeBefore(audit: CollectionReader, where: Where, until: string | undefined): Promise<PageKey | null> {
   if (until === undefined) return null;
   const end = shifted(until, clockToleranceMs);

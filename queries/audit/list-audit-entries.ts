@@ -28,7 +28,7 @@ const Input = t.partial({
 
 type Input = t.TypeOf<typeof Input>;
 
-/** The places that an export finds at once. */
+/** Found together by an export. */
 const placesPerPart = 100;
 /** A piece of an export. An unread one is in memory up to three times: as lines, as a whole and in the connection. */
 const pieceLimits = { maxBytes: 20 * 1024, mayExceed: true };

@@ -4,10 +4,10 @@ import { wholeNumber } from '#shared/codecs/number.ts';
 import { textThat } from '#shared/codecs/text.ts';
 import { Interval } from './gateway-answer.ts';
 
-/** The most days that `/v1/dashboard/activity`, `flows` and `instances` cover, today included. */
+/** Of `/v1/dashboard/activity`, `flows` and `instances`, today included. */
 const maxDays = 90;
 
-/** The filters of every panel: one organization or project that the key has access to; otherwise 404. */
+/** Of every panel: one organization or project that the key has access to; otherwise 404. */
 export const tenantFilters = {
   organizationId: cuid,
   projectId: cuid,
@@ -20,7 +20,7 @@ const name = textThat('name', (value) => (value.length > 500 ? 'must be at most 
   maxLength: 500,
 });
 
-/** The input of `/v1/dashboard/gateway`. Defaults: the last 24 hours, and an interval that fits the length. */
+/** Defaults: the last 24 hours, and an interval that fits the length. */
 export const gatewayInput = {
   ...tenantFilters,
   from: instant,

@@ -1,19 +1,19 @@
 const dayMs = 24 * 60 * 60 * 1_000;
 
-/** A number of days, of which today is the last. */
+/** Today is the last day. */
 export interface DayRange {
   /** The beginning of the first day, and the time of the request. */
   readonly from: string;
   readonly until: string;
   /** `2026-01-05`, in UTC, oldest first. */
   readonly days: ReadonlyArray<string>;
-  /** The same number of days before them. */
+  /** The same number, before `days`. */
   readonly previousDays: ReadonlyArray<string>;
-  /** The months of all these days, `2026-01`. */
+  /** Of all these days, `2026-01`. */
   readonly months: ReadonlyArray<string>;
 }
 
-/** Returns the range of a number of days, of which today is the last. @param now RFC 3339 in UTC */
+/** @param now RFC 3339 in UTC */
 export function lastDays(count: number, now: string): DayRange {
   const today = Date.parse(now.slice(0, 10));
   const dayAt = (back: number) => new Date(today - back * dayMs).toISOString().slice(0, 10);
@@ -23,7 +23,6 @@ export function lastDays(count: number, now: string): DayRange {
   return { from: `${days[0]}T00:00:00.000Z`, until: now, days, previousDays, months };
 }
 
-/** Adds numbers up. */
 export function sumOf(numbers: ReadonlyArray<number>): number {
   return numbers.reduce((sum, number) => sum + number, 0);
 }

@@ -9,7 +9,7 @@ const counts = t.readonlyArray(t.number);
 /** Null if there was no call or no price. */
 const gapped = t.readonlyArray(nullable(t.number));
 
-/** The figures of gateway calls, by outcome. */
+/** By outcome. */
 const gatewayFigures = {
   ...usageFigures,
   /** Calls without an answer because of a failure of providers or of the gateway. */
@@ -29,7 +29,7 @@ const gatewayFigures = {
 export const GatewayFigures = t.type(gatewayFigures, 'GatewayFigures');
 export type GatewayFigures = t.TypeOf<typeof GatewayFigures>;
 
-/** Figures by interval, one value for each of `times`. */
+/** By interval, one value for each of `times`. */
 const GatewaySeries = t.type(
   {
     calls: counts,
@@ -52,17 +52,15 @@ const GatewaySeries = t.type(
 );
 export type GatewaySeries = t.TypeOf<typeof GatewaySeries>;
 
-/** The possible lengths of an interval of a series. */
 export const Interval = enumeration('UsageInterval', 'minute', 'quarter-hour', 'hour', 'day');
 export type Interval = t.TypeOf<typeof Interval>;
 
-/** The answer of `GET /v1/dashboard/gateway`. */
 export const GatewayAnswer = t.type(
   {
     from: timestamp,
     until: timestamp,
     interval: Interval,
-    /** The beginning of each interval, oldest first. The last interval may not be complete. */
+    /** Of each interval, oldest first. The last interval may not be complete. */
     times: t.readonlyArray(timestamp),
     totals: GatewayFigures,
     series: GatewaySeries,
@@ -123,7 +121,7 @@ const totals = {
   firstContentP99Ms: 1900.6,
 };
 
-/** An answer for two quarters of an hour, as a partner's key gets it. */
+/** For two quarters of an hour, as a partner's key gets it. */
 export const gatewayExample: GatewayAnswer = {
   from: '2026-01-05T09:00:00.000Z',
   until: '2026-01-05T09:30:00.000Z',

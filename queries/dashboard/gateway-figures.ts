@@ -13,10 +13,9 @@ import type { UsageDocument } from '#projections/usage/usage-by-period.ts';
 import { figuresOf, roundedCost } from '#queries/usage/usage-answer.ts';
 import type { GatewayAnswer, GatewayFigures, GatewaySeries } from './gateway-answer.ts';
 
-/** The most models and targets of an answer. */
+/** Models and targets of an answer. */
 const maxNames = 50;
 
-/** One entry of a breakdown. */
 interface Part {
   readonly model: string;
   readonly target: string;
@@ -24,7 +23,7 @@ interface Part {
   readonly totals: GatewayAnswer['totals'];
 }
 
-/** Groups documents by model and target, most calls first. */
+/** By model and target, most calls first. */
 export function breakdownOf(
   documents: ReadonlyArray<UsageDocument>,
   periods: ReadonlyArray<string>,
@@ -38,7 +37,7 @@ export function breakdownOf(
   return parts.sort((one, other) => other.totals.calls - one.totals.calls).slice(0, maxNames);
 }
 
-/** Sums failed tries up by model, target and error, most tries first. */
+/** By model, target and error, most tries first. */
 export function failedTriesOf(documents: ReadonlyArray<UsageDocument>): NonNullable<GatewayAnswer['failedTries']> {
   const byModel = new Map<string, Counts>();
   for (const { model, sums } of documents) {
@@ -48,7 +47,7 @@ export function failedTriesOf(documents: ReadonlyArray<UsageDocument>): NonNulla
   return tries.sort((one, other) => other.tries - one.tries).slice(0, maxNames);
 }
 
-/** Returns the sums of each period of a range, in order. */
+/** In order. */
 export function sumsByPeriod(
   documents: ReadonlyArray<UsageDocument>,
   periods: ReadonlyArray<string>,
@@ -58,12 +57,11 @@ export function sumsByPeriod(
   return periods.map((period) => byPeriod.get(period) ?? noUsage);
 }
 
-/** Adds the sums of all periods up. */
+/** Of all periods. */
 export function sumUsage(sums: ReadonlyArray<UsageSums>): UsageSums {
   return sums.reduce((total, one) => (one === noUsage ? total : addUsage(total, one)), noUsage);
 }
 
-/** Converts stored sums to the figures of an answer. */
 export function gatewayFiguresOf(sums: UsageSums): GatewayFigures {
   const { failed, brokenOff, refused, clientGone, firstContent } = sums;
   return {
@@ -75,7 +73,7 @@ export function gatewayFiguresOf(sums: UsageSums): GatewayFigures {
   };
 }
 
-/** Returns all curves of sums by period. */
+/** By period. */
 export function seriesOfSums(sums: ReadonlyArray<UsageSums>): GatewaySeries {
   return {
     ...curvesOf(sums),
@@ -94,7 +92,7 @@ export function seriesOfSums(sums: ReadonlyArray<UsageSums>): GatewaySeries {
   };
 }
 
-/** Returns the curves that the page also draws for the time before. */
+/** The page draws them for the time before, too. */
 export function curvesOf(sums: ReadonlyArray<UsageSums>): Pick<GatewaySeries, 'calls' | 'errors' | 'cost'> {
   return { calls: sums.map(({ calls }) => calls), errors: sums.map(errorsOf), cost: sums.map(roundedCost) };
 }

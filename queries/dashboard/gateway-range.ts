@@ -9,7 +9,7 @@ const hourMs = 60 * 60 * 1_000;
 const dayMs = 24 * hourMs;
 const defaultMs = dayMs;
 
-/** The longest range of each interval, and the interval of its breakdown. They limit the documents of one answer. */
+/** Of each interval, with the interval of its breakdown. They limit the documents of one answer. */
 const intervals: Readonly<Record<Interval, { readonly maxMs: number; readonly breakdown: Interval }>> = {
   minute: { maxMs: 6 * hourMs, breakdown: 'quarter-hour' },
   'quarter-hour': { maxMs: dayMs, breakdown: 'hour' },
@@ -17,18 +17,17 @@ const intervals: Readonly<Record<Interval, { readonly maxMs: number; readonly br
   day: { maxMs: 400 * dayMs, breakdown: 'day' },
 };
 
-/** The finest interval that the page can still draw for a range up to a length. It is the default `interval`. */
+/** The default `interval`: the finest one that the page can still draw for a range up to a length. */
 const preferred: ReadonlyArray<readonly [Interval, number]> = [
   ['minute', 3 * hourMs],
   ['quarter-hour', dayMs],
   ['hour', 14 * dayMs],
 ];
 
-/** The parts of an answer. */
 export interface GatewayRange {
   readonly series: UsageRange;
   readonly breakdown: UsageRange;
-  /** The same length of time before; null if it is no longer kept. */
+  /** Of the same length, before; null if it is no longer kept. */
   readonly previous: UsageRange | null;
 }
 
@@ -41,7 +40,7 @@ interface RequestedRange {
   readonly interval?: Interval | undefined;
 }
 
-/** Extends a requested range to whole intervals. @returns invalid-input for a range that is too long or not kept */
+/** To whole intervals. @returns invalid-input for a range that is too long or not kept */
 export function gatewayRange(requested: RequestedRange, now: string): E.Either<Failure, GatewayRange> {
   const until = requested.until ?? now;
   const from = requested.from ?? shifted(until, -defaultMs);

@@ -17,7 +17,7 @@ import { readActivity } from './read-activity.ts';
 
 const counts = t.readonlyArray(t.number);
 
-/** The answer of `GET /v1/dashboard/activity`: the events that histories and the audit list. Arrays are by day. */
+/** Events that histories and the audit list. Arrays are by day. */
 export const ActivityAnswer = t.type(
   {
     /** The beginning of the first day, and the time of the answer. */
@@ -70,7 +70,7 @@ export type ActivityAnswer = t.TypeOf<typeof ActivityAnswer>;
 
 const defaultDays = 30;
 const hoursShown = 48;
-/** The most actors with an entry each. */
+/** With an entry each. */
 const maxActors = 20;
 const hourMs = 60 * 60 * 1_000;
 

@@ -22,7 +22,6 @@ import { readActivity } from './read-activity.ts';
 
 const counts = t.readonlyArray(t.number);
 
-/** The figures of a flow and its versions. */
 export const FlowFigures = t.type(
   {
     flowId: cuid,
@@ -45,7 +44,7 @@ export const FlowFigures = t.type(
 
 export type FlowFigures = t.TypeOf<typeof FlowFigures>;
 
-/** The answer of `GET /v1/dashboard/flows`. Arrays of figures are by day. */
+/** Arrays of figures are by day. */
 export const FlowsAnswer = t.intersection(
   [
     t.type({
@@ -75,7 +74,6 @@ export const FlowsAnswer = t.intersection(
 export type FlowsAnswer = t.TypeOf<typeof FlowsAnswer>;
 
 const defaultDays = 30;
-/** The default of `limit`. */
 const defaultLimit = 50;
 
 const Input = t.partial({ ...dayRange, ...tenantFilters, ...listInput });
@@ -181,7 +179,7 @@ function figuresByDay(
   };
 }
 
-/** Reads, by id, the active versions of which the figures of a page have only the id. */
+/** By id: those of which the figures of a page have only the id. */
 async function readReactivated(
   versions: CollectionReader,
   page: ReadonlyArray<StoredDocument<FlowFiguresDocument>>,

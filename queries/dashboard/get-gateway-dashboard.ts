@@ -24,7 +24,7 @@ import {
 } from './gateway-figures.ts';
 import { type GatewayRange, gatewayRange } from './gateway-range.ts';
 
-/** The most documents that one breakdown reads. */
+/** Read by one breakdown. */
 const maxDocuments = 20_000;
 
 const Input = t.partial(gatewayInput);
@@ -112,7 +112,7 @@ async function answerOf(
   };
 }
 
-/** The sums of one series by period: of a model, a key, or everything that the request covers. */
+/** Of one series by period: of a model, a key, or everything that the request covers. */
 async function sumsIn(range: UsageRange, { input, caller, owner }: GatewayRequest, read: UsageReaders) {
   const { model, keyId } = input;
   const collection = read[range.length];

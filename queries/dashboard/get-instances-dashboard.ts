@@ -25,7 +25,7 @@ import { type DayRange, lastDays, sumOf } from './days.ts';
 
 const counts = t.readonlyArray(t.number);
 
-/** The answer of `GET /v1/dashboard/instances`. Arrays of figures are by day. */
+/** Arrays of figures are by day. */
 export const InstancesAnswer = t.type(
   {
     /** Existing instances by state. */
@@ -83,7 +83,7 @@ export const InstancesAnswer = t.type(
 export type InstancesAnswer = t.TypeOf<typeof InstancesAnswer>;
 
 const defaultDays = 7;
-/** The most template versions of an answer: those with the most instances. */
+/** Of an answer: those with the most instances. */
 const maxVersions = 200;
 const maxShown = 50;
 
@@ -166,7 +166,7 @@ function statesOf({ versions }: InstanceTotalsDocument): InstancesAnswer['totals
   return { instances: active + provisioning + failed, active, provisioning, failed };
 }
 
-/** The figures of template versions, the newest version of each template first. */
+/** The newest version of each template first. */
 async function versionsOf(
   { versions }: InstanceTotalsDocument,
   knowsTemplates: boolean,
@@ -213,10 +213,7 @@ function upgradesOf(
   return { from, until, days, requested, running: sumOf(requested) - sumOf(Object.values(ended)), ...ended };
 }
 
-/**
- * The instances that need attention. If all of them are shown, they are also the total, because the stored total may be
- * of another moment.
- */
+/** If all of them are shown, they are also the total, because the stored total may be of another moment. */
 async function attentionOf(
   owner: FiguresOwner,
   { attentionTotal }: InstanceTotalsDocument,

@@ -12,7 +12,7 @@ import { IncompleteStreamList, ProjectionState } from '#queries/projection/list-
 import { nullable } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
 
-/** How far a read model or process is behind the log. */
+/** Of a read model or process. */
 const lag = {
   position: t.number,
   /** Positions from there to the end of the log; null if the end is not known. */
@@ -21,7 +21,7 @@ const lag = {
   lagMs: nullable(t.number),
 };
 
-/** The answer of `GET /v1/dashboard/projections`, for operators. */
+/** For operators. */
 export const ProjectionsAnswer = t.type(
   {
     /** The end of the log; null if the event store does not answer in time. */

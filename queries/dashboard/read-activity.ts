@@ -4,7 +4,7 @@ import type { ActivityDocument } from '#projections/figures/activity.ts';
 
 const page = { limit: 100, maxBytes: 4 * 1024 * 1024 };
 
-/** Reads an owner's activity in some months, by day. Days without events are absent. @throws UnavailableError */
+/** By day. Days without events are absent. @throws UnavailableError */
 export async function readActivity(
   collection: CollectionReader,
   scope: string,

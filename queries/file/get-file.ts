@@ -48,7 +48,7 @@ export const getFile = query<t.TypeOf<typeof Input>, FileDocument, FileRecord, n
 
 const past = { history: fileHistory, entity: file, kind: 'file', notFound: 'file-not-found' } as const;
 
-/** A file as it was. An expired file counts as deleted even before it is removed. */
+/** An expired file counts as deleted even before it is removed. */
 async function fileAsOf(reads: PastReads, id: string, asOf: Moment) {
   const found = await recordAsOf<FileRecord>(reads, past, id, asOf);
   if (E.isLeft(found)) return found;

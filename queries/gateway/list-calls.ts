@@ -12,7 +12,7 @@ import { text } from '#shared/codecs/text.ts';
 import { encodeJson } from '#shared/json/json.ts';
 import { exampleCall, projectOfCalls, readsOfCalls, shownTo } from './shown-calls.ts';
 
-/** The page of a call that one looks for. */
+/** A client looks for one call. */
 const defaultLimit = 100;
 
 const Input = t.partial({

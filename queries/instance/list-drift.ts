@@ -6,15 +6,14 @@ import { type FlowDocument, flows } from '#projections/flows.ts';
 import { type InstanceDocument, instances } from '#projections/instances.ts';
 import type { StoredDocument } from '#read-store/stored-document.ts';
 
-/** The read models that show drift. */
 export const driftReads = { flows, agentProfiles, instances };
 
 export type DriftReads = keyof typeof driftReads;
 
-/** The read models that are compared with an instance. */
+/** Compared with an instance. */
 const compared = [flows.name, agentProfiles.name];
 
-/** An instance as it is now, with the flows that somebody changed by hand. */
+/** With the flows that somebody changed by hand. */
 export interface Drift {
   readonly document: InstanceDocument;
   readonly drifted: ReadonlyArray<string>;
@@ -23,8 +22,8 @@ export interface Drift {
 const tries = 3;
 
 /**
- * Lists the drifted flows of an instance. Changes by the instance's own operations do not count: neither those that
- * these read models do not show yet nor those that they have shown since the instance was read.
+ * Changes by the instance's own operations do not count: neither those that these read models do not show yet nor those
+ * that they have shown since the instance was read.
  */
 export async function listDrift(
   { read, waitForPosition }: QuerySources<DriftReads, 'waitForPosition'>,

@@ -108,10 +108,10 @@ function flowChanges(
 
 type ChangedFlow = UpgradePreview['flows']['changed'][number];
 
-/** The most characters of all diffs. */
+/** Of all diffs. */
 const maxDiffCharacters = 2 * 1024 * 1024;
 
-/** Adds to changed flows the diffs of their schemas, one after another, until they would be too long. */
+/** One after another, until the diffs would be too long. */
 async function withDiffs(
   flows: ReadonlyArray<ChangedFlow>,
   had: TemplateVersionRecord | null,

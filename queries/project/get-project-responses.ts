@@ -9,19 +9,17 @@ import { projects } from '#projections/access/projects.ts';
 import { nullable } from '#shared/codecs/choice.ts';
 import { encodeJson } from '#shared/json/json.ts';
 
-/** What is stored of a project's conversations. */
 export const StoredResponsesSummary = t.type(
   {
     projectId: cuid,
-    /** The stored responses. */
     count: t.number,
     /** The bytes of their items as they are stored, with those of deleted responses that others still need. */
     bytes: t.number,
-    /** When the oldest of them was stored; null without one. */
+    /** Null without a response. */
     oldestAt: nullable(timestamp),
-    /** The most bytes of a project. Beyond them the oldest responses are removed. */
+    /** Of a project. Beyond them the oldest responses are removed. */
     quotaBytes: t.number,
-    /** How many days a response is kept. */
+    /** Of a response. */
     ttlDays: t.number,
   },
   'StoredResponsesSummary',

@@ -7,7 +7,7 @@ import type { Tenant } from '#domain/shared/access.ts';
 import { enumeration, nullable } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
 
-/** Whether a read model follows the log: `stopped` after a failure. */
+/** `stopped` after a failure. */
 export const ProjectionState = enumeration('ProjectionState', 'running', 'rebuilding', 'stopped');
 
 const Input = t.type({});

@@ -19,7 +19,7 @@ type Diff = t.TypeOf<typeof Diff>;
 
 type VersionDocument<Record> = Omit<TenantDocument<Record>, 'revision'>;
 
-/** The parts of a comparison that differ between kinds of versions. */
+/** They differ between kinds of versions. */
 interface VersionDiff {
   readonly name: string;
   readonly summary: string;
@@ -33,7 +33,6 @@ interface VersionDiff {
   readonly kind: Comparison['kind'];
 }
 
-/** Defines the query that compares two versions. */
 export function diffVersions<Record>({
   path,
   notFound: code,

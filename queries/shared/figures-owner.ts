@@ -5,23 +5,22 @@ import type { Failure } from '#domain/shared/failure.ts';
 import { organizations } from '#projections/access/organizations.ts';
 import { projects } from '#projections/access/projects.ts';
 
-/** The owner of the requested figures: all tenants, or one partner, organization or project. */
+/** All tenants, or one partner, organization or project. */
 export type FiguresOwner =
   | { readonly kind: 'all'; readonly id: null }
   | { readonly kind: 'partner' | 'organization' | 'project'; readonly id: string };
 
-/** The organization or project to which a request limits figures. */
+/** A request limits figures to this organization or project. */
 export interface Narrowing {
   readonly organizationId?: string | undefined;
   readonly projectId?: string | undefined;
 }
 
-/** The read models that `figuresOwner` reads. */
+/** Of `figuresOwner`. */
 export const narrowingReads = { organizations, projects };
 
 /**
- * Returns the owner of the figures that a key may see: everything that it has access to, or the organization or project
- * of the request.
+ * Everything that the key has access to, or the organization or project of the request.
  * @returns the owner; a not-found failure if the key has no access to it
  */
 export async function figuresOwner(
@@ -58,7 +57,7 @@ function ownerOf({ keyType, organizationId, projectId }: Caller): FiguresOwner {
   }
 }
 
-/** Returns the filter that finds the documents of an owner by an index. */
+/** By an index. */
 export function ownedBy({ kind, id }: FiguresOwner): Readonly<Record<string, string>> {
   return kind === 'all' ? {} : { [`${kind}Id`]: id };
 }

@@ -16,26 +16,24 @@ import type { FailureCode } from '#domain/shared/failure.ts';
 import type { TenantDocument } from '#projections/document.ts';
 import type { Json } from '#shared/json/json.ts';
 
-/** The parts of the query that differ between kinds of resources. */
+/** They differ between kinds of resources. */
 interface OneResource<Parameter extends string, Record> {
   readonly name: string;
   readonly summary: string;
   readonly group: string;
   readonly path: string;
   readonly scope: Scope;
-  /** The path parameter with its id. */
   readonly parameter: Parameter;
   readonly record: t.Type<Record, unknown, unknown>;
   readonly notFound: FailureCode;
   readonly example: Json;
   readonly collection: { readonly name: string };
-  /** Its past, read from its stream. */
   readonly past: PastOfRecord<Record>;
 }
 
 type ById = AsOfInput & { readonly [parameter: string]: unknown };
 
-/** Defines the query that reads one resource by its id: its record with its revision. */
+/** The record with its revision. */
 export function getById<Parameter extends string, Record>({
   name,
   summary,

@@ -10,19 +10,19 @@ import { HistoryEvent, type ResourceKind } from '#domain/history/record.ts';
 import type { Tenant } from '#domain/shared/access.ts';
 import { type ListOf, listOf } from './list-of.ts';
 
-/** What a history does not share with the query for its resource. */
+/** Not shared with the query for the resource. */
 interface HistoryOptions {
-  /** The resource in the summary; default as in the summary of its query. */
+  /** In the summary; default as in the summary of the resource's query. */
   readonly noun?: string;
-  /** The kind of resource if its stream has several resources and only the events of one are listed. */
+  /** Set if the stream has several resources and only the events of one are listed. */
   readonly oneOf?: ResourceKind;
-  /** The codec of ids that are not cuids. */
+  /** For ids that are not cuids. */
   readonly idCodec?: t.Mixed;
 }
 
 /**
- * Defines the query for a resource's history. It reads the stream, so that a deleted resource keeps its history.
- * @param resource the query that reads the resource itself, which gives group, path, scope and parameter
+ * It reads the stream, so that a deleted resource keeps its history.
+ * @param resource reads the resource itself, and gives group, path, scope and parameter
  */
 export function getHistory(
   { about: { name, summary, group }, plane, http, access: { scope, subject: named } }: AnyQuery,

@@ -16,10 +16,10 @@ import { type FailureCode, failure } from '#domain/shared/failure.ts';
 import type { TenantDocument } from '#projections/document.ts';
 import type { Json } from '#shared/json/json.ts';
 
-/** A version's document. It has no revision: the whole that it is a version of has one. */
+/** Without a revision: the whole that it is a version of has one. */
 type VersionDocument<Record> = Omit<TenantDocument<Record>, 'revision'>;
 
-/** The parts of the query that differ between kinds of versions. */
+/** They differ between kinds of versions. */
 interface OneVersion<Document, Record> {
   readonly name: string;
   readonly summary: string;
@@ -30,18 +30,18 @@ interface OneVersion<Document, Record> {
   readonly notFound: FailureCode;
   readonly example: Json;
   readonly collection: { readonly name: string };
-  /** The whole that it is a version of, such as the flow. */
+  /** The whole, such as the flow. */
   readonly of: {
     readonly collection: { readonly name: string };
     readonly id: (version: Omit<Document, 'record'>) => string;
   };
-  /** Its past, read from the stream of the whole. */
+  /** From the stream of the whole. */
   readonly past: PastOfRecord<Record>;
 }
 
 type ById = AsOfInput & { readonly versionId: string };
 
-/** Defines the query that reads one version by its id: its record with the revision of the whole. */
+/** The record with the revision of the whole. */
 export function getVersion<Document extends VersionDocument<Record>, Record>({
   name,
   summary,

@@ -10,7 +10,7 @@ import type { Json } from '#shared/json/json.ts';
 import { filteredBy, type ListFilters } from './list-filters.ts';
 import { type ListOf, listOf } from './list-of.ts';
 
-/** The parts of a list that differ between kinds of resources. */
+/** They differ between kinds of resources. */
 interface AccessibleList<Name extends string, Record, Document extends DocumentValue> {
   readonly name: string;
   readonly summary: string;
@@ -18,19 +18,18 @@ interface AccessibleList<Name extends string, Record, Document extends DocumentV
   readonly group: string;
   readonly path: string;
   readonly scope: Scope;
-  /** The member of the answer with the list. */
+  /** Of the answer: it holds the list. */
   readonly member: Name;
   readonly record: t.Type<Record, unknown, unknown>;
   readonly example: Json;
-  /** Makes the record of a document. Default: the stored member `record`. */
+  /** Default: the stored member `record`. */
   readonly recordOf?: (document: Document) => Record;
-  /** The filters of the list. */
   readonly filters?: ListFilters;
   /** Needs indexes for the `tenantFilter` of each type of key that can have the scope, with and without each filter. */
   readonly collection: ReadCollection;
 }
 
-/** Defines the query that lists, in pages, all resources of a kind that the key has access to. */
+/** In pages: all resources of a kind that the key has access to. */
 export function listAccessible<Name extends string, Record, Document extends DocumentValue>({
   member,
   record,

@@ -21,31 +21,31 @@ import { type ListOf, listOf } from './list-of.ts';
 
 type Input = PageInput & AsOfInput;
 
-/** The parts of a list that differ between kinds of resources. */
+/** They differ between kinds of resources. */
 interface ListOfParent<Name extends string, Record> {
   readonly name: string;
   readonly summary: string;
   readonly group: string;
   readonly path: string;
   readonly scope: Scope;
-  /** The resource that they belong to. The path parameter with its id is also the field that selects them. */
+  /** The path parameter with its id is also the field that selects them. */
   readonly owner: {
     readonly collection: { readonly name: string };
     readonly parameter: string;
     readonly notFound: FailureCode;
   };
-  /** The member of the answer with the list. */
+  /** Of the answer: it holds the list. */
   readonly member: Name;
   readonly record: t.Type<Record, unknown, unknown>;
   readonly example: Json;
   readonly collection: ReadCollection;
-  /** The filters of the list, each in an index with `owner.parameter`. They do not apply to `past`. */
+  /** Each is in an index with `owner.parameter`. They do not apply to `past`. */
   readonly filters?: ListFilters;
-  /** Their past, if the list supports `asOf`. All of them are in the stream of their owner. */
+  /** If the list supports `asOf`. All items are in the stream of their owner. */
   readonly past?: PastList;
 }
 
-/** Defines the query that lists, in pages, the resources that belong to another resource. */
+/** In pages. */
 export function listByParent<Name extends string, Record>({
   name,
   summary,

@@ -6,10 +6,10 @@ import type { Where } from '#read-store/read-store.ts';
 import { withJsonSchema } from '#shared/codecs/json-schema.ts';
 import { text } from '#shared/codecs/text.ts';
 
-/** The filters of a list: members of its items that begin an index, each with its codec. */
+/** Members of a list's items that begin an index, each with its codec. */
 export type ListFilters = Readonly<Record<string, t.Mixed>>;
 
-/** The filter for items of exactly one name. */
+/** For items of exactly one name. */
 export const nameFilter = withJsonSchema(text({ min: 1, max: 200 }), {
   type: 'string',
   minLength: 1,
@@ -17,11 +17,7 @@ export const nameFilter = withJsonSchema(text({ min: 1, max: 200 }), {
   description: 'Only items of exactly this name',
 });
 
-/**
- * Adds the filter of a request to the condition of a list.
- * @param where the condition without filters
- * @returns invalid-input for two filters, because an index supports only one
- */
+/** @param where without filters @returns invalid-input for two filters, because an index supports only one */
 export function filteredBy(filters: ListFilters, input: object, where: Where): E.Either<Failure, Where> {
   const given = Object.entries(input).filter(([name, value]) => Object.hasOwn(filters, name) && value !== undefined);
   const [first, second] = given.map(([name]) => name);

@@ -1,12 +1,12 @@
 import * as t from 'io-ts';
 import { nextCursorOutput } from '#application/operations/paging.ts';
 
-/** A page of records in a member that each list names. */
+/** In a member that each list names. */
 export type ListOf<Name extends string, Record> = { readonly [member in Name]: ReadonlyArray<Record> } & {
   readonly nextCursor?: string | undefined;
 };
 
-/** Makes the codec of a page of records. @param member the name of the member with the records */
+/** @param member with the records */
 export function listOf<Name extends string, Record>(
   member: Name,
   record: t.Type<Record, unknown, unknown>,

@@ -18,16 +18,16 @@ import { passRollup, TooMuchUsageError } from './usage-reader.ts';
 
 const dayMs = 24 * 60 * 60 * 1_000;
 
-/** The limits of one answer. */
+/** Of one answer. */
 const maxDays = 400;
 const maxDaysByHour = 31;
 const maxDocuments = 100_000;
 const maxRows = 10_000;
 
-/** The media types of an answer as a table. */
+/** Of an answer as a table. */
 const tableTypes = ['text/csv'];
 
-/** The length of the range without `from`. */
+/** Without `from`. */
 const defaultDays = 30;
 
 const Input = t.partial({ from: instant, until: instant, groupBy: GroupBy, organizationId: cuid, projectId: cuid });

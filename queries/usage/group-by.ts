@@ -7,7 +7,7 @@ import type { UsageRow } from './usage-answer.ts';
 
 const groupings = ['hour', 'day', 'key', 'project', 'model', 'target', 'endpoint'] as const;
 
-/** A member by which rows are separate. */
+/** Rows are separate by it. */
 export type Grouping = (typeof groupings)[number];
 
 const fault = `must name some of ${groupings.join(', ')}, with commas between them; not both hour and day`;
@@ -19,7 +19,7 @@ function read(value: unknown): ReadonlyArray<Grouping> | null {
   return known.length === names.length && !(names.includes('hour') && names.includes('day')) ? known : null;
 }
 
-/** `groupBy` of a request: names with commas between them. The decoded names are in a fixed order. */
+/** Names with commas between them. The decoded names are in a fixed order. */
 export const GroupBy = withJsonSchema(
   new t.Type<ReadonlyArray<Grouping>, string, unknown>(
     'groupBy',
@@ -38,7 +38,7 @@ export const GroupBy = withJsonSchema(
   },
 );
 
-/** Returns the coarsest sums from which the rows can be made. */
+/** The coarsest sums from which the rows can be made. */
 export function rollupFor(groupBy: ReadonlyArray<Grouping>, owner: FiguresOwner): Rollup {
   const has = (...names: ReadonlyArray<Grouping>) => names.every((name) => groupBy.includes(name));
   if (has('endpoint')) return 'row';
@@ -53,7 +53,7 @@ const ofTargets = (withModels: boolean) => (withModels ? 'all/model/target' : 'a
 /** The members of a row that name its group. */
 export type UsageRowGroup = Pick<UsageRow, Grouping>;
 
-/** Returns the group of a document's row. */
+/** Of a document's row. */
 export function rowGroupOf(groupBy: ReadonlyArray<Grouping>, document: UsageDocument): UsageRowGroup {
   const { period, keyId, projectId, model, target, endpoint } = document;
   const members: Readonly<Record<Grouping, string | null>> = {

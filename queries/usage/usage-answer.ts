@@ -5,7 +5,6 @@ import { addTokenParts, errorsOf, noTokenParts, type UsageSums } from '#domain/u
 import { nullable } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
 
-/** The sums and latencies of calls. */
 export const usageFigures = {
   calls: t.number,
   /** The calls whose tokens are known. Only they are in the sums of tokens and the costs by tokens. */
@@ -51,7 +50,7 @@ const UsageRow = t.intersection([Group, t.type(usageFigures)], 'UsageRow');
 
 export type UsageRow = t.TypeOf<typeof UsageRow>;
 
-/** The answer of `GET /v1/usage`. Rows are in the order of time, then by calls, most first. */
+/** Rows are in the order of time, then by calls, most first. */
 export const UsageAnswer = t.type(
   {
     /** The counted range: that of the request, extended to whole hours, or to days if hours are no longer kept. */
@@ -68,7 +67,6 @@ const UsageFigures = t.type(usageFigures);
 
 export type UsageFigures = t.TypeOf<typeof UsageFigures>;
 
-/** Converts stored sums to the figures of an answer. */
 export function figuresOf(sums: UsageSums): UsageFigures {
   const { calls, callsWithTokens, inputTokens, outputTokens, characters, audioSeconds, total } = sums;
   const tokenParts = addTokenParts(noTokenParts, sums);
@@ -85,7 +83,7 @@ export function figuresOf(sums: UsageSums): UsageFigures {
   };
 }
 
-/** The cost rounded to a billionth, because smaller digits depend on the order of the addition. */
+/** Rounded to a billionth, because smaller digits depend on the order of the addition. */
 export function roundedCost({ cost }: UsageSums): number | null {
   return cost === null ? null : rounded(cost, 9);
 }

@@ -7,7 +7,7 @@ import { currentWorkOwner } from '#shared/async/fair-queue.ts';
 import { type Grouping, rowGroupOf, type UsageRowGroup } from './group-by.ts';
 import { figuresOf, type UsageRow, usageFigures } from './usage-answer.ts';
 
-/** Sums documents up to rows. The rows are in the order of time, then by calls (most first), then by name. */
+/** In the order of time, then by calls (most first), then by name. */
 export class UsageRows {
   readonly #groupBy: ReadonlyArray<Grouping>;
   /** By the text of their group. */
@@ -26,8 +26,8 @@ export class UsageRows {
   }
 
   /**
-   * Makes the rows in pieces. Each takes milliseconds, and has a turn of the event loop of its own. Without a grouping
-   * there is always one row, even if there are no calls.
+   * Each piece takes milliseconds, and has a turn of the event loop of its own. Without a grouping there is always one
+   * row, even if there are no calls.
    */
   async *pieces(): AsyncGenerator<ReadonlyArray<UsageRow>, void, void> {
     if (this.#groupBy.length === 0 && this.size === 0) {
@@ -43,14 +43,14 @@ export class UsageRows {
     }
   }
 
-  /** Returns all rows, for an answer with few of them. */
+  /** For an answer with few rows. */
   async rows(): Promise<ReadonlyArray<UsageRow>> {
     const rows: UsageRow[] = [];
     for await (const piece of this.pieces()) rows.push(...piece);
     return rows;
   }
 
-  /** Sorts the rows in runs, because a sort of all would take one long turn. */
+  /** In runs, because a sort of all rows would take one long turn. */
   async #sortedRuns(): Promise<ReadonlyArray<ReadonlyArray<NamedRow>>> {
     const runs: ReadonlyArray<NamedRow>[] = [];
     const entries = this.#rows.entries();
@@ -63,7 +63,7 @@ export class UsageRows {
   }
 }
 
-/** Takes the next items; none at the end. */
+/** None at the end. */
 function nextOf<Item>(items: Iterator<Item, unknown>, count: number): ReadonlyArray<Item> {
   const taken: Item[] = [];
   while (taken.length < count) {
@@ -74,7 +74,7 @@ function nextOf<Item>(items: Iterator<Item, unknown>, count: number): ReadonlyAr
   return taken;
 }
 
-/** A row with what decides its place. */
+/** With what decides its place. */
 interface NamedRow {
   readonly name: string;
   readonly time: string;
@@ -92,7 +92,7 @@ function compareRows(one: NamedRow, other: NamedRow): number {
   return other.sums.calls - one.sums.calls || (one.name < other.name ? -1 : 1);
 }
 
-/** Merges sorted runs, one row when it is asked for. */
+/** One row when it is requested. */
 function* mergeSorted(runs: ReadonlyArray<ReadonlyArray<NamedRow>>): Generator<NamedRow, void, void> {
   const places = runs.map(() => 0);
   for (;;) {
@@ -109,13 +109,13 @@ function* mergeSorted(runs: ReadonlyArray<ReadonlyArray<NamedRow>>): Generator<N
 
 const timeOf = ({ hour, day }: UsageRowGroup) => hour ?? day ?? '';
 
-/** The rows of one piece of the text: about 30 KiB. */
+/** About 30 KiB of text. */
 const rowsPerPiece = 200;
 const rowsPerRun = 2_000;
 
 /**
- * Makes a table of rows: a column for each grouping, then the figures under their names in JSON.
- * @param parts the rows; one part is in memory at a time
+ * A column for each grouping, then the figures under their names in JSON.
+ * @param parts one part is in memory at a time
  */
 export function usageCsv(
   groupBy: ReadonlyArray<Grouping>,
@@ -138,7 +138,7 @@ async function* linesOf(
   }
 }
 
-/** Makes the whole text of a part before the client takes it, because it takes far less memory than its rows. */
+/** Before the client takes it, because the text takes far less memory than its rows. */
 async function textsOf(columns: ReadonlyArray<keyof UsageRow>, rows: UsageRows): Promise<ReadonlyArray<string>> {
   const texts: string[] = [];
   for await (const piece of rows.pieces()) {

@@ -1,6 +1,6 @@
 import { chunkOf, minKeptMs, type PeriodLength, periodMs, periodOf } from '#projections/usage/period.ts';
 
-/** A range of whole periods of one length. */
+/** Whole periods of one length. */
 export interface UsageRange {
   readonly length: PeriodLength;
   /** The beginning of the first period, and the end of the last one. */
@@ -8,21 +8,19 @@ export interface UsageRange {
   readonly until: string;
 }
 
-/** The beginning of the period that contains a time. */
 export const startOf = periodOf;
 
-/** Returns the end of the period that contains a time; the time itself if a period begins with it. */
+/** The time itself if a period begins with it. */
 export function endOf(length: PeriodLength, time: string): string {
   const start = periodOf(length, time);
   return Date.parse(start) === Date.parse(time) ? start : shifted(start, periodMs[length]);
 }
 
-/** Moves a time. @param ms negative for earlier */
+/** @param ms negative for earlier */
 export function shifted(time: string, ms: number): string {
   return new Date(Date.parse(time) + ms).toISOString();
 }
 
-/** Returns the beginnings of all periods of a range. */
 export function periodsOf({ length, from, until }: UsageRange): ReadonlyArray<string> {
   const periods: string[] = [];
   for (let time = Date.parse(from); time < Date.parse(until); time += periodMs[length]) {
@@ -31,7 +29,7 @@ export function periodsOf({ length, from, until }: UsageRange): ReadonlyArray<st
   return periods;
 }
 
-/** Splits a range into the parts that one list reads: a day of hours, or a month of days. */
+/** The parts that one list reads: a day of hours, or a month of days. */
 export function chunksOf(range: UsageRange): ReadonlyArray<UsageRange> {
   const { length, until } = range;
   const starts = periodsOf(range).filter(
@@ -40,15 +38,14 @@ export function chunksOf(range: UsageRange): ReadonlyArray<UsageRange> {
   return starts.map((from, index) => ({ length, from, until: starts[index + 1] ?? until }));
 }
 
-/** Returns the time since which all documents of a length are kept; null if they are kept forever. */
+/** Null if they are kept forever. */
 export function keptSince(length: PeriodLength, now: string): string | null {
   const kept = minKeptMs(length);
   return kept === null ? null : shifted(now, -kept);
 }
 
 /**
- * Splits a range into whole days and the hours at its ends, which needs the fewest documents. A range that begins
- * before hours are kept begins with a whole day.
+ * This needs the fewest documents. A range that begins before hours are kept begins with a whole day.
  * @param now the time of the request
  */
 export function wholeDaysAndHours(from: string, until: string, now: string): ReadonlyArray<UsageRange> {
@@ -62,7 +59,7 @@ export function wholeDaysAndHours(from: string, until: string, now: string): Rea
   ]);
 }
 
-/** Extends a range to whole hours, or to days if hours are no longer kept. */
+/** Hours, or days if hours are no longer kept. */
 export function hoursOrDays(from: string, until: string, now: string): readonly [string, string] {
   const kept = keptSince('hour', now) ?? '';
   return [

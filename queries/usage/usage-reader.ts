@@ -7,7 +7,7 @@ import { type FiguresOwner, ownedBy } from '#queries/shared/figures-owner.ts';
 import type { Page, PageKey, PageRequest, Where } from '#read-store/read-store.ts';
 import type { UsageRange } from './usage-range.ts';
 
-/** The most documents and bytes of one read. */
+/** Of one read. */
 const maxDocumentsPerRead = 1_000;
 const maxBytesPerRead = 2 * 1024 * 1024;
 
@@ -19,7 +19,7 @@ export class TooMuchUsageError extends Error {
   }
 }
 
-/** Reads the documents of one series in a range, in no order. @throws UnavailableError */
+/** In no order. @throws UnavailableError */
 export async function readSeries(
   collection: CollectionReader,
   range: UsageRange,
@@ -30,10 +30,7 @@ export async function readSeries(
   return found;
 }
 
-/**
- * Reads the documents of an owner's rollup in a range, in no order.
- * @param max the most documents @throws TooMuchUsageError if there are more; UnavailableError
- */
+/** In no order. @throws TooMuchUsageError if there are more than `max`; UnavailableError */
 export async function readRollup(
   collection: CollectionReader,
   range: UsageRange,
@@ -47,9 +44,9 @@ export async function readRollup(
 }
 
 /**
- * Passes on the documents of an owner's rollup in a range, in no order. Only a page of them is in memory at a time.
- * @param max the most documents
- * @returns their number; @throws TooMuchUsageError if there are more; UnavailableError
+ * In no order. Only a page of them is in memory at a time.
+ * @returns their number
+ * @throws TooMuchUsageError if there are more than `max`; UnavailableError
  */
 export function passRollup(
   collection: CollectionReader,

@@ -25,7 +25,7 @@ log, every content would seem to be orphaned.
 const flags = ['--delete', '--force'];
 
 const interrupted = new AbortController();
-// A second one ends the process at once.
+// A second one ends the process immediately.
 process.once('SIGINT', () => interrupted.abort());
 process.once('SIGTERM', () => interrupted.abort());
 

@@ -15,14 +15,14 @@ import { skipEventAt } from './events/skip-event.ts';
 import { archiveUsage, unarchiveTo } from './events/usage-archives.ts';
 import { verifyEvents, verifyUsageArchives } from './events/verify-events.ts';
 
-/** The exit code of shells after Ctrl-C. */
+/** Of shells after Ctrl-C. */
 const interruptedCode = 130;
 
-/** The time for running work after a request to stop. Interrupting it loses nothing. */
+/** For running work after a request to stop. Interrupting it loses nothing. */
 const stopTimeoutMs = 5_000;
 
 const interrupted = new AbortController();
-// A second one ends the process at once.
+// A second one ends the process immediately.
 process.once('SIGINT', stop);
 process.once('SIGTERM', stop);
 

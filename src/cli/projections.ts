@@ -47,7 +47,7 @@ async function rebuild(service: LocalService, asked: ReadonlyArray<string>): Pro
   return follow(service, begun);
 }
 
-/** Shows progress until every rebuild that was requested at these positions has ended. */
+/** Until every rebuild that was requested at these positions has ended. */
 async function follow(service: LocalService, begun: ReadonlyMap<string, number>): Promise<number> {
   const finished = new Set<string>();
   for (;;) {

@@ -22,7 +22,7 @@ const usage = `Usage: npm run replay -- --until <time|position> --into <folder>
 const fixtures = join(import.meta.dirname, '../../test/fixtures');
 
 const interrupted = new AbortController();
-// A second one ends the process at once.
+// A second one ends the process immediately.
 process.once('SIGINT', () => interrupted.abort(new StartupError('stopped: remove the folder, and run it again.')));
 process.once('SIGTERM', () => interrupted.abort(new StartupError('stopped: remove the folder, and run it again.')));
 

@@ -49,7 +49,7 @@ async function copy(from: string, to: string): Promise<number> {
   return differing.length === 0 ? 0 : 1;
 }
 
-/** Owns the folder of a file meanwhile. @throws StartupError for a missing file, and for one whose service runs */
+/** @throws StartupError for a missing file, and for one whose service runs */
 function ownFolderOf(address: string, opened: AsyncDisposableStack, needed?: 'must be there'): void {
   if (kindOf(address) === 'mongodb') return;
   const file = fileOf(address);

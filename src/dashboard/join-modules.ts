@@ -1,14 +1,14 @@
-/** A module of the page in JavaScript, with the imports of its source. */
+/** In JavaScript, with the imports of its source. */
 export interface SourceModule {
-  /** The specifier by which other modules import it: `#dashboard/page/text/times.ts`. */
+  /** Other modules import it by this: `#dashboard/page/text/times.ts`. */
   readonly specifier: string;
   readonly text: string;
 }
 
-/** A module that stays a separate file. */
+/** It stays a separate file. */
 export interface OuterModule {
   readonly specifier: string;
-  /** Its address, relative to the joined module. */
+  /** Relative to the joined module. */
   readonly address: string;
 }
 
@@ -43,7 +43,7 @@ export function joinModules(
   return `${parts.join('\n')}\n`;
 }
 
-/** Returns the needed modules, each after its imports. */
+/** Each needed module after its imports. */
 function inOrder(
   modules: ReadonlyMap<string, SourceModule>,
   outer: ReadonlyMap<string, number>,
@@ -78,7 +78,7 @@ function scopeOf({ specifier, text }: SourceModule, placeOf: ReadonlyMap<string,
   return `${body}return { ${exported.join(', ')} };`;
 }
 
-/** Converts `{ a, b as c }` or `D` of an import to the pattern of a declaration. */
+/** Of `{ a, b as c }` or `D`, for a declaration. */
 function bindingOf(clause: string): string {
   const named = /^\{([\s\S]*)\}$/.exec(clause);
   if (named === null) return `{ default: ${clause} }`;

@@ -1,4 +1,4 @@
-/** The page's style sheets in the order of the cascade: of two equal rules, the later one applies. */
+/** The order of the cascade: of two equal rules, the later one applies. */
 const order: ReadonlyArray<string> = [
   'tokens.css',
   'base.css',
@@ -26,8 +26,7 @@ const order: ReadonlyArray<string> = [
 ];
 
 /**
- * Joins the page's style sheets into one.
- * @param sheets their texts by their path in `page/styles`
+ * @param sheets texts by their path in `page/styles`
  * @throws Error for a sheet without a place in the order, and for a missing one
  */
 export function joinStyles(sheets: ReadonlyMap<string, string>): string {

@@ -4,11 +4,11 @@ import type { CompressedFile } from '#http/response/compressed-file.ts';
 import { withTimeoutError } from '#shared/async/timed-waits.ts';
 import type { CompressedPage } from './page-thread.ts';
 
-/** The compressed files of the page. */
+/** Compressed. */
 export interface PageAssets {
-  /** The hash of all files, which is a part of every address. */
+  /** Of all files. It is a part of every address. */
   readonly hash: string;
-  /** The files by name. */
+  /** By name. */
   readonly files: ReadonlyMap<string, CompressedFile>;
 }
 

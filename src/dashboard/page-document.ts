@@ -1,12 +1,14 @@
 import type { PageAssets } from './page-assets.ts';
 
-/** The path of the page's files. */
 export const assetsPath = '/dashboard/assets';
 
 const styles = ['main.css', 'vendor.uplot.css'];
 const mainScript = 'main.js';
 
-/** Makes the HTML of the page. The browser loads all scripts at once, without waiting for the ones that import them. */
+/**
+ * Makes the HTML of the page. The browser loads all scripts at the same time, without waiting for the ones that import
+ * them.
+ */
 export function pageDocument({ hash, files }: PageAssets): string {
   const address = (name: string) => `${assetsPath}/${hash}/${name}`;
   const scripts = [...files.keys()].filter((name) => name.endsWith('.js') && name !== mainScript);

@@ -6,7 +6,7 @@ import { join, sep } from 'node:path';
 import { joinModules, type SourceModule } from './join-modules.ts';
 import { joinStyles } from './join-styles.ts';
 
-/** A file that the browser loads. */
+/** Loaded by the browser. */
 export interface PageFile {
   /** A name without folders: `styles.mark.svg` for `page/styles/mark.svg`. */
   readonly name: string;
@@ -14,18 +14,18 @@ export interface PageFile {
   readonly text: string;
 }
 
-/** All files of the page and their hash. The addresses have the hash, so a browser may cache the files forever. */
+/** The addresses have the hash of all files, so a browser may cache the files permanently. */
 export interface PageFiles {
   readonly hash: string;
   readonly files: ReadonlyArray<PageFile>;
 }
 
-/** A module of a package, which is one file. */
+/** A module of a package, in one file. */
 interface Vendor {
   readonly specifier: string;
   readonly name: string;
   readonly file: string;
-  /** Makes a module of a file that is not one. */
+  /** For a file that is not a module. */
   readonly asModule?: (text: string) => string;
 }
 
@@ -49,7 +49,6 @@ const vendors: ReadonlyArray<Vendor> = [
 
 const vendorStyles = { name: 'vendor.uplot.css', file: 'uplot/dist/uPlot.min.css' };
 
-/** The folder of this project's files of the page. */
 export const pageFolder = join(import.meta.dirname, 'page');
 
 const script = 'text/javascript; charset=utf-8';
@@ -100,7 +99,7 @@ async function ownModule(path: string): Promise<SourceModule> {
   return { specifier: ownPrefix + path, text: stripTypeScriptTypes(text) };
 }
 
-/** Reads style sheets, by their path in the folder of styles. */
+/** By their path in the folder of styles. */
 async function ownStyles(paths: ReadonlyArray<string>): Promise<ReadonlyMap<string, string>> {
   const sheets = paths.map(
     async (path): Promise<[string, string]> => [
@@ -124,7 +123,7 @@ async function vendorStyle(): Promise<PageFile> {
   return { name: vendorStyles.name, type: style, text: await readFile(packagePath(vendorStyles.file), 'utf8') };
 }
 
-/** Finds the path of a package's file in any folder where packages may be installed. */
+/** In any folder where packages may be installed. */
 function packagePath(file: string): string {
   const [packageName = '', ...inside] = file.split('/');
   const paths = createRequire(import.meta.url).resolve.paths(packageName) ?? [];
@@ -144,7 +143,7 @@ function withoutSourceMap(text: string): string {
 
 const packageImport = /\bfrom\s*(['"])([^'"]+)\1/g;
 
-/** Changes imports between packages to the addresses of the served files. */
+/** Imports between packages become addresses of the served files. */
 function withServedImports(text: string, file: string): string {
   return text.replace(packageImport, (_, quote: string, specifier: string) => {
     const vendor = vendors.find((each) => each.specifier === specifier);

@@ -1,7 +1,6 @@
-/** The path of the dashboard. */
 export const dashboardPath = '/dashboard';
 
-/** The views of the page. The value says whether each resource of the view has a separate path below it. */
+/** True if each resource of the view has a separate path below it. */
 const views = {
   flows: true,
   templates: false,
@@ -22,7 +21,7 @@ const views = {
   webhooks: true,
 } as const;
 
-/** Every path that answers with the page, so that a view opens by its address. `:id` is the id of a resource. */
+/** With the page as answer, so that a view opens by its address. `:id` is the id of a resource. */
 export const pagePaths: ReadonlyArray<string> = [
   dashboardPath,
   ...Object.entries(views).flatMap(([view, hasResourcePaths]) => {

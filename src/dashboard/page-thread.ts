@@ -2,12 +2,11 @@ import { parentPort } from 'node:worker_threads';
 import { type CompressedFile, compressFile } from '#http/response/compressed-file.ts';
 import { readPageFiles } from './page-files.ts';
 
-/** A file of the page. */
 export interface NamedFile extends CompressedFile {
   readonly name: string;
 }
 
-/** The message that the thread sends to the main thread. */
+/** From the thread to the main thread. */
 export interface CompressedPage {
   readonly hash: string;
   readonly files: ReadonlyArray<NamedFile>;

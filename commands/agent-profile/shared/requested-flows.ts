@@ -5,8 +5,8 @@ import { flow } from '#domain/flow/flow.ts';
 import { inTurns } from '#shared/async/in-turns.ts';
 
 /**
- * Loads the flows that a request names for an agent profile, each once, up to the first that does not exist. A body may
- * name thousands, so other requests are served in between.
+ * Each flow once, up to the first that does not exist. A body may name thousands, so other requests are served in
+ * between.
  */
 export async function loadRequestedFlows(
   flowIds: ReadonlyArray<string>,

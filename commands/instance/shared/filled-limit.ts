@@ -4,10 +4,9 @@ import { filledSize } from '#domain/template/filled-size.ts';
 import type { TemplateVersionRecord } from '#domain/template/record.ts';
 
 /**
- * Returns an error if the filled schemas of a template version would be too large. A few placeholders and a long value
- * can make a schema a thousand times as large.
- * @param values all values of the operation, with defaults and earlier ones
- * @param pointer the place of the values in the request
+ * A few placeholders and a long value can make a schema a thousand times as large.
+ * @param values with defaults and earlier ones
+ * @param pointer of the values in the request
  */
 export function filledFaults(
   { payload }: Pick<TemplateVersionRecord, 'payload'>,

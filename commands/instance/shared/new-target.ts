@@ -5,7 +5,7 @@ import { type Planning, planResources } from '#domain/instance/plan-resources.ts
 import type { TemplateVersionRecord } from '#domain/template/record.ts';
 import type { PresentResources } from './present-resources.ts';
 
-/** Makes the target of an operation: what the instance has when the operation is complete. */
+/** What the instance has when the operation is complete. */
 export function newTarget(
   { id, version, payload }: TemplateVersionRecord,
   fieldValues: FieldValues,
@@ -20,7 +20,6 @@ export function newTarget(
   };
 }
 
-/** Makes the next operation of an existing instance: its number and its target. */
 export function nextOperation(
   instanceId: string,
   { operations, projectId, base }: NonNullable<InstanceState>,

@@ -7,12 +7,12 @@ import { refersTo } from '#domain/shared/text-reference.ts';
 import { store } from '#domain/store/store.ts';
 import { inTurns } from '#shared/async/in-turns.ts';
 
-/** The resources of an instance that its project still has. */
+/** The instance's resources that its project still has. */
 export interface PresentResources extends SeenResources {
   readonly isThere: (id: string) => boolean;
 }
 
-/** Loads them from their streams. There may be thousands, so other requests are served in between. */
+/** From their streams. There may be thousands, so other requests are served in between. */
 export async function loadPresentResources(
   state: InstanceState,
   { load }: Pick<RelatedStateLoader, 'load'>,

@@ -11,19 +11,17 @@ import {
 
 type Loads = Pick<RelatedStateLoader, 'load' | 'dataAt'>;
 
-/** A template version with its template. */
 export interface WantedVersion {
   readonly template: TemplateFacts;
   readonly version: TemplateVersionRecord;
 }
 
-/** Loads a template version; null if it does not exist or the caller has no access to it. */
+/** Null if it does not exist or the caller has no access to it. */
 export async function loadAccessibleVersion(id: string, loads: Loads, caller: Caller): Promise<WantedVersion | null> {
   const { tenant } = await loads.load(templateVersion, id);
   return tenant !== null && canAccess(caller, tenant) ? loadVersion(id, loads) : null;
 }
 
-/** Loads a template version. */
 export async function loadVersion(id: string, { load, dataAt }: Loads): Promise<WantedVersion | null> {
   const { state } = await load(templateVersion, id);
   if (!templateVersion.isLive(state, id)) return null;
@@ -31,7 +29,7 @@ export async function loadVersion(id: string, { load, dataAt }: Loads): Promise<
   return { template: knownTemplate(state).record, version };
 }
 
-/** Makes the failure for a template version that does not exist or is concealed from the caller. */
+/** It does not exist or is concealed from the caller. */
 export function versionNotFound(id: string): Failure {
   return notFound('template-version-not-found', id);
 }

@@ -6,19 +6,19 @@ import { nullable } from '#shared/codecs/choice.ts';
 import { list } from '#shared/codecs/list.ts';
 import { text } from '#shared/codecs/text.ts';
 
-/** The members of an endpoint that a client sets, except its status. */
+/** Set by a client; without the status. */
 export const endpointMembers = {
   url: text({ min: 1, max: maxUrlCharacters }),
   eventTypes: list(ListedEventType),
   description: nullable(text({ max: 1_000 })),
 };
 
-/** Removes repeated types of event and keeps the order. */
+/** In the same order. */
 export function distinct(eventTypes: ReadonlyArray<string>): ReadonlyArray<string> {
   return [...new Set(eventTypes)];
 }
 
-/** Makes the refusal of a URL with a fault; null if there is no fault. */
+/** Null without a fault. */
 export function urlRefusal(fault: string | null): Failure | null {
   return fault === null ? null : invalidInput([{ pointer: '/url', message: fault }]);
 }

@@ -1,20 +1,19 @@
 import type { FieldValues } from '#domain/instance/field-values.ts';
 import { postcodesOf } from './postcodes.ts';
 
-/** The name of the demo's partner. */
 export const partnerName = 'Parley Voice';
 
-/** A customer of the partner, with one instance. */
+/** With one instance. */
 export interface DemoCustomer {
   readonly name: string;
   readonly clientEmail: string;
   readonly template: 'dentalReception' | 'deliveryTracker';
   readonly instanceName: string;
-  /** The versions of its instance in order, each with its field values. */
+  /** Of its instance, in order. */
   readonly versions: readonly [StepOfInstance, ...StepOfInstance[]];
 }
 
-/** One version of an instance's template, and the field values given with it. */
+/** With the field values that are given with it. */
 export interface StepOfInstance {
   readonly version: number;
   readonly fieldValues: FieldValues;
@@ -96,17 +95,16 @@ const avonValley: DemoCustomer = {
   ],
 };
 
-/** The partner's customers, each of which shows another feature. */
+/** Each shows another feature. */
 export const demoCustomers = { lindenhof, harbourStreet, okafor, kestrel, avonValley };
 
-/** The greeting that Harbour Street Dental has changed by hand. */
+/** Harbour Street Dental has changed it by hand. */
 export const greetingByHand = {
   say: 'Harbour Street Dental, good day! Ring back after lunch if nobody answers.',
   listenFor: ['pain', 'appointment'],
 };
 
-/** The phone number of Lindenhof Dental. */
 export const mainLineOfLindenhof = { name: 'Main line', number: '+44 20 7946 0187', status: 'enabled' };
 
-/** The value that lets Avon Valley's upgrade succeed: districts in place of every postcode. */
+/** Lets Avon Valley's upgrade succeed: districts in place of every postcode. */
 export const districtsOfAvonValley = 'BS1 to BS5, BA1 and BA2';

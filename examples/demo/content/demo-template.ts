@@ -1,6 +1,6 @@
 import type { FieldsSchema, TemplatePayload } from '#domain/template/payload.ts';
 
-/** A template that the demo's partner publishes. */
+/** Published by the demo's partner. */
 export interface DemoTemplate {
   readonly name: string;
   readonly description: string;

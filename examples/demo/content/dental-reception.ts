@@ -35,7 +35,7 @@ const booking = {
   },
 } as const;
 
-/** From version 2 on, a caller in pain hears the emergency number at once. */
+/** From version 2 on, a caller in pain hears the emergency number immediately. */
 const emergency = {
   key: 'emergency',
   name: 'Emergency',

@@ -1,8 +1,8 @@
-/** The letters that end a British postcode. */
+/** They end a British postcode. */
 const unitLetters = [...'ABDEFGHJLNPQRSTUWXYZ'];
 const sectors = [1, 2, 3, 4, 5, 6, 7, 8];
 
-/** Returns every possible postcode of districts, as a company would paste them from its own list. */
+/** As a company would paste them from its own list. */
 export function postcodesOf(districts: ReadonlyArray<string>): string {
   const units = unitLetters.flatMap((first) => unitLetters.map((second) => first + second));
   return districts

@@ -10,8 +10,8 @@ import { firstLine, lastLine } from '#event-store/transfer/log-file/log-file.ts'
 import { eventsOf } from '#event-store/transfer/raw-log.ts';
 
 /**
- * Exports the log of a stopped service together with further events, in the order of their times.
- * @param folder of the service
+ * In the order of the events' times.
+ * @param folder of a stopped service
  * @param usage in the order of their times
  * @param file is written
  */

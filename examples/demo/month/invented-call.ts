@@ -14,16 +14,16 @@ const outages = [
   { from: 40 * 60_000, until: 0 },
 ];
 
-/** One kind of call, with its share of all. */
+/** With its share of all calls. */
 interface KindOfCall {
   readonly operation: CallRecord['operation'];
   readonly model: string;
   readonly target: string;
-  /** The target that answers when the first one does not. */
+  /** Answers when the first target does not. */
   readonly fallback: string | null;
   readonly share: number;
   readonly price: Partial<Price>;
-  /** The usual time to the first content, and of the rest, in ms. */
+  /** Usual times in ms: to the first content, and of the rest. */
   readonly firstContentMs: number;
   readonly restMs: number;
 }
@@ -70,11 +70,7 @@ const ends: readonly [End, ...End[]] = [
   { outcome: 'client-gone', share: 0.004, error: null },
 ];
 
-/**
- * Invents the record of a call.
- * @param at when it began, in ms since 1970
- * @param monthEnd the end of the month, in ms since 1970
- */
+/** @param at when it began, in ms since 1970 @param monthEnd the end of the month, in ms since 1970 */
 export function inventCall(key: CallingKey, at: number, monthEnd: number): CallRecord {
   const { keyId, organizationId, projectId, partnerId } = key;
   const kind = draw(kinds);
@@ -146,7 +142,7 @@ function consumptionOf(operation: CallRecord['operation']): Consumption {
   }
 }
 
-/** Draws one of several, by their shares. */
+/** By their shares. */
 function draw<Item extends { readonly share: number }>(items: readonly [Item, ...Item[]]): Item {
   let left = Math.random();
   for (const item of items) {
@@ -156,7 +152,7 @@ function draw<Item extends { readonly share: number }>(items: readonly [Item, ..
   return items[0];
 }
 
-/** Draws a factor around 1 with a long tail upwards, as latencies have it: a log-normal distribution. */
+/** Around 1, with a long tail upwards, as latencies have it: a log-normal distribution. */
 function spread(): number {
   const normal = Math.sqrt(-2 * Math.log(1 - Math.random())) * Math.cos(2 * Math.PI * Math.random());
   return Math.exp(0.4 * normal);

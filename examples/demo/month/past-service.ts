@@ -20,7 +20,7 @@ export class PastService implements AsyncDisposable {
     this.#service = service;
   }
 
-  /** Starts it thirty days ago. @throws DemoError when it does not start */
+  /** Thirty days ago. @throws DemoError when it does not start */
   static async start(environment: NodeJS.ProcessEnv, adminKey: string, signal: AbortSignal): Promise<PastService> {
     const folder = mkdtempSync(join(tmpdir(), 'switchyard-demo-'));
     const variables = {
@@ -45,7 +45,7 @@ export class PastService implements AsyncDisposable {
     return this.#service.url;
   }
 
-  /** Sets the clock to a moment before today. @param time hh:mm, in UTC */
+  /** Before today. @param time hh:mm, in UTC */
   async moveTo(daysAgo: number, time: string): Promise<void> {
     const day = new Date(Date.now() - daysAgo * dayMs).toISOString().slice(0, 10);
     const { process } = this.#service;
@@ -57,12 +57,12 @@ export class PastService implements AsyncDisposable {
     });
   }
 
-  /** Ends it, and keeps the folder. */
+  /** Keeps the folder. */
   stop(): Promise<void> {
     return this.#service.stop();
   }
 
-  /** Ends it, and removes the folder. */
+  /** Removes the folder. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
     rmSync(this.folder, { recursive: true, force: true });

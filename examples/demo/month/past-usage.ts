@@ -4,7 +4,7 @@ import type { CallingKey } from '#examples/demo/partner.ts';
 import { UsageWindow, usageEvent, usageStreamOf } from '#usage/usage-recorder.ts';
 import { inventCall } from './invented-call.ts';
 
-/** The node that would have recorded the usage. */
+/** It would have recorded the usage. */
 const node = 'demo';
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -17,7 +17,7 @@ const weekendShare = 0.35;
 const keysAtOnce = 2;
 const maxEntries = 1_000;
 
-/** Invents the usage of the last thirty days, up to a time: the events that a node of the gateway would have recorded. */
+/** Of the last thirty days, up to a time: the events that a node of the gateway would have recorded. */
 export function usageOfMonth(keys: ReadonlyArray<CallingKey>, until: number): ReadonlyArray<StoredEvent> {
   const revisions = new Map<string, number>();
   const events: StoredEvent[] = [];
@@ -36,7 +36,7 @@ export function usageOfMonth(keys: ReadonlyArray<CallingKey>, until: number): Re
   return events;
 }
 
-/** Draws the keys that call in a window: few, since each makes rows of its own. */
+/** The keys that call in a window: few, since each makes rows of its own. */
 function drawSome(keys: ReadonlyArray<CallingKey>): ReadonlyArray<CallingKey> {
   const first = Math.floor(Math.random() * keys.length);
   return keys.concat(keys).slice(first, first + keysAtOnce);
@@ -50,7 +50,7 @@ function endOfWindow(from: number, until: number): number {
   return from + (ageMs <= 8 * dayMs ? hourMs : 4 * hourMs);
 }
 
-/** Draws the times of calls, whose number depends on the hour, the weekday and chance. */
+/** Their number depends on the hour, the weekday and chance. */
 function* callTimes(from: number, until: number): Iterable<number> {
   const time = new Date(from);
   const isWeekend = [0, 6].includes(time.getUTCDay());

@@ -11,12 +11,11 @@ import { usageOfMonth } from './past-usage.ts';
 
 const tools = join(import.meta.dirname, '../../../src/cli');
 
-/** What the history of the demo needs. */
 export interface MonthOptions {
   readonly environment: NodeJS.ProcessEnv;
-  /** The empty folder in which the history is stored. */
+  /** Empty. The history is stored in it. */
   readonly folder: string;
-  /** The key of the first start, which works in the folder afterwards. */
+  /** Of the first start. It works in the folder afterwards. */
   readonly adminKey: string;
   readonly signal: AbortSignal;
   readonly print: (line: string) => void;
@@ -54,7 +53,7 @@ function timelineOf(past: PastService, signal: AbortSignal, print: (line: string
   };
 }
 
-/** Runs a command-line tool of Switchyard. @throws DemoError with what it printed, when it fails */
+/** @throws DemoError with what the tool printed, when it fails */
 async function runTool(name: string, args: ReadonlyArray<string>, environment: NodeJS.ProcessEnv): Promise<void> {
   try {
     await promisify(execFile)(process.execPath, [join(tools, `${name}.ts`), ...args], { env: environment });

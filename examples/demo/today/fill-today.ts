@@ -8,7 +8,7 @@ import type { PlatformClient } from '#examples/demo/platform-client.ts';
 import type { ModelCalls } from './model-calls.ts';
 
 const batchLines = 24;
-/** Versions of the partner's own flow that are not active, by their tags. */
+/** Of the partner's own flow, by their tags. They are not active. */
 const drafts = {
   shorter: 'Good day!',
   longer: 'Parley Voice, good day. How can we help you?',
@@ -18,9 +18,8 @@ const houseRules = `Opening hours: Monday to Friday, eight to six.
 Parking: behind the house. Dogs are welcome in the waiting room.
 `;
 
-/** What the demo needs while it runs. */
 export interface Today {
-  /** The address that gets the webhooks. */
+  /** Gets the webhooks. */
   readonly receiver: string;
   readonly calls: ModelCalls;
   readonly print: (line: string) => void;
@@ -28,7 +27,7 @@ export interface Today {
 
 /**
  * Adds what has no past: a webhook, files, stores, batches, and calls of models.
- * @param operator holds the admin key
+ * @param operator with the admin key
  * @throws DemoError
  */
 export async function fillToday(
@@ -65,7 +64,6 @@ async function addStore(client: PlatformClient): Promise<void> {
   await client.post(`/v1/stores/${id}/files`, { file_id: fileId }, t.unknown);
 }
 
-/** @returns the id of the batch */
 async function startBatch(client: PlatformClient): Promise<string> {
   const input = await upload(client, 'batch', 'reminders.jsonl', linesOfBatch());
   const body = { input_file_id: input.id, endpoint: '/v1/chat/completions', completion_window: '24h' };

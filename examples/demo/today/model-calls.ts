@@ -17,18 +17,18 @@ const questions = [
 /** The models, the most used first. The last one is not in the catalogue, so its calls are refused. */
 const models = ['assistant', 'assistant', 'assistant', 'quick', 'quick', 'steady', 'steady', 'assistant', 'retired'];
 
-/** Calls models of the sandbox as the customers' programs do. */
+/** As the customers' programs call them. */
 export class ModelCalls {
   readonly #clients: ReadonlyArray<PlatformClient>;
   #made = 0;
   #timer: NodeJS.Timeout | null = null;
 
-  /** @param operator holds the admin key, which calls models too */
+  /** @param operator with the admin key, which calls models too */
   constructor(operator: PlatformClient, keys: ReadonlyArray<CallingKey>) {
     this.#clients = [operator, ...keys.map(({ secret }) => operator.as(secret))];
   }
 
-  /** Makes some hundreds of calls. @returns their number */
+  /** Some hundreds. @returns their number */
   async makeMany(): Promise<number> {
     // One after the other, so that the first keys try the target that fails before its circuit opens.
     for (const client of this.#clients) await ask(client, { model: 'steady', content: questions[0] });
@@ -39,7 +39,7 @@ export class ModelCalls {
     return this.#clients.length + this.#made;
   }
 
-  /** Makes a call from time to time, until `stop`. */
+  /** From time to time, until `stop`. */
   keepCalling(): void {
     this.#timer = setInterval(() => void this.#callNext().catch(() => undefined), pauseMs);
   }
@@ -74,14 +74,13 @@ async function ask(client: PlatformClient, { model, content, stream = false }: Q
   await client.callModel('/v1/chat/completions', { model, stream, messages });
 }
 
-/** Asks a question and the next one, in a conversation that is kept here. */
+/** The conversation is kept here. */
 async function converse(client: PlatformClient, input: string): Promise<void> {
   const answer = await client.callModel('/v1/responses', { model: 'quick', input });
   const { id } = JSON.parse(Buffer.from(answer).toString()) as { id: string };
   await client.callModel('/v1/responses', { model: 'quick', input: questions[0], previous_response_id: id });
 }
 
-/** Has a text spoken, and transcribes what was said. */
 async function speakAndListen(client: PlatformClient, input: string): Promise<void> {
   const audio = await client.callModel('/v1/audio/speech', { voice: 'narrator', input, response_format: 'wav' });
   const form = new FormData();

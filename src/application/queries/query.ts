@@ -130,7 +130,7 @@ export interface Query<
   readonly produces?: ReadonlyArray<string>;
   /** It answers pages: `limit` and `cursor` belong to its input. */
   readonly paged?: boolean;
-  /** It reads many documents, as pages and exports do, so that a node answers only some at once. */
+  /** It reads many documents, as pages and exports do, so that a node answers only some at the same time. */
   readonly readsMany?: true;
   /** The answer is one resource with an ETag. */
   readonly hasRevision?: boolean;

@@ -7,7 +7,6 @@ import { createSigningKey, publicPemOf, readPublicKeys, readSigningKey } from '#
 import { StartupError } from '#shared/errors/startup-error.ts';
 
 /**
- * Opens the digests of a folder to verify a log against them.
  * @param keyFile the file of the only trusted public key; without it those of the environment are trusted. A key in the
  * folder of the digests is never used.
  * @throws StartupError, LogError
@@ -24,10 +23,7 @@ export function openDigestCheck(folder: string, keyFile: string | undefined, fin
 /** The first digest of a large log takes minutes. */
 const writeTimeoutMs = 60 * 60 * 1000;
 
-/**
- * Requests a signed digest from the service.
- * @returns the exit code
- */
+/** Requests a signed digest from the service. @returns the exit code */
 export async function writeDigest(afterRestore: boolean): Promise<number> {
   const service = await openLocalService(writeTimeoutMs);
   try {
@@ -43,7 +39,11 @@ export async function writeDigest(afterRestore: boolean): Promise<number> {
   }
 }
 
-/** Prints a new private key, or the public half of the service's. @returns the exit code; @throws StartupError */
+/**
+ * A new private key, or the public half of the service's.
+ * @returns the exit code
+ * @throws StartupError
+ */
 export function printDigestKey(isPublic: boolean): number {
   if (!isPublic) {
     process.stdout.write(createSigningKey());

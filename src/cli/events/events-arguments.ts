@@ -3,7 +3,7 @@ import type { EventStoreConfig } from '#app/store-config.ts';
 import { parseWords, unknownWord } from '#cli/shared/command-line.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 
-/** The arguments of each command. */
+/** Of each command. */
 const commands = {
   export: { words: ['file'], options: ['store', 'resume', 'unverified'] },
   import: { words: ['file'], options: ['store'] },
@@ -21,29 +21,27 @@ interface Command {
   readonly options: ReadonlyArray<string>;
 }
 
-/** The arguments of `npm run events`. */
 export interface EventsArguments {
   readonly command: 'help' | keyof typeof commands;
-  /** Empty if the command takes none. */
+  /** Empty if the command takes no file. */
   readonly file: string;
   readonly day: string;
   readonly position: string;
-  /** Why an event is skipped; empty if the command takes none. */
+  /** Of a skipped event; empty if the command takes none. */
   readonly reason: string;
   readonly flags: { readonly resume: boolean; readonly unverified: boolean };
-  /** The URL given on the command line. */
+  /** As given on the command line. */
   readonly store: string | undefined;
-  /** The folder of digests, and the file of the key that must have signed them. */
+  /** A folder, with the file of the key that must have signed the digests. */
   readonly digests: string | undefined;
   readonly key: string | undefined;
-  /** The time before which days are archived; empty if the command takes none. */
+  /** Days before it are archived; empty if the command takes none. */
   readonly before: string;
   readonly afterRestore: boolean;
   readonly public: boolean;
 }
 
 /**
- * Reads the command line.
  * @returns null if it is empty
  * @throws StartupError for an unknown or missing word, and for options that contradict each other
  */
@@ -129,7 +127,7 @@ function parsed(words: string[]) {
 
 /**
  * Reads the address of the event store, and no other setting of the service.
- * @param store the value of `--store`
+ * @param store of `--store`
  * @throws StartupError
  */
 export function readLogAddress(store: string | undefined): EventStoreConfig {

@@ -7,7 +7,7 @@ import { Progress } from '#event-store/transfer/log-file/progress.ts';
 import { type EventsArguments, readLogAddress } from './events-arguments.ts';
 import { brokenLinks, describeLog, printMessage, withAdvice } from './report.ts';
 
-/** Writes the log to a file. @returns the exit code */
+/** @returns the exit code */
 export async function exportEvents({ file, flags, store }: EventsArguments, signal: AbortSignal): Promise<number> {
   const { log, kind, close } = await openLog(readLogAddress(store));
   const progress = new Progress('exported', process.stderr);

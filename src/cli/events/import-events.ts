@@ -13,10 +13,7 @@ import { type EventsArguments, readLogAddress } from './events-arguments.ts';
 import { describeLog, printMessage, printUnknownTypes, withAdvice } from './report.ts';
 import { StoredEventDecoder } from './stored-event-decoder.ts';
 
-/**
- * Imports an exported log into a store.
- * @returns the exit code
- */
+/** @returns the exit code */
 export async function importEvents({ file, store }: EventsArguments, signal: AbortSignal): Promise<number> {
   const events = file === '-' ? null : await checkedFile(file, signal);
   const { log: target, close } = await openTarget(readLogAddress(store));
@@ -39,10 +36,7 @@ export async function importEvents({ file, store }: EventsArguments, signal: Abo
   return 0;
 }
 
-/**
- * Verifies a whole file before the import changes a store.
- * @returns the number of its events
- */
+/** Before the import changes a store. @returns the number of the file's events */
 async function checkedFile(file: string, signal: AbortSignal): Promise<number> {
   const progress = new Progress('verified', process.stderr);
   const decoder = new StoredEventDecoder();

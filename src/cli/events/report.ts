@@ -5,22 +5,19 @@ import type { StoredEventDecoder } from './stored-event-decoder.ts';
 
 const maxPrintedBreaks = 20;
 
-/** Prints a line for a person to standard error, because standard output is for the result. */
+/** To standard error, because standard output is for the result. */
 export function printMessage(line: string): void {
   process.stderr.write(`events: ${line}\n`);
 }
 
-/** The broken links of hash chains that a verification found. */
+/** Found by a verification. */
 export interface BrokenLinks {
   readonly found: (fault: string) => void;
-  /**
-   * Prints the number of broken links.
-   * @returns the exit code
-   */
+  /** @returns the exit code */
   readonly report: () => number;
 }
 
-/** Counts broken links and prints the first ones at once. */
+/** Prints the first broken links immediately, and counts all. */
 export function brokenLinks(): BrokenLinks {
   let count = 0;
   return {
@@ -38,20 +35,19 @@ export function brokenLinks(): BrokenLinks {
   };
 }
 
-/** Describes a whole log in words. */
 export function describeLog(check: LogCheck): string {
   const { events, sha256 } = check.summary();
   return `${events} events in ${check.streams} streams, SHA-256 ${sha256}`;
 }
 
-/** Says which events were not decoded because a newer release wrote them. */
+/** A newer release wrote the events of these types, so they were not decoded. */
 export function printUnknownTypes({ unknownTypes }: StoredEventDecoder): void {
   const types = [...unknownTypes].map(([type, count]) => `${type} (${count})`);
   if (types.length > 0)
     printMessage(`not decoded, because this release does not know their types: ${types.join(', ')}`);
 }
 
-/** Adds to an error's message how to continue. */
+/** How to continue. */
 export function withAdvice(error: unknown, advice: string): unknown {
   if (error instanceof InterruptedError) return new InterruptedError(`stopped. ${advice}`);
   if (error instanceof UnavailableError) return new LogError(`${error.message} ${advice}`, { cause: error });

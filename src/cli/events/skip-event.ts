@@ -2,18 +2,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type LocalService, openLocalService } from '#cli/shared/local-service.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 
-/** A read model or process that follows the log. */
 interface Follower {
   readonly state: string;
   readonly position: number;
 }
 
-/** How long it waits for followers that have not come to the event yet. */
+/** For followers that have not come to the event yet. */
 const maxWaitMs = 30_000;
 const pollIntervalMs = 200;
 
 /**
- * Lets every read model and process skip an event at which something has stopped.
+ * For every read model and process.
  * @param position as on the command line
  * @returns the exit code
  * @throws StartupError if the service refuses
@@ -42,7 +41,7 @@ async function skipAt(service: LocalService, position: number, reason: string) {
   }
 }
 
-/** Whether something that runs has not come to a position yet, as in a service that has just started. */
+/** As in a service that has just started. */
 async function hasFollowersBefore(service: LocalService, position: number): Promise<boolean> {
   const [{ body: projections }, { body: processes }] = await Promise.all([
     service.call('GET', '/v1/projections'),

@@ -21,9 +21,8 @@ import { printMessage } from './report.ts';
 const archiveTimeoutMs = 6 * 60 * 60 * 1000;
 
 /**
- * Requests an archive of the metering of past days from the service.
  * @param before a day or a time
- * @returns the exit code;
+ * @returns the exit code
  * @throws StartupError if it refuses
  */
 export async function archiveUsage(before: string): Promise<number> {
@@ -45,7 +44,7 @@ function reasonOf({ detail, errors }: { detail: string; errors?: ReadonlyArray<{
 }
 
 /**
- * Verifies all archives and prints a line for each, or one line if there are none.
+ * Prints a line for each archive, or one line if there are none.
  * @param store the event store whose closings describe the archives
  * @param fault receives each mismatch
  * @throws StartupError; UnavailableError; the signal's reason
@@ -69,7 +68,6 @@ export async function verifyArchives(
 }
 
 /**
- * Writes the metering of a day from its archives to a log file.
  * @returns the number of events
  * @throws LogError if there is no archive of the day; UsageArchiveError; UnavailableError; InterruptedError
  */
@@ -107,7 +105,7 @@ async function idsOf(blobs: BlobStore, prefix: string): Promise<ReadonlyArray<st
   return ids.sort();
 }
 
-/** Writes the metering of an archived day to a file. @returns the exit code */
+/** @returns the exit code */
 export async function unarchiveTo({ day, file }: EventsArguments, signal: AbortSignal): Promise<number> {
   const part = file === '-' ? null : await PartFile.open(file, false);
   try {
@@ -121,7 +119,7 @@ export async function unarchiveTo({ day, file }: EventsArguments, signal: AbortS
   }
 }
 
-/** The help text of `npm run events`. */
+/** For `npm run events`. */
 export const usageText = `Usage: npm run events -- <command>
 
   export <file>   writes the log to a file that does not exist yet; - is standard output

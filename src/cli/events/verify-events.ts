@@ -9,10 +9,7 @@ import { brokenLinks, describeLog, printMessage, printUnknownTypes } from './rep
 import { StoredEventDecoder } from './stored-event-decoder.ts';
 import { verifyArchives } from './usage-archives.ts';
 
-/**
- * Verifies every event of a log, and compares it with the digests of a folder.
- * @returns the exit code
- */
+/** And compares the log with the digests of a folder. @returns the exit code */
 export async function verifyEvents(
   { store, digests: folder, key }: EventsArguments,
   signal: AbortSignal,
@@ -39,10 +36,7 @@ export async function verifyEvents(
   return broken.report();
 }
 
-/**
- * Verifies all archives of metering.
- * @returns the exit code
- */
+/** @returns the exit code */
 export async function verifyUsageArchives({ store }: EventsArguments, signal: AbortSignal): Promise<number> {
   const broken = brokenLinks();
   await verifyArchives(readLogAddress(store), broken.found, signal);

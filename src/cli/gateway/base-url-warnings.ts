@@ -6,7 +6,7 @@ import { providerPrefixes } from './litellm/provider-prefixes.ts';
 /** https://learn.microsoft.com/azure/foundry/openai/api-version-lifecycle */
 const azureHost = /\.openai\.azure\.com$/;
 
-/** Returns a warning for each base URL that most likely ends too early or too late for what the gateway appends. */
+/** For each base URL that most likely ends too early or too late for what the gateway appends. */
 export function baseUrlWarnings(providers: GatewayConfiguration['providers']): ReadonlyArray<string> {
   return Object.entries(providers).flatMap(([name, provider]) => {
     const fault = faultOf(provider);
@@ -34,7 +34,7 @@ function faultOf(provider: ProviderConfiguration): string | null {
   return `has no path, so the gateway calls ${at(first)}: ${advice}${unless}`;
 }
 
-/** Returns the path of the base URL that the provider at a host documents; null if it is not known. */
+/** As the provider at the host documents; null if it is not known. */
 function knownPath(kind: string, usual: string, { host, hostname }: URL): string | null {
   if (kind === openAiCompatible.kind && azureHost.test(hostname)) return '/openai/v1';
   const ofKind = providerPrefixes.flatMap((each) => (each.kind === kind && each.baseUrl ? [each.baseUrl] : []));
@@ -42,7 +42,7 @@ function knownPath(kind: string, usual: string, { host, hostname }: URL): string
   return found === undefined ? null : found.pathname.replace(/\/$/, '');
 }
 
-/** Whether a path ends with another one, in which `…` is any text of a segment. */
+/** In `ending`, `…` is any text of a segment. */
 function endsWith(path: string, ending: string): boolean {
   const expected = ending.split('/').slice(1);
   const segments = path.split('/').slice(-expected.length);

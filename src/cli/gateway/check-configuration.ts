@@ -6,8 +6,8 @@ import { defaultMaxTokensMember, spokenProtocols } from '#gateway/providers/prov
 import { baseUrlWarnings } from './base-url-warnings.ts';
 
 /**
- * Judges a configuration of the gateway as a start would, and prints every issue, or what the configuration holds.
- * @param environment where the variables that `apiKeyEnv` names must be set
+ * As a start would. Prints every issue, or what the configuration holds.
+ * @param environment has the variables that `apiKeyEnv` names
  * @returns the exit code
  */
 export async function checkConfiguration(file: string, environment: NodeJS.ProcessEnv): Promise<number> {
@@ -31,7 +31,7 @@ function summaryOf({ providers, models, voices }: GatewayConfiguration): string 
   return parts.join(', ');
 }
 
-/** Lists the targets that embeddings never ask, which a configuration does not show. */
+/** Embeddings never use these targets, which a configuration does not show. */
 function passedOverIn(configuration: GatewayConfiguration): ReadonlyArray<string> {
   return new Catalogue(configuration).models().flatMap((route) => {
     const passedOver = passedOverForEmbeddings(route).map(({ id }) => id);

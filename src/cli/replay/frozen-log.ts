@@ -5,27 +5,23 @@ import { upcasters } from '#domain/upcasters.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { upcastWith } from '#event-store/recorded-event.ts';
 
-/** A frozen event, in its newest shape. */
+/** In its newest shape. */
 export interface FrozenEvent {
-  /** The name of its file. */
   readonly name: string;
-  /** The version of the shape in which it was written. */
+  /** Of the shape in which it was written. */
   readonly version: number;
   readonly event: RecordedEvent;
 }
 
 const upcast = upcastWith(upcasters, isKnownEventType);
 
-/**
- * Reads a stored event from its JSON text, in the newest shape of its type.
- * @throws UpcastError for a shape that this release does not know
- */
+/** In the newest shape of its type. @throws UpcastError for a shape that this release does not know */
 export function readFrozenEvent(text: string, position: number): RecordedEvent {
   const { data, ...event } = JSON.parse(text);
   return { ...event, position, data: upcast(event.type, event.metadata.schemaVersion, data) };
 }
 
-/** Reads the frozen events of a folder, which has a file for each shape of each event. @throws UpcastError */
+/** The folder has a file for each shape of each event. @throws UpcastError */
 export function readFrozenLog(folder: string): ReadonlyArray<FrozenEvent> {
   return readdirSync(folder)
     .toSorted()

@@ -2,7 +2,6 @@ import { type LogPage, type LogPages, pageWith } from '#event-store/log-pages.ts
 import { pagesOf, type RawLog } from '#event-store/transfer/raw-log.ts';
 import { aborted } from '#shared/async/timed-waits.ts';
 
-/** Returns the pages of a log that ends at a position. */
 export function logUntil(log: LogPages, last: number): LogPages {
   return {
     lastPosition: async () => Math.min(last, await log.lastPosition()),
@@ -22,20 +21,15 @@ function untilPosition(page: LogPage, last: number): LogPage {
   return pageWith({ ...page, position: Math.max(last, page.after), isEnd: true }, events);
 }
 
-/** A place in a log. */
 export interface LogPlace {
-  /** The position of the last event up to this place; 0 without one. */
+  /** Of the last event up to this place; 0 without one. */
   readonly position: number;
-  /** The time of that event; null without one. */
+  /** Of that event; null without one. */
   readonly time: string | null;
   readonly events: number;
 }
 
-/**
- * Finds the last event up to a position, or the last one before the first event after a time.
- * @param isAfter whether an event is after the place
- * @throws UnavailableError; the signal's reason
- */
+/** The last event before the first one for which `isAfter` holds. @throws UnavailableError; the signal's reason */
 export async function findPlace(
   log: RawLog,
   isAfter: (position: number, time: string) => boolean,

@@ -9,15 +9,15 @@ import { projections } from '#projections/table.ts';
 import type { Json } from '#shared/json/json.ts';
 import { type FrozenEvent, readFrozenLog, storyOf } from './frozen-log.ts';
 
-/** The result of today's code for a stream that ends with a frozen event. */
+/** By today's code, for a stream that ends with a frozen event. */
 interface Replayed {
-  /** The description of the event in histories; null if none lists it. */
+  /** As in histories; null if none lists the event. */
   readonly history: { readonly resource: Json; readonly summary: string } | null;
-  /** The documents of every read model with any. */
+  /** Of every read model with any. */
   readonly documents: Json;
 }
 
-/** The result of a check: one line for each frozen event that does not match. */
+/** One line for each frozen event that does not match. */
 export interface ReplayCheck {
   readonly events: number;
   readonly streams: number;
@@ -26,8 +26,9 @@ export interface ReplayCheck {
 
 /**
  * Replays the streams of a frozen log, which has every shape of every event, with today's code, and compares the result
- * with the kept records of each event. @param fixtures the folder with `events/` and `records/` @param writesMissing
- * whether to write the records of events without any; existing ones never change
+ * with the kept records of each event.
+ * @param fixtures the folder with `events/` and `records/`
+ * @param writesMissing writes the records of events without any; existing ones never change
  */
 export function checkReplay(fixtures: string, writesMissing: boolean): ReplayCheck {
   const log = readFrozenLog(join(fixtures, 'events'));
@@ -60,7 +61,6 @@ function differenceOf(name: string, run: () => Replayed, file: string): string |
   }
 }
 
-/** The first difference of two values. */
 function placeOfDifference(kept: unknown, found: unknown, pointer = ''): string {
   if (isObject(kept) && isObject(found)) {
     for (const member of new Set([...Object.keys(kept), ...Object.keys(found)]))

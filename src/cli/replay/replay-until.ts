@@ -26,7 +26,8 @@ const lookIntervalMs = 200;
  * Makes the read models of a past moment in a folder, for a service with READ_ONLY=true.
  * @param until a position, a time in RFC 3339, or a day: its beginning in UTC
  * @param into a folder that is empty, or not there yet
- * @returns the exit code; @throws StartupError, UnavailableError; the signal's reason
+ * @returns the exit code
+ * @throws StartupError, UnavailableError; the signal's reason
  */
 export async function replayUntil(until: string, into: string, signal: AbortSignal): Promise<number> {
   const isAfter = isAfterOf(until);
@@ -64,7 +65,7 @@ function makeEmpty(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
 }
 
-/** Fills the read models. @returns the identity of the log; @throws StartupError if a projection has stopped */
+/** @returns the identity of the log @throws StartupError if a projection has stopped */
 async function fill(
   file: string,
   log: OpenedStreams['streams'],
@@ -104,7 +105,7 @@ async function fill(
   }
 }
 
-/** The position of the slowest projection. */
+/** Of the slowest projection. */
 function placeOf(runner: ProjectionRunner): number {
   return Math.min(...runner.status().map(({ position, rebuild }) => rebuild?.position ?? position));
 }

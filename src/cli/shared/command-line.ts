@@ -3,7 +3,6 @@ import { keepNewFilesPrivate } from '#app/files/private-files.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 
 /**
- * Parses the words of a command line.
  * @param help the command that shows the usage
  * @throws StartupError that names an unknown option, or one without its value
  */
@@ -23,8 +22,9 @@ export function parseWords<Config extends ParseArgsConfig>(
 const maxShownLength = 60;
 
 /**
- * The error for an unknown word; the message names the word. @param tool as in `npm run <tool>` @param known the known
- * words at that place
+ * The error for an unknown word; the message names the word.
+ * @param tool as in `npm run <tool>`
+ * @param known at that place
  */
 export function unknownWord(tool: string, word: string, known: ReadonlyArray<string>): StartupError {
   const takes = known.length === 0 ? 'nothing more' : known.join(', ');
@@ -39,7 +39,7 @@ function shown(word: string): string {
 
 const day = /^\d{4}-\d{2}-\d{2}$/;
 
-/** Converts a day of a command line to its beginning in UTC. Returns any other text unchanged. */
+/** Its beginning in UTC. Any other text stays unchanged. */
 export function dayOrTime(text: string): string {
   return day.test(text) ? `${text}T00:00:00Z` : text;
 }
@@ -79,10 +79,10 @@ function showUsage(name: string, usage: string, words: ReadonlyArray<string>): n
   return 1;
 }
 
-/** The exit code of shells for a process that writes to a closed pipe. */
+/** Of shells for a process that writes to a closed pipe. */
 const closedPipeCode = 141;
 
-/** Ends the process silently if the reader of its output closes the pipe, like `| head`. */
+/** Silently, if the reader of the output closes the pipe, like `| head`. */
 export function endOnClosedPipe(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {

@@ -5,7 +5,6 @@ import { controlSocketPath } from '#app/control-socket.ts';
 import { runningOwner } from '#app/data-directory.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 
-/** The answer to a tool's request. */
 export interface LocalServiceAnswer {
   readonly status: number;
   // biome-ignore lint/suspicious/noExplicitAny: each tool knows the operation that it calls.
@@ -14,7 +13,7 @@ export interface LocalServiceAnswer {
   readonly position: number;
 }
 
-/** Calls operations of the service that owns the data folder. */
+/** It owns the data folder. */
 export interface LocalService {
   readonly call: (method: 'GET' | 'POST', path: string, body?: object) => Promise<LocalServiceAnswer>;
   readonly close: () => Promise<void>;

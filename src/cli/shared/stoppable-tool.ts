@@ -10,31 +10,28 @@ export interface Stoppable {
   readonly state: string;
   readonly position: number;
   readonly failure: EventFailure | null;
-  /** For a process, what it waits for. */
+  /** Of a process. */
   readonly waitingFor?: string | null;
-  /** For a read model, its running rebuild. */
+  /** Of a read model. */
   readonly rebuild?: { readonly position: number } | null;
 }
 
-/**
- * The action of a command.
- * @returns the exit code
- */
+/** @returns the exit code */
 export type Action = (service: LocalService) => Promise<number>;
 
-/** A tool for followers of the log that can stop at an event, such as projections and processes. */
+/** For followers of the log that can stop at an event, such as projections and processes. */
 export interface StoppableTool<Status extends Stoppable> {
-  /** The name of the tool, of its path under `/v1` and of the list in the answer. */
+  /** Of the tool, of its path under `/v1` and of the list in the answer. */
   readonly name: 'projections' | 'processes';
   readonly usage: string;
   readonly describe: (status: Status) => string;
-  /** The names of its commands next to `list`, `status`, `retry` and `skip`. */
+  /** In addition to `list`, `status`, `retry` and `skip`. */
   readonly otherCommands?: ReadonlyArray<string>;
-  /** Runs these commands; null for unknown words. */
+  /** For `otherCommands`; null for unknown words. */
   readonly otherAction?: (command: string | undefined, names: ReadonlyArray<string>) => Action | null;
 }
 
-/** Runs a tool for what may stop at an event: `list`, `status`, `retry`, `skip`, and the tool's other commands. */
+/** `list`, `status`, `retry`, `skip`, and the tool's other commands. */
 export function runStoppableTool<Status extends Stoppable>(tool: StoppableTool<Status>): Promise<void> {
   return runTool(tool.name, tool.usage, async ([command, ...names]) => {
     const action = actionOf(tool, command, names) ?? tool.otherAction?.(command, names) ?? null;
@@ -48,7 +45,7 @@ export function runStoppableTool<Status extends Stoppable>(tool: StoppableTool<S
   });
 }
 
-/** The most names of each command. */
+/** By command. */
 const maxNames: Readonly<Record<string, number>> = { list: 0, status: 0, retry: 1, skip: 2 };
 
 /**
@@ -86,10 +83,10 @@ async function list<Status extends Stoppable>(tool: StoppableTool<Status>, servi
   return 0;
 }
 
-/** The time between the two samples of a rate. */
+/** Between the two samples of a rate. */
 const sampleIntervalMs = 1_000;
 
-/** Prints the progress of each in the log, its rate, and the time for the rest. */
+/** Of each in the log, with the rate and the time for the rest. */
 async function showProgress<Status extends Stoppable>(
   tool: StoppableTool<Status>,
   service: LocalService,
@@ -121,15 +118,11 @@ function placeOf({ position, rebuild }: Stoppable): number {
   return rebuild?.position ?? position;
 }
 
-/** The path of a request to one of them. */
 export function pathOf({ name: group }: Pick<StoppableTool<never>, 'name'>, name: string, verb: string): string {
   return `/v1/${group}/${encodeURIComponent(name)}/${verb}`;
 }
 
-/**
- * Reads the statuses from the service.
- * @throws StartupError if it refuses
- */
+/** @throws StartupError if the service refuses */
 export async function readStatuses<Status>(
   { name }: Pick<StoppableTool<never>, 'name'>,
   service: LocalService,
@@ -139,17 +132,14 @@ export async function readStatuses<Status>(
   return body[name];
 }
 
-/**
- * Prints why a call was refused.
- * @returns the exit code
- */
+/** Prints why the call was refused. */
 export function exitCodeOf({ name }: Pick<StoppableTool<never>, 'name'>, { status, body }: LocalServiceAnswer): number {
   if (status < 300) return 0;
   process.stderr.write(`${name}: ${body.detail}\n`);
   return 1;
 }
 
-/** One line: its progress, or the event at which it has stopped and the reason. */
+/** One line: the progress, or the event at which it has stopped and the reason. */
 export function describeStoppable({ name, state, position, failure, waitingFor }: Stoppable): string {
   if (failure === null) {
     const reason = state === 'waiting' ? ` for ${waitingFor}` : '';
@@ -159,19 +149,16 @@ export function describeStoppable({ name, state, position, failure, waitingFor }
   return `${name} ${state} at event ${eventId} (${eventType}, position ${at}): ${message}`;
 }
 
-/** The progress of something in the log at a moment. */
+/** At a moment. */
 export interface ProgressSample {
   readonly position: number;
-  /** The end of the log; null if the event store did not report it. */
+  /** Null if the event store did not report it. */
   readonly logEnd: number | null;
   /** On any clock. */
   readonly atMs: number;
 }
 
-/**
- * Describes progress: the share of the log, the rate, and the time for the rest.
- * @param before an earlier sample
- */
+/** The share of the log, the rate, and the time for the rest. @param before an earlier sample */
 export function describeProgress(name: string, state: string, before: ProgressSample, after: ProgressSample): string {
   const { position, logEnd } = after;
   if (logEnd === null)

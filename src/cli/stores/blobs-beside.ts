@@ -5,8 +5,9 @@ import { openFolderBlobStoreBeside } from '#blob-store/blob-store.folder.ts';
 import type { BlobStore } from '#blob-store/blob-store.ts';
 
 /**
- * Opens a blob store that a service may have open. It does not clear up anything.
- * @throws StartupError if a newer or an older release has written the folder or the database that it is in; UnavailableError
+ * A service may have it open, so nothing is cleared up.
+ * @throws StartupError if a newer or an older release has written the folder or the database that it is in;
+ * UnavailableError
  */
 export async function openBlobsBeside(config: BlobStoreConfig): Promise<BlobStore> {
   if (config.kind === 'folder') {

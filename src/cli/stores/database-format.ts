@@ -3,7 +3,7 @@ import { MongoDbConnection } from '#mongodb/mongodb-connection.ts';
 import { openMongoDbRecordStore } from '#records/mongodb/mongodb-record-store.ts';
 
 /**
- * Checks that this release opens the data of a database that a tool opens.
+ * For a database that a tool opens.
  * @param name names the database in the message: its variable, or its place on the command line
  * @throws StartupError if a newer or an older release has written the database; UnavailableError
  */

@@ -14,15 +14,14 @@ import type { LogTarget, RawLog } from '#event-store/transfer/raw-log.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { makeFolder } from '#shared/files/make-folder.ts';
 
-/** The streams of an open log. */
 export interface OpenedStreams {
   readonly streams: Pick<EventStore, 'read'> & LogPages & RawLog;
   readonly close: () => Promise<void>;
 }
 
 /**
- * Opens a log to read its streams; a service may run on it.
- * @param upcast brings data to its newest shape; without it data comes as stored
+ * A service may run on the log.
+ * @param upcast without it data comes as stored
  * @throws StartupError
  */
 export async function openStreams(store: EventStoreConfig, upcast: Upcast = asStored): Promise<OpenedStreams> {
@@ -35,8 +34,7 @@ export async function openStreams(store: EventStoreConfig, upcast: Upcast = asSt
 }
 
 /**
- * Opens a log as the target of an import. An embedded log's file is locked for this process; its folder is created if
- * needed.
+ * For an import. An embedded log's file is locked for this process; its folder is created if needed.
  * @throws StartupError if another process has the file, if the folder cannot be created, or if another release wrote it
  */
 export async function openTarget(store: EventStoreConfig): Promise<OpenedLog<LogTarget>> {

@@ -1,7 +1,6 @@
 import htm from 'htm';
 import { type ComponentChildren, h, type VNode } from 'preact';
 
-/** What a component may be given to show. */
 export type Children = ComponentChildren;
 
 type Html = (strings: TemplateStringsArray, ...values: ReadonlyArray<unknown>) => VNode;
@@ -9,7 +8,7 @@ type Html = (strings: TemplateStringsArray, ...values: ReadonlyArray<unknown>) =
 /** Makes elements from a template: markup without a build step. Text in it is always text, never markup. */
 export const html = (htm as unknown as { bind: (create: typeof h) => Html }).bind(h);
 
-/** Joins the classes that hold. */
+/** Those that hold. */
 export function classes(...names: ReadonlyArray<string | false | null | undefined>): string {
   return names.filter(Boolean).join(' ');
 }

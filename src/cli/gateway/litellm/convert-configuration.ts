@@ -6,17 +6,17 @@ import { Fallbacks } from './fallbacks.ts';
 import { ImportReport, type Remark, Section, visible } from './import-report.ts';
 import { ProviderRegistry } from './provider-registry.ts';
 
-/** A configuration of LiteLLM as one of the gateway, and what is left out or different. */
+/** As one of the gateway, with what is left out or different. */
 export interface ImportedConfiguration {
   /** It holds no secrets. Its models may be none. */
   readonly configuration: { readonly providers: JsonObject; readonly models: JsonObject };
   readonly remarks: ReadonlyArray<Remark>;
 }
 
-/** The limit of targets in the result, because fallbacks repeat those of other models. */
+/** In the result, because fallbacks repeat the targets of other models. */
 const maxTargets = 50_000;
 
-/** Converts a configuration of LiteLLM's proxy (https://docs.litellm.ai/docs/proxy/configs). */
+/** https://docs.litellm.ai/docs/proxy/configs */
 export function convertConfiguration(value: JsonObject): ImportedConfiguration {
   const report = new ImportReport();
   const whole = new Section('', value, report);
@@ -72,7 +72,7 @@ function convertModels(groups: ReadonlyMap<string, DeploymentGroup>, whole: Sect
   return Object.fromEntries(models);
 }
 
-/** Returns each alias with the name of its model. */
+/** By alias. */
 function aliasesIn(
   router: Section,
   groups: ReadonlyMap<string, DeploymentGroup>,
@@ -115,7 +115,7 @@ function notePrices(deployments: ReadonlyArray<Deployment>, report: ImportReport
     );
 }
 
-/** The variables that a file names anywhere, so that no new one has such a name. */
+/** Named anywhere in the file, so that no new variable has such a name. */
 function variablesIn(value: Json | undefined): ReadonlySet<string> {
   return new Set(Array.from(JSON.stringify(value ?? null).matchAll(/os\.environ\/(\w+)/g), ([, name = '']) => name));
 }

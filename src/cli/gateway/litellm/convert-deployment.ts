@@ -10,14 +10,13 @@ import { ImportReport, isVariableReference, Section, visible } from './import-re
 import { type ProviderPrefix, providerPrefixes, providersWithoutKind } from './provider-prefixes.ts';
 import type { ImportedProvider, ProviderKey, ProviderRegistry } from './provider-registry.ts';
 
-/** A deployment of `model_list` that can be a target here. */
+/** Of `model_list`. It can be a target here. */
 export interface Deployment {
   readonly place: string;
   /** Its `model_name`. */
   readonly group: string;
   /** A fallback may name it by this. */
   readonly id: string | undefined;
-  /** What targets and fallbacks have in common. */
   readonly target: JsonObject;
   readonly weight: number | undefined;
   readonly order: number | undefined;
@@ -25,14 +24,14 @@ export interface Deployment {
   readonly timeoutMs: number | undefined;
 }
 
-/** What is known of the file while its deployments are converted. */
+/** Of the file, while its deployments are converted. */
 export interface ImportContext {
   readonly registry: ProviderRegistry;
   readonly credentials: Credentials;
   readonly report: ImportReport;
 }
 
-/** Converts one deployment. Returns null, and says why in the report, if it is left out. */
+/** Null if the deployment is left out; the report says why. */
 export function convertDeployment(value: Json, place: string, context: ImportContext): Deployment | null {
   // What a deployment that is left out says in detail is of no interest.
   const report = new ImportReport();
@@ -131,7 +130,7 @@ const usualUrls = new Map<string, string | undefined>(
 const responsesMark = 'responses/';
 const modes = new Set(['chat', 'responses', 'embedding', 'audio_transcription', 'audio_speech']);
 
-/** Returns why a name cannot be that of a model here; null if it can. */
+/** Null if a model here can have the name. */
 export function faultOfName(name: string): string | null {
   if (name.includes('*'))
     return 'a name with * means models that the file does not name, and the catalogue names each model';
@@ -176,7 +175,7 @@ function readModel(params: Section): E.Either<string, NamedModel> {
     : E.left('the name of its model has other characters than visible ASCII, or more than 500');
 }
 
-/** Returns null for the kind's own base URL. */
+/** Null for the kind's own base URL. */
 function readBaseUrl(params: Section, prefix: ProviderPrefix): E.Either<string, string | null> {
   const [apiBase, other] = [params.take('api_base'), params.take('base_url')];
   const written = apiBase ?? other;
@@ -217,7 +216,7 @@ function readKey(params: Section, prefix: ProviderPrefix, hasOwnAddress: boolean
     : E.right({ text: written });
 }
 
-/** Headers that documentation of providers names, and that hold no secrets. */
+/** Documentation of providers names them, and they hold no secrets. */
 const publicHeaders = new Set([
   'http-referer',
   'x-title',

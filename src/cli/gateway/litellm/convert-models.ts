@@ -3,13 +3,13 @@ import type { JsonObject } from '#shared/json/json.ts';
 import type { Deployment } from './convert-deployment.ts';
 import type { ImportReport, Section } from './import-report.ts';
 
-/** What `router_settings` and `litellm_settings` say for all models. */
+/** Of `router_settings` and `litellm_settings`. */
 export interface CommonSettings {
   readonly retries: number | undefined;
   readonly timeoutMs: number | undefined;
 }
 
-/** Reads settings that both sections may have; LiteLLM prefers those of the router. */
+/** LiteLLM prefers the settings of the router. */
 export function readCommonSettings(router: Section, module: Section): CommonSettings {
   const timeout = preferred(
     router.takeNumber('timeout', 0.001, 86_400),
@@ -29,10 +29,10 @@ function preferred(first: number | undefined, second: number | undefined, onBoth
   return first ?? second;
 }
 
-/** Deployments with one `model_name`, in the order of the file. */
+/** With one `model_name`, in the order of the file. */
 export type DeploymentGroup = ReadonlyArray<Deployment>;
 
-/** Converts the deployments of one name to an entry of `models`, without fallbacks to other names. */
+/** Without fallbacks to other names. */
 export function convertGroup(group: DeploymentGroup, common: CommonSettings, report: ImportReport): JsonObject {
   const [first, ...later] = tiersOf(group);
   const retries = retriesOf(group, common, report);
@@ -45,7 +45,7 @@ export function convertGroup(group: DeploymentGroup, common: CommonSettings, rep
   };
 }
 
-/** The targets of a model when another one falls back to it, in order. */
+/** When another model falls back to this one, in order. */
 export function targetsAsFallbacks(group: DeploymentGroup, report: ImportReport): ReadonlyArray<JsonObject> {
   return tiersOf(group).flatMap((tier) => targetsInOrder(tier, report));
 }
@@ -89,7 +89,7 @@ function timeoutOf(group: DeploymentGroup, common: CommonSettings, report: Impor
   return shared(group, 'timeout', ({ timeoutMs }) => timeoutMs, report) ?? common.timeoutMs;
 }
 
-/** A value that is a model's here. It counts if all its deployments have the same. */
+/** It counts if all deployments of the model have the same value. */
 function shared(
   group: DeploymentGroup,
   name: string,

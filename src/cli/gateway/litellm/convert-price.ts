@@ -3,7 +3,7 @@ import type { Section } from './import-report.ts';
 
 const maxPrice = 1_000_000;
 
-/** Costs in LiteLLM, our prices, and the power of ten between them. */
+/** LiteLLM's name, our name, and the power of ten between them. */
 const costs = [
   ['input_cost_per_token', 'inputPerMillion'],
   ['output_cost_per_token', 'outputPerMillion'],
@@ -12,10 +12,7 @@ const costs = [
   ['cache_creation_input_token_cost_above_1hr', 'cacheWriteHourPerMillion'],
 ] as const;
 
-/**
- * Converts the costs of a deployment. LiteLLM prefers those of `litellm_params`.
- * @returns undefined without a cost
- */
+/** LiteLLM prefers those of `litellm_params`. @returns undefined without a cost */
 export function convertPrice(params: Section, info: Section, mode: string | undefined): JsonObject | undefined {
   const price: Record<string, number> = {};
   for (const [cost, ours] of costs) {
@@ -42,7 +39,7 @@ function takeCost(params: Section, info: Section, name: string): number | undefi
   return first ?? second;
 }
 
-/** Moves the decimal point without the rounding of a multiplication: 2.8e-7 by 6 is 0.28. */
+/** Without the rounding of a multiplication: 2.8e-7 by 6 is 0.28. */
 function shifted(value: number, digits: number): number {
   const [mantissa, exponent = '0'] = String(value).split('e');
   return Number(`${mantissa}e${Number(exponent) + digits}`);

@@ -2,10 +2,10 @@ import * as E from 'fp-ts/lib/Either.js';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { type ImportReport, placeIn, Section } from './import-report.ts';
 
-/** The parameters of a deployment with those of the credential that it names. */
+/** With those of the credential that the deployment names. */
 interface CreditedParams {
   readonly params: Section;
-  /** Where the file has a parameter. */
+  /** In the file. */
   readonly placeOf: (name: string) => string;
 }
 
@@ -31,7 +31,7 @@ export class Credentials {
     }
   }
 
-  /** Adds the values of the credential that a deployment names; its own are preferred, as LiteLLM does. */
+  /** A deployment's own values are preferred, as by LiteLLM. */
   withCredential(params: Section): E.Either<string, CreditedParams> {
     const name = params.take('litellm_credential_name');
     if (name === undefined) return E.right({ params, placeOf: (each) => placeIn(params.place, each) });
@@ -48,7 +48,6 @@ export class Credentials {
     });
   }
 
-  /** Names the credentials that no deployment used. */
   nameUnused(): void {
     for (const [name, { place }] of this.#byName)
       if (!this.#used.has(name)) this.#report.leaveOut(place, 'no converted deployment names this credential');

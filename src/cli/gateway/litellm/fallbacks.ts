@@ -2,13 +2,12 @@ import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { type DeploymentGroup, targetsAsFallbacks } from './convert-models.ts';
 import { type ImportReport, placeIn, type Section, visible } from './import-report.ts';
 
-/** The names in lists of fallbacks, by the model that has them. */
+/** By the model that has them. */
 export class Fallbacks {
   readonly #byModel = new Map<string, { readonly place: string; readonly names: ReadonlyArray<Json> }>();
   readonly #default: { readonly place: string; readonly names: ReadonlyArray<Json> } | null;
   readonly #report: ImportReport;
 
-  /** @param section the one whose fallbacks count */
   constructor(section: Section, report: ImportReport) {
     this.#report = report;
     let forAll: { readonly place: string; readonly names: ReadonlyArray<Json> } | null = null;
@@ -28,12 +27,11 @@ export class Fallbacks {
     if (names.length > 0 && forAll !== null) report.leaveOut(forAll.place, 'default_fallbacks is preferred');
   }
 
-  /** Whether a model has a list of its own. */
   has(model: string): boolean {
     return this.#byModel.has(model);
   }
 
-  /** Returns the targets of the models that a model falls back to, in order. */
+  /** In order. */
   of(model: string, groups: ReadonlyMap<string, DeploymentGroup>): ReadonlyArray<JsonObject> {
     const own = this.#byModel.get(model);
     const list = own ?? this.#default;
@@ -68,7 +66,7 @@ export class Fallbacks {
     return byId.map(({ target }) => target);
   }
 
-  /** Names the lists of models that the configuration does not have. */
+  /** Of models that the configuration does not have. */
   nameUnused(models: ReadonlySet<string>): void {
     for (const [model, { place }] of this.#byModel)
       if (!models.has(model)) this.#report.leaveOut(place, 'is not a model of the converted configuration');

@@ -1,10 +1,10 @@
-/** Gives names that nothing else has, with a number where that is needed. */
+/** Adds a number to a name that something else has. */
 export class FreeNames {
   readonly #joint: string;
   readonly #taken: Set<string>;
   readonly #numbers = new Map<string, number>();
 
-  /** @param joint what is between a name and its number */
+  /** @param joint between a name and its number */
   constructor(joint: string, taken: Iterable<string> = []) {
     this.#joint = joint;
     this.#taken = new Set(taken);

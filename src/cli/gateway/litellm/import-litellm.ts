@@ -3,10 +3,7 @@ import { isObject } from '#shared/json/json.ts';
 import { convertConfiguration } from './convert-configuration.ts';
 import { readYaml } from './read-yaml.ts';
 
-/**
- * Prints a configuration of LiteLLM's proxy as one of the gateway, and on standard error what is left out or different.
- * @returns the exit code: 0 if there is a model
- */
+/** On standard error it prints what is left out or different. @returns the exit code: 0 if there is a model */
 export async function importLiteLlm(file: string): Promise<number> {
   const read = await readYaml(file);
   if (E.isLeft(read)) return refuse(file, read.left);

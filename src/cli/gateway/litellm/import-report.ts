@@ -1,16 +1,16 @@
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { type KnownSettings, settingAt } from './settings.ts';
 
-/** Something that an operator should read about one place of the file. */
+/** About one place of the file, for an operator. */
 export interface Remark {
   readonly kind: 'left out' | 'note';
   /** `model_list[3].litellm_params.rpm` */
   readonly place: string;
-  /** It never holds a value of the file that may be a secret. */
+  /** Without a value of the file that may be a secret. */
   readonly text: string;
 }
 
-/** Collects what an import leaves out, and what it does differently: each once, although fallbacks are read again. */
+/** Each remark once, although fallbacks are read again. */
 export class ImportReport {
   readonly #byText = new Map<string, Remark>();
 
@@ -36,7 +36,7 @@ export class ImportReport {
   }
 }
 
-/** An object of the file. Its members are taken by name, so that those that nobody took can be named. */
+/** Members are taken by name, so that those that nothing has read can be named. */
 export class Section {
   readonly place: string;
   readonly report: ImportReport;
@@ -48,7 +48,6 @@ export class Section {
     this.#members = new Map(Object.entries(members).filter((entry): entry is [string, Json] => entry[1] !== undefined));
   }
 
-  /** Whether a member is there and was not taken. */
   has(name: string): boolean {
     return (this.#members.get(name) ?? null) !== null;
   }
@@ -57,21 +56,21 @@ export class Section {
     return placeIn(this.place, name);
   }
 
-  /** Returns a member, and counts it as read; undefined if it is missing or null, as LiteLLM has it. */
+  /** Undefined if the member is missing or null, as for LiteLLM. */
   take(name: string): Json | undefined {
     const value = this.#members.get(name);
     this.#members.delete(name);
     return value ?? undefined;
   }
 
-  /** Takes every member, also those that are null. */
+  /** Also members that are null. */
   takeAll(): ReadonlyArray<readonly [string, Json]> {
     const all = [...this.#members];
     this.#members.clear();
     return all;
   }
 
-  /** Takes a member that must be a text. Another value is left out. */
+  /** Another value than a text is left out. */
   takeText(name: string): string | undefined {
     const value = this.take(name);
     if (value === undefined || typeof value === 'string') return value;
@@ -79,7 +78,7 @@ export class Section {
     return undefined;
   }
 
-  /** Takes a number, which LiteLLM also reads from a text. Another value is left out. */
+  /** LiteLLM also reads a number from a text. Another value is left out. */
   takeNumber(name: string, min: number, max: number): number | undefined {
     const value = this.take(name);
     if (value === undefined) return undefined;
@@ -94,7 +93,7 @@ export class Section {
     return undefined;
   }
 
-  /** Takes an integer as `takeNumber` takes a number. */
+  /** As `takeNumber`. */
   takeInteger(name: string, min: number, max: number): number | undefined {
     const number = this.takeNumber(name, min, max);
     if (number === undefined || Number.isInteger(number)) return number;
@@ -102,14 +101,12 @@ export class Section {
     return undefined;
   }
 
-  /** Takes a member that must be an object. */
   takeSection(name: string): Section {
     const value = this.take(name);
     if (value !== undefined && !isObject(value)) this.leaveOut(name, 'is not a map');
     return new Section(placeIn(this.place, name), isObject(value) ? value : {}, this.report);
   }
 
-  /** Takes a list. */
   takeList(name: string): ReadonlyArray<Json> {
     const value = this.take(name);
     if (value !== undefined && !Array.isArray(value)) this.leaveOut(name, 'is not a list');
@@ -124,7 +121,6 @@ export class Section {
     this.report.note(placeIn(this.place, name), text);
   }
 
-  /** Names every member that was not taken. */
   nameOthers(): void {
     for (const name of this.#members.keys()) {
       const place = placeIn(this.place, name);
@@ -140,18 +136,17 @@ function reasonOf(known: KnownSettings | undefined): string {
   return known.kind === 'absent' ? known.text : 'has no meaning together with the other settings';
 }
 
-/** Returns the place of a member of an object at a place. */
 export function placeIn(place: string, name: string): string {
   if (!/^[\w-]+$/.test(name)) return `${place}[${visible(name)}]`;
   return place === '' ? name : `${place}.${name}`;
 }
 
-/** Whether a value names a variable of the environment, in any way that people write it. */
+/** In any way that people write it. */
 export function isVariableReference(value: Json): boolean {
   return typeof value === 'string' && /^\s*(?:os\.environ|os\.getenv|\$\{?\w|env:)/.test(value);
 }
 
-/** A text of the file in quotes, without characters that a terminal acts on. */
+/** In quotes, without characters that a terminal acts on. */
 export function visible(text: string): string {
   return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text).replace(
     /[^\x20-\x7e…]/g,

@@ -2,29 +2,26 @@ import { anthropic } from '#gateway/providers/anthropic.ts';
 import { elevenLabs } from '#gateway/providers/elevenlabs.ts';
 import { openAiCompatible } from '#gateway/providers/openai-compatible.ts';
 
-/** What is before a model's name in LiteLLM, and how such a provider is called here. */
+/** Before a model's name in LiteLLM. */
 export interface ProviderPrefix {
   readonly prefix: string;
   readonly kind: string;
   /** Without `api_base`: null for the kind's own, undefined if `api_base` must be written. */
   readonly baseUrl: string | null | undefined;
-  /** The base URL for an `api_base`. Missing if an `api_base` cannot be converted. */
+  /** Missing if an `api_base` cannot be converted. */
   readonly baseUrlOf?: (apiBase: string) => string;
   /** The variables that LiteLLM reads without `api_key`, in its order. */
   readonly keys: ReadonlyArray<string>;
-  /** The provider's own name of a model; null if it is not certain. Missing if it is the same. */
+  /** Null if the name is not certain. Missing if it is the same. */
   readonly modelOf?: (model: string) => string | null;
-  /** The page of the provider that names the base URL. */
+  /** It names the base URL. */
   readonly page: string;
 }
 
 const openAi = openAiCompatible.kind;
 const same = (apiBase: string) => apiBase;
 
-/**
- * The prefixes that this release can serve. LiteLLM's own page on each is
- * https://docs.litellm.ai/docs/providers
- */
+/** The prefixes that this release can serve. LiteLLM's own page on each is https://docs.litellm.ai/docs/providers */
 export const providerPrefixes: ReadonlyArray<ProviderPrefix> = [
   {
     prefix: 'openai',
@@ -172,7 +169,7 @@ function fireworksModel(model: string): string | null {
   return model.endsWith('-fast') ? null : `accounts/fireworks/models/${model}`;
 }
 
-/** Providers that LiteLLM knows, and this import has no kind for. */
+/** LiteLLM knows them, and this import has no kind for them. */
 export const providersWithoutKind: ReadonlyArray<string> = [
   'azure',
   'azure_ai',

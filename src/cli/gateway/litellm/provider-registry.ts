@@ -5,14 +5,13 @@ import type { ImportReport } from './import-report.ts';
 /** How a provider gets its key: from a variable, or a text in the file, which needs a new variable. */
 export type ProviderKey = { readonly variable: string } | { readonly text: string } | null;
 
-/** What makes two deployments those of one provider. */
 export interface ImportedProvider {
-  /** What LiteLLM calls it. */
+  /** LiteLLM's name. */
   readonly prefix: string;
   readonly kind: string;
   /** Null for the kind's own. */
   readonly baseUrl: string | null;
-  /** Whether the base URL is the one that its prefix means. */
+  /** It is the one that the prefix means. */
   readonly isUsual: boolean;
   readonly key: ProviderKey;
   readonly headers: Readonly<Record<string, string>>;
@@ -21,19 +20,18 @@ export interface ImportedProvider {
 interface NamedProvider {
   readonly name: string;
   readonly provider: ImportedProvider;
-  /** Where the file has its key. */
   readonly keyPlaces: Set<string>;
   takesAnyVoice: boolean;
 }
 
-/** Gives each provider one readable name, whatever the number of its deployments. */
+/** One readable name for each provider, whatever the number of its deployments. */
 export class ProviderRegistry {
   readonly #byIdentity = new Map<string, NamedProvider>();
   readonly #names = new FreeNames('-');
 
   /**
    * @param keyPlace where the file has the key
-   * @param speaks whether the deployment is one for speech
+   * @param speaks the deployment is for speech
    * @returns the provider's name
    */
   nameOf(provider: ImportedProvider, keyPlace: string, speaks: boolean): string {
@@ -51,10 +49,7 @@ export class ProviderRegistry {
     return known.name;
   }
 
-  /**
-   * Returns the section `providers`, and says which variables must be set to which keys.
-   * @param variables those that the file names
-   */
+  /** With the variables that must be set. @param variables those that the file names */
   configured(variables: ReadonlySet<string>, report: ImportReport): JsonObject {
     const all = [...this.#byIdentity.values()];
     const named = all.flatMap(({ provider: { key } }) => (key !== null && 'variable' in key ? [key.variable] : []));

@@ -4,7 +4,7 @@ import { type Document, LineCounter, parseDocument, type Tags, visit } from 'yam
 import { type Json, parsedJson } from '#shared/json/json.ts';
 
 const maxBytes = 1024 * 1024;
-/** The limit of the library for values that aliases repeat, so that a small file cannot become a very large value. */
+/** For values that aliases repeat, so that a small file cannot become a very large value. */
 const maxAliasCount = 100;
 const maxListedErrors = 5;
 
@@ -14,7 +14,7 @@ const foreignTypes = new Set(
 );
 
 /**
- * Reads a file as YAML 1.1, which LiteLLM's reader (PyYAML) has.
+ * YAML 1.1, as for LiteLLM's reader (PyYAML).
  * @returns why it cannot be read, as sentences without their full stops; they never hold texts of the file
  */
 export async function readYaml(path: string): Promise<E.Either<ReadonlyArray<string>, Json>> {
@@ -29,7 +29,7 @@ export async function readYaml(path: string): Promise<E.Either<ReadonlyArray<str
   }
 }
 
-/** Parses a text as YAML 1.1: see `readYaml`. */
+/** See `readYaml`. */
 export function parseYaml(text: string): E.Either<ReadonlyArray<string>, Json> {
   const lineCounter = new LineCounter();
   const at = (offset: number) => {
@@ -77,7 +77,7 @@ function shortened(faults: ReadonlyArray<string>): ReadonlyArray<string> {
   return more <= 0 ? faults : [...faults.slice(0, maxListedErrors), `${more} more`];
 }
 
-/** Returns a tree: no value is shared, and none holds itself. */
+/** No value is shared, and none holds itself. */
 function treeOf(document: Document.Parsed): E.Either<ReadonlyArray<string>, Json> {
   try {
     return E.right(parsedJson(JSON.stringify(document.toJS({ maxAliasCount })) ?? 'null') ?? null);

@@ -1,4 +1,4 @@
-/** What becomes of some settings of LiteLLM. In a place `[]` is any index. */
+/** In a place `[]` is any index. */
 export interface KnownSettings {
   readonly places: ReadonlyArray<string>;
   /** `converted` into one of ours; `needless`, because the gateway does so anyway; `absent` in this release. */
@@ -348,7 +348,7 @@ export const knownSettings: ReadonlyArray<KnownSettings> = [
 
 const byPlace = new Map(knownSettings.flatMap((setting) => setting.places.map((place) => [place, setting])));
 
-/** Returns what the table says about a place; undefined if it is not there. */
+/** Undefined if the table does not have the place. */
 export function settingAt(place: string): KnownSettings | undefined {
   return byPlace.get(place.replaceAll(/\[\d+\]/g, '[]'));
 }

@@ -1,10 +1,9 @@
-/** A fault of one member of the input. */
 export interface InputIssue {
   readonly pointer: string;
   readonly message: string;
 }
 
-/** A refusal in the words of the API, or a failure to reach the API. */
+/** In the words of the API, or a failure to reach the API. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   /** 0 if there was no answer. */
@@ -12,7 +11,7 @@ export class ApiError extends Error {
   readonly code: string;
   readonly requestId: string | null;
   readonly issues: ReadonlyArray<InputIssue>;
-  /** The time to wait before a retry; null if the answer does not say. */
+  /** Before a retry; null if the answer does not say. */
   readonly retryAfterSeconds: number | null;
 
   constructor(given: {
@@ -32,7 +31,7 @@ export class ApiError extends Error {
   }
 }
 
-/** @returns the error in a refusal of the control plane or the gateway */
+/** For a refusal of the control plane or the gateway. */
 export function apiErrorOf(status: number, headers: Headers, text: string): ApiError {
   const requestId = headers.get('x-request-id');
   const retryAfter = Number(headers.get('retry-after') ?? Number.NaN);
@@ -44,7 +43,6 @@ export function apiErrorOf(status: number, headers: Headers, text: string): ApiE
   return new ApiError({ status, code, detail, requestId, issues: issuesOf(body.errors), retryAfterSeconds });
 }
 
-/** @returns any error as an `ApiError` */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   return new ApiError({
@@ -54,7 +52,7 @@ export function toApiError(error: unknown): ApiError {
   });
 }
 
-/** @returns the fault of one member of an input as a sentence */
+/** As a sentence. */
 export function issueAt(error: ApiError | null, pointer: string): string | null {
   const found = error?.issues.find((issue) => issue.pointer === pointer);
   return found === undefined ? null : `It ${found.message}.`;

@@ -1,25 +1,24 @@
 import { apiErrorOf, toApiError } from '#dashboard/page/api/api-error.ts';
 import { sessionHeader } from '#dashboard/page/api/page-session.ts';
 
-/** The options of a change. */
 export interface SendOptions {
-  /** The ETag that the resource must still have. */
+  /** Of the resource, which must still have it. */
   readonly ifMatch?: string | null;
   readonly dryRun?: boolean;
   readonly signal?: AbortSignal;
 }
 
-/** An answer with its ETag, for a later change with `If-Match`. */
+/** For a later change with `If-Match`. */
 export interface Tagged<Value> {
   readonly value: Value;
   readonly etag: string | null;
 }
 
 const idempotencyBytes = 16;
-/** The timeout of all requests except streams. */
+/** Of all requests except streams. */
 const requestTimeoutMs = 30_000;
 
-/** Sends requests with the browser's session, or with a key, which is only in a header. */
+/** With the browser's session, or with a key, which is only in a header. */
 export class Api {
   readonly #key: string | null;
   readonly #onRefused: () => void;
@@ -30,7 +29,7 @@ export class Api {
     this.#onRefused = onRefused;
   }
 
-  /** The headers of each request that say who asks. */
+  /** They say who asks. */
   get authorization(): Readonly<Record<string, string>> {
     return this.#key === null ? { [sessionHeader]: '1' } : { authorization: `Bearer ${this.#key}` };
   }
@@ -46,11 +45,7 @@ export class Api {
     return { value: (await answer.json()) as Value, etag: answer.headers.get('etag') };
   }
 
-  /**
-   * Sends a change.
-   * @returns the answer's JSON
-   * @throws ApiError
-   */
+  /** @returns the answer's JSON @throws ApiError */
   async send<Value>(method: string, path: string, body?: unknown, options: SendOptions = {}): Promise<Value> {
     const headers: Record<string, string> = { 'idempotency-key': randomToken() };
     if (body !== undefined) headers['content-type'] = 'application/json';
@@ -62,10 +57,7 @@ export class Api {
     return (text === '' ? null : JSON.parse(text)) as Value;
   }
 
-  /**
-   * Sends a request and returns the response, for streams and downloads. It has no timeout.
-   * @throws ApiError if it is not a success
-   */
+  /** For streams and downloads: without a timeout. @throws ApiError if the response is not a success */
   async open(path: string, init: RequestInit = {}): Promise<Response> {
     const answer = await this.#fetched(path, init);
     if (answer.ok) return answer;
@@ -87,12 +79,11 @@ export class Api {
   }
 }
 
-/** Whether the page aborted a request. */
 export function isAbort(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'AbortError';
 }
 
-/** Reads all pages of a list, up to a maximum of items. @throws ApiError */
+/** Up to a maximum of items. @throws ApiError */
 export async function getAll<Item>(
   api: Api,
   path: string,

@@ -10,15 +10,15 @@ import {
 import type { AuditEntry } from '#dashboard/page/api/records.ts';
 import { type ServerSentEvent, ServerSentEventReader } from '#dashboard/page/api/server-sent-event-reader.ts';
 
-/** The interval of reads without a feed. */
+/** Without a feed. */
 export const pollIntervalMs = 5_000;
 
 const firstRetryMs = 1_000;
 const maxRetryMs = 30_000;
-/** The most entries that wait during a pause. Older ones are dropped, because lists are read again after the pause. */
+/** Entries that wait during a pause. Older ones are dropped, because lists are read again after the pause. */
 const maxWaiting = 500;
 
-/** Receives an entry of the feed. Null means that all shown data must be read again. */
+/** Null means that all shown data must be read again. */
 export type EntryListener = (entry: AuditEntry | null) => void;
 
 /** Reads `GET /v1/events` and resumes it after an interruption. Without a feed, lists are read again in intervals. */
@@ -64,7 +64,7 @@ export class LiveFeed {
     this.#apply({ type: 'paused' });
   }
 
-  /** Ends a pause and publishes the waiting entries. */
+  /** Publishes the waiting entries. */
   resume(): void {
     const missed = this.#waiting;
     this.#waiting = [];
@@ -73,18 +73,17 @@ export class LiveFeed {
     this.#publish(null);
   }
 
-  /** Lets all shown data be read again. */
   refresh(): void {
     this.#publish(null);
   }
 
-  /** Calls a listener after each change of the state. @returns a function that removes it */
+  /** @returns a function that removes the listener */
   onState(listener: () => void): () => void {
     this.#stateListeners.add(listener);
     return () => this.#stateListeners.delete(listener);
   }
 
-  /** Calls a listener for each entry. @returns a function that removes it */
+  /** @returns a function that removes the listener */
   onEntry(listener: EntryListener): () => void {
     this.#entryListeners.add(listener);
     return () => this.#entryListeners.delete(listener);
@@ -174,7 +173,6 @@ export class LiveFeed {
   }
 }
 
-/** Ends a connection that is silent for too long. */
 function watchSilence(end: () => void) {
   let timer = setTimeout(end, staleAfterMs);
   return {

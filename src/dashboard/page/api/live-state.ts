@@ -4,20 +4,19 @@ import { formatTime } from '#dashboard/page/text/times.ts';
 /** Without data for this time, the shown data counts as stale. The feed sends a comment every 15 s. */
 export const staleAfterMs = 35_000;
 
-/** The state of the feed. */
 export interface LiveState {
   /** `polling` if the service has no feed or the key may not read it. */
   readonly link: 'connecting' | 'open' | 'lost' | 'polling';
   readonly paused: boolean;
-  /** The number of entries since the pause began. */
+  /** Entries since the pause began. */
   readonly waiting: number;
-  /** The position of the newest entry; null before the first. */
+  /** Of the newest entry; null before the first. */
   readonly position: number | null;
   /** The feed sends missed entries up to this position; null if it has caught up. */
   readonly catchUpTo: number | null;
-  /** When the last data arrived; null before the first. */
+  /** Null before the first data. */
   readonly heardAt: number | null;
-  /** When the next try is due; null while connected. */
+  /** Null while connected. */
   readonly retryAt: number | null;
 }
 
@@ -41,7 +40,6 @@ export const firstLiveState: LiveState = {
   retryAt: null,
 };
 
-/** @returns the state after an event */
 export function nextLiveState(state: LiveState, event: LiveEvent): LiveState {
   switch (event.type) {
     case 'opened':
@@ -79,19 +77,18 @@ function toReach(position: number | null, target: number | null): number | null 
   return target !== null && (position ?? 0) < target ? target : null;
 }
 
-/** Whether the shown data may be out of date. */
 export function isStale(state: LiveState, now: number): boolean {
   return !state.paused && state.heardAt !== null && now - state.heardAt >= staleAfterMs;
 }
 
-/** The text of the top bar: a status, its word and a detail. */
+/** In the top bar: a status, its word and a detail. */
 export interface LiveWords {
   readonly tone: 'ok' | 'run' | 'warn' | 'bad' | 'idle';
   readonly word: string;
   readonly rest: string;
 }
 
-/** Describes the state of the feed. @param pollMs the interval of reads without a feed */
+/** @param pollMs the interval of reads without a feed */
 export function describeLive(state: LiveState, now: number, pollMs: number): LiveWords {
   if (state.paused)
     return { tone: 'idle', word: 'Paused', rest: state.waiting > 0 ? `${formatCount(state.waiting)} waiting` : '' };

@@ -4,14 +4,10 @@ const path = '/dashboard/session';
 /** Says that this browser has a session. It is not a secret: the session itself is in a cookie that no script can read. */
 const storageKey = 'switchyard.session';
 
-/** The header without which the cookie of the session does not count. */
+/** Without it the cookie of the session does not count. */
 export const sessionHeader = 'switchyard-session';
 
-/**
- * Signs in with a key.
- * @returns whether the browser has a session now; otherwise the page must keep the key
- * @throws ApiError
- */
+/** @returns whether the browser has a session now; otherwise the page must keep the key @throws ApiError */
 export async function beginSession(key: string): Promise<boolean> {
   const answer = await asked('POST', { authorization: `Bearer ${key}` });
   if (!answer.ok) throw apiErrorOf(answer.status, answer.headers, await answer.text());
@@ -44,7 +40,7 @@ export function forgetSession(): void {
   }
 }
 
-/** Calls a listener when another tab has signed out. @returns a function that removes it */
+/** @returns a function that removes the listener */
 export function onSignedOutElsewhere(listener: () => void): () => void {
   const take = (event: StorageEvent) => {
     if (event.key === storageKey && event.newValue === null) listener();

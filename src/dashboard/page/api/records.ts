@@ -23,8 +23,7 @@ export type TemplateField = TemplateVersionRecord['fieldsSchema'][number];
 export type RunningOperation = NonNullable<InstanceRecord['operation']>;
 export type OperationStep = RunningOperation['steps'][number];
 
-/** An instance. Only one that is read by its id has `drifted`. */
+/** Only an instance that is read by its id has `drifted`. */
 export type Instance = InstanceRecord & Partial<Pick<InstanceDetails, 'drifted'>>;
 
-/** The answer of a dry run of an operation with this answer. */
 export type DryRunOf<Answer = unknown> = Omit<AnyDryRun, 'answer'> & { readonly answer: Answer };

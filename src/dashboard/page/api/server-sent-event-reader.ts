@@ -1,15 +1,13 @@
-/** One message of a stream of server-sent events. */
 export interface ServerSentEvent {
-  /** The id to resume after; null if the message has none. */
+  /** To resume after; null if the message has none. */
   readonly id: string | null;
   readonly event: string;
   readonly data: string;
 }
 
-/** The result of reading a piece of the stream. */
 export interface EventsRead {
   readonly events: ReadonlyArray<ServerSentEvent>;
-  /** Whether the piece had any text. Comments count, because they show that the connection works. */
+  /** The piece had any text. Comments count, because they show that the connection works. */
   readonly heard: boolean;
 }
 
@@ -20,7 +18,7 @@ export class ServerSentEventReader {
   #event = '';
   #data: string[] = [];
 
-  /** Reads the next piece of the stream. @param text it may end anywhere */
+  /** @param text may end anywhere */
   read(text: string): EventsRead {
     const lines = (this.#rest + text).split(/\r\n|\n|\r(?!$)/);
     this.#rest = lines.pop() ?? '';

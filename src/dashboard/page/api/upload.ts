@@ -1,17 +1,15 @@
 import { type ApiError, apiErrorOf, toApiError } from '#dashboard/page/api/api-error.ts';
 
-/** The headers that authorize a request of the page. */
 export type Authorization = Readonly<Record<string, string>>;
 
-/** A running upload. */
 export interface Upload {
-  /** Whether the file is stored; false if the upload was cancelled. Rejects with an `ApiError`. */
+  /** False if the upload was cancelled. Rejects with an `ApiError`. */
   readonly done: Promise<boolean>;
   readonly cancel: () => void;
 }
 
 /**
- * Uploads a form. `fetch` shows no progress of a body, so this is an XMLHttpRequest.
+ * `fetch` shows no progress of a body, so this is an XMLHttpRequest.
  * @param onProgress is called with the part that is sent, from 0 to 1
  */
 export function upload(

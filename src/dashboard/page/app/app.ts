@@ -15,8 +15,8 @@ import { Toasts } from '#dashboard/page/app/toasts.ts';
 import { html } from '#dashboard/page/html.ts';
 
 /**
- * The page. It asks for a key and then shows what the key may see. The browser keeps a session of the key; where the
- * service gives none, the key is only in the memory of this component.
+ * Asks for a key and then shows what the key may see. The browser keeps a session of the key; where the service gives
+ * none, the key is only in the memory of this component.
  */
 export function App(): VNode | null {
   const [session, setSession] = useState<Session | null>(null);
@@ -67,7 +67,7 @@ const keyRefused = 'This key does not work any more. It was revoked or replaced.
 const sessionOver =
   'You are signed out: after 12 hours, an hour without use, or because the key was revoked or replaced.';
 
-/** Signs in with the session of the browser, if it is still there. */
+/** If the browser still has it. */
 async function resume(signIn: (signedIn: SignedIn) => void, setReason: (reason: string) => void): Promise<void> {
   try {
     signIn({ key: null, me: await new Api(null, forgetSession).get<Me>('/v1/me') });

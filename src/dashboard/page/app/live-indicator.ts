@@ -7,7 +7,7 @@ import { classes, html } from '#dashboard/page/html.ts';
 
 const tickMs = 1_000;
 
-/** Shows whether the data is current. A click pauses or resumes. Screen readers announce only a change of the word. */
+/** A click pauses or resumes. Screen readers announce only a change of the word. */
 export function LiveIndicator(): VNode {
   const { live } = useSession();
   const now = useNow(tickMs);

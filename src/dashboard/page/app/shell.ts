@@ -17,7 +17,6 @@ import { classes, html } from '#dashboard/page/html.ts';
 import { Icon, Mark } from '#dashboard/page/parts/basics.ts';
 import { useNames } from '#dashboard/page/parts/who.ts';
 
-/** The frame around a view: navigation, top bar, palette and toasts. */
 export function Shell(): VNode {
   const place = usePlace();
   const [overlay, setOverlay] = useState<'palette' | 'keys' | null>(null);
@@ -39,7 +38,7 @@ export function Shell(): VNode {
     ${overlay === 'keys' ? html`<${KeyList} onClose=${close} />` : null}`;
 }
 
-/** Names the moment that a read-only service shows, in the service's own words. */
+/** In the service's own words. */
 function ReadOnlyNotice(): VNode | null {
   const { live } = useSession();
   const [text, setText] = useState(live.readOnly);
@@ -92,7 +91,7 @@ function TopBar({ place, onFind }: { place: Place; onFind: () => void }): VNode 
   </header>`;
 }
 
-/** The kinds of resources with a page of their own that have a name. */
+/** They have a page of their own and a name. */
 const namedKinds: Readonly<Partial<Record<ViewName, string>>> = {
   flows: 'flow',
   customers: 'organization',

@@ -10,12 +10,11 @@ const themes: ReadonlyArray<{ readonly value: Theme; readonly text: string }> = 
   { value: 'dark', text: 'Dark' },
 ];
 
-/** Applies the theme that this browser has stored. */
 export function applyStoredTheme(): void {
   apply(storedTheme());
 }
 
-/** Calls a listener after each change of colours, because charts read them. @returns a function that removes it */
+/** Charts read the colours. @returns a function that removes the listener */
 export function onThemeChange(listener: () => void): () => void {
   const system = matchMedia('(prefers-color-scheme: dark)');
   system.addEventListener('change', listener);
@@ -27,7 +26,6 @@ export function onThemeChange(listener: () => void): () => void {
   };
 }
 
-/** The choice between the system's theme, light and dark. */
 export function ThemeChoice() {
   const [chosen, setChosen] = useState<Theme>(storedTheme);
   const pick = (theme: Theme) => {

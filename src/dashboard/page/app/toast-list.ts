@@ -4,7 +4,6 @@ import { useSession } from '#dashboard/page/app/session/session.ts';
 import { classes, html } from '#dashboard/page/html.ts';
 import { Icon } from '#dashboard/page/parts/basics.ts';
 
-/** The messages in the corner of the page. */
 export function ToastList(): VNode {
   const { toasts } = useSession();
   const [, setCount] = useState(0);

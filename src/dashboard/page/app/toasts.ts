@@ -1,4 +1,4 @@
-/** A message about a completed action, or an error that has no other place. */
+/** For a completed action, or an error that has no other place. */
 export interface Toast {
   readonly id: number;
   readonly tone: 'ok' | 'bad';
@@ -10,7 +10,7 @@ export interface Toast {
 const shownMs = 6_000;
 const maxShown = 4;
 
-/** The messages in the corner of the page. Errors stay until the user closes them. */
+/** Errors stay until the user closes them. */
 export class Toasts {
   #shown: ReadonlyArray<Toast> = [];
   #made = 0;
@@ -20,7 +20,7 @@ export class Toasts {
     return this.#shown;
   }
 
-  /** Shows a message for some seconds. */
+  /** For some seconds. */
   show(title: string, detail = '', action: Toast['action'] = null): void {
     const { id } = this.#add({ tone: 'ok', title, detail, action });
     setTimeout(() => this.close(id), shownMs);
@@ -35,7 +35,7 @@ export class Toasts {
     this.#changed();
   }
 
-  /** Calls a listener after each change. @returns a function that removes it */
+  /** @returns a function that removes the listener */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

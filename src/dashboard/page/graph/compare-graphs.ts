@@ -5,7 +5,7 @@ import { type Change, code, inserted, plain, removed, type TextPart } from '#das
 
 export type Mark = 'same' | 'added' | 'removed' | 'changed';
 
-/** Two versions of a graph in one picture. */
+/** In one picture. */
 export interface ComparedGraph {
   readonly graph: FlowGraph;
   readonly markOfNode: ReadonlyMap<string, Mark>;
@@ -15,7 +15,7 @@ export interface ComparedGraph {
   readonly summary: string;
 }
 
-/** Compares two graphs by the ids of their steps. @param before null for no comparison */
+/** By the ids of steps. @param before null for no comparison */
 export function compareGraphs(before: FlowGraph | null, after: FlowGraph): ComparedGraph {
   if (before === null) return withMarks(after, new Map(after.nodes.map(({ id }) => [id, 'same'])), new Map(), []);
   const marks = new Map<string, Mark>();

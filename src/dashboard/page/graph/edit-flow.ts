@@ -1,17 +1,16 @@
 import { isRecord } from '#dashboard/page/graph/flow-graph.ts';
 
-/** Where a value is in a schema: names of members and indexes of lists. */
+/** Names of members and indexes of lists. */
 export type SchemaPath = ReadonlyArray<string | number>;
 
-/** A text in a step of a flow. */
 export interface StepText {
   readonly path: SchemaPath;
-  /** `ask / text`: where it is in the step. */
+  /** The place in the step: `ask / text`. */
   readonly name: string;
   readonly value: string;
 }
 
-/** The label of an edge that leaves a step. */
+/** It leaves a step. */
 export interface StepEdge {
   /** Of the member whose name is the label, or of the edge in the list of edges. */
   readonly path: SchemaPath;
@@ -22,7 +21,7 @@ export interface StepEdge {
 /** Members that place a step and say nothing. */
 const unspoken = new Set(['id', 'next', 'edges', 'position']);
 
-/** Returns the texts of a step, in their order. */
+/** In their order. */
 export function textsOfStep(schema: unknown, id: string): ReadonlyArray<StepText> {
   const found = stepIn(schema, id);
   if (found === null) return [];
@@ -30,7 +29,7 @@ export function textsOfStep(schema: unknown, id: string): ReadonlyArray<StepText
   return members.flatMap(([name, value]) => textsIn(value, [...found.path, name], name));
 }
 
-/** Returns the labelled edges that leave a step. */
+/** Labelled ones only. */
 export function edgesOfStep(schema: unknown, id: string): ReadonlyArray<StepEdge> {
   const found = stepIn(schema, id);
   const next = found === null || !isRecord(found.step.next) ? [] : Object.entries(found.step.next);
@@ -45,12 +44,11 @@ export function edgesOfStep(schema: unknown, id: string): ReadonlyArray<StepEdge
   return [...own, ...others];
 }
 
-/** Returns a schema with another text at a place. */
 export function withText(schema: unknown, path: SchemaPath, text: string): unknown {
   return changedAt(schema, path, () => text);
 }
 
-/** Returns a schema in which an edge has another label. A label that another edge of the step has stays as it was. */
+/** A label that another edge of the step has stays as it was. */
 export function withLabel(schema: unknown, { path, label }: StepEdge, text: string): unknown {
   const [last] = path.slice(-1);
   if (typeof last === 'string')
@@ -88,7 +86,7 @@ function readListedEdge(edge: unknown): { from: unknown; to: string; label: stri
   return typeof to === 'string' ? { from, to, label: typeof label === 'string' ? label : '' } : null;
 }
 
-/** Copies what leads to a place, and changes what is there. */
+/** Copies what leads to the place. */
 function changedAt(value: unknown, path: SchemaPath, change: (value: unknown) => unknown): unknown {
   const [first, ...rest] = path;
   if (first === undefined) return change(value);
@@ -99,7 +97,7 @@ function changedAt(value: unknown, path: SchemaPath, change: (value: unknown) =>
   );
 }
 
-/** The same members in the same order, one with another name. */
+/** In the same order. */
 function renamed(members: Record<string, unknown>, from: string, to: string): Record<string, unknown> {
   if (from !== to && to in members) return members;
   return Object.fromEntries(Object.entries(members).map(([name, value]) => [name === from ? to : name, value]));

@@ -1,24 +1,22 @@
-/** A step of a flow. */
 export interface FlowNode {
   readonly id: string;
-  /** A short description: `ask, remember`. */
+  /** Short: `ask, remember`. */
   readonly what: string;
-  /** All members except its edges. */
+  /** Without the edges. */
   readonly members: Readonly<Record<string, unknown>>;
 }
 
-/** An edge from a step to another, with the answer that leads there. */
+/** With the answer that leads to the other step. */
 export interface FlowEdge {
   readonly from: string;
   readonly to: string;
   readonly label: string;
 }
 
-/** A flow to draw. */
 export interface FlowGraph {
   readonly nodes: ReadonlyArray<FlowNode>;
   readonly edges: ReadonlyArray<FlowEdge>;
-  /** The first step; null if the schema does not name it. */
+  /** Null if the schema does not name it. */
   readonly start: string | null;
 }
 
@@ -80,7 +78,7 @@ function membersOf(node: Record<string, unknown>): Readonly<Record<string, unkno
 const maxWhat = 19;
 const maxShortValue = 14;
 
-/** Returns short values with their names, and only the names of long ones. */
+/** Short values with their names, and only the names of long ones. */
 function describeStep(node: Record<string, unknown>): string {
   const words = Object.entries(membersOf(node)).map(([name, value]) => {
     return typeof value === 'string' && value.length <= maxShortValue && /^[\w.-]+$/.test(value)
@@ -91,7 +89,6 @@ function describeStep(node: Record<string, unknown>): string {
   return all.length <= maxWhat ? all : `${all.slice(0, maxWhat - 1).replace(/[\s,]+$/, '')}…`;
 }
 
-/** Whether a value is a JSON object. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -2,18 +2,17 @@ import type { FlowEdge, FlowGraph } from '#dashboard/page/graph/flow-graph.ts';
 import { type Hop, type Layers, layersOf, type Slot } from '#dashboard/page/graph/layers.ts';
 import { bentPath, type Point } from '#dashboard/page/graph/track-path.ts';
 
-/** A step with its place. */
 export interface PlacedNode {
   readonly id: string;
   readonly x: number;
   readonly y: number;
 }
 
-/** An edge with its path: straight lines with corners of 45 degrees. */
+/** Straight lines with corners of 45 degrees. */
 export interface PlacedEdge {
   readonly edge: FlowEdge;
   readonly path: string;
-  /** The tip of its arrow, which points to the right. */
+  /** The tip of the arrow, which points to the right. */
   readonly end: Point;
   /** The place of its label. */
   readonly label: Point;
@@ -24,7 +23,7 @@ export interface GraphLayout {
   readonly height: number;
   readonly nodes: ReadonlyArray<PlacedNode>;
   readonly edges: ReadonlyArray<PlacedEdge>;
-  /** The short line into the first step; null if the schema does not name that step. */
+  /** Into the first step; null if the schema does not name that step. */
   readonly entry: PlacedEdge | null;
 }
 
@@ -43,7 +42,7 @@ const labelGap = 6;
 
 interface Placed {
   readonly layers: Layers;
-  /** The middle of each slot. */
+  /** Of the middle of each slot. */
   readonly yOf: ReadonlyMap<string, number>;
   readonly top: number;
   readonly bottom: number;
@@ -57,14 +56,14 @@ interface Run {
   track: number;
 }
 
-/** Returns the corners of an edge: each vertical part on its track, with the heights between them. */
+/** Corners of an edge: each vertical part on its track, with the heights between them. */
 interface Route {
   readonly edge: FlowEdge;
   readonly fromY: number;
   readonly runs: ReadonlyArray<Run>;
 }
 
-/** Lays a graph out in columns. The same graph gives the same layout. */
+/** In columns. The same graph gives the same layout. */
 export function layoutGraph(graph: FlowGraph): GraphLayout {
   const placed = placeSlots(layersOf(graph));
   const routes = [...forwardRoutes(placed), ...backRoutes(placed)];
@@ -94,7 +93,7 @@ function entryOf({ start }: FlowGraph, nodes: ReadonlyArray<PlacedNode>): Placed
   return { edge: { from: '', to: node.id, label: '' }, path: `M${end.x - 18} ${end.y}H${end.x}`, end, label: end };
 }
 
-/** Gives each slot a height near its neighbours in the column before, with the minimum distance to other slots. */
+/** Near the neighbours in the column before, with the minimum distance to other slots. */
 function placeSlots(layers: Layers): Placed {
   const yOf = new Map<string, number>();
   for (const column of layers.columns) {
@@ -169,7 +168,7 @@ function backRoutes({ layers, yOf, top, bottom }: Placed): ReadonlyArray<Route> 
   });
 }
 
-/** Returns where edges leave a step: next to each other, in the order of their ends. */
+/** Next to each other, in the order of the edges' ends. */
 function portsOf({ hops, back }: Layers, yOf: ReadonlyMap<string, number>): ReadonlyMap<FlowEdge, number> {
   const leaving = new Map<string, Array<{ readonly edge: FlowEdge; readonly toY: number }>>();
   const add = (edge: FlowEdge, toY: number) =>

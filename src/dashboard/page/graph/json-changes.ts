@@ -13,7 +13,7 @@ import {
 
 const maxChanges = 200;
 
-/** Describes the differences of two JSON values, with a sentence for each member. */
+/** A sentence for each member. */
 export function jsonChanges(before: unknown, after: unknown): ReadonlyArray<Change> {
   return changesAt('', before, after).slice(0, maxChanges);
 }
@@ -60,19 +60,18 @@ function itemsChanged(
   ]);
 }
 
-/** Describes the change of a value: the changed words of a text, or the whole value. */
+/** The changed words of a text, or the whole value. */
 export function valueChanged(before: unknown, after: unknown): ReadonlyArray<TextPart> {
   if (typeof before === 'string' && typeof after === 'string')
     return [plain('“'), ...wordChanges(before, after), plain('”')];
   return [inserted(shown(after)), plain(' instead of '), removed(shown(before))];
 }
 
-/** Converts a value to a text for a sentence. */
+/** For a sentence. */
 export function shown(value: unknown): string {
   return typeof value === 'string' ? `“${shortened(value)}”` : shortened(JSON.stringify(value) ?? 'nothing');
 }
 
-/** Whether two JSON values are equal. */
 export function isSame(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }

@@ -25,7 +25,7 @@ export interface Layers {
 
 const sweeps = 4;
 
-/** Puts the steps into columns from the start, and orders each column so that few edges cross. */
+/** From the start. Few edges cross in a column. */
 export function layersOf(graph: FlowGraph): Layers {
   const back = backEdges(graph);
   const forward = graph.edges.filter((edge) => !back.has(edge));
@@ -120,7 +120,7 @@ function hopsOf(
   return [...hops, { edge, from, to: edge.to }];
 }
 
-/** Sorts each column by the places of its neighbours, alternately forwards and backwards. */
+/** By the places of a column's neighbours, alternately forwards and backwards. */
 function ordered(
   columns: ReadonlyArray<ReadonlyArray<Slot>>,
   hops: ReadonlyArray<Hop>,

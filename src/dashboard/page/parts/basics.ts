@@ -6,7 +6,7 @@ import { formatAgo, formatMoment, formatUtc } from '#dashboard/page/text/times.t
 
 export type Tone = 'ok' | 'run' | 'warn' | 'bad' | 'idle';
 
-/** The shapes of icons; `IconShapes` draws each once. */
+/** `IconShapes` draws each once. */
 const shapes: Readonly<Record<string, string>> = {
   search: 'M11.5 7a4.5 4.5 0 1 1-9 0 4.5 4.5 0 0 1 9 0M10.5 10.5 14 14',
   pick: 'M5 6.5 8 3.5l3 3M5 9.5l3 3 3-3',
@@ -17,19 +17,19 @@ const shapes: Readonly<Record<string, string>> = {
   next: 'm6 3.5 4.5 4.5L6 12.5',
 };
 
-/** An icon, which assistive technology ignores. */
+/** Assistive technology ignores it. */
 export function Icon({ name }: { name: keyof typeof shapes }): VNode {
   return html`<svg class="icon" viewBox="0 0 16 16" aria-hidden="true"><path d=${shapes[name]} /></svg>`;
 }
 
-/** The product's mark: a track that turns. */
+/** A track that turns. */
 export function Mark(): VNode {
   return html`<svg class="mark" viewBox="0 0 24 16" aria-hidden="true">
     <path d="M0 12h24" /><path class="on" d="M0 12h6l8-8h10" />
   </svg>`;
 }
 
-/** The colour of each status. */
+/** By status. */
 const tones: Readonly<Record<string, Tone>> = {
   active: 'ok',
   published: 'ok',
@@ -53,31 +53,29 @@ const tones: Readonly<Record<string, Tone>> = {
   disabled: 'idle',
 };
 
-/** Returns the tone of a status. */
 export function toneOf(status: string): Tone {
   return tones[status] ?? 'idle';
 }
 
-/** A status with a shape, a word and a colour. A plain badge is for usual states. */
+/** A shape, a word and a colour. A plain badge is for usual states. */
 export function Badge(props: { tone?: Tone; plain?: boolean; children?: Children }): VNode {
   return html`<span class=${classes('badge', props.tone, props.plain && 'plain')}>${props.children}</span>`;
 }
 
-/** A status as a badge. */
 export function Status({ status, plain = false }: { status: string; plain?: boolean }): VNode {
   return html`<${Badge} tone=${toneOf(status)} plain=${plain}>${status}<//>`;
 }
 
 const clockMs = 60_000;
 
-/** How long ago a time was. Its title is the whole time, in the viewer's zone and in UTC. */
+/** How long ago. The title is the whole time, in the viewer's zone and in UTC. */
 export function Time({ at }: { at: string | number }): VNode {
   const now = useNow(clockMs);
   const title = `${formatMoment(at)} (${formatUtc(at)})`;
   return html`<time datetime=${formatUtc(at)} title=${title}>${formatAgo(at, now)}</time>`;
 }
 
-/** Further actions. On a narrow screen a button folds them, so that nobody hits one by mistake. @param label of the button */
+/** On a narrow screen a button folds them, so that nobody hits one by mistake. */
 export function More({ label, children }: { label: string; children?: Children }): VNode {
   const [isOpen, setOpen] = useState(false);
   return html`<span class=${classes('more', isOpen && 'is-open')}>
@@ -88,7 +86,6 @@ export function More({ label, children }: { label: string; children?: Children }
 
 const copiedMs = 1_500;
 
-/** A text with a button that copies it. */
 export function Copy({ text, label }: { text: string; label: string }): VNode {
   const [copied, setCopied] = useState(false);
   const copy = async () => {
@@ -101,7 +98,7 @@ export function Copy({ text, label }: { text: string; label: string }): VNode {
   </button>`;
 }
 
-/** A choice between a few values, as a row of buttons. */
+/** As a row of buttons. */
 export function Segments<Value extends string>(props: {
   label: string;
   value: Value;

@@ -5,7 +5,6 @@ import type { Data } from '#dashboard/page/app/data/use-data.ts';
 import { type Children, classes, html } from '#dashboard/page/html.ts';
 import { Badge, Time, type Tone } from '#dashboard/page/parts/basics.ts';
 
-/** A part of a page with a title. */
 export function Card(props: {
   title?: Children;
   note?: Children;
@@ -31,7 +30,6 @@ export function Card(props: {
   return html`<section class=${classes('card', props.className)} id=${id} ...${name}>${header}${props.children}</section>`;
 }
 
-/** The head of a page: its title, actions and facts. */
 export function PageHead(props: {
   title: Children;
   actions?: Children;
@@ -49,7 +47,7 @@ export function PageHead(props: {
   </div>`;
 }
 
-/** The text for an empty list: its purpose and the next step. */
+/** The list's purpose and the next step. */
 export function Empty(props: { title: string; children?: Children; command?: string; actions?: Children }): VNode {
   return html`<div class="empty">
     <h3>${props.title}</h3>
@@ -59,7 +57,7 @@ export function Empty(props: { title: string; children?: Children; command?: str
   </div>`;
 }
 
-/** A sentence with a coloured edge for its status. */
+/** With a coloured edge for its status. */
 export function Notice(props: {
   tone: Tone;
   inside?: boolean;
@@ -73,7 +71,7 @@ export function Notice(props: {
   </div>`;
 }
 
-/** A refusal or a failure, in the words of the service, at the place where it happened. */
+/** In the words of the service, at the place where it happened. */
 export function Problem(props: { error: ApiError; onRetry?: (() => void) | undefined; inside?: boolean }): VNode {
   const { error, onRetry, inside = true } = props;
   const retry =
@@ -84,7 +82,7 @@ export function Problem(props: { error: ApiError; onRetry?: (() => void) | undef
   <//>`;
 }
 
-/** A placeholder in the shape of the awaited content. */
+/** In the shape of the awaited content. */
 export function Skeleton({ rows = 3, figure = false }: { rows?: number; figure?: boolean }): VNode {
   const widths = ['w3', 'w2', 'w1'];
   return html`<div class="body" role="status" aria-busy="true" aria-label="Loading">
@@ -93,7 +91,7 @@ export function Skeleton({ rows = 3, figure = false }: { rows?: number; figure?:
   </div>`;
 }
 
-/** The read value, or the reason for its absence. An old value stays, dimmed and with its time. */
+/** Or the reason for the value's absence. An old value stays, dimmed and with its time. */
 export function Loaded<Value>(props: {
   data: Data<Value>;
   rows?: number;
@@ -114,7 +112,7 @@ export function Loaded<Value>(props: {
   </div>`;
 }
 
-/** The filters of a list. On a narrow screen a button folds them. */
+/** On a narrow screen a button folds them. */
 export function Filters({ children }: { children?: Children }): VNode {
   const [isOpen, setOpen] = useState(false);
   return html`<div class=${classes('filters', isOpen && 'is-open')}>
@@ -123,7 +121,7 @@ export function Filters({ children }: { children?: Children }): VNode {
   </div>`;
 }
 
-/** A table in a scrolling box. @param fold whether it becomes a list on a narrow screen */
+/** In a scrolling box. @param fold becomes a list on a narrow screen */
 export function Table(props: {
   caption: string;
   fold?: boolean;

@@ -4,7 +4,6 @@ import type { Change, TextPart } from '#dashboard/page/text/parts-of-text.ts';
 
 const words = { add: 'Added', del: 'Removed', mod: 'Changed' } as const;
 
-/** Changes, a sentence each. */
 export function Changes({ changes }: { changes: ReadonlyArray<Change> }): VNode {
   return html`<ul class="changes">
     ${changes.map(

@@ -6,10 +6,10 @@ import { countOf, formatCount } from '#dashboard/page/text/numbers.ts';
 const signs = { same: ' ', add: '+', del: '−' } as const;
 const classOf = { same: '', add: 'add', del: 'del' } as const;
 
-/** The most lines, because a browser draws more too slowly. The table says how many it leaves out. */
+/** A browser draws more too slowly. The table says how many it leaves out. */
 const maxLines = 3_000;
 
-/** A scrolling box with lines of text or a difference line by line. */
+/** Text, or a difference line by line. */
 export function CodeLines({ rows, label }: { rows: ReadonlyArray<DiffRow>; label: string }): VNode {
   const left = rows.length - maxLines;
   return html`<div class="code" tabindex="0" role="region" aria-label=${`${label}, scrolls`}>

@@ -4,19 +4,18 @@ import { type Children, html } from '#dashboard/page/html.ts';
 import { Time } from '#dashboard/page/parts/basics.ts';
 import { ActorName, ResourceLink } from '#dashboard/page/parts/who.ts';
 
-/** One event in one line. */
+/** In one line. */
 export interface FeedItem {
   readonly key: string;
   readonly time: string;
   readonly type: string;
   readonly summary: string;
   readonly actor: HistoryActor | null;
-  /** The resource, if the sentence does not name it. */
+  /** If the sentence does not name it. */
   readonly resource?: ResourceName;
   readonly isNew?: boolean;
 }
 
-/** A list of entries of the audit, one line each. */
 export function Feed({ items }: { items: ReadonlyArray<FeedItem> }): VNode {
   return html`<ol class="feed">
     ${items.map(

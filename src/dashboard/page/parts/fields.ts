@@ -5,14 +5,14 @@ import { Icon } from '#dashboard/page/parts/basics.ts';
 
 interface FieldProps {
   readonly label: string;
-  /** A note after the label: `required`, `kept`. */
+  /** After the label: `required`, `kept`. */
   readonly note?: string;
   readonly hint?: Children;
-  /** The fault of the value. */
+  /** Of the value. */
   readonly problem?: string | null;
 }
 
-/** A text field with one line or several. */
+/** One line or several. */
 export function TextField(
   props: FieldProps & {
     value: string;
@@ -51,12 +51,10 @@ export function TextField(
   </div>`;
 }
 
-/** The problem of a field, below it. */
 export function FieldProblem({ id, text }: { id: string; text: string }): VNode {
   return html`<p class="error-text" id=${id}><${Icon} name="alert" /><span>${text}</span></p>`;
 }
 
-/** A choice between several values. */
 export function SelectField(
   props: FieldProps & {
     value: string;

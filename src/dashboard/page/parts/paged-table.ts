@@ -8,20 +8,19 @@ interface PagedTableProps<Item> {
   readonly label: string;
   /** Default: the label. */
   readonly caption?: string;
-  /** The word for one item. */
+  /** For one item. */
   readonly noun: string;
   readonly nouns?: string;
   readonly list: PagedList<Item>;
-  /** The cells of the head. */
   readonly head: Children;
   readonly row: (item: Item, index: number) => Children;
-  /** What to show without items. */
+  /** Shown without items. */
   readonly empty: Children;
-  /** Further buttons below the table. */
+  /** Buttons below the table. */
   readonly actions?: Children;
 }
 
-/** A list as a table: loading, empty, refused, or with a button for more. */
+/** Loading, empty, refused, or with a button for more. */
 export function PagedTable<Item>(props: PagedTableProps<Item>): VNode {
   const { label, caption = label, noun, nouns, list, head, row, empty, actions } = props;
   const { items, error, hasMore } = list;

@@ -4,25 +4,24 @@ import { type Band, type Curve, LineChart } from '#dashboard/page/parts/charts/l
 import { type Figure, roundTop } from '#dashboard/page/text/numbers.ts';
 import { formatAxisTime, formatTime } from '#dashboard/page/text/times.ts';
 
-/** The data that the panels of a row share. */
+/** Shared by the panels of a row. */
 export interface PanelRow {
   readonly name: string;
   /** In ms. */
   readonly times: ReadonlyArray<number>;
-  /** The index under the pointer in any of the panels; null for none. */
+  /** Under the pointer in any of the panels; null for none. */
   readonly at: number | null;
   readonly onPoint: (index: number | null) => void;
-  /** The times that all panels mark. */
+  /** Marked by all panels. */
   readonly bands?: ReadonlyArray<Band>;
 }
 
 interface PanelProps {
   readonly title: Children;
-  /** The current figure. */
   readonly figure: Figure;
   readonly delta?: Children;
   readonly deltaTone?: 'bad' | 'warn' | undefined;
-  /** Formats a value of the first curve. */
+  /** For the first curve. */
   readonly format: (value: number | null) => Figure;
   readonly curves: ReadonlyArray<Curve>;
   readonly label: string;
@@ -35,7 +34,7 @@ interface PanelProps {
 const dayMs = 86_400_000;
 const axisLabels = 5;
 
-/** A figure with its curve and a comparison. While the user points at the chart, the figure is that of the crosshair. */
+/** With its curve and a comparison. While the user points at the chart, the figure is that of the crosshair. */
 export function Panel(props: PanelProps): VNode {
   const { row, curves, format, delta, deltaTone } = props;
   const pointed = row.at === null ? null : (row.times[row.at] ?? null);
@@ -52,7 +51,7 @@ export function Panel(props: PanelProps): VNode {
   </section>`;
 }
 
-/** The five times below a chart. The last one is now. */
+/** Five times. The last one is now. */
 export function Axis({ times }: { times: ReadonlyArray<number> }): VNode {
   const first = times[0] ?? 0;
   const last = times.at(-1) ?? 0;

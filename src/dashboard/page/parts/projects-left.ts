@@ -4,7 +4,6 @@ import { html } from '#dashboard/page/html.ts';
 import { Notice } from '#dashboard/page/parts/boxes.ts';
 import { countOf } from '#dashboard/page/text/numbers.ts';
 
-/** Says how many projects a list leaves out. */
 export function ProjectsLeft({ count }: { count: number }): VNode | null {
   if (count === 0) return null;
   return html`<${Notice} tone="warn">

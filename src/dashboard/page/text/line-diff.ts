@@ -1,6 +1,6 @@
 import { diff } from 'fast-myers-diff';
 
-/** A line of a difference. The line number is null on the side without this line. */
+/** The line number is null on the side without this line. */
 export interface DiffLine {
   readonly kind: 'same' | 'add' | 'del';
   readonly before: number | null;
@@ -8,18 +8,18 @@ export interface DiffLine {
   readonly text: string;
 }
 
-/** A line, or the number of equal lines that are left out. */
+/** A fold has the number of equal lines that are left out. */
 export type DiffRow = DiffLine | { readonly kind: 'fold'; readonly count: number };
 
-/** The equal lines that are shown around a difference. */
+/** Equal lines around a difference. */
 const context = 3;
 
-/** Returns the difference of two texts line by line, with equal parts folded. */
+/** With equal parts folded. */
 export function lineDiff(before: string, after: string): ReadonlyArray<DiffRow> {
   return folded(allLines(before.split('\n'), after.split('\n')));
 }
 
-/** Returns the lines of a text without differences. */
+/** Without differences. */
 export function wholeLines(text: string): ReadonlyArray<DiffLine> {
   return text.split('\n').map((line, index) => ({ kind: 'same', before: null, after: index + 1, text: line }));
 }

@@ -1,12 +1,12 @@
 import { diff } from 'fast-myers-diff';
 
-/** A part of a sentence: plain text, a name, removed text or inserted text. */
+/** Plain text, a name, removed text or inserted text. */
 export interface TextPart {
   readonly kind: 'text' | 'code' | 'del' | 'ins';
   readonly text: string;
 }
 
-/** A change in a sentence. */
+/** In a sentence. */
 export interface Change {
   readonly op: 'add' | 'del' | 'mod';
   readonly parts: ReadonlyArray<TextPart>;
@@ -20,7 +20,7 @@ export const inserted = (text: string): TextPart => ({ kind: 'ins', text });
 /** If more words than this differ, the whole text counts as replaced, because that is easier to read. */
 const maxWords = 400;
 
-/** Returns the differences of two texts word by word. */
+/** Word by word. */
 export function wordChanges(before: string, after: string): ReadonlyArray<TextPart> {
   const one = wordsOf(before);
   const other = wordsOf(after);
@@ -44,7 +44,6 @@ function wordsOf(text: string): string[] {
 
 const maxShown = 120;
 
-/** Cuts the end of a long text off. */
 export function shortened(text: string): string {
   return text.length <= maxShown ? text : `${text.slice(0, maxShown - 1)}…`;
 }

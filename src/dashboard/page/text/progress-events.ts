@@ -1,7 +1,7 @@
 /** Events between the request and the outcome of an operation, which has dozens of them. */
 const types: ReadonlySet<string> = new Set(['InstanceProgressed']);
 
-/** Whether an event only reports progress, so that lists hide it until it is asked for. */
+/** Lists hide progress until it is asked for. */
 export function isProgress({ type }: { readonly type: string }): boolean {
   return types.has(type);
 }

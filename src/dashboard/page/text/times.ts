@@ -1,4 +1,3 @@
-/** The names of the months in times. */
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const;
 
 interface Parts {
@@ -10,7 +9,7 @@ interface Parts {
 }
 
 /**
- * Formats a time in a zone: `14:23:02` today, `19 Nov 16:40` this year, otherwise with the year.
+ * `14:23:02` today, `19 Nov 16:40` this year, otherwise with the year.
  * @param zone an IANA name; default the viewer's own
  */
 export function formatTime(time: string | number, now: number, zone?: string): string {
@@ -28,10 +27,7 @@ const dayMs = 24 * hourMs;
 /** Longer ago, the date says more. */
 const maxRelativeMs = 7 * dayMs;
 
-/**
- * Formats a time as people speak of it: `just now`, `2 min ago`, `5 h ago`, `3 days ago`; before that, and in the future,
- * like `formatShortTime`.
- */
+/** `just now`, `2 min ago`, `5 h ago`, `3 days ago`; before that, and in the future, like `formatShortTime`. */
 export function formatAgo(time: string | number, now: number, zone?: string): string {
   const agoMs = now - new Date(time).getTime();
   if (!(agoMs > -minuteMs) || agoMs >= maxRelativeMs) return formatShortTime(time, now, zone);
@@ -42,7 +38,7 @@ export function formatAgo(time: string | number, now: number, zone?: string): st
   return days === 1 ? '1 day ago' : `${days} days ago`;
 }
 
-/** Formats a time like `formatTime`, but without the clock on other days, for lists. */
+/** As `formatTime`, but without the clock on other days, for lists. */
 export function formatShortTime(time: string | number, now: number, zone?: string): string {
   const at = partsOf(time, zone);
   const today = partsOf(now, zone);
@@ -52,20 +48,20 @@ export function formatShortTime(time: string | number, now: number, zone?: strin
   return at.year === today.year ? dateOf(at) : `${dateOf(at)} ${at.year}`;
 }
 
-/** Formats a moment for a sentence: `2 Nov 2026, 12:00:00`. */
+/** For a sentence: `2 Nov 2026, 12:00:00`. */
 export function formatMoment(time: string | number, zone?: string): string {
   const at = partsOf(time, zone);
   return at === null ? String(time) : `${dateOf(at)} ${at.year}, ${at.clock}:${at.seconds}`;
 }
 
-/** Formats a time of an axis: `14:23`, or `20 Nov` if the axis spans days. */
+/** `14:23`, or `20 Nov` if the axis spans days. */
 export function formatAxisTime(time: number, spansDays: boolean, zone?: string): string {
   const at = partsOf(time, zone);
   if (at === null) return '';
   return spansDays ? dateOf(at) : at.clock;
 }
 
-/** Formats a time in RFC 3339 and UTC, for its title. */
+/** RFC 3339, for a title. */
 export function formatUtc(time: string | number): string {
   const date = new Date(time);
   return Number.isNaN(date.getTime()) ? String(time) : date.toISOString();

@@ -12,27 +12,24 @@ import { type Data, useData } from '#dashboard/page/app/data/use-data.ts';
 import { maxProjectsRead } from '#dashboard/page/app/session/scope.ts';
 import { useSession } from '#dashboard/page/app/session/session.ts';
 
-/** The items of several projects. */
+/** Of several projects. */
 export interface ProjectItems<Item> {
   readonly items: ReadonlyArray<Item>;
-  /** Projects that were not read, because there are too many. */
+  /** Not read, because there are too many. */
   readonly projectsLeft: number;
 }
 
 const maxConcurrentReads = 6;
 const maxItems = 5_000;
 
-/** Reads all flows in the scope. */
 export function useFlows(projects: ReadonlyArray<Project>): Data<ProjectItems<Flow>> {
   return useProjectItems<Flow>(projects, 'flows', 'flows', ['flow', 'project', 'instance']);
 }
 
-/** Reads all phone numbers in the scope. */
 export function usePhoneNumbers(projects: ReadonlyArray<Project>): Data<ProjectItems<PhoneNumber>> {
   return useProjectItems<PhoneNumber>(projects, 'phone-numbers', 'phoneNumbers', ['phone-number', 'project']);
 }
 
-/** Reads all agent profiles in the scope. */
 export function useAgentProfiles(projects: ReadonlyArray<Project>): Data<ProjectItems<AgentProfile>> {
   return useProjectItems<AgentProfile>(projects, 'agent-profiles', 'agentProfiles', [
     'agent-profile',
@@ -41,17 +38,14 @@ export function useAgentProfiles(projects: ReadonlyArray<Project>): Data<Project
   ]);
 }
 
-/** Reads all API keys in the scope. */
 export function useApiKeys(projects: ReadonlyArray<Project>): Data<ProjectItems<ApiKey>> {
   return useProjectItems<ApiKey>(projects, 'keys', 'keys', ['key', 'project']);
 }
 
-/** Reads all templates. */
 export function useTemplates(): Data<{ readonly templates: ReadonlyArray<Template> }> {
   return useData('/v1/templates', { kinds: ['template', 'template-version'] });
 }
 
-/** Reads all instances. */
 export function useInstances(): Data<{ readonly items: ReadonlyArray<Instance>; readonly isWhole: boolean }> {
   const { api } = useSession();
   return useData('/v1/instances', { kinds: ['instance'] }, (signal) =>
@@ -59,7 +53,7 @@ export function useInstances(): Data<{ readonly items: ReadonlyArray<Instance>; 
   );
 }
 
-/** Reads a list of each project, a few at a time. */
+/** Of each project, a few at a time. */
 function useProjectItems<Item>(
   projects: ReadonlyArray<Project>,
   path: string,

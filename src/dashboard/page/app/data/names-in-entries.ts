@@ -2,16 +2,16 @@ import type { AuditEntry, PatchOperation } from '#dashboard/page/api/records.ts'
 
 type NamedEntry = Pick<AuditEntry, 'position' | 'resource' | 'changes'>;
 
-/** The name of a resource according to entries of the audit. */
+/** According to entries of the audit. */
 export interface KnownName {
   readonly kind: string;
   readonly id: string;
-  /** The last name in the entries; null if they have none. */
+  /** The last one in the entries; null if they have none. */
   readonly name: string | null;
   readonly isDeleted: boolean;
 }
 
-/** Returns the names of resources after entries of the audit. @param entries in any order */
+/** @param entries in any order */
 export function namesInEntries(entries: ReadonlyArray<NamedEntry>): ReadonlyArray<KnownName> {
   const known = new Map<string, KnownName>();
   for (const { resource, changes } of entries.toSorted((one, other) => one.position - other.position)) {

@@ -2,11 +2,11 @@ import type { Api } from '#dashboard/page/api/api.ts';
 import type { AuditEntry, Customer, Me, Organization, Project } from '#dashboard/page/api/records.ts';
 import { namesInEntries } from '#dashboard/page/app/data/names-in-entries.ts';
 
-/** The most lookups at the same time, and in total. After that, the page shows ids instead of names. */
+/** At the same time, and in total. After that, the page shows ids instead of names. */
 const maxConcurrentLookups = 4;
 const maxLookups = 400;
 
-/** The number of characters of an id in lists. */
+/** In lists. */
 export const shortIdLength = 8;
 
 const pathOfKind: Readonly<Record<string, string>> = {
@@ -40,7 +40,7 @@ export class Names {
     this.#api = api;
   }
 
-  /** Reads the names of tenants that this key may see. */
+  /** Of the tenants that this key may see. */
   async load(me: Me): Promise<void> {
     this.#mayReadOrganizations = me.keyType === 'admin';
     const isPartner = me.keyType === 'admin' || me.keyType === 'partner';
@@ -73,15 +73,15 @@ export class Names {
     return this.#version;
   }
 
-  /** Adds a known name. It does not call the listeners. */
+  /** Does not call the listeners. */
   learn(kind: string, id: string, name: string): void {
     this.#known.set(`${kind} ${id}`, name);
   }
 
   /**
-   * Learns the names of the resources of audit entries, so that they need no lookup.
-   * @param areNewest whether these are the newest entries. Older entries only give the names of deleted resources,
-   *   because other names may have changed since
+   * The resources of the entries then need no lookup.
+   * @param areNewest these are the newest entries. Older entries only give the names of deleted resources, because
+   * other names may have changed since
    */
   learnFrom(entries: ReadonlyArray<AuditEntry>, areNewest: boolean): void {
     const learned = namesInEntries(entries).filter(({ isDeleted, name }) => isDeleted || (areNewest && name !== null));
@@ -92,14 +92,14 @@ export class Names {
     if (learned.length > 0) this.#changed();
   }
 
-  /** @returns the name; null if it is not known yet or this key may not read it */
+  /** Null if the name is not known yet or this key may not read it. */
   of(kind: string, id: string): string | null {
     const found = this.#known.get(`${kind} ${id}`);
     if (found === undefined) this.#lookUp(kind, id);
     return found ?? null;
   }
 
-  /** Returns the name, or the first characters of the id. */
+  /** Or the first characters of the id. */
   shown(kind: string, id: string): string {
     return this.of(kind, id) ?? id.slice(0, shortIdLength);
   }
@@ -111,7 +111,7 @@ export class Names {
     return organization ? `${organization}, ${this.shown('project', id)}` : this.shown('project', id);
   }
 
-  /** Calls a listener after each change. @returns a function that removes it */
+  /** @returns a function that removes the listener */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

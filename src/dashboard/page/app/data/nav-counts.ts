@@ -2,7 +2,7 @@ import { useData } from '#dashboard/page/app/data/use-data.ts';
 import type { ViewName } from '#dashboard/page/app/routing/router.ts';
 import { useSession } from '#dashboard/page/app/session/session.ts';
 
-/** The text next to a view in the navigation: a number of resources, or of things that need attention. */
+/** Next to a view in the navigation: a number of resources, or of things that need attention. */
 export interface NavCount {
   readonly text: string;
   readonly tone: 'bad' | 'warn' | null;
@@ -37,7 +37,7 @@ const memberOf: Readonly<Partial<Record<ViewName, string>>> = {
 
 const refreshMs = 15_000;
 
-/** Returns the counts of the navigation. Views without a count are absent. */
+/** Views without a count are absent. */
 export function useNavCounts(): ReadonlyMap<ViewName, NavCount> {
   const { me } = useSession();
   const isAdmin = me.keyType === 'admin';

@@ -5,7 +5,7 @@ import { useSession } from '#dashboard/page/app/session/session.ts';
 /** Changes within this time cause one read. */
 const gatherMs = 400;
 
-/** A page of a list in OpenAI's form. */
+/** In OpenAI's form. */
 interface ObjectPage<Item> {
   readonly data: ReadonlyArray<Item>;
   readonly last_id: string | null;
@@ -14,8 +14,8 @@ interface ObjectPage<Item> {
 
 /**
  * Reads a list of the key's project in OpenAI's form, and reads it again when the live feed shows a change.
- * @param path its address, without a page
- * @param kind the kind of resource whose changes matter
+ * @param path without a page
+ * @param kind of resource whose changes matter
  * @param everyMs an additional interval, for lists that change without events
  */
 export function useObjectList<Item extends { readonly id: string }>(

@@ -1,34 +1,31 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type ApiError, toApiError } from '#dashboard/page/api/api-error.ts';
 
-/** The items of a page. */
 export const pageItems = 50;
 
-/** A page of a list, or the pages that were read so far. */
+/** Of a list, or the pages that were read so far. */
 export interface Page<Item> {
   readonly items: ReadonlyArray<Item>;
-  /** The place after which more follows; null at the end. */
+  /** Null at the end. */
   readonly next: string | null;
 }
 
-/** A list that is read page by page. */
 export interface PagedList<Item> {
   /** Null before the first answer. */
   readonly items: ReadonlyArray<Item> | null;
-  /** Why the last read has failed. */
+  /** Of the last read. */
   readonly error: ApiError | null;
   readonly hasMore: boolean;
   readonly readMore: () => void;
-  /** Reads the first page again. */
+  /** The first page. */
   readonly reload: () => void;
-  /** Repeats the read that has failed. */
+  /** The read that has failed. */
   readonly retry: () => void;
-  /** Shows further items before the others. */
+  /** Before the others. */
   readonly add: (items: ReadonlyArray<Item>) => void;
 }
 
 /**
- * Reads a list page by page.
  * @param key another key is another list
  * @param readPage reads the first page, or the one after a place; it may throw an ApiError
  * @param idOf identifies an item, so that a reload keeps later pages. Without it the list begins again.
@@ -70,7 +67,7 @@ function withNextPage<Item>(shown: Page<Item> | null, page: Page<Item>): Page<It
   return { ...page, items: [...(shown?.items ?? []), ...page.items] };
 }
 
-/** Returns a list with its first page as it is now. The items that follow this page stay. */
+/** With the first page as it is now. The items that follow this page stay. */
 export function withFirstPage<Item>(
   shown: Page<Item> | null,
   first: Page<Item>,

@@ -3,24 +3,23 @@ import { isAbort } from '#dashboard/page/api/api.ts';
 import { type ApiError, toApiError } from '#dashboard/page/api/api-error.ts';
 import { useSession } from '#dashboard/page/app/session/session.ts';
 
-/** A value that is read from the API, and the state of reading it. */
+/** Read from the API, with the state of reading it. */
 export interface Data<Value> {
-  /** The last value that was read, even if a later read failed; null before the first answer. */
+  /** Even if a later read failed; null before the first answer. */
   readonly value: Value | null;
-  /** Why the last read failed; null if it succeeded. */
+  /** Null if the last read succeeded. */
   readonly error: ApiError | null;
-  /** When the value was read; null before the first answer. */
+  /** Null before the first answer. */
   readonly at: number | null;
-  /** Whether the first answer is awaited. */
+  /** The first answer is awaited. */
   readonly isLoading: boolean;
-  /** Whether there is no value to show after 200 ms. */
+  /** There is no value to show after 200 ms. */
   readonly isSlow: boolean;
   readonly reload: () => void;
 }
 
-/** When a value is read again. */
 export interface Refresh {
-  /** The kinds of resources whose changes matter; default all. An empty list is for values that never change. */
+  /** Their changes matter; default all. An empty list is for values that never change. */
   readonly kinds?: ReadonlyArray<string>;
   /** An additional interval in ms, for figures that change without events. */
   readonly everyMs?: number;
@@ -40,9 +39,9 @@ interface Held<Value> {
 }
 
 /**
- * Reads a value, and reads it again when the live feed shows that it may have changed.
- * @param key the name of the value; without `read`, its address. Null for no value
- * @param read reads the value; default a GET of the key
+ * Reads again when the live feed shows that the value may have changed.
+ * @param key without `read`, the address of the value. Null for no value
+ * @param read default a GET of the key
  */
 export function useData<Value>(
   key: string | null,

@@ -1,13 +1,12 @@
 import { toApiError } from '#dashboard/page/api/api-error.ts';
 import { useSession } from '#dashboard/page/app/session/session.ts';
 
-/** What to download. */
 export interface DownloadRequest {
   readonly path: string;
-  /** The name of the file on the user's disk. */
+  /** On the user's disk. */
   readonly name: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The title of the message if it fails. */
+  /** Of the message if the download fails. */
   readonly failure?: string;
 }
 

@@ -21,7 +21,6 @@ const keys: ReadonlyArray<readonly [ReadonlyArray<string>, string]> = [
   [['?'], 'this list'],
 ];
 
-/** The list of keyboard shortcuts. */
 export function KeyList({ onClose }: { onClose: () => void }): VNode {
   const close = html`<button type="button" class="btn" onClick=${onClose}>Close</button>`;
   return html`<${Dialog} title="Keyboard" onClose=${onClose} footer=${close}>

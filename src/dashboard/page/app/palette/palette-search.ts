@@ -4,12 +4,11 @@ export interface PaletteItem {
   readonly key: string;
   readonly title: string;
   readonly note: string;
-  /** The words by which a search finds it. */
+  /** A search finds the item by them. */
   readonly words: string;
   readonly run: () => void;
 }
 
-/** The found items of one group. */
 export interface FoundGroup {
   readonly group: string;
   readonly items: ReadonlyArray<PaletteItem>;
@@ -17,7 +16,7 @@ export interface FoundGroup {
 
 const maxPerGroup = 6;
 
-/** @returns the items with every word of the text. Items whose title begins with the text come first */
+/** With every word of the text. Items whose title begins with the text come first. */
 export function findIn(items: ReadonlyArray<PaletteItem>, text: string): ReadonlyArray<FoundGroup> {
   const words = text
     .toLowerCase()

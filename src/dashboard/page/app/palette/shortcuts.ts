@@ -3,18 +3,18 @@ import { goTo } from '#dashboard/page/app/routing/location.ts';
 import { entriesOf } from '#dashboard/page/app/routing/navigation.ts';
 import { useSession } from '#dashboard/page/app/session/session.ts';
 
-/** The actions of shortcuts that open a dialog. */
+/** Of shortcuts that open a dialog. */
 export interface ShortcutActions {
   readonly onPalette: () => void;
   readonly onHelp: () => void;
 }
 
-/** The longest time between `g` and the next letter. */
+/** Between `g` and the next letter. */
 const letterMs = 1_500;
 /** The elements that `j` and `k` move through: the first link or button of each row. */
 const rowSelector = 'main :is(tbody tr, .feed li, .attention li, .versions li) :is(a[href], button):first-of-type';
 
-/** Handles the keyboard shortcuts. Single letters do nothing while somebody types or a dialog is open. */
+/** Single letters do nothing while somebody types or a dialog is open. */
 export function useShortcuts(actions: ShortcutActions): void {
   const { me, live } = useSession();
   const latest = useRef(actions);

@@ -3,10 +3,10 @@ import { addressOf, type Place, readPlace, type ViewName } from '#dashboard/page
 
 const listeners = new Set<() => void>();
 const question = 'Leave? What you have typed is not saved.';
-/** Whether there is text that is not saved. */
+/** There is text that is not saved. */
 let hasUnsaved = false;
 
-/** Asks before the page is left, or shows something else. @returns a function that ends this */
+/** Or before it shows something else. @returns a function that ends this */
 export function askBeforeLeaving(): () => void {
   const ask = (event: BeforeUnloadEvent) => event.preventDefault();
   hasUnsaved = true;
@@ -21,7 +21,7 @@ function mayLeave(): boolean {
   return !hasUnsaved || confirm(question);
 }
 
-/** Goes to an address of the page. @param replace whether to leave the current address out of the browser's history */
+/** @param replace leaves the current address out of the browser's history */
 export function navigate(address: string, replace = false): void {
   if (!mayLeave()) return;
   hasUnsaved = false;
@@ -31,12 +31,11 @@ export function navigate(address: string, replace = false): void {
   for (const listener of [...listeners]) listener();
 }
 
-/** Goes to a view of the page. */
 export function goTo(view: ViewName, id: string | null = null, search: Readonly<Record<string, string>> = {}): void {
   navigate(addressOf(view, id, search));
 }
 
-/** Changes the filters and the selection in the address of this view. Empty values are removed. */
+/** In the address of this view. Empty values are removed. */
 export function setSearch(changes: Readonly<Record<string, string | null>>, replace = true): void {
   const search = new URLSearchParams(location.search);
   for (const [name, value] of Object.entries(changes)) {
@@ -47,7 +46,7 @@ export function setSearch(changes: Readonly<Record<string, string | null>>, repl
   navigate(`${location.pathname}${query === '' ? '' : `?${query}`}`, replace);
 }
 
-/** Returns the current place, and renders again when it changes. */
+/** Renders again when the place changes. */
 export function usePlace(): Place {
   const [place, setPlace] = useState(currentPlace);
   useEffect(() => {
@@ -71,7 +70,7 @@ export function usePlace(): Place {
   return place;
 }
 
-/** Opens links of the page without loading the page again. */
+/** Without loading the page again. */
 export function useLinks(): void {
   useEffect(() => {
     const followed = (event: MouseEvent) => {

@@ -1,15 +1,13 @@
 import type { Me } from '#dashboard/page/api/records.ts';
 import type { ViewName } from '#dashboard/page/app/routing/router.ts';
 
-/** A view in the navigation. */
 export interface Entry {
   readonly view: ViewName;
   readonly title: string;
-  /** The letter of the shortcut after `g`. */
+  /** Of the shortcut, after `g`. */
   readonly letter: string | null;
 }
 
-/** Views that belong together. */
 export interface EntryGroup {
   /** Null for a group that needs no name. */
   readonly title: string | null;
@@ -60,7 +58,7 @@ const groups: ReadonlyArray<EntryGroup> = [
 const ofOperator: ReadonlySet<ViewName> = new Set(['projections']);
 const ofPartner: ReadonlySet<ViewName> = new Set(['customers']);
 
-/** Returns the views that a key may use, in groups. */
+/** In groups: the views that the key may use. */
 export function navigationOf({ keyType }: Me): ReadonlyArray<EntryGroup> {
   const isAdmin = keyType === 'admin';
   const isPartner = isAdmin || keyType === 'partner';
@@ -72,15 +70,14 @@ export function navigationOf({ keyType }: Me): ReadonlyArray<EntryGroup> {
     .filter(({ entries }) => entries.length > 0);
 }
 
-/** Returns the views that a key may use, in one list. */
+/** In one list: the views that the key may use. */
 export function entriesOf(me: Me): ReadonlyArray<Entry> {
   return navigationOf(me).flatMap(({ entries }) => entries);
 }
 
-/** @returns the title of a view */
 export function titleOf(view: ViewName): string {
   return groups.flatMap(({ entries }) => entries).find((entry) => entry.view === view)?.title ?? 'Overview';
 }
 
-/** The views of the bar at the bottom of a narrow screen. */
+/** At the bottom of a narrow screen. */
 export const shortNavigation: ReadonlyArray<ViewName> = ['overview', 'flows', 'templates', 'gateway'];

@@ -1,4 +1,4 @@
-/** The views, by the part of the address after `/dashboard/`. */
+/** By the part of the address after `/dashboard/`. */
 export const viewNames = [
   'overview',
   'flows',
@@ -22,10 +22,9 @@ export const viewNames = [
 
 export type ViewName = (typeof viewNames)[number];
 
-/** The view of the page, with its parameters. */
 export interface Place {
   readonly view: ViewName;
-  /** The id of the resource, if the address names one; null for the view itself. */
+  /** If the address names a resource; null for the view itself. */
   readonly id: string | null;
   /** Filters and the selection. It never has a key. */
   readonly search: URLSearchParams;
@@ -33,7 +32,7 @@ export interface Place {
 
 const base = '/dashboard';
 
-/** @returns the place of an address; null if the page has no such view */
+/** Null if the page has no such view. */
 export function readPlace(path: string, search = ''): Place | null {
   const [view = '', id = null, ...more] = path
     .slice(base.length)
@@ -45,7 +44,6 @@ export function readPlace(path: string, search = ''): Place | null {
   return { view: found, id: id === null ? null : decodeURIComponent(id), search: new URLSearchParams(search) };
 }
 
-/** @returns the address of a view, or of a resource in it */
 export function addressOf(
   view: ViewName,
   id: string | null = null,
@@ -56,7 +54,7 @@ export function addressOf(
   return `${path}${id === null ? '' : `/${encodeURIComponent(id)}`}${query === '' ? '' : `?${query}`}`;
 }
 
-/** The views of kinds of resources, by their names in the audit. */
+/** By the kinds' names in the audit. */
 const viewOfKind: Readonly<Record<string, ViewName>> = {
   flow: 'flows',
   'flow-version': 'flows',
@@ -78,10 +76,9 @@ const viewOfKind: Readonly<Record<string, ViewName>> = {
   batch: 'batches',
 };
 
-/** The number of characters that a version's id adds to its flow's. */
+/** Added by a version's id to its flow's. */
 const versionSuffix = 8;
 
-/** @returns the address of the view that shows a resource */
 export function addressOfResource(kind: string, id: string): string | null {
   const view = viewOfKind[kind];
   if (view === undefined) return null;

@@ -25,7 +25,6 @@ import { TemplatesView } from '#dashboard/page/views/templates/templates-view.ts
 import { EndpointView } from '#dashboard/page/views/webhooks/endpoint-view.ts';
 import { WebhooksView } from '#dashboard/page/views/webhooks/webhooks-view.ts';
 
-/** The view of a place. */
 export function ViewOf({ place }: { place: Place }): VNode {
   const { view, id, search } = place;
   switch (view) {

@@ -6,7 +6,6 @@ import { html } from '#dashboard/page/html.ts';
 import { Icon } from '#dashboard/page/parts/basics.ts';
 import { useNames } from '#dashboard/page/parts/who.ts';
 
-/** The current scope, and the function that changes it. */
 export interface ScopeChoice {
   readonly scope: Scope;
   readonly choose: (scope: Scope) => void;
@@ -14,7 +13,7 @@ export interface ScopeChoice {
 
 export const ScopeContext = createContext<ScopeChoice>({ scope: { organizationId: null }, choose: () => undefined });
 
-/** Returns the organization and project to which the page is limited. */
+/** The page is limited to it. */
 export function useScope(): ScopeChoice {
   return useContext(ScopeContext);
 }

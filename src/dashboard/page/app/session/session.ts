@@ -6,28 +6,28 @@ import type { Me } from '#dashboard/page/api/records.ts';
 import type { Names } from '#dashboard/page/app/data/names.ts';
 import type { Toasts } from '#dashboard/page/app/toasts.ts';
 
-/** The objects that belong to the signed-in key. They exist until the tab closes. */
+/** Of the signed-in key. Its objects exist until the tab closes. */
 export interface Session {
   readonly api: Api;
   readonly me: Me;
   readonly live: LiveFeed;
   readonly names: Names;
   readonly toasts: Toasts;
-  /** The last values by address. The page shows them until it has read them again. */
+  /** The last values, by address. The page shows them until it has read them again. */
   readonly seen: Map<string, unknown>;
   readonly signOut: () => void;
 }
 
 export const SessionContext = createContext<Session | null>(null);
 
-/** Returns the current session. @throws Error if nobody is signed in */
+/** @throws Error if nobody is signed in */
 export function useSession(): Session {
   const session = useContext(SessionContext);
   if (session === null) throw new Error('Nobody is signed in.');
   return session;
 }
 
-/** Returns the current time, and renders again after each interval. */
+/** Renders again after each interval. */
 export function useNow(intervalMs: number): number {
   const [now, setNow] = useState(Date.now());
   useEffect(() => {

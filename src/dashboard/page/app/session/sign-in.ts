@@ -17,14 +17,14 @@ interface Health {
   readonly version: string;
 }
 
-/** How the page signed in: with a session of the browser, or with a key that it keeps. */
+/** With a session of the browser, or with a key that the page keeps. */
 export interface SignedIn {
   /** Null for a session. */
   readonly key: string | null;
   readonly me: Me;
 }
 
-/** The form that asks for a key. @param reason why the last session ended; null at first */
+/** @param reason why the last session ended; null at first */
 export function SignIn(props: { reason: string | null; onSignIn: (signedIn: SignedIn) => void }): VNode {
   const [key, setKey] = useState('');
   const [problem, setProblem] = useState<string | null>(props.reason);

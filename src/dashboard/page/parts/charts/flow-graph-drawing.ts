@@ -20,10 +20,9 @@ interface DrawingProps {
   readonly onChoose: (id: string) => void;
 }
 
-/** The smallest scale of a wide graph. A wider graph scrolls. */
+/** Of a wide graph. A wider graph scrolls. */
 const leastScale = 0.72;
 
-/** A flow as a graph: boxes that are joined by straight lines. */
 export function FlowGraphDrawing({ compared, chosen, onChoose }: DrawingProps): VNode {
   const layout = useMemo(() => layoutGraph(compared.graph), [compared]);
   const { width, height, edges, nodes, entry } = layout;

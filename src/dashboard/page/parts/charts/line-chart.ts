@@ -4,23 +4,23 @@ import uPlot from 'uplot';
 import { onThemeChange } from '#dashboard/page/app/theme.ts';
 import { html } from '#dashboard/page/html.ts';
 
-/** A curve. Null values are gaps. */
+/** Null values are gaps. */
 export interface Curve {
   readonly values: ReadonlyArray<number | null>;
-  /** The CSS variable of its colour: `--series-1`. */
+  /** A CSS variable: `--series-1`. */
   readonly colour: string;
-  /** Whether it is the time before, which is dotted and grey. */
+  /** The time before, dotted and grey. */
   readonly isBefore?: boolean;
 }
 
-/** A time that a chart marks, in ms. */
+/** Marked by a chart. In ms. */
 export interface Band {
   readonly from: number;
   readonly until: number;
 }
 
 export interface ChartProps {
-  /** The description of the chart. */
+  /** Of the chart. */
   readonly label: string;
   /** In ms. */
   readonly times: ReadonlyArray<number>;
@@ -31,7 +31,7 @@ export interface ChartProps {
   readonly topLabel: string;
   /** Charts of one row share their crosshair. */
   readonly row: string;
-  /** Called with the index under the pointer; null for none. */
+  /** The index under the pointer; null for none. */
   readonly onPoint?: (index: number | null) => void;
 }
 
@@ -39,7 +39,7 @@ const height = 72;
 const areaOpacity = 0.12;
 const leastBandPx = 3;
 
-/** Curves over time. The plot is on a canvas, and all texts are outside of it. */
+/** The plot is on a canvas, and all texts are outside of it. */
 export function LineChart(props: ChartProps): VNode {
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
@@ -107,7 +107,7 @@ function optionsOf(latest: { readonly current: ChartProps }, width: number): uPl
   };
 }
 
-/** Returns the points without neighbours, which no line shows. */
+/** Points without neighbours, which no line shows. */
 function lonePoints({ data }: uPlot, series: number): number[] {
   const values = data[series] ?? [];
   return [...values.keys()].filter(
@@ -115,7 +115,7 @@ function lonePoints({ data }: uPlot, series: number): number[] {
   );
 }
 
-/** Marks times in the background. Even a very short time is visible. */
+/** In the background. Even a very short time is visible. */
 function drawBands(plot: uPlot, bands: ReadonlyArray<Band>): void {
   const { ctx, bbox } = plot;
   const right = bbox.left + bbox.width;

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { classes, html } from '#dashboard/page/html.ts';
 
-/** A part of a whole, in the colour of its class. */
+/** In the colour of its class. */
 export interface SharePart {
   readonly tone: string;
   readonly value: number;
@@ -11,7 +11,7 @@ const width = 200;
 const height = 8;
 const gap = 1.5;
 
-/** Parts of a whole as one bar. @param all default the sum of the parts */
+/** @param all default the sum of the parts */
 export function Share(props: { label: string; parts: ReadonlyArray<SharePart>; all?: number; big?: boolean }): VNode {
   const { label, parts, big = false } = props;
   const all = props.all ?? parts.reduce((sum, { value }) => sum + value, 0);

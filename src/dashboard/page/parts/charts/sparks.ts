@@ -4,7 +4,6 @@ import { html } from '#dashboard/page/html.ts';
 const sparkWidth = 96;
 const sparkHeight = 20;
 
-/** A small curve in a table. */
 export function Spark({ values, label }: { values: ReadonlyArray<number>; label: string }): VNode {
   const top = Math.max(1, ...values);
   const step = sparkWidth / Math.max(1, values.length - 1);
@@ -20,7 +19,7 @@ const barsWidth = 240;
 const barsHeight = 40;
 const barPart = 0.72;
 
-/** A chart with one bar for each day. @param top the value at the top */
+/** One bar for each day. @param top the value at the top */
 export function Bars({ values, label, top }: { values: ReadonlyArray<number>; label: string; top: number }): VNode {
   const step = barsWidth / Math.max(1, values.length);
   const path = values

@@ -8,31 +8,28 @@ import { Problem, Skeleton } from '#dashboard/page/parts/boxes.ts';
 import { Conflict, isEditConflict, type SeenResource } from '#dashboard/page/parts/dialogs/conflict.ts';
 import { Dialog } from '#dashboard/page/parts/dialogs/dialog.ts';
 
-/** The API request of a change. */
 export interface ChangeRequest {
   readonly method: 'POST' | 'PATCH' | 'PUT' | 'DELETE';
   readonly path: string;
   readonly body?: unknown;
-  /** The resource that must not have changed since the dialog opened. */
+  /** It must not have changed since the dialog opened. */
   readonly seen?: SeenResource;
 }
 
 interface ConfirmProps<Answer> {
   readonly title: string;
   readonly request: ChangeRequest;
-  /** The label of the button that makes the change. */
   readonly doLabel: string;
-  /** The label of the button that cancels. */
   readonly keepLabel: string;
   readonly isDestructive?: boolean;
-  /** Further facts, in addition to the recorded changes. */
+  /** In addition to the recorded changes. */
   readonly facts?: ReadonlyArray<readonly [string, Children]>;
   readonly children?: Children;
   readonly onClose: () => void;
   readonly onDone: (answer: Answer) => void | Promise<void>;
 }
 
-/** Asks before a change. It shows the events of a dry run in sentences, and then makes the change. */
+/** Shows the events of a dry run in sentences, and then makes the change. */
 export function ConfirmChange<Answer>(props: ConfirmProps<Answer>): VNode {
   const { api, live } = useSession();
   const { request, onClose } = props;
@@ -96,7 +93,7 @@ function Sentences({ dryRun }: { dryRun: DryRunOf }): VNode {
   return html`<div class="sentences">${dryRun.events.map(({ summary }, index) => html`<p key=${index}>${inFuture(summary)}</p>`)}</div>`;
 }
 
-/** Changes a summary from the past to the future, because the change is not made yet. */
+/** The change is not made yet. */
 export function inFuture(summary: string): string {
   return summary.replace(/\bwas\b(?! from)/, 'will be').replace(/\bwere\b/, 'will be');
 }

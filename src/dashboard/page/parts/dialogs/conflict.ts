@@ -10,7 +10,7 @@ import { Notice } from '#dashboard/page/parts/boxes.ts';
 import { ActorName } from '#dashboard/page/parts/who.ts';
 import { countOf } from '#dashboard/page/text/numbers.ts';
 
-/** The state of a resource that the user has seen. A change is refused if the resource has another ETag by then. */
+/** As the user has seen it. A change is refused if the resource has another ETag by then. */
 export interface SeenResource {
   readonly path: string;
   readonly etag: string | null;
@@ -18,18 +18,18 @@ export interface SeenResource {
 
 const maxHistory = 5_000;
 
-/** Whether a change was refused because the resource has changed since the user saw it. */
+/** The resource has changed since the user saw it. */
 export function isEditConflict(error: ApiError | null): boolean {
   return error?.status === 412;
 }
 
-/** Returns the events of a history that are newer than an ETag, oldest first; none without an ETag. */
+/** Oldest first; none without an ETag. */
 export function changesSince(events: ReadonlyArray<HistoryEvent>, etag: string | null): ReadonlyArray<HistoryEvent> {
   const seen = /^"(\d+)"$/.exec(etag ?? '')?.[1];
   return seen === undefined ? [] : events.filter(({ revision }) => revision > Number(seen));
 }
 
-/** Shows who changed a resource meanwhile, with a button that loads it again. */
+/** With a button that loads the resource again. */
 export function Conflict(props: { seen: SeenResource; reloadLabel: string; onReload: () => void }): VNode {
   const { api } = useSession();
   const { seen, reloadLabel, onReload } = props;

@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { type Children, html } from '#dashboard/page/html.ts';
 
-/** A modal dialog. Esc closes it, and the focus returns to the element that opened it. */
+/** Esc closes it, and the focus returns to the element that opened it. */
 export function Dialog(props: { title: string; onClose: () => void; footer: Children; children?: Children }): VNode {
   const element = useRef<HTMLDialogElement>(null);
   const title = useId();

@@ -13,14 +13,14 @@ interface FormProps {
   readonly onClose: () => void;
   /** @returns whether it is saved; false keeps the dialog open */
   readonly onSave: () => Promise<boolean>;
-  /** The members whose faults are shown at their fields. */
+  /** Their faults are shown at their fields. */
   readonly fields?: ReadonlyArray<string>;
-  /** The resource that must not have changed since the dialog opened. */
+  /** It must not have changed since the dialog opened. */
   readonly seen?: SeenResource;
   readonly children?: Children | ((problemAt: (pointer: string) => string | null) => Children);
 }
 
-/** A form in a dialog. A refusal of the service is shown at its field, or below the form. */
+/** A refusal of the service is shown at its field, or below the form. */
 export function FormDialog(props: FormProps): VNode {
   const { live } = useSession();
   const { onClose, fields = [], seen } = props;

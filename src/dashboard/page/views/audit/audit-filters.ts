@@ -2,7 +2,7 @@ import type { AuditEntry } from '#dashboard/page/api/records.ts';
 
 const names = ['resource', 'type', 'actor', 'since', 'until'] as const;
 
-/** Makes the API's query for the filters in the address. A time without a zone is in the viewer's zone. */
+/** For the API, from the filters in the address. A time without a zone is in the viewer's zone. */
 export function auditQuery(search: URLSearchParams): string {
   const query = new URLSearchParams();
   for (const name of names) {
@@ -12,7 +12,6 @@ export function auditQuery(search: URLSearchParams): string {
   return query.toString();
 }
 
-/** Whether an entry of the live feed matches the filters. */
 export function fitsFilters(entry: AuditEntry, search: URLSearchParams): boolean {
   const asked = (name: (typeof names)[number]) => search.get(name) ?? '';
   const { resource, type, actor, time } = entry;
@@ -23,7 +22,7 @@ export function fitsFilters(entry: AuditEntry, search: URLSearchParams): boolean
   return asked('until') === '' || Date.parse(time) < Date.parse(momentOf(asked('until')));
 }
 
-/** Converts an entered time to RFC 3339. Other texts stay unchanged, so that the service refuses them. */
+/** RFC 3339. Other texts stay unchanged, so that the service refuses them. */
 function momentOf(text: string): string {
   const time = new Date(text.trim().replace(' ', 'T'));
   return Number.isNaN(time.getTime()) ? text : time.toISOString();

@@ -23,7 +23,7 @@ interface AuditPage {
   readonly nextCursor?: string | null;
 }
 
-/** The entries of the audit, newest first. New entries wait while somebody reads. */
+/** Newest first. New entries wait while somebody reads. */
 export function AuditView({ search }: { search: URLSearchParams }): VNode {
   const query = auditQuery(search);
   return html`<${PageHead} title="Audit" />
@@ -44,7 +44,6 @@ function AuditFilters({ search, query }: { search: URLSearchParams; query: strin
   <//>`;
 }
 
-/** The choice of an actor by the name of its key. */
 function ActorFilter({ actor }: { actor: string }): VNode {
   const names = useNames();
   const { scope } = useScope();
@@ -59,7 +58,7 @@ function ActorFilter({ actor }: { actor: string }): VNode {
   return html`<${SelectField} label="Actor" value=${actor} options=${[{ value: '', text: 'any' }, ...options]} onPick=${(picked: string) => setSearch({ actor: picked })} />`;
 }
 
-/** A text field that is applied on Enter or when it loses the focus. */
+/** Applied on Enter or when it loses the focus. */
 function Settled(props: { label: string; name: string; value: string; placeholder: string }): VNode {
   const [text, setText] = useState(props.value);
   useEffect(() => setText(props.value), [props.value]);

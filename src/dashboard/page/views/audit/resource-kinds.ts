@@ -1,4 +1,3 @@
-/** The kinds of resources in entries of the audit. */
 export const resourceKinds: ReadonlyArray<string> = [
   'flow',
   'flow-version',

@@ -17,7 +17,7 @@ import { useNames } from '#dashboard/page/parts/who.ts';
 import { formatCount } from '#dashboard/page/text/numbers.ts';
 import { formatBytes, type StoredFile } from '#dashboard/page/views/files/file.ts';
 
-/** A batch in OpenAI's form, as the API answers it. Times are in seconds since 1970. */
+/** In OpenAI's form. Times are in seconds since 1970. */
 interface Batch {
   readonly id: string;
   readonly status: string;
@@ -47,7 +47,6 @@ const endpoints = [
 ];
 const refreshMs = 5_000;
 
-/** The batches of the key's project. */
 export function BatchesView({ search }: { search: URLSearchParams }): VNode {
   const { me, toasts } = useSession();
   const names = useNames();

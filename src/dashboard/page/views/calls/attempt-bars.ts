@@ -8,17 +8,15 @@ import { outcomeTone } from '#dashboard/page/views/calls/outcomes.ts';
 const width = 200;
 const barHeight = 6;
 const rowHeight = 8;
-/** A shorter attempt would not be seen. */
 const minWidth = 2;
 
 interface AttemptBarsProps {
   readonly attempts: ReadonlyArray<RecordedAttempt>;
   readonly totalMs: number;
-  /** Whether to draw bars alone, for a row of a table. */
+  /** Bars alone, for a row of a table. */
   readonly isSmall?: boolean;
 }
 
-/** The attempts of a call as bars in time, one below the other. */
 export function AttemptBars({ attempts, totalMs, isSmall = false }: AttemptBarsProps): VNode {
   if (attempts.length === 0) return html`<span class="faint">none</span>`;
   const label = `${countOf(attempts.length, 'attempt')}: ${attempts.map((attempt) => `${nameOf(attempt)} ${wordsOf(attempt)}`).join('; ')}`;

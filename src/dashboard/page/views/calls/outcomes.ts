@@ -1,6 +1,5 @@
 import type { Tone } from '#dashboard/page/parts/basics.ts';
 
-/** How a call may end. */
 export const outcomes: ReadonlyArray<string> = ['served', 'refused', 'failed', 'broken-off', 'client-gone'];
 
 const tones: Readonly<Record<string, Tone>> = {
@@ -11,7 +10,7 @@ const tones: Readonly<Record<string, Tone>> = {
   abandoned: 'idle',
 };
 
-/** Returns the tone of an outcome of a call, or of the result of an attempt. */
+/** Also of the result of an attempt. */
 export function outcomeTone(outcome: string): Tone {
   return tones[outcome] ?? 'idle';
 }

@@ -1,13 +1,12 @@
 import { useData } from '#dashboard/page/app/data/use-data.ts';
 
-/** The sums of a project's calls. */
 export interface UsageOfProject {
   readonly calls: number;
   readonly errors: number;
   readonly cost: number | null;
 }
 
-/** The usage by project; null if the key may not read usage or it is not read yet. */
+/** Null if the key may not read usage or it is not read yet. */
 export type UsageByProject = ReadonlyMap<string, UsageOfProject> | null;
 
 interface Row extends UsageOfProject {
@@ -17,7 +16,7 @@ interface Row extends UsageOfProject {
 const dayMs = 86_400_000;
 const refreshMs = 60_000;
 
-/** Reads the usage of the last 24 hours and of the last 30 days. */
+/** Of the last 24 hours and of the last 30 days. */
 export function useUsageByProject(): { readonly day: UsageByProject; readonly month: UsageByProject } {
   return { day: useUsageOf(1, 'hour'), month: useUsageOf(30, 'day') };
 }

@@ -13,7 +13,6 @@ import { useNames } from '#dashboard/page/parts/who.ts';
 import { formatCount, formatMoney } from '#dashboard/page/text/numbers.ts';
 import { useUsageByProject } from '#dashboard/page/views/customers/customer-usage.ts';
 
-/** One customer: its instances, flows, numbers and usage. */
 export function CustomerView({ id }: { id: string }): VNode {
   const customer = useData<Customer>(`/v1/partner/customers/${id}`, { kinds: ['customer', 'organization'] });
   return html`<${Loaded} data=${customer} rows=${6}>${(known: Customer) => html`<${CustomerPage} customer=${known} />`}<//>`;

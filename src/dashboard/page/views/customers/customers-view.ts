@@ -15,7 +15,6 @@ import { useNames } from '#dashboard/page/parts/who.ts';
 import { formatCount, formatMoney } from '#dashboard/page/text/numbers.ts';
 import { type UsageByProject, useUsageByProject } from '#dashboard/page/views/customers/customer-usage.ts';
 
-/** The customers of a partner, with the ones that need attention. */
 export function CustomersView(): VNode {
   const [isNew, setNew] = useState(false);
   const customers = useData<{ customers: ReadonlyArray<Customer> }>('/v1/partner/customers', {
@@ -46,7 +45,7 @@ function CustomerList({ customers }: { customers: ReadonlyArray<Customer> }): VN
   <//>`;
 }
 
-/** Whether an instance has failed, or its last change was undone. */
+/** An instance has failed, or its last change was undone. */
 export function needsCare(instances: ReadonlyArray<Instance>): boolean {
   return instances.some(({ status, lastOperation }) => status === 'failed' || lastOperation?.outcome === 'undone');
 }

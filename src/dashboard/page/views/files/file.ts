@@ -1,4 +1,4 @@
-/** A file in OpenAI's form, as the API answers it. Times are in seconds since 1970. */
+/** In OpenAI's form. Times are in seconds since 1970. */
 export interface StoredFile {
   readonly id: string;
   readonly filename: string;
@@ -10,7 +10,7 @@ export interface StoredFile {
 
 const units = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
 
-/** `1.2 MB`: a size with a unit. */
+/** `1.2 MB` */
 export function formatBytes(bytes: number): string {
   let size = bytes;
   let unit = 0;

@@ -20,7 +20,6 @@ import { formatBytes, type StoredFile } from '#dashboard/page/views/files/file.t
 
 const purposes = ['batch', 'batch_output', 'user_data', 'assistants'];
 
-/** The files of the key's project. */
 export function FilesView({ search }: { search: URLSearchParams }): VNode {
   const { me, toasts } = useSession();
   const download = useDownload();

@@ -7,14 +7,14 @@ const flowKinds = ['flow', 'flow-version'];
 const maxHistory = 5_000;
 const maxVersions = 5_000;
 
-/** Reads a flow with its ETag, in its current or a past state. */
+/** In its current or a past state. */
 export function useFlow(id: string, asOf: string | null): Data<Tagged<Flow>> {
   const { api } = useSession();
   const path = withMoment(`/v1/flows/${id}`, asOf);
   return useData(`${path} with its ETag`, { kinds: flowKinds }, (signal) => api.getTagged<Flow>(path, signal));
 }
 
-/** Reads all versions, newest first. */
+/** Newest first. */
 export function useFlowVersions(id: string, asOf: string | null): Data<ReadonlyArray<FlowVersion>> {
   const { api } = useSession();
   const path = withMoment(`/v1/flows/${id}/versions`, asOf);
@@ -24,7 +24,7 @@ export function useFlowVersions(id: string, asOf: string | null): Data<ReadonlyA
   });
 }
 
-/** Reads the whole history, newest first. */
+/** Whole, newest first. */
 export function useFlowHistory(id: string): Data<ReadonlyArray<HistoryEvent>> {
   const { api } = useSession();
   const path = `/v1/flows/${id}/history`;
@@ -34,7 +34,6 @@ export function useFlowHistory(id: string): Data<ReadonlyArray<HistoryEvent>> {
   });
 }
 
-/** Reads the phone numbers that point at a flow. */
 export function useNumbersOf(flow: Flow | null): Data<{ readonly phoneNumbers: ReadonlyArray<PhoneNumber> }> {
   return useData(flow === null ? null : `/v1/projects/${flow.projectId}/phone-numbers?flowId=${flow.id}`, {
     kinds: ['phone-number'],

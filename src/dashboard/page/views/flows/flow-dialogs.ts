@@ -25,12 +25,11 @@ interface Shared {
   readonly onClose: () => void;
 }
 
-/** The flow as it was when the dialog opened. A version has the history and the ETag of its flow. */
+/** When the dialog opened. A version has the history and the ETag of its flow. */
 function seenFlow({ id }: Flow, etag: string | null): SeenResource {
   return { path: `/v1/flows/${id}`, etag };
 }
 
-/** Asks before another version becomes the active one. */
 export function ActivateDialog({ flow, etag, active, chosen, onClose }: Shared & { chosen: FlowVersion }): VNode {
   const { api, toasts } = useSession();
   const names = useNames();
@@ -66,7 +65,7 @@ function changesIn(before: FlowVersion, after: FlowVersion): string {
   return countOf(jsonChanges(before.flowSchema, after.flowSchema).length, 'change');
 }
 
-/** Asks before an old version is copied. A second call can activate the copy. */
+/** A second call can activate the copy. */
 export function RestoreDialog({
   flow,
   active,
@@ -103,7 +102,6 @@ export function RestoreDialog({
   <//>`;
 }
 
-/** The name and the description of a flow. */
 export function DescribeDialog({ flow, etag, onClose }: Shared): VNode {
   const { api, names } = useSession();
   const [name, setName] = useState(flow.name);
@@ -122,7 +120,6 @@ export function DescribeDialog({ flow, etag, onClose }: Shared): VNode {
   <//>`;
 }
 
-/** Asks before a flow is deleted. */
 export function DeleteFlowDialog({ flow, etag, onClose, onGone }: Shared & { onGone: () => void }): VNode {
   const { toasts } = useSession();
   const numbers = useNumbersOf(flow).value?.phoneNumbers ?? [];

@@ -18,22 +18,20 @@ import { lineDiff } from '#dashboard/page/text/line-diff.ts';
 
 interface EditorProps {
   readonly flow: Flow;
-  /** The ETag that the flow had when the editor opened. */
+  /** Of the flow when the editor opened. */
   readonly etag: string | null;
-  /** The version whose schema is edited. */
+  /** Its schema is edited. */
   readonly base: FlowVersion;
 }
 
-/** What the edited text is: JSON, or what is wrong with it. */
 type Parsed = { readonly schema: unknown } | { readonly fault: string };
 
-/** What somebody else has saved meanwhile. */
 interface Theirs {
   readonly newest: FlowVersion;
   readonly etag: string | null;
 }
 
-/** Edits the schema of a flow, on its steps and as JSON. Saving makes a new version. */
+/** On the flow's steps and as JSON. Saving makes a new version. */
 export function FlowEditor({ flow, etag, base }: EditorProps): VNode {
   const { api, toasts } = useSession();
   const original = useMemo(() => textOf(base.flowSchema), [base.id]);
@@ -112,7 +110,6 @@ interface StepsProps {
   readonly onSchema: (schema: unknown) => void;
 }
 
-/** The graph, and the texts of the chosen step and of the edges that leave it. */
 function Steps({ base, parsed, onSchema }: StepsProps): VNode {
   const schema = 'schema' in parsed ? parsed.schema : null;
   const graph = useMemo(() => readFlowGraph(schema), [schema]);
@@ -141,7 +138,7 @@ interface BothTextsProps {
   readonly onTake: () => void;
 }
 
-/** Both texts, so that neither is lost: what was typed here, and the newest version of somebody else. */
+/** Neither is lost: what was typed here, and the newest version of somebody else. */
 function BothTexts({ mine, theirs, onSave, onTake }: BothTextsProps): VNode {
   const { newest } = theirs;
   const rows = useMemo(() => lineDiff(textOf(newest.flowSchema), mine), [newest, mine]);

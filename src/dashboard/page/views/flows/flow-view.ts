@@ -25,7 +25,6 @@ import { type Station, stationsOf } from '#dashboard/page/views/flows/timeline.t
 import { VersionDiff } from '#dashboard/page/views/flows/version-diff.ts';
 import { VersionTimeline } from '#dashboard/page/views/flows/version-timeline.ts';
 
-/** One flow: its active version, and the differences of the chosen version. */
 export function FlowView({ id, search }: { id: string; search: URLSearchParams }): VNode {
   const asOf = search.get('asOf');
   const flow = useFlow(id, asOf);
@@ -79,7 +78,7 @@ function FlowPage({ tagged, versions, history, search, asOf }: PageProps): VNode
     ${opened?.dialog === 'delete' ? html`<${DeleteFlowDialog} ...${shared} onGone=${() => goTo('flows')} />` : null}`;
 }
 
-/** Returns the version to compare with: the requested one, otherwise the active one, otherwise the one before. */
+/** The requested one, otherwise the active one, otherwise the one before. */
 function againstOf(
   versions: ReadonlyArray<FlowVersion>,
   chosen: FlowVersion | null,
@@ -142,7 +141,7 @@ function FlowHead({ flow, active, chosen, stations, history, asOf, onOpen, onEdi
 
 const maxMoments = 200;
 
-/** The choice of an earlier moment: after each event of the flow. */
+/** After each event of the flow. */
 function AsOfChoice({ history, asOf }: { history: ReadonlyArray<HistoryEvent>; asOf: string | null }): VNode {
   const moments = history.slice(1, maxMoments).map(({ revision, time, summary }) => ({
     value: String(revision),
@@ -170,7 +169,7 @@ function AsOfNotice({
   <//>`;
 }
 
-/** Names the instance that created the flow, because the next upgrade of the instance replaces the flow's versions. */
+/** The next upgrade of the instance that made the flow replaces the flow's versions. */
 function MadeBy({ flow }: { flow: Flow }): VNode | null {
   const instances = useInstances().value?.items ?? [];
   const instance = instances.find(({ resources }) => resources.flows.some(({ flowId }) => flowId === flow.id));

@@ -20,7 +20,6 @@ import { countOf } from '#dashboard/page/text/numbers.ts';
 const command = `curl -X POST $URL/v1/projects/$PROJECT/flows -H 'x-api-key: …' \\
   -H 'content-type: application/json' -d '{"name":"Greeting","flowSchema":{"start":"greet"}}'`;
 
-/** All flows of the shown projects. */
 export function FlowsView({ search }: { search: URLSearchParams }): VNode {
   const names = useNames();
   const { scope } = useScope();

@@ -1,6 +1,6 @@
 import type { FlowVersion, HistoryActor, HistoryEvent } from '#dashboard/page/api/records.ts';
 
-/** A version on the timeline. A deleted version is known only from the history. */
+/** A version. A deleted one is known only from the history. */
 export interface Station {
   readonly id: string;
   readonly number: number;
@@ -11,12 +11,11 @@ export interface Station {
   readonly createdBy: HistoryActor | null;
   readonly isActive: boolean;
   readonly activeSince: string | null;
-  /** The number of the version that it was copied from. */
   readonly restoredFrom: number | null;
   readonly deletedAt: string | null;
 }
 
-/** How the branch of a restored version passes a station. */
+/** Of a restored version, at a station. */
 export interface Branch {
   readonly starts: boolean;
   readonly passes: boolean;
@@ -25,7 +24,7 @@ export interface Branch {
 
 const createdType = 'FlowVersionCreated';
 
-/** Returns all versions that ever existed, newest first. @param history newest first */
+/** All versions that ever existed, newest first. @param history newest first */
 export function stationsOf(
   versions: ReadonlyArray<FlowVersion>,
   history: ReadonlyArray<HistoryEvent>,
@@ -62,7 +61,7 @@ function lastEvent(history: ReadonlyArray<HistoryEvent>, type: string, id: strin
   return history.find((event) => event.type === type && event.resource?.id === id);
 }
 
-/** Returns the branches of restored versions at each station. @param stations newest first */
+/** At each station. @param stations newest first */
 export function branchesOf(stations: ReadonlyArray<Station>): ReadonlyArray<Branch> {
   const spans = stations.flatMap(({ number, restoredFrom }) =>
     restoredFrom === null ? [] : [{ from: restoredFrom, to: number }],

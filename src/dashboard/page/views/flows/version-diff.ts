@@ -24,7 +24,6 @@ interface DiffProps {
   readonly against: FlowVersion | null;
 }
 
-/** The contents of a version, and its differences from another one. */
 export function VersionDiff(props: DiffProps): VNode {
   const { chosen, against } = props;
   const graph = useMemo(() => readFlowGraph(chosen.flowSchema), [chosen]);

@@ -11,7 +11,6 @@ interface TimelineProps {
   readonly flowId: string;
   readonly stations: ReadonlyArray<Station>;
   readonly chosen: string | null;
-  /** Filters that stay in the address. */
   readonly asOf: string | null;
   readonly onRestore: ((station: Station) => void) | null;
 }
@@ -19,7 +18,7 @@ interface TimelineProps {
 const shownAtFirst = 30;
 const shownWhenNarrow = 4;
 
-/** The versions of a flow on a line. A restored version is a branch that joins the line again. */
+/** A restored version is a branch that joins the line again. */
 export function VersionTimeline(props: TimelineProps): VNode {
   const { stations } = props;
   const isNarrow = matchMedia('(max-width: 45rem)').matches;

@@ -9,7 +9,7 @@ export interface Message {
   readonly content: string;
 }
 
-/** The ways to call a model. */
+/** Ways to call a model. */
 export const protocols = [
   { value: 'chat', text: 'Chat completions' },
   { value: 'messages', text: 'Messages' },
@@ -18,30 +18,29 @@ export const protocols = [
 
 export type Protocol = (typeof protocols)[number]['value'];
 
-/** A call of a model. */
 export interface ChatCall {
   readonly protocol: Protocol;
   readonly model: string;
   readonly reasoning: Reasoning;
   readonly messages: ReadonlyArray<Message>;
-  /** The stored response that the last message continues; null if the messages say all. Only of Responses. */
+  /** The last message continues it; null if the messages say all. Only of Responses. */
   readonly previousId: string | null;
 }
 
-/** The part of an answer that has arrived. */
+/** What has arrived of an answer. */
 export interface ChatAnswer {
   readonly text: string;
-  /** The provider's name of the model; null until the provider sends it. */
+  /** The provider's name; null until the provider sends it. */
   readonly model: string | null;
   readonly firstContentMs: number | null;
-  /** The time from the first content to the last. */
+  /** From the first content to the last. */
   readonly contentMs: number;
-  /** The number of pieces of content. */
+  /** Of content. */
   readonly pieces: number;
-  /** The tokens of the answer; null if the provider does not send them. */
+  /** Null if the provider does not send them. */
   readonly tokens: number | null;
   readonly isDone: boolean;
-  /** The id by which the next message continues it; null if it is not stored. */
+  /** The next message continues the answer by it; null if the answer is not stored. */
   readonly id: string | null;
 }
 
@@ -56,7 +55,6 @@ export const firstAnswer: ChatAnswer = {
   id: null,
 };
 
-/** The members of an event in any of the protocols. */
 interface Chunk {
   readonly model?: string;
   readonly message?: string | { readonly model?: string };
@@ -89,7 +87,7 @@ const paths: Readonly<Record<Protocol, string>> = {
 /** Messages need a limit. */
 const maxTokens = 1_024;
 
-/** Makes the body of a call. Only the model `auto` of chat completions gets the hint. */
+/** Only the model `auto` of chat completions gets the hint. */
 export function chatBody({ protocol, model, reasoning, messages, previousId }: ChatCall): object {
   if (protocol === 'responses') {
     const said =
@@ -100,7 +98,7 @@ export function chatBody({ protocol, model, reasoning, messages, previousId }: C
   return { model, messages, stream: true, ...(model === 'auto' ? { reasoning } : {}) };
 }
 
-/** Calls a model and yields the answer after every piece. @throws ApiError for a refusal or an incomplete answer */
+/** Yields the answer after every piece. @throws ApiError for a refusal or an incomplete answer */
 export async function* readChat(api: Api, call: ChatCall, signal: AbortSignal): AsyncGenerator<ChatAnswer> {
   const started = performance.now();
   const headers = { 'content-type': 'application/json' };
@@ -120,7 +118,7 @@ export async function* readChat(api: Api, call: ChatCall, signal: AbortSignal): 
   yield { ...answer, isDone: true };
 }
 
-/** Adds an event to the answer. @param ms since the call began @throws ApiError if the event reports an error */
+/** @param ms since the call began @throws ApiError if the event reports an error */
 export function nextAnswer(answer: ChatAnswer, data: string, ms: number): ChatAnswer {
   if (data === '[DONE]') return { ...answer, isDone: true };
   const chunk = JSON.parse(data) as Chunk;
@@ -158,7 +156,7 @@ function contentIn({ choices, delta, type }: Chunk): string {
   return choices?.[0]?.delta?.content ?? delta?.text ?? '';
 }
 
-/** What an event says of the model, the tokens and the storage. */
+/** The model, the tokens and the storage. */
 function reportedIn({ model, message, usage, response }: Chunk, answer: ChatAnswer) {
   const said = model ?? response?.model ?? (typeof message === 'object' ? message.model : undefined);
   return {
@@ -168,7 +166,7 @@ function reportedIn({ model, message, usage, response }: Chunk, answer: ChatAnsw
   };
 }
 
-/** Makes the same call as a command of a shell, with the key in a variable. */
+/** For a shell, with the key in a variable. */
 export function curlOf(origin: string, call: ChatCall): string {
   const body = JSON.stringify(chatBody(call)).replaceAll("'", "'\\''");
   return `curl -N ${origin}${paths[call.protocol]} -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' -d '${body}'`;

@@ -1,4 +1,3 @@
-/** The figures of calls. */
 export interface Figures {
   readonly calls: number;
   readonly callsWithTokens: number;
@@ -56,7 +55,7 @@ export interface ModelFigures {
   readonly totals: Figures;
 }
 
-/** The number of a model's calls that a target answered, by the intervals of `breakdown`. */
+/** Calls of a model that a target answered, by the intervals of `breakdown`. */
 export interface RouteFigures {
   readonly model: string;
   readonly target: string;
@@ -72,7 +71,7 @@ export interface CircuitChange {
   readonly status: number | null;
 }
 
-/** The answer of `GET /v1/dashboard/gateway`. */
+/** Of `GET /v1/dashboard/gateway`. */
 export interface GatewayAnswer {
   readonly from: string;
   readonly until: string;
@@ -80,7 +79,7 @@ export interface GatewayAnswer {
   readonly times: ReadonlyArray<string>;
   readonly totals: Figures;
   readonly series: Series;
-  /** The same length of time before; null if it is no longer kept. */
+  /** The same length of time; null if it is no longer kept. */
   readonly previous: {
     readonly from: string;
     readonly totals: Figures;
@@ -106,11 +105,11 @@ export interface GatewayAnswer {
 
 const minutesOf = { minute: 1, 'quarter-hour': 15, hour: 60, day: 1_440 } as const;
 
-/** The smallest part of the current interval that counts, because its first moments say little about a minute. */
+/** Of the current interval. Its first moments say little about a minute. */
 const leastPart = 0.2;
 const minuteMs = 60_000;
 
-/** The minutes of an interval that have passed. Only the current interval is not complete. */
+/** Of an interval. Only the current interval is not complete. */
 function minutesPassed(
   { interval, times }: Pick<GatewayAnswer, 'interval' | 'times'>,
   index: number,
@@ -121,46 +120,45 @@ function minutesPassed(
   return Number.isFinite(passed) ? Math.min(whole, Math.max(whole * leastPart, passed)) : whole;
 }
 
-/** Converts counts by interval to counts per minute. Only the past part of the current interval counts. */
+/** Only the past part of the current interval counts. */
 export function perMinute(counts: Counts, answer: Pick<GatewayAnswer, 'interval' | 'times'>, now = Date.now()): Counts {
   return counts.map((count, index) => count / minutesPassed(answer, index, now));
 }
 
-/** Converts costs by interval to costs per hour. */
 export function perHour(costs: Gapped, answer: Pick<GatewayAnswer, 'interval' | 'times'>, now = Date.now()): Gapped {
   return costs.map((cost, index) => (cost === null ? null : (cost * 60) / minutesPassed(answer, index, now)));
 }
 
-/** Returns the share of failed calls in percent; null for intervals without calls. */
+/** Null for intervals without calls. */
 export function errorPercents(calls: Counts, errors: Counts): Gapped {
   return calls.map((count, index) => (count === 0 ? null : ((errors[index] ?? 0) / count) * 100));
 }
 
-/** Returns the newest value that is not null. */
+/** That is not null. */
 export function newest(values: Gapped): number | null {
   return values.findLast((value) => value !== null) ?? null;
 }
 
-/** Makes a text like `+7% on the 24 h before`; empty if there were no calls before. */
+/** `+7% on the 24 h before`; empty if there were no calls before. */
 export function comparison(now: number, before: number, range: string): string {
   if (before === 0) return '';
   const percent = Math.round(((now - before) / before) * 100);
   return `${percent > 0 ? '+' : percent < 0 ? '−' : '±'}${Math.abs(percent)}% on the ${range} before`;
 }
 
-/** The targets of a model: the one that gets its calls now, and another one. */
+/** Of a model: the target that gets its calls now, and another one. */
 export interface Route {
   readonly model: string;
-  /** The first target in the catalogue. */
+  /** In the catalogue. */
   readonly first: TargetHealth;
   readonly carrying: TargetHealth;
-  /** Another target that can get the calls. */
+  /** It can get the calls. */
   readonly other: TargetHealth;
   readonly calls: number;
   readonly share: number | null;
 }
 
-/** Returns the routes of models with more than one target. */
+/** Of models with more than one target. */
 export function routesOf({ health, routes }: Pick<GatewayAnswer, 'health' | 'routes'>): ReadonlyArray<Route> {
   if (health === null) return [];
   const names = [...new Set(health.targets.flatMap(({ servesModels }) => servesModels))];
@@ -187,7 +185,7 @@ function latest(counts: Counts): number {
   return (counts.at(-1) ?? 0) + (counts.at(-2) ?? 0);
 }
 
-/** Returns the word for the state of a target, and its colour. */
+/** A word and its colour. */
 export function healthOf({ circuit, isKeyRefused }: TargetHealth): {
   readonly word: string;
   readonly tone: 'ok' | 'warn' | 'run' | 'bad';

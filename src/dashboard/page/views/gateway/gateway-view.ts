@@ -18,7 +18,6 @@ import { TrafficPanels } from '#dashboard/page/views/gateway/traffic-panels.ts';
 import { UsageCard } from '#dashboard/page/views/gateway/usage-card.ts';
 import { pickRange, rangeIn, ranges, useGateway } from '#dashboard/page/views/gateway/use-gateway.ts';
 
-/** The figures of the gateway: errors, latency, cost, and the targets that answer. */
 export function GatewayView({ search }: { search: URLSearchParams }): VNode {
   const names = useNames();
   const { scope } = useScope();

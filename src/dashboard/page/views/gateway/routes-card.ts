@@ -11,7 +11,7 @@ import {
   type TargetHealth,
 } from '#dashboard/page/views/gateway/gateway-answer.ts';
 
-/** Shows the target of the calls of each model with several targets. */
+/** For each model with several targets. */
 export function RoutesCard({ answer }: { answer: GatewayAnswer }): VNode {
   const routes = routesOf(answer);
   return html`<${Card} id="routes" title="Routes" note="the target of each model’s calls now" aside=${html`<span class="small faint">${countOf(routes.length, 'model')} with a fallback</span>`}>
@@ -43,7 +43,7 @@ function RouteItem({ route }: { route: Route }): VNode {
   </li>`;
 }
 
-/** Shows the health of each target in the last minutes, as the answering node sees it. */
+/** In the last minutes, as the answering node has observed it. */
 export function HealthCard({ answer }: { answer: GatewayAnswer }): VNode | null {
   const { health } = answer;
   if (health === null) return null;
@@ -70,7 +70,6 @@ function HealthRow({ target }: { target: TargetHealth }): VNode {
 const sentences = { open: 'gets no calls', 'half-open': 'gets one trial call', closed: 'gets calls again' } as const;
 const shownChanges = 8;
 
-/** Shows when circuits of targets opened and closed. */
 export function FailoverCard({ answer }: { answer: GatewayAnswer }): VNode | null {
   const changes = answer.health?.circuitChanges ?? null;
   if (changes === null) return null;

@@ -49,7 +49,6 @@ type Column = 'calls' | 'errors' | 'cost' | 'p95Ms' | 'inputTokens' | 'outputTok
 
 const refreshMs = 10_000;
 
-/** The usage and the cost of calls, grouped as the user chooses. */
 export function UsageCard({
   range,
   narrowed,

@@ -1,22 +1,18 @@
-/** The groupings of usage. */
 export type UsageGrouping = 'model' | 'target' | 'key' | 'project' | 'endpoint' | 'day';
 
-/** The filter of figures. Without one, figures cover everything that the key has access to. */
+/** Without a filter, figures cover everything that the key has access to. */
 export interface Narrowed {
   readonly projectId?: string;
   readonly organizationId?: string | null;
 }
 
-/** Makes the parameter of the filter: the project, or otherwise the organization. */
+/** The project, or otherwise the organization. */
 export function tenantParameters({ projectId, organizationId }: Narrowed): Readonly<Record<string, string>> {
   if (projectId) return { projectId };
   return organizationId ? { organizationId } : {};
 }
 
-/**
- * Makes the address of the usage of a time up to now. The answer covers whole hours and so more than that time, because
- * usage is stored by the hour.
- */
+/** The answer covers whole hours and so more than that time, because usage is stored by the hour. */
 export function usagePath(rangeMs: number, group: UsageGrouping, narrowed: Narrowed, now: number): string {
   const from = new Date(now - rangeMs).toISOString();
   const until = new Date(now).toISOString();

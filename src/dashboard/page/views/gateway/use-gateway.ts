@@ -6,7 +6,7 @@ import { type Narrowed, tenantParameters } from '#dashboard/page/views/gateway/u
 
 const hourMs = 3_600_000;
 
-/** The lengths of time that the user can choose. */
+/** The user can choose between them. */
 export const ranges = [
   { value: '1h', text: '1 h', ms: hourMs },
   { value: '24h', text: '24 h', ms: 24 * hourMs },
@@ -14,25 +14,21 @@ export const ranges = [
   { value: '30d', text: '30 d', ms: 30 * 24 * hourMs },
 ] as const;
 
-/** One of `ranges`. */
 export type Range = (typeof ranges)[number];
 
-/** Returns the chosen length of time in the address; the default without one. */
+/** From the address; the default without one. */
 export function rangeIn(search: URLSearchParams): Range {
   return ranges.find(({ value }) => value === search.get('range')) ?? ranges[1];
 }
 
-/** Puts a chosen length of time into the address. */
+/** Into the address. */
 export function pickRange(value: string): void {
   setSearch({ range: value === ranges[1].value ? null : value });
 }
 
 const refreshMs = 10_000;
 
-/**
- * Reads the figures of the gateway, for everything that the key has access to or for one project or organization.
- * @param range null to read nothing
- */
+/** For everything that the key has access to, or for one project or organization. @param range null to read nothing */
 export function useGateway(range: Range | null, narrowed: Narrowed): Data<GatewayAnswer> {
   const { api } = useSession();
   const key = range === null ? null : `gateway ${range.value} ${Object.values(tenantParameters(narrowed))}`;

@@ -23,7 +23,6 @@ interface Secret {
   readonly key: string;
 }
 
-/** The keys of the shown projects, with their scopes and last use. */
 export function KeysView({ search }: { search: URLSearchParams }): VNode {
   const names = useNames();
   const { scope } = useScope();

@@ -26,7 +26,6 @@ interface Model {
 
 const refreshMs = 10_000;
 
-/** The models of the gateway, with the prices and the health of their targets. */
 export function ModelsView(): VNode {
   const { me } = useSession();
   const models = useData<{ data: ReadonlyArray<Model> }>('/v1/models', { kinds: [] });
@@ -67,7 +66,7 @@ function Health({ target }: { target: TargetHealth | undefined }): VNode | null 
   return html`<${Badge} tone=${tone} plain=${true}>${word}<//>`;
 }
 
-/** `USD 3 in, 9 out for a million tokens`: what a target costs. */
+/** `USD 3 in, 9 out for a million tokens` */
 function priceText(price: Price | null, currency: string): string {
   if (price === null) return 'no price';
   const { inputPerMillion, outputPerMillion, perMillionCharacters, perMinute } = price;

@@ -19,7 +19,6 @@ import { countOf } from '#dashboard/page/text/numbers.ts';
 
 type Opened = { readonly dialog: 'new' } | { readonly dialog: 'point' | 'delete'; readonly number: PhoneNumber } | null;
 
-/** The phone numbers and their flows. */
 export function PhoneNumbersView({ search }: { search: URLSearchParams }): VNode {
   const names = useNames();
   const { scope } = useScope();
@@ -128,7 +127,7 @@ function PointDialog({ number, onClose }: { number: PhoneNumber; onClose: () => 
   <//>`;
 }
 
-/** Whether a number begins with a country (E.164), whatever separates its digits. */
+/** It begins with a country (E.164), whatever separates its digits. */
 function hasInternationalForm(number: string): boolean {
   return /^\+[1-9]\d{6,14}$/.test(number.replace(/[\s().-]/g, ''));
 }

@@ -26,18 +26,17 @@ interface AttentionProps {
   readonly disabled: DisabledEndpoints | null;
 }
 
-/** The disabled webhook endpoints that the key has access to. */
+/** Those that the key has access to. */
 export interface DisabledEndpoints {
   readonly webhookEndpoints: ReadonlyArray<WebhookEndpoint>;
 }
 
-/** The address of `DisabledEndpoints`. */
 export const disabledEndpointsPath = '/v1/webhook-endpoints?status=disabled&sort=-createdAt';
 
 const shownInstances = 5;
 const shownEndpoints = 5;
 
-/** The things that need attention. Absent if there are none. */
+/** Absent if nothing needs attention. */
 export function Attention(props: AttentionProps): VNode | null {
   const names = useNames();
   const items = [
@@ -150,7 +149,7 @@ function instancesInNeed(
   ];
 }
 
-/** Endpoints that the service disabled. One that a request disabled needs no attention. */
+/** Disabled by the service. One that a request disabled needs no attention. */
 function endpointsInNeed(disabled: DisabledEndpoints | null): ReadonlyArray<Item> {
   const all = (disabled?.webhookEndpoints ?? []).filter(({ disabledReason }) => disabledReason !== 'requested');
   const items = all.slice(0, shownEndpoints).map(

@@ -11,7 +11,6 @@ import type { InstanceFigures } from '#dashboard/page/views/overview/overview-an
 
 const shownVersions = 8;
 
-/** Instances by template version and state. */
 export function InstancesCard({ data }: { data: Data<InstanceFigures> }): VNode {
   const total = data.value?.totals.instances;
   return html`<${Card} id="instances" title="Instances" note=${total === undefined ? undefined : `${formatCount(total)}, by template version`} aside=${html`<a href=${addressOf('templates')}>Templates</a>`}>
@@ -55,7 +54,7 @@ const outcomes = [
   { name: 'superseded', tone: 'tone-5', key: 'k5' },
 ] as const;
 
-/** The outcomes of the upgrades of the last days. */
+/** Of the last days, by outcome. */
 export function UpgradesCard({ data }: { data: Data<InstanceFigures> }): VNode {
   return html`<${Card} id="upgrades" title="Upgrades" note=${data.value === null ? undefined : `${formatCount(sum(data.value.upgrades.requested))} in ${data.value.upgrades.requested.length} days`}>
     <${Loaded} data=${data} rows=${2}>${({ upgrades }: InstanceFigures) => {

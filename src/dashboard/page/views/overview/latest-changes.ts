@@ -16,7 +16,7 @@ interface Page {
   readonly entries: ReadonlyArray<AuditEntry>;
 }
 
-/** The latest changes with their actors. New ones appear at the top. */
+/** New changes appear at the top. */
 export function LatestChanges(): VNode {
   const { api, live, names } = useSession();
   const page = useData<Page>('the latest changes', { kinds: [], everyMs: 30_000 }, async (signal) => {

@@ -1,4 +1,4 @@
-/** The shown members of the answer of `GET /v1/dashboard/activity`. */
+/** What is shown of `GET /v1/dashboard/activity`. */
 export interface Activity {
   readonly from: string;
   readonly days: ReadonlyArray<string>;
@@ -13,7 +13,7 @@ export interface Activity {
   readonly counts: Readonly<Record<string, number | null>>;
 }
 
-/** The answer of `GET /v1/dashboard/instances`. */
+/** Of `GET /v1/dashboard/instances`. */
 export interface InstanceFigures {
   readonly totals: {
     readonly instances: number;
@@ -51,7 +51,7 @@ export interface InstanceFigures {
   };
 }
 
-/** Some kinds of resources in one panel. */
+/** In one panel. */
 export interface ActivityGroup {
   readonly title: string;
   readonly total: number;
@@ -66,7 +66,7 @@ const groups: ReadonlyArray<readonly [string, ReadonlyArray<string>]> = [
   ['Keys and customers', ['key', 'customer', 'organization', 'project']],
 ];
 
-/** Groups activity by kinds. Kinds that are in no group are left out. */
+/** Kinds that are in no group are left out. */
 export function activityGroups({ kinds, days }: Activity): ReadonlyArray<ActivityGroup> {
   return groups.map(([title, wanted]) => {
     const found = kinds.filter(({ kind }) => wanted.includes(kind));
@@ -78,16 +78,16 @@ export function activityGroups({ kinds, days }: Activity): ReadonlyArray<Activit
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-/** Events over a time, for one curve. */
+/** For one curve. */
 export interface EventsCurve {
   readonly unit: 'hour' | 'day';
-  /** The number of events in each hour or day, the current one included. */
+  /** In each hour or day, the current one included. */
   readonly values: ReadonlyArray<number>;
-  /** The beginnings of the hours or days, in ms. */
+  /** Of the beginnings of the hours or days, in ms. */
   readonly times: ReadonlyArray<number>;
 }
 
-/** Returns the events of the last 24 hours by hour, or by day for a longer time. */
+/** Of the last 24 hours by hour, or by day for a longer time. */
 export function eventsCurve({ from, events, hours }: Activity, rangeMs: number): EventsCurve {
   return rangeMs <= dayMs
     ? { unit: 'hour', ...newest(hours.events, Date.parse(hours.from), hourMs, 24) }

@@ -44,7 +44,6 @@ import type { FollowersAnswer } from '#dashboard/page/views/projections/follower
 
 const refreshMs = 10_000;
 
-/** The first view: what needs attention, figures of the traffic, and the latest changes. */
 export function OverviewView({ search }: { search: URLSearchParams }): VNode {
   const { me } = useSession();
   const { scope } = useScope();
@@ -77,7 +76,7 @@ export function OverviewView({ search }: { search: URLSearchParams }): VNode {
 
 const longest = ranges[ranges.length - 1] ?? ranges[0];
 
-/** The first steps; null until it is known which of them are done. */
+/** Null until it is known which steps are done. */
 function useFirstSteps(gateway: GatewayAnswer | null, activity: Activity | null): ReadonlyArray<FirstStep> | null {
   const { scope } = useScope();
   const recent = gateway?.totals.calls ?? null;

@@ -17,7 +17,6 @@ import { SelectField, TextField } from '#dashboard/page/parts/fields.ts';
 import { ProjectsLeft } from '#dashboard/page/parts/projects-left.ts';
 import { useNames } from '#dashboard/page/parts/who.ts';
 
-/** The agent profiles: languages, reasoning, voice, and the flows that use them. */
 export function AgentProfilesView(): VNode {
   const names = useNames();
   const { scope } = useScope();

@@ -1,4 +1,3 @@
-/** The progress of a rebuild. */
 export interface Rebuild {
   readonly position: number;
   readonly target: number;
@@ -8,7 +7,7 @@ export interface Rebuild {
   readonly secondsLeft: number | null;
 }
 
-/** A projection or a process, which follows the log. */
+/** A projection or a process. */
 export interface Follower {
   readonly name: string;
   /** Of a projection. */
@@ -25,17 +24,17 @@ export interface Follower {
     readonly message: string;
   } | null;
   readonly rebuild?: Rebuild | null;
-  /** Of a projection: the streams that lacked events when it was built. */
+  /** Of a projection: those that lacked events when it was built. */
   readonly incompleteStreams?: {
     readonly count: number;
     readonly isExact: boolean;
     readonly first: ReadonlyArray<{ readonly stream: string }>;
   };
-  /** What a process waits for; null if it does not wait. */
+  /** Of a process; null if it does not wait. */
   readonly waitingFor?: string | null;
 }
 
-/** The answer of `GET /v1/dashboard/projections`. */
+/** Of `GET /v1/dashboard/projections`. */
 export interface FollowersAnswer {
   readonly logEnd: number | null;
   readonly projections: ReadonlyArray<Follower>;
@@ -45,7 +44,7 @@ export interface FollowersAnswer {
     readonly count: number;
     readonly lastPosition: number;
   }>;
-  /** The last verification of the log; null before the first, and without signed digests. */
+  /** The last one; null before the first, and without signed digests. */
   readonly verification: {
     readonly time: string;
     readonly events: number;

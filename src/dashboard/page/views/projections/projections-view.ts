@@ -18,7 +18,7 @@ interface Asked {
   readonly action: 'rebuild' | 'retry' | 'skip';
 }
 
-/** The state of each projection and process. For a stopped one, the event and the reason; what a waiting one waits for. */
+/** For a stopped one, the event and the reason; what a waiting one waits for. */
 export function ProjectionsView(): VNode {
   const [asked, setAsked] = useState<Asked | null>(null);
   const followers = useData<FollowersAnswer>('/v1/dashboard/projections', {
@@ -46,7 +46,6 @@ export function ProjectionsView(): VNode {
     ${asked === null ? null : html`<${AskDialog} asked=${asked} onClose=${() => setAsked(null)} onDone=${followers.reload} />`}`;
 }
 
-/** What the last verification of the log found. */
 function Verified({ verification }: Pick<FollowersAnswer, 'verification'>): VNode | null {
   if (verification === null) return null;
   const { time, events, findings, findingCount } = verification;
@@ -67,7 +66,7 @@ function Stopped({ all }: { all: ReadonlyArray<Follower> }): VNode {
   )}`;
 }
 
-/** The read models that were built from streams that lack events. */
+/** Built from streams that lack events. */
 function Incomplete({ all }: { all: ReadonlyArray<Follower> }): VNode {
   return html`${all.flatMap(({ name, incompleteStreams: found }) =>
     found === undefined || found.count === 0

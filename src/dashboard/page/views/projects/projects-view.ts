@@ -11,7 +11,6 @@ import { FormDialog } from '#dashboard/page/parts/dialogs/form-dialog.ts';
 import { SelectField, TextField } from '#dashboard/page/parts/fields.ts';
 import { useNames } from '#dashboard/page/parts/who.ts';
 
-/** The projects of the scope. */
 export function ProjectsView(): VNode {
   const { me } = useSession();
   const names = useNames();

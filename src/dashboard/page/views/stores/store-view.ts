@@ -21,7 +21,6 @@ interface StoreFile {
   readonly created_at: number;
 }
 
-/** A knowledge store with its files. */
 export function StoreView({ id }: { id: string }): VNode {
   const { toasts } = useSession();
   const [isAdding, setAdding] = useState(false);

@@ -13,7 +13,6 @@ import { TextField } from '#dashboard/page/parts/fields.ts';
 import { PagedTable } from '#dashboard/page/parts/paged-table.ts';
 import { useNames } from '#dashboard/page/parts/who.ts';
 
-/** A knowledge store, as the API answers it. */
 export interface Store {
   readonly id: string;
   readonly name: string;
@@ -22,7 +21,6 @@ export interface Store {
   readonly createdAt: string;
 }
 
-/** The knowledge stores of the key's project. */
 export function StoresView({ search }: { search: URLSearchParams }): VNode {
   const { me, toasts } = useSession();
   const names = useNames();

@@ -16,11 +16,10 @@ import { UpgradePanel } from '#dashboard/page/views/templates/upgrade-panel.ts';
 
 interface PanelProps {
   readonly id: string;
-  /** The versions of its template, newest first; none for keys that may not know of templates. */
+  /** Newest first; none for keys that may not know of templates. */
   readonly versions: ReadonlyArray<TemplateVersion>;
 }
 
-/** One instance: its state, its running operation, and the changes of an upgrade. */
 export function InstancePanel({ id, versions }: PanelProps): VNode {
   const instance = useData<Instance>(`/v1/instances/${id}`, { kinds: ['instance', 'flow', 'flow-version'] });
   return html`<div class="stack"><${Loaded} data=${instance}>${(known: Instance) => html`<${Details} instance=${known} versions=${versions} />`}<//></div>`;

@@ -12,7 +12,7 @@ interface StepsProps {
   readonly versions: ReadonlyArray<TemplateVersion>;
 }
 
-/** The steps of a running operation of an instance, with the commit point. */
+/** With the commit point. */
 export function OperationSteps({ instance, operation, versions }: StepsProps): VNode {
   const target = versions.find(({ id }) => id === operation.templateVersionId);
   const commitAt = operation.steps.findIndex(({ action }) => action === 'remove');

@@ -26,7 +26,6 @@ type Opened =
   | { readonly dialog: 'publish' | 'instance'; readonly version: TemplateVersion }
   | null;
 
-/** A template: its versions, their changes, and the actions. */
 export function TemplatePanel({ template, versions }: PanelProps): VNode {
   const [opened, setOpened] = useState<Opened>(null);
   const close = () => setOpened(null);
@@ -143,7 +142,7 @@ function NewVersionDialog({
   <//>`;
 }
 
-/** Parses a JSON object. @throws ApiError for any other text, like a refusal by the service */
+/** @throws ApiError for any other text than a JSON object, like a refusal by the service */
 function contentOf(text: string): object {
   try {
     const content: unknown = JSON.parse(text);

@@ -18,11 +18,10 @@ import { TemplatePanel } from '#dashboard/page/views/templates/template-panel.ts
 import { TemplateTree } from '#dashboard/page/views/templates/template-tree.ts';
 import { newestPublishedOf } from '#dashboard/page/views/templates/tree-rows.ts';
 
-/** The most templates whose versions are read. The page says how many it leaves out. */
+/** Their versions are read. The page says how many it leaves out. */
 const maxTemplates = 60;
 const maxVersions = 1_000;
 
-/** The versions of instances, the failed operations, and the changes of upgrades. */
 export function TemplatesView({ search }: { search: URLSearchParams }): VNode {
   const { me } = useSession();
   const [isNew, setNew] = useState(false);
@@ -128,7 +127,7 @@ function Page({
     </div>`;
 }
 
-/** The panel of the chosen row. On a narrow screen it is below the tree, and the page scrolls to it. */
+/** Of the chosen row. On a narrow screen it is below the tree, and the page scrolls to it. */
 function SidePanel({ children }: { children?: Children }): VNode {
   const element = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -137,7 +136,7 @@ function SidePanel({ children }: { children?: Children }): VNode {
   return html`<div ref=${element}>${children}</div>`;
 }
 
-/** The view for keys that may know of instances but not of templates. */
+/** For keys that may know of instances but not of templates. */
 function InstanceList({ instances }: { instances: ReadonlyArray<Instance> }): VNode {
   if (instances.length === 0)
     return html`<${Empty} title="No instances yet">Your partner makes instances of its templates in your projects.<//>`;
@@ -165,7 +164,7 @@ function TemplateFilters({ search }: { search: URLSearchParams }): VNode {
   <//>`;
 }
 
-/** Reads the versions of templates, newest first. */
+/** Newest first. */
 function useVersions(templates: ReadonlyArray<Template>): ReadonlyMap<string, ReadonlyArray<TemplateVersion>> {
   const { api, names } = useSession();
   const key = templates.length === 0 ? null : `versions of ${templates.map(({ id }) => id).join()}`;

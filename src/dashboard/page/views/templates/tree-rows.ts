@@ -1,6 +1,5 @@
 import type { Instance, Template, TemplateVersion } from '#dashboard/page/api/records.ts';
 
-/** A shown row of the tree. */
 export type TreeRow =
   | { readonly kind: 'template'; readonly key: string; readonly template: Template; readonly isOpen: boolean }
   | {
@@ -26,22 +25,21 @@ export type TreeRow =
       readonly instances: ReadonlyArray<Instance>;
     };
 
-/** The data and the state of the tree. */
 export interface TreeContent {
   readonly templates: ReadonlyArray<Template>;
-  /** The versions that are read, by template, newest first. */
+  /** By template, newest first. */
   readonly versions: ReadonlyMap<string, ReadonlyArray<TemplateVersion>>;
   readonly instances: ReadonlyArray<Instance>;
-  /** The keys of folded rows. All others are open. */
+  /** Keys of rows. All others are open. */
   readonly folded: ReadonlySet<string>;
-  /** The keys of versions whose instances are all shown. */
+  /** Keys of versions whose instances are all shown. */
   readonly whole: ReadonlySet<string>;
 }
 
-/** The number of instances of a version that are shown before the user opens all. */
+/** Of a version, before the user opens all. */
 export const shownInstances = 6;
 
-/** Returns the visible rows of the tree, from top to bottom. */
+/** From top to bottom. */
 export function treeRows({ templates, versions, instances, folded, whole }: TreeContent): ReadonlyArray<TreeRow> {
   return templates.flatMap((template): ReadonlyArray<TreeRow> => {
     const known = versions.get(template.id) ?? [];
@@ -82,7 +80,7 @@ function versionRows(
   ];
 }
 
-/** Sorts instances: failed ones first, then running ones, then those with an undone operation. */
+/** Failed ones first, then running ones, then those with an undone operation. */
 function sortedByNeed(instances: ReadonlyArray<Instance>): ReadonlyArray<Instance> {
   const need = ({ status, lastOperation }: Instance) => {
     if (status === 'failed') return 0;
@@ -92,12 +90,12 @@ function sortedByNeed(instances: ReadonlyArray<Instance>): ReadonlyArray<Instanc
   return [...instances].sort((one, other) => need(one) - need(other));
 }
 
-/** Returns the newest published version. @param versions newest first */
+/** @param versions newest first */
 export function newestPublishedOf(versions: ReadonlyArray<TemplateVersion>): TemplateVersion | null {
   return versions.find(({ publishedAt }) => publishedAt !== null) ?? null;
 }
 
-/** Returns the number of instances of each version, newest first, without versions that have none. */
+/** Newest first, without versions that have no instance. */
 export function spreadOf(
   versions: ReadonlyArray<TemplateVersion>,
   instances: ReadonlyArray<Instance>,
@@ -110,7 +108,7 @@ export function spreadOf(
     .filter(({ count }) => count > 0);
 }
 
-/** Describes the state of an instance in a few words. @param numberOf a version's number; null if it is not known */
+/** In a few words. @param numberOf a version's number; null if it is not known */
 export function instanceNote(instance: Instance, numberOf: (versionId: string) => number | null): string {
   const { operation, lastOperation, phoneNumberRequirements } = instance;
   const named = (id: string) => numberOf(id) ?? 'another version';
@@ -129,10 +127,9 @@ export function instanceNote(instance: Instance, numberOf: (versionId: string) =
   return unmet === 0 ? '' : `${unmet} ${unmet === 1 ? 'number' : 'numbers'} missing`;
 }
 
-/** The effect of a key: the next focus, and the row to fold or open. */
 export type TreeMove = 'up' | 'down' | 'first' | 'last' | 'in' | 'out';
 
-/** Returns the effect of a key (WAI-ARIA treegrid): the focus moves to a row, or a row is folded or opened. */
+/** WAI-ARIA treegrid: the focus moves to a row, or a row is folded or opened. */
 export function moveInTree(
   rows: ReadonlyArray<TreeRow>,
   key: string,

@@ -20,11 +20,11 @@ import { type Change, code, inserted, plain, removed } from '#dashboard/page/tex
 interface UpgradeProps {
   readonly instance: Instance;
   readonly from: TemplateVersion | null;
-  /** Published versions that are newer than its own, newest first. */
+  /** Published versions that are newer than the instance's own, newest first. */
   readonly targets: ReadonlyArray<TemplateVersion>;
 }
 
-/** The changes of an upgrade, its field values, and the button, which works after a successful dry run. */
+/** The button works after a successful dry run. */
 export function UpgradePanel({ instance, from, targets }: UpgradeProps): VNode {
   const [targetId, setTarget] = useState(targets[0]?.id ?? '');
   const target = targets.find(({ id }) => id === targetId) ?? targets[0];
@@ -46,7 +46,7 @@ export function UpgradePanel({ instance, from, targets }: UpgradeProps): VNode {
   <//>`;
 }
 
-/** Describes the preview in sentences. */
+/** In sentences. */
 export function changesOf(
   { flows }: UpgradePreview,
   from: TemplateVersion | null,

@@ -25,7 +25,6 @@ const refreshMs = 5_000;
 
 type Opened = 'delete' | 'replay' | 'enable' | 'disable' | null;
 
-/** One webhook endpoint: the progress of its delivery, and the outcome of each try. */
 export function EndpointView({ id }: { id: string }): VNode {
   const { api } = useSession();
   const path = `/v1/webhook-endpoints/${id}`;

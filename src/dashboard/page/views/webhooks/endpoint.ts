@@ -1,6 +1,6 @@
 import type { Names } from '#dashboard/page/app/data/names.ts';
 
-/** A webhook endpoint, without its secret. */
+/** Without its secret. */
 export interface WebhookEndpoint {
   readonly id: string;
   readonly organizationId: string;
@@ -22,7 +22,6 @@ export interface WebhookEndpoint {
   } | null;
 }
 
-/** A try to deliver a message. */
 export interface Delivery {
   readonly messageId: string;
   readonly type: string;
@@ -43,12 +42,12 @@ const reasons: Readonly<Record<string, string>> = {
   'key-revoked': 'the key that created it was revoked with all its descendants',
 };
 
-/** Returns why an endpoint is disabled, as a part of a sentence. */
+/** As a part of a sentence. */
 export function reasonText(disabledReason: string): string {
   return reasons[disabledReason] ?? disabledReason;
 }
 
-/** Whose events an endpoint gets: those that a key of its audience may see. */
+/** Events that a key of the audience may see. */
 export function audienceText(
   { audience, organizationId, projectId }: Pick<WebhookEndpoint, 'audience' | 'organizationId' | 'projectId'>,
   names: Names,

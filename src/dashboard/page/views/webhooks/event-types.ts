@@ -16,7 +16,7 @@ interface EventTypesProps {
   readonly onChoose: (chosen: ReadonlySet<string>) => void;
 }
 
-/** A list of the types of events to tick. None means all. */
+/** None means all. */
 export function EventTypes({ chosen, onChoose }: EventTypesProps): VNode {
   const { api } = useSession();
   const [text, setText] = useState('');

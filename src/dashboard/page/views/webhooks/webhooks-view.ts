@@ -14,7 +14,6 @@ import { useNames } from '#dashboard/page/parts/who.ts';
 import { audienceText, type WebhookEndpoint } from '#dashboard/page/views/webhooks/endpoint.ts';
 import { EventTypes } from '#dashboard/page/views/webhooks/event-types.ts';
 
-/** The webhook endpoints. */
 export function WebhooksView({ search }: { search: URLSearchParams }): VNode {
   const [isNew, setNew] = useNewDialog(search);
   const [secret, setSecret] = useState<string | null>(null);
