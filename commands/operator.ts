@@ -16,7 +16,6 @@ interface OperatedGroup<Parameter extends string, Status, Events> {
   readonly parameter: Parameter;
   /** One of the group, in descriptions. */
   readonly noun: string;
-  /** Of the list. */
   readonly path: string;
   readonly entity: Entity<OperatorRequestsState, Events>;
   readonly status: (name: string, lookup: Lookup) => Promise<Status | null>;
@@ -25,7 +24,7 @@ interface OperatedGroup<Parameter extends string, Status, Events> {
   readonly exampleName: string;
   readonly retried: (name: string) => EventOf<Events>;
   readonly skipped: (name: string, eventId: string) => EventOf<Events>;
-  /** As a sentence. */
+  /** What the skip of an event leads to, as a sentence. */
   readonly afterSkip: string;
 }
 

@@ -15,7 +15,7 @@ import { clock } from '#shared/clock.ts';
 import { nullable, oneOf } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
 
-/** From other streams. */
+/** What the decision needs from other streams. */
 interface Related {
   readonly input: FileState;
   readonly batchesRun: boolean;

@@ -12,12 +12,10 @@ export interface Filled {
   readonly welcome: string;
   /** Of Harbour Street Dental. */
   readonly customerKey: string;
-  /** Of instances. */
   readonly upgraded: string;
   readonly changedByHand: string;
   readonly notUpgraded: string;
   readonly undone: string;
-  /** Of each template. */
   readonly newestReception: string;
   readonly newestTracker: string;
   readonly callingKeys: ReadonlyArray<CallingKey>;

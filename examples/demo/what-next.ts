@@ -1,7 +1,6 @@
 import { districtsOfAvonValley } from './content/customers.ts';
 import type { Filled } from './fill.ts';
 
-/** With its keys. */
 export interface DemoAddress {
   readonly url: string;
   /** Null when the user of the demo has the key already. */

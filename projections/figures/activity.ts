@@ -30,7 +30,7 @@ const maxActors = 50;
 /** Further actors are counted under it. */
 export const otherActors = '';
 
-/** For all time. */
+/** The document of an owner for all time. */
 export const everId = (scope: string) => `${scope} ever`;
 
 const dayId = (scope: string, day: string) => `${scope} ${day}`;

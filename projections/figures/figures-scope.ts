@@ -1,6 +1,5 @@
 import type { Tenant } from '#domain/shared/access.ts';
 
-/** As text. */
 export function scopeOf(kind: 'all' | keyof typeof owners, id: string | null): string {
   return id === null ? kind : `${kind}:${id}`;
 }

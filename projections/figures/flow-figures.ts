@@ -21,7 +21,7 @@ export interface FlowFiguresDocument extends Tenant {
   readonly versions: number;
   readonly deletedVersions: number;
   readonly activations: number;
-  /** Deleted or not. */
+  /** Also if it is deleted. */
   readonly newest: VersionFigures | null;
   readonly active: ActiveVersion | null;
   readonly createdAt: string;

@@ -27,7 +27,6 @@ export interface InstanceFiguresDocument extends Tenant {
   readonly before: { readonly position: number; readonly standing: Standing | null; readonly upgrade: Upgrade | null };
 }
 
-/** By state. */
 export interface VersionCount {
   readonly templateId: string;
   readonly version: number;
@@ -45,7 +44,6 @@ export interface UpgradeCount {
   readonly superseded: number;
 }
 
-/** Of an owner. */
 export interface InstanceTotalsDocument {
   readonly kind: 'totals';
   readonly attentionTotal: number;

@@ -47,7 +47,6 @@ export function seriesOf(rollup: Rollup, ...ids: ReadonlyArray<string | null>): 
   return [rollup, ...ids.map((id) => id ?? '')].join('\n');
 }
 
-/** Of one entry. */
 export function rowOf({ keyId, model, target, operation, ...entry }: UsageEntry): UsageGroup {
   const named = { ...tenantOf(entry), keyId, model, target, endpoint: operation };
   return group('row', [keyId, model, target, operation], named);

@@ -5,7 +5,7 @@ export const exportTypes = ['application/x-ndjson', 'text/csv'] as const;
 
 export interface ExportForm {
   readonly contentType: string;
-  /** Before the entries. */
+  /** Text before the first entry. */
   readonly head: string;
   /** With the line break. */
   readonly lineOf: (entry: AuditEntry) => string;

@@ -23,7 +23,6 @@ export interface AuditPart {
   readonly next: PageKey | null;
 }
 
-/** Of one read. */
 const maxDocumentsPerRead = 1_000;
 const maxBytesPerRead = 1024 * 1024;
 /** Documents that one part of a search reads if it finds few entries. */

@@ -5,7 +5,7 @@ import { BatchRecord } from '#domain/batch/record.ts';
 import type { Tenant } from '#domain/shared/access.ts';
 import { batches } from '#projections/files/batches.ts';
 
-/** OpenAI's. */
+/** The default of OpenAI's API. */
 const defaultLimit = 20;
 
 export const listBatches = query<ObjectListInput, Tenant, ObjectList<BatchRecord>, 'batches'>({

@@ -9,7 +9,6 @@ const counts = t.readonlyArray(t.number);
 /** Null if there was no call or no price. */
 const gapped = t.readonlyArray(nullable(t.number));
 
-/** By outcome. */
 const gatewayFigures = {
   ...usageFigures,
   /** Calls without an answer because of a failure of providers or of the gateway. */

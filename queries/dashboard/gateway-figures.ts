@@ -47,7 +47,7 @@ export function failedTriesOf(documents: ReadonlyArray<UsageDocument>): NonNulla
   return tries.sort((one, other) => other.tries - one.tries).slice(0, maxNames);
 }
 
-/** In order. */
+/** Also for periods without calls, in order. */
 export function sumsByPeriod(
   documents: ReadonlyArray<UsageDocument>,
   periods: ReadonlyArray<string>,
@@ -57,7 +57,6 @@ export function sumsByPeriod(
   return periods.map((period) => byPeriod.get(period) ?? noUsage);
 }
 
-/** Of all periods. */
 export function sumUsage(sums: ReadonlyArray<UsageSums>): UsageSums {
   return sums.reduce((total, one) => (one === noUsage ? total : addUsage(total, one)), noUsage);
 }
@@ -73,7 +72,6 @@ export function gatewayFiguresOf(sums: UsageSums): GatewayFigures {
   };
 }
 
-/** By period. */
 export function seriesOfSums(sums: ReadonlyArray<UsageSums>): GatewaySeries {
   return {
     ...curvesOf(sums),

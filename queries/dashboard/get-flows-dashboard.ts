@@ -56,7 +56,6 @@ export const FlowsAnswer = t.intersection(
       versionsCreated: counts,
       activations: counts,
       totals: t.type({
-        /** Existing flows. */
         flows: t.number,
         versionsCreated: t.number,
         previousVersionsCreated: t.number,

@@ -21,7 +21,7 @@ const lag = {
   lagMs: nullable(t.number),
 };
 
-/** For operators. */
+/** Only operators may read it. */
 export const ProjectionsAnswer = t.type(
   {
     /** The end of the log; null if the event store does not answer in time. */

@@ -108,7 +108,7 @@ function flowChanges(
 
 type ChangedFlow = UpgradePreview['flows']['changed'][number];
 
-/** Of all diffs. */
+/** Of all diffs together. */
 const maxDiffCharacters = 2 * 1024 * 1024;
 
 /** One after another, until the diffs would be too long. */

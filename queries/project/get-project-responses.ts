@@ -19,7 +19,6 @@ export const StoredResponsesSummary = t.type(
     oldestAt: nullable(timestamp),
     /** Of a project. Beyond them the oldest responses are removed. */
     quotaBytes: t.number,
-    /** Of a response. */
     ttlDays: t.number,
   },
   'StoredResponsesSummary',

@@ -57,7 +57,7 @@ function ownerOf({ keyType, organizationId, projectId }: Caller): FiguresOwner {
   }
 }
 
-/** By an index. */
+/** The condition of an index that finds the owner's documents. */
 export function ownedBy({ kind, id }: FiguresOwner): Readonly<Record<string, string>> {
   return kind === 'all' ? {} : { [`${kind}Id`]: id };
 }

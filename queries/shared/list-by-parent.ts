@@ -45,7 +45,6 @@ interface ListOfParent<Name extends string, Record> {
   readonly past?: PastList;
 }
 
-/** In pages. */
 export function listByParent<Name extends string, Record>({
   name,
   summary,

@@ -18,7 +18,6 @@ import { passRollup, TooMuchUsageError } from './usage-reader.ts';
 
 const dayMs = 24 * 60 * 60 * 1_000;
 
-/** Of one answer. */
 const maxDays = 400;
 const maxDaysByHour = 31;
 const maxDocuments = 100_000;

@@ -7,7 +7,6 @@ import { type FiguresOwner, ownedBy } from '#queries/shared/figures-owner.ts';
 import type { Page, PageKey, PageRequest, Where } from '#read-store/read-store.ts';
 import type { UsageRange } from './usage-range.ts';
 
-/** Of one read. */
 const maxDocumentsPerRead = 1_000;
 const maxBytesPerRead = 2 * 1024 * 1024;
 

@@ -8,7 +8,7 @@ import type { ReadStore } from '#read-store/read-store.ts';
 import { withTimeout } from '#shared/async/timed-waits.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 
-/** Of the audit. */
+/** Counting ends at this number of the audit's entries. */
 const maxCounted = 10_000;
 const countWithinMs = 2_000;
 const pageLimits = { limit: 500, maxBytes: 1024 * 1024 };

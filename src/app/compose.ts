@@ -38,7 +38,7 @@ import { openReadOnlyStores } from './stores/open-read-only-stores.ts';
 import { openStores, type Stores } from './stores/open-stores.ts';
 import { verifyInThread } from './verification/verify-in-thread.ts';
 
-/** Without its listeners. */
+/** The running service behind its listeners. */
 export interface Service {
   /** Without the role `control-plane` these are the operations of the gateway. */
   readonly operations: ReadonlyArray<AnyOperation>;

@@ -71,7 +71,6 @@ export interface Config {
 export interface WebhookConfig {
   /** Also over plain HTTP. */
   readonly allowsPrivateNetworks: boolean;
-  /** Of one try. */
   readonly timeoutMs: number;
 }
 
@@ -85,7 +84,6 @@ export interface Limits {
   readonly maxJsonBytes: number;
   /** In a JSON body on the gateway. */
   readonly maxGatewayValues: number;
-  /** Of an upload. */
   readonly maxAudioBytes: number;
   readonly maxFileBytes: number;
   /** Of all files of one project. */

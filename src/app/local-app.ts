@@ -17,7 +17,7 @@ export const localOperator: Caller = {
 
 /** For the control socket. */
 export type LocalAppOptions = Omit<AppOptions, 'admission' | 'invoke'> & {
-  /** Of the node. */
+  /** The node's own admission. */
   readonly admission: Pick<Admission, 'budgets'>;
 };
 

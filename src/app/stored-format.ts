@@ -5,7 +5,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 
 export const StoredFormat = t.type({
   format: t.number,
-  /** A release. */
+  /** The release that wrote the data. */
   writtenBy: t.string,
 });
 

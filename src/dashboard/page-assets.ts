@@ -8,7 +8,6 @@ import type { CompressedPage } from './page-thread.ts';
 export interface PageAssets {
   /** Of all files. It is a part of every address. */
   readonly hash: string;
-  /** By name. */
   readonly files: ReadonlyMap<string, CompressedFile>;
 }
 

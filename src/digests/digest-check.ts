@@ -26,7 +26,7 @@ export interface Findings {
 export class DigestCheck {
   readonly #folder: DigestFolder;
   readonly #findings: Findings;
-  /** In order. */
+  /** In the order of their chain. */
   readonly digests: ReadonlyArray<Digest>;
   /** By the id of its last event, which has not come yet. */
   readonly #open = new Map<string, Digest[]>();

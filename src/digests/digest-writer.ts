@@ -17,7 +17,7 @@ const digestsPerFullFile = 24;
 export interface DigestWriterOptions {
   readonly eventLog: RawLog;
   readonly store: DigestStore;
-  /** Has copies. */
+  /** The external folder with copies. */
   readonly folder: DigestFolder;
   readonly key: KeyObject;
 }

@@ -85,7 +85,7 @@ export class LogFollower implements Following {
   readonly #waits = new Set<PositionWait>();
   /** While it waits for events, it has also handled what the window covers beyond this. */
   #position = 0;
-  /** When it began. */
+  /** The end of the log when the follower began. */
   #endAtStart = Number.POSITIVE_INFINITY;
   #isCaughtUp = false;
   #hasEnded = false;

@@ -120,7 +120,7 @@ export function isOfClosedClient(error: unknown): boolean {
   );
 }
 
-/** Also a refusal. */
+/** A refusal is an answer, too. */
 export function isMongoDbAnswer(error: unknown): boolean {
   if (error instanceof MongoBulkWriteError && metBy(error) instanceof Error) return isMongoDbAnswer(metBy(error));
   return error instanceof MongoServerError;

@@ -367,7 +367,6 @@ export class EventLogIdentity {
     this.#madeFrom = new Map(Object.entries(madeFrom));
   }
 
-  /** To be stored. */
   get madeFrom(): Readonly<Record<string, string>> {
     return Object.fromEntries(this.#madeFrom);
   }

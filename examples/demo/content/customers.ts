@@ -3,7 +3,7 @@ import { postcodesOf } from './postcodes.ts';
 
 export const partnerName = 'Parley Voice';
 
-/** With one instance. */
+/** Has one instance. */
 export interface DemoCustomer {
   readonly name: string;
   readonly clientEmail: string;

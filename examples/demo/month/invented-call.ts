@@ -142,7 +142,7 @@ function consumptionOf(operation: CallRecord['operation']): Consumption {
   }
 }
 
-/** By their shares. */
+/** Each item is drawn as often as its share says. */
 function draw<Item extends { readonly share: number }>(items: readonly [Item, ...Item[]]): Item {
   let left = Math.random();
   for (const item of items) {

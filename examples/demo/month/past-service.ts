@@ -57,12 +57,12 @@ export class PastService implements AsyncDisposable {
     });
   }
 
-  /** Keeps the folder. */
+  /** The folder stays. */
   stop(): Promise<void> {
     return this.#service.stop();
   }
 
-  /** Removes the folder. */
+  /** The folder goes, too. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
     rmSync(this.folder, { recursive: true, force: true });

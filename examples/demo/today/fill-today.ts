@@ -19,7 +19,7 @@ Parking: behind the house. Dogs are welcome in the waiting room.
 `;
 
 export interface Today {
-  /** Gets the webhooks. */
+  /** The address to which webhooks are sent. */
   readonly receiver: string;
   readonly calls: ModelCalls;
   readonly print: (line: string) => void;

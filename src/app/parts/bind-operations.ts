@@ -42,7 +42,6 @@ export interface OperationParts {
 
 type OperationRuntime = Runtime & OperationParts;
 
-/** With their dependencies. */
 export type BindOperations = (table: OperationTable) => ReadonlyArray<AnyOperation>;
 
 /** @returns creates operations that share their dependencies, whichever table they are of */

@@ -14,7 +14,6 @@ import { runBatches } from './run-batches.ts';
 import { runProcesses } from './run-processes.ts';
 import { type RequestSender, runWebhooks } from './run-webhooks.ts';
 
-/** On every node. */
 export interface Followers {
   /** Its documents are those of filled read models. */
   readonly runtime: Runtime;

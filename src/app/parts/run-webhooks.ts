@@ -32,7 +32,6 @@ export function runWebhooks(
   return (endpointId) => runner.triesOf(endpointId);
 }
 
-/** Over the network. */
 export function createRequestSender({ config, webhooks }: Runtime): RequestSender {
   return new WebhookSender({ guard: webhooks.guard, timeoutMs: config.webhooks.timeoutMs });
 }

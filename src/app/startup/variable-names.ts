@@ -12,7 +12,7 @@ const minLength = 7;
 /** Letters that are added, left out or changed. */
 const maxDifferences = 2;
 
-/** Set or not. */
+/** Also records variables that are not set. */
 export function recordReads(environment: Environment, names: Set<string>): Environment {
   return new Proxy(environment, {
     get: (variables, name) => {

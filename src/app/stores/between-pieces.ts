@@ -50,7 +50,6 @@ class PieceWait {
     }
   }
 
-  /** Of a stream. */
   piece<Piece>(piece: Promise<Piece>): Promise<Piece> {
     return answerWithin(this.#milliseconds, piece, this.#what);
   }

@@ -1,7 +1,7 @@
 import { CallLimit, within } from './call-limit.ts';
 
 export interface PortLimits<Port> {
-  /** For errors. */
+  /** Names the port in errors. */
   readonly name: string;
   readonly calls: MemberLimits<Port>;
 }

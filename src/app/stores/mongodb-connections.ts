@@ -22,7 +22,6 @@ export type MongoDbPurpose = keyof typeof timeoutsMs;
 
 export interface MongoDbConnectionsOptions {
   readonly log: Logger;
-  /** Of each client. */
   readonly maxPoolSize: number;
   readonly onCommand: OnCommand;
 }

@@ -49,7 +49,7 @@ import { openCallLog, openStoredResponses } from './small-stores.ts';
  */
 const lookIntervalMs = 250;
 
-/** Of another process. */
+/** The log of another process. */
 interface OpenedLog {
   readonly events: EventStore & RawLog & StreamRemoval;
   readonly tail: LogTail;

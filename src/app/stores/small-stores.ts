@@ -71,7 +71,7 @@ export function openDeliveryLog(place: SmallStoresPlace): Promise<DeliveryLog> {
 
 interface SmallStoreAdapters<Store> {
   readonly limits: PortLimits<Store>;
-  /** In DATA_DIR. */
+  /** Its name in DATA_DIR. */
   readonly file: string;
   readonly openSqlite: (options: SqliteStoreOptions) => Store;
   /** Loads the driver too, so it is called only where MongoDB is used. */

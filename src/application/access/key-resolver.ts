@@ -313,14 +313,13 @@ interface HeldSecret {
   readonly validUntil: number;
 }
 
-/** From its stream. */
+/** The key as it was read from its stream. */
 export interface CachedKey {
   /** Null for a key that is revoked or does not exist. */
   readonly caller: Caller | null;
   readonly secrets: ReadonlyMap<string, HeldSecret>;
   /** In ms since 1970. */
   readonly expiresAt: number;
-  /** Of the stream. */
   readonly revision: number;
   /**
    * It contains everything that was stored before this moment of the node's clock. A revoked key never changes, so this

@@ -14,7 +14,7 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
 export const maxSessionMs = 12 * hourMs;
-/** Without a request. */
+/** A session ends after this time without a request. */
 export const maxRestMs = hourMs;
 /** The oldest ends when another one begins. */
 const maxSessionsOfKey = 20;

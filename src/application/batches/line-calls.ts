@@ -27,7 +27,7 @@ export interface LineRequest {
   readonly signal: AbortSignal;
 }
 
-/** With any status. */
+/** Its status may be any, also a refusal's. */
 export interface LineAnswer {
   readonly kind: 'answer';
   readonly status: number;

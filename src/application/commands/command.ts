@@ -67,7 +67,7 @@ export interface CommandEffects {
   readonly append: <State, Events>(
     write: Pick<StreamWrite<State, Events>, 'entity' | 'id' | 'decide'>,
   ) => Promise<void>;
-  /** Permanent. */
+  /** The texts of the subject become permanently unreadable. */
   readonly erasePersonalData: (subject: string) => Promise<void>;
 }
 

@@ -19,7 +19,7 @@ const bytesBetweenLooks = 8 * 1024 * 1024;
  */
 export class FileSpace {
   readonly #options: FileSpaceOptions;
-  /** By project. */
+  /** Bytes by project. */
   readonly #storing = new Map<string, number>();
 
   constructor(options: FileSpaceOptions) {

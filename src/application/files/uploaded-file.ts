@@ -4,7 +4,7 @@ import { withJsonSchema } from '#shared/codecs/json-schema.ts';
 /** Its bytes are already in the blob store. */
 export interface UploadedFile {
   readonly blobId: string;
-  /** The client's. */
+  /** The name that the client has given. */
   readonly filename: string;
   readonly contentType: string;
   readonly bytes: number;

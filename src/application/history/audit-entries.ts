@@ -20,7 +20,6 @@ export interface EntryReads {
   readonly personalReader: PersonalData['readerOf'];
 }
 
-/** For a webhook. */
 export interface AuditedEvent {
   readonly eventId: string;
   readonly entry: AuditEntry;
@@ -125,7 +124,7 @@ function personalSubjectOf({ personalSubject }: AnyEntityHistory, { after }: His
   return personalSubject?.(after.state) ?? null;
 }
 
-/** Read together. */
+/** Revisions that are read together. */
 function* runsOf(revisions: ReadonlyArray<number>): Generator<{ readonly from: number; readonly until: number }> {
   const [first, ...others] = revisions.toSorted((one, other) => one - other);
   if (first === undefined) return;

@@ -45,7 +45,6 @@ function formOf({ plane, errorForm }: AnyOperation): ErrorForm | null {
   return errorForm?.({}) ?? openAiErrors;
 }
 
-/** By status. */
 export function refusals(operation: AnyOperation): JsonObject {
   const form = formOf(operation);
   const statusOf = (code: FailureCode) =>

@@ -78,7 +78,6 @@ const text = (description: string, example: string): JsonObject => ({
   example,
 });
 
-/** By name. */
 export const responseHeaders: JsonObject = {
   'X-Request-Id': text('The request’s id, which is also in the log', 'cm3v8k2p90000qzrm4d1x7w5b'),
   ETag: text('The revision. Send it back as If-Match or If-None-Match', '"3"'),

@@ -7,7 +7,7 @@ import type { JsonObject } from '#shared/json/json.ts';
 import { errorSchema, errorSchemas, failureExamples, refusals } from './failures.ts';
 import { headersNamed, requestHeaders, responseHeaders } from './headers.ts';
 
-/** From the contract. */
+/** The contract names it. */
 export const interfaceVersion = '0.2.0';
 
 /**
@@ -285,7 +285,6 @@ export function linksOf(operation: AnyOperation, operations: ReadonlyArray<AnyOp
   return Object.fromEntries(links);
 }
 
-/** By name. */
 export const groupDescriptions: Readonly<Record<string, string>> = {
   Liveness: 'Whether the process answers.',
   Flows: 'What an agent does in a conversation. A flow belongs to a project.',

@@ -17,7 +17,7 @@ export interface HttpRoute {
   readonly method: HttpMethod;
   /** With `:name` for each path parameter; every path parameter is an id or a name that `input` declares. */
   readonly path: string;
-  /** Of success. */
+  /** Of a successful answer. */
   readonly status: 200 | 201 | 204;
 }
 
@@ -40,7 +40,7 @@ export interface Operation<Subject = any> {
   readonly http: HttpRoute;
   /** Null if every valid key may call it. */
   readonly scope: Scope | null;
-  /** Needed too. */
+  /** A second scope that the key needs. */
   readonly alsoScope?: Scope;
   readonly input: t.Mixed;
   /** For a request that prefers strict handling, although the contract accepts it. */
@@ -77,7 +77,6 @@ export interface Operation<Subject = any> {
 /** Writes its answer itself, while the answer arrives from elsewhere. */
 export interface StreamingOperation extends Omit<Operation, 'kind' | 'loadSubject' | 'execute'> {
   readonly kind: 'streaming';
-  /** Of its body. */
   readonly consumes: 'application/json' | 'multipart/form-data';
   /** In addition to JSON. */
   readonly produces: ReadonlyArray<string>;
@@ -99,7 +98,6 @@ export interface StreamReport {
   readonly attempts: number;
 }
 
-/** It is stored. */
 export interface ReceivedUpload {
   readonly input: Pick<RequestInput, 'fields' | 'bodyHash'>;
   /** Removes the stored bytes if the result does not use them. */
@@ -144,7 +142,6 @@ export interface DownloadOperation<Subject = any> extends Omit<Operation<Subject
 
 export type AnyOperation = Operation | StreamingOperation | UploadOperation | DownloadOperation;
 
-/** For people. */
 export type OperationAbout = Pick<Operation, 'name' | 'summary' | 'description' | 'group' | 'effect' | 'example'>;
 
 export interface OperationAccess<Subject, Needed extends Scope | null = Scope | null>
@@ -163,7 +160,7 @@ interface OperationDefinition extends Pick<Operation, 'http' | 'input' | 'strict
 type DescribedOperation = OperationAbout &
   Pick<Operation, 'http' | 'scope' | 'alsoScope' | 'input' | 'strictFaults' | 'output' | 'failures' | 'plane'>;
 
-/** And nothing else. */
+/** Leaves out what is not about the operation itself. */
 export function describeOperation(definition: OperationDefinition): DescribedOperation {
   const { about, http, access, input, strictFaults, output, failures, plane = 'control' } = definition;
   const { scope, alsoScope } = access;
@@ -194,7 +191,7 @@ export function takesBody({ http }: AnyOperation): boolean {
   return http.method === 'post' || http.method === 'put' || http.method === 'patch';
 }
 
-/** It appends events. */
+/** True for operations that append events. */
 export function isWriting({ kind }: AnyOperation): boolean {
   return kind === 'command' || kind === 'upload';
 }

@@ -60,7 +60,7 @@ const Cursor = withJsonSchema(
   { type: 'string', description: 'The nextCursor of the page before' },
 );
 
-/** Of every list. */
+/** Members of every list's input. */
 export const pageInput = { limit: wholeNumber(1, maxPageItems), cursor: Cursor };
 
 /** `-createdAt` is from the newest. */
@@ -73,7 +73,7 @@ const ListSort = withJsonSchema(enumeration('ListSort', 'createdAt', '-createdAt
 /** Of every list of resources. */
 export const listInput = { ...pageInput, sort: ListSort };
 
-/** Of every list. */
+/** Member of every list's answer. */
 export const nextCursorOutput = t.partial({
   nextCursor: withJsonSchema(new t.StringType(), {
     type: 'string',

@@ -21,7 +21,6 @@ export interface ReadYourWritesOptions {
   readonly positions: Positions;
   readonly processes: ReadonlyArray<ReactingProcess>;
   readonly pending: Pick<PendingResources, 'add'>;
-  /** Of an answer. */
   readonly timeoutMs: number;
 }
 
@@ -154,7 +153,6 @@ export class PendingResources {
     }
   }
 
-  /** As the newest. */
   #remember(id: string, write: PendingWrite): void {
     this.#forget(id);
     this.#writes.set(id, write);

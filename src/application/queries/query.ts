@@ -49,9 +49,8 @@ export interface QueryServices {
   readonly lag: Pick<LagMonitor, 'lagMs' | 'past'>;
   /** Of targets, as this node's gateway has observed it; null on a node without a gateway. */
   readonly gatewayHealth: () => GatewayHealth | null;
-  /** Of all nodes. */
+  /** Also those of other nodes. */
   readonly calls: RecordedCalls;
-  /** Without the contents. */
   readonly responses: ResponseAmounts;
   readonly processStatus: () => Promise<ReadonlyArray<ProcessStatus>>;
 }
@@ -63,7 +62,7 @@ export interface Question<Input, Subject extends object>
   readonly time: string;
 }
 
-/** By their names. */
+/** Each under its own name. */
 export type QuerySources<Read extends string, Service extends keyof QueryServices> = Pick<QueryServices, Service> & {
   readonly read: Readonly<Record<Read, CollectionReader>>;
 };

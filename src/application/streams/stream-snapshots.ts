@@ -92,7 +92,7 @@ const entriesInATurn = 250;
 
 /** The first line. The entries of maps and the remembered requests follow it in parts, one part in each line. */
 interface Head extends Omit<StreamState<unknown>, 'remembered'> {
-  /** Of the state. */
+  /** Members of the state that are persistent maps. */
   readonly maps: ReadonlyArray<string>;
 }
 
@@ -184,7 +184,7 @@ export interface StoredSnapshot {
   readonly revision: number;
   /** Of that event. If the event in the log has a different hash, the snapshot is of another log. */
   readonly hash: string;
-  /** The entity's. */
+  /** `stateVersion` of the entity. */
   readonly stateVersion: number;
   /** From `writeSnapshot`. At most 12 MiB. */
   readonly lines: ReadonlyArray<string>;

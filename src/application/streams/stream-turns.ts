@@ -123,7 +123,6 @@ export class StreamAppends {
     this.#listeners.push(listener);
   }
 
-  /** The newest. */
   pendingOn(stream: string): PendingAppend | null {
     return this.#pending.get(stream) ?? null;
   }

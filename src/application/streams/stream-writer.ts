@@ -34,7 +34,6 @@ export interface Decision<Events> {
 export interface StreamWrite<State, Events, Refusal = Failure>
   extends Pick<NextEvents<Events>, 'origin' | 'idempotency'> {
   readonly entity: Entity<State, Events>;
-  /** In the stream. */
   readonly id: string;
   /** Default `alone`. */
   readonly mode?: TurnMode;

@@ -9,7 +9,7 @@ export interface DeliveryPage {
   readonly next: PageKey | null;
 }
 
-/** On any node. */
+/** Every node can read it. */
 export interface WebhookReads {
   /** Null before the delivery has begun. @throws UnavailableError */
   readonly deliveryOf: (endpointId: string) => Promise<EndpointDelivery | null>;

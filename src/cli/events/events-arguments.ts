@@ -3,7 +3,6 @@ import type { EventStoreConfig } from '#app/store-config.ts';
 import { parseWords, unknownWord } from '#cli/shared/command-line.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 
-/** Of each command. */
 const commands = {
   export: { words: ['file'], options: ['store', 'resume', 'unverified'] },
   import: { words: ['file'], options: ['store'] },

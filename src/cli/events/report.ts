@@ -47,7 +47,7 @@ export function printUnknownTypes({ unknownTypes }: StoredEventDecoder): void {
     printMessage(`not decoded, because this release does not know their types: ${types.join(', ')}`);
 }
 
-/** How to continue. */
+/** Adds to the error's message how to continue. */
 export function withAdvice(error: unknown, advice: string): unknown {
   if (error instanceof InterruptedError) return new InterruptedError(`stopped. ${advice}`);
   if (error instanceof UnavailableError) return new LogError(`${error.message} ${advice}`, { cause: error });

@@ -10,7 +10,7 @@ export interface Stoppable {
   readonly state: string;
   readonly position: number;
   readonly failure: EventFailure | null;
-  /** Of a process. */
+  /** Only a process waits. */
   readonly waitingFor?: string | null;
   /** Of a read model. */
   readonly rebuild?: { readonly position: number } | null;
@@ -45,7 +45,6 @@ export function runStoppableTool<Status extends Stoppable>(tool: StoppableTool<S
   });
 }
 
-/** By command. */
 const maxNames: Readonly<Record<string, number>> = { list: 0, status: 0, retry: 1, skip: 2 };
 
 /**
@@ -149,7 +148,6 @@ export function describeStoppable({ name, state, position, failure, waitingFor }
   return `${name} ${state} at event ${eventId} (${eventType}, position ${at}): ${message}`;
 }
 
-/** At a moment. */
 export interface ProgressSample {
   readonly position: number;
   /** Null if the event store did not report it. */

@@ -5,7 +5,6 @@ import { Resources } from './resources.ts';
 
 export const PhoneNumberNeed = t.type({ key: t.string, label: t.string });
 
-/** Of an operation. */
 const target = {
   templateVersionId: t.string,
   /** An upgrade needs a higher number. */

@@ -53,9 +53,9 @@ export type InstanceState = {
   readonly target: Target;
   readonly operation: RunningOperation | null;
   readonly lastOperation: LastOperation | null;
-  /** So far. */
+  /** How many there were so far. */
   readonly operations: number;
-  /** They meet requirements. */
+  /** Those that meet requirements of the template. */
   readonly phoneNumbers: ReadonlyArray<{ readonly key: string; readonly phoneNumberId: string }>;
 } | null;
 

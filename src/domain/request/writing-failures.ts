@@ -1,6 +1,5 @@
 import type { FailureTexts } from '#domain/shared/failure.ts';
 
-/** Whatever the command. */
 export const writingFailures = {
   'idempotency-key-in-progress': {
     status: 409,

@@ -31,7 +31,7 @@ export interface Entity<State, Events> {
   readonly evolve: (state: State, event: RecordedEventOf<Events>) => State;
   /** The part of the id that names the stream. */
   readonly streamKey: (id: string) => string;
-  /** Now or earlier. */
+  /** True also for a resource that is deleted. */
   readonly everExisted: (state: State, id: string) => boolean;
   readonly isLive: (state: State, id: string) => boolean;
   /** For the resource's ETag, if it differs from the stream's. */

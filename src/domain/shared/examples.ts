@@ -23,7 +23,6 @@ export const exampleIds = {
 
 const exampleTime = '2026-01-05T09:30:00.000Z';
 
-/** Of most records. */
 export const recordTimes = {
   createdAt: [timestamp, exampleTime],
   updatedAt: [timestamp, exampleTime],

@@ -121,7 +121,7 @@ export const failureCodes = [
 
 export type FailureCode = (typeof failureCodes)[number];
 
-/** For clients. */
+/** What clients read about a code. */
 export interface FailureText {
   readonly status: number;
   readonly title: string;

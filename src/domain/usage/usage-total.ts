@@ -179,7 +179,6 @@ const summedCounters = ['calls', 'failed', 'brokenOff', 'refused', 'clientGone',
 export interface UsageSums extends Counters<(typeof summedCounters)[number]>, TokenParts {
   /** Null if no call has a price. */
   readonly cost: number | null;
-  /** By operation. */
   readonly operations: Counts;
   /** By target and type of error, with a line feed between them. */
   readonly failedTries: Counts;
@@ -187,7 +186,6 @@ export interface UsageSums extends Counters<(typeof summedCounters)[number]>, To
   readonly firstContent: LatencyBins;
 }
 
-/** In one sum. */
 const maxKindsOfTries = 50;
 
 export const noUsage: UsageSums = {

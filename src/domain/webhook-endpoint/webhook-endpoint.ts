@@ -13,7 +13,7 @@ export type WebhookEndpointState = {
   readonly secrets: ReadonlyArray<SealedSecret>;
   /** The newest ones, the oldest first. */
   readonly tests: ReadonlyArray<RequestedTest>;
-  /** Requested ones. */
+  /** The number of requested replays. */
   readonly replays: number;
   readonly deleted: boolean;
 } | null;

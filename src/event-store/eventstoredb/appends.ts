@@ -33,7 +33,7 @@ type Outcome = E.Either<AppendFailure, AppendResult>;
 export interface AppendLimits {
   /** The server's own limit may be lower. */
   readonly maxAppendBytes: number;
-  /** Of the caller. */
+  /** How long the caller waits. */
   readonly answerWithinMs: number;
   readonly attemptMs: number;
   /** In total, for an append with a lost answer. */

@@ -11,7 +11,6 @@ import {
   type RemoveMessage,
 } from './messages.ts';
 
-/** Of a stream. */
 interface Head {
   readonly revision: number;
   readonly position: number;

@@ -145,7 +145,7 @@ export class DocumentBuffer {
     }
   }
 
-  /** Stored documents too. */
+  /** Drops what is stored, too. */
   forget(): void {
     this.#entries.clear();
     this.#changed = [];

@@ -34,7 +34,7 @@ export interface RowStore extends Omit<ReadStoreWriter, 'commit' | 'read'> {
   commit(commits: ReadonlyArray<RowCommit>, more?: boolean, read?: ReadOfLog): Promise<void>;
   /** For the next commit, which must be the next call: it stores this part with its own writes. */
   writePart(generation: Generation, write: RowWrite): Promise<void>;
-  /** Incomplete ones. */
+  /** Numbers of incomplete generations. */
   readonly filling: ReadonlySet<number>;
 }
 

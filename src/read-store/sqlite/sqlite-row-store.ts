@@ -41,7 +41,6 @@ const rowsOfValue = 10;
 
 interface GenerationStatements {
   readonly width: number;
-  /** By this process. */
   puts: number;
   /** The store has decided which indexes the fill creates early. */
   isIndexed: boolean;
@@ -59,7 +58,7 @@ export class SqliteRowStore implements RowStore {
   readonly #saveCheckpoint: StatementSync;
   readonly #putNote: StatementSync;
   readonly #statements = new Map<number, GenerationStatements>();
-  /** Incomplete ones. */
+  /** Numbers of incomplete generations. */
   #filling: ReadonlySet<number> = new Set();
   /** Of the last commit to a complete generation. */
   #servedAt = Number.NEGATIVE_INFINITY;

@@ -4,7 +4,7 @@ import { OutageLog } from '#shared/logging/outage-log.ts';
 import { delay } from './timed-waits.ts';
 
 export interface RepeatingOptions {
-  /** Between two times. */
+  /** The pause between two times. */
   readonly intervalMs: number;
   readonly signal: AbortSignal;
   readonly log: Logger;

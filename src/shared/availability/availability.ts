@@ -28,7 +28,7 @@ const transientProbeEveryMs = 50;
 const suspectAfterMs = 500;
 
 export interface AvailabilityOptions {
-  /** For the log. */
+  /** Names the server in the log. */
   readonly server: string;
   /** Sends the smallest request to the server, and gives up after the time limit. @throws the call's failure */
   readonly probe: (timeoutMs: number) => Promise<unknown>;
@@ -38,7 +38,7 @@ export interface AvailabilityOptions {
    */
   readonly repair?: (tookMs: number) => Promise<void>;
   readonly explain: (failure: unknown) => Promise<UnavailableCause>;
-  /** Also a refusal. */
+  /** A refusal is an answer, too. */
   readonly isAnswer: (failure: unknown) => boolean;
   /** It lasts until a person changes something. Default: no failure is a refusal. */
   readonly isRefusal?: (failure: unknown) => boolean;

@@ -1,5 +1,5 @@
 export interface ThreadHeap {
-  /** For errors. */
+  /** Names the thread in errors. */
   readonly thread: string;
   /** Of objects that stay: at least three times what the thread's largest input takes. */
   readonly maxOldGenerationSizeMb: number;

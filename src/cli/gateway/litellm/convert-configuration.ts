@@ -72,7 +72,7 @@ function convertModels(groups: ReadonlyMap<string, DeploymentGroup>, whole: Sect
   return Object.fromEntries(models);
 }
 
-/** By alias. */
+/** The name of each alias's model. */
 function aliasesIn(
   router: Section,
   groups: ReadonlyMap<string, DeploymentGroup>,

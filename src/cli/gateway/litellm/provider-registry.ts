@@ -6,7 +6,7 @@ import type { ImportReport } from './import-report.ts';
 export type ProviderKey = { readonly variable: string } | { readonly text: string } | null;
 
 export interface ImportedProvider {
-  /** LiteLLM's name. */
+  /** The provider's name in LiteLLM. */
   readonly prefix: string;
   readonly kind: string;
   /** Null for the kind's own. */

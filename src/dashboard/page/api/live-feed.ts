@@ -10,7 +10,7 @@ import {
 import type { AuditEntry } from '#dashboard/page/api/records.ts';
 import { type ServerSentEvent, ServerSentEventReader } from '#dashboard/page/api/server-sent-event-reader.ts';
 
-/** Without a feed. */
+/** How often data is read again without a feed. */
 export const pollIntervalMs = 5_000;
 
 const firstRetryMs = 1_000;

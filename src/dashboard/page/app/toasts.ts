@@ -20,7 +20,7 @@ export class Toasts {
     return this.#shown;
   }
 
-  /** For some seconds. */
+  /** It disappears after some seconds, unless it is an error. */
   show(title: string, detail = '', action: Toast['action'] = null): void {
     const { id } = this.#add({ tone: 'ok', title, detail, action });
     setTimeout(() => this.close(id), shownMs);

@@ -21,7 +21,6 @@ export interface StepEdge {
 /** Members that place a step and say nothing. */
 const unspoken = new Set(['id', 'next', 'edges', 'position']);
 
-/** In their order. */
 export function textsOfStep(schema: unknown, id: string): ReadonlyArray<StepText> {
   const found = stepIn(schema, id);
   if (found === null) return [];
@@ -29,7 +28,7 @@ export function textsOfStep(schema: unknown, id: string): ReadonlyArray<StepText
   return members.flatMap(([name, value]) => textsIn(value, [...found.path, name], name));
 }
 
-/** Labelled ones only. */
+/** Edges without a label are left out. */
 export function edgesOfStep(schema: unknown, id: string): ReadonlyArray<StepEdge> {
   const found = stepIn(schema, id);
   const next = found === null || !isRecord(found.step.next) ? [] : Object.entries(found.step.next);

@@ -4,7 +4,6 @@ import { type Children, html } from '#dashboard/page/html.ts';
 import { Time } from '#dashboard/page/parts/basics.ts';
 import { ActorName, ResourceLink } from '#dashboard/page/parts/who.ts';
 
-/** In one line. */
 export interface FeedItem {
   readonly key: string;
   readonly time: string;

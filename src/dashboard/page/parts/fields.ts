@@ -8,7 +8,7 @@ interface FieldProps {
   /** After the label: `required`, `kept`. */
   readonly note?: string;
   readonly hint?: Children;
-  /** Of the value. */
+  /** What is wrong with the value. */
   readonly problem?: string | null;
 }
 

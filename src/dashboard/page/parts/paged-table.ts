@@ -8,13 +8,13 @@ interface PagedTableProps<Item> {
   readonly label: string;
   /** Default: the label. */
   readonly caption?: string;
-  /** For one item. */
+  /** Names one item: `flow`. */
   readonly noun: string;
   readonly nouns?: string;
   readonly list: PagedList<Item>;
   readonly head: Children;
   readonly row: (item: Item, index: number) => Children;
-  /** Shown without items. */
+  /** Takes the place of the table without items. */
   readonly empty: Children;
   /** Buttons below the table. */
   readonly actions?: Children;

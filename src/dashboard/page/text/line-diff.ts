@@ -19,7 +19,6 @@ export function lineDiff(before: string, after: string): ReadonlyArray<DiffRow> 
   return folded(allLines(before.split('\n'), after.split('\n')));
 }
 
-/** Without differences. */
 export function wholeLines(text: string): ReadonlyArray<DiffLine> {
   return text.split('\n').map((line, index) => ({ kind: 'same', before: null, after: index + 1, text: line }));
 }

@@ -6,7 +6,6 @@ export interface TextPart {
   readonly text: string;
 }
 
-/** In a sentence. */
 export interface Change {
   readonly op: 'add' | 'del' | 'mod';
   readonly parts: ReadonlyArray<TextPart>;

@@ -12,7 +12,6 @@ export interface ServerSettings {
   readonly isSecure: boolean;
   readonly credentials: ChannelCredentials;
   readonly channelOptions: ChannelOptions;
-  /** Of every call. */
   readonly metadata: Metadata;
   /** Between two probes of the same node in a search for the leader. */
   readonly discoveryIntervalMs: number;

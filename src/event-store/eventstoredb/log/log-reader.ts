@@ -209,7 +209,6 @@ export class LogReader {
     throw error;
   }
 
-  /** In one call. */
   async #eventsAfter(after: number, start: number, maxEvents: number): Promise<EventsAfter> {
     const reading = this.#options.reads.page(this.#requestFrom(start, maxEvents), pageBytes, this.#pageMs);
     const { answers, isWhole } = await reading.catch((error: unknown) => {
@@ -289,7 +288,6 @@ class SharedRead<Answer> {
   }
 }
 
-/** From one answer. */
 interface EventsAfter {
   readonly messages: ReadonlyArray<EventMessage>;
   /** The node that answered shows no further events of ours. */

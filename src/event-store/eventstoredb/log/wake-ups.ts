@@ -114,7 +114,6 @@ export class WakeUpSubscription {
   }
 }
 
-/** In order. */
 class SubscriptionAnswers {
   readonly #listener: WakeUpListener;
   /** Of the last event of ours. */

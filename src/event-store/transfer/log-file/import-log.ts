@@ -11,9 +11,9 @@ const batchEvents = 2_000;
 const batchCharacters = 2 * 1024 * 1024;
 
 export interface LogFileSource {
-  /** For messages. */
+  /** Names the file in messages. */
   readonly name: string;
-  /** At its beginning. */
+  /** Each call begins at the file's first byte. */
   readonly open: () => AsyncIterable<Uint8Array>;
 }
 

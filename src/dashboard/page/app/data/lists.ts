@@ -12,7 +12,6 @@ import { type Data, useData } from '#dashboard/page/app/data/use-data.ts';
 import { maxProjectsRead } from '#dashboard/page/app/session/scope.ts';
 import { useSession } from '#dashboard/page/app/session/session.ts';
 
-/** Of several projects. */
 export interface ProjectItems<Item> {
   readonly items: ReadonlyArray<Item>;
   /** Not read, because there are too many. */

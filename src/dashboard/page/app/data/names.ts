@@ -6,7 +6,7 @@ import { namesInEntries } from '#dashboard/page/app/data/names-in-entries.ts';
 const maxConcurrentLookups = 4;
 const maxLookups = 400;
 
-/** In lists. */
+/** Lists show this number of an id's characters. */
 export const shortIdLength = 8;
 
 const pathOfKind: Readonly<Record<string, string>> = {

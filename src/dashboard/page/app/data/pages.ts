@@ -17,11 +17,11 @@ export interface PagedList<Item> {
   readonly error: ApiError | null;
   readonly hasMore: boolean;
   readonly readMore: () => void;
-  /** The first page. */
+  /** Reads the first page again. */
   readonly reload: () => void;
   /** The read that has failed. */
   readonly retry: () => void;
-  /** Before the others. */
+  /** Shows further items before the others. */
   readonly add: (items: ReadonlyArray<Item>) => void;
 }
 

@@ -20,7 +20,7 @@ export interface Band {
 }
 
 export interface ChartProps {
-  /** Of the chart. */
+  /** Describes the chart to assistive technology. */
   readonly label: string;
   /** In ms. */
   readonly times: ReadonlyArray<number>;

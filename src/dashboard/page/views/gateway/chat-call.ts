@@ -35,7 +35,7 @@ export interface ChatAnswer {
   readonly firstContentMs: number | null;
   /** From the first content to the last. */
   readonly contentMs: number;
-  /** Of content. */
+  /** The number of pieces of content. */
   readonly pieces: number;
   /** Null if the provider does not send them. */
   readonly tokens: number | null;

@@ -149,7 +149,7 @@ export function comparison(now: number, before: number, range: string): string {
 /** Of a model: the target that gets its calls now, and another one. */
 export interface Route {
   readonly model: string;
-  /** In the catalogue. */
+  /** The first target in the catalogue. */
   readonly first: TargetHealth;
   readonly carrying: TargetHealth;
   /** It can get the calls. */

@@ -21,7 +21,7 @@ export const rate = (value: number | null): Figure => ({ value: formatFigure(val
 export const percent = (value: number | null): Figure =>
   value === null ? { value: noFigure, unit: '' } : { value: formatFigure(Math.round(value * 10) / 10), unit: '%' };
 
-/** With one crosshair. */
+/** All panels share one crosshair. */
 export function TrafficPanels({ answer, range }: { answer: GatewayAnswer; range: string }): VNode {
   const [at, setAt] = useState<number | null>(null);
   const { series, totals, times: given } = answer;

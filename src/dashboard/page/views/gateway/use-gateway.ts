@@ -21,7 +21,6 @@ export function rangeIn(search: URLSearchParams): Range {
   return ranges.find(({ value }) => value === search.get('range')) ?? ranges[1];
 }
 
-/** Into the address. */
 export function pickRange(value: string): void {
   setSearch({ range: value === ranges[1].value ? null : value });
 }

@@ -51,7 +51,6 @@ export interface InstanceFigures {
   };
 }
 
-/** In one panel. */
 export interface ActivityGroup {
   readonly title: string;
   readonly total: number;
@@ -78,7 +77,6 @@ export function activityGroups({ kinds, days }: Activity): ReadonlyArray<Activit
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-/** For one curve. */
 export interface EventsCurve {
   readonly unit: 'hour' | 'day';
   /** In each hour or day, the current one included. */

@@ -10,7 +10,7 @@ export interface Rebuild {
 /** A projection or a process. */
 export interface Follower {
   readonly name: string;
-  /** Of a projection. */
+  /** Only a projection has one. */
   readonly version?: number;
   readonly state: 'running' | 'rebuilding' | 'waiting' | 'stopped';
   readonly position: number;
