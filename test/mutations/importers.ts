@@ -10,6 +10,8 @@ export interface Importer {
   readonly distance: number;
 }
 
+/** What tests start in another process. */
+const service = 'src/main.ts';
 /** Tests that start processes or read the whole repository. */
 const costly = /^test\/(e2e|clients|cli|deployment|dashboard\/browser|docs|soak|worlds)\//;
 /** Files that code names without a static import: imported later, or for threads and processes. A folder is its files. */
@@ -20,12 +22,12 @@ const titles = /\bit\('([^']+)'/g;
 export class ImportGraph {
   readonly #sources: ReadonlyMap<string, Source>;
   readonly #importers = new Map<string, string[]>();
-  readonly #costlyTests: SharedWords;
+  readonly #words: SharedWords;
 
   /** @param aliases `imports` of package.json */
   constructor(sources: ReadonlyArray<Source>, aliases: Readonly<Record<string, string>>) {
     this.#sources = new Map(sources.map((source) => [source.path, source]));
-    this.#costlyTests = new SharedWords(sources.filter(({ path }) => isTest(path) && costly.test(path)));
+    this.#words = new SharedWords(sources.filter(({ path }) => isTest(path)));
     const folders = Map.groupBy(this.#sources.keys(), posix.dirname);
     for (const source of sources)
       for (const specifier of specifiersOf(source)) {
@@ -39,7 +41,7 @@ export class ImportGraph {
   testsOf(file: string): ReadonlyArray<string> {
     const nearness = ({ path, distance }: Importer) => distance - sharedFolders(file, path);
     const mirror = mirrorOf(file);
-    return this.#importersOf(file)
+    return this.#importersOf(file, (path) => path !== service)
       .filter(({ path }) => !costly.test(path))
       .sort(
         (one, other) =>
@@ -50,12 +52,21 @@ export class ImportGraph {
       .map(({ path }) => path);
   }
 
-  /** The other test files that load a file: all start a service, so those are first whose words are most like the file's. */
+  /** The other test files that load a file. Most start a service, so imports do not tell which one is about the file. */
   costlyTestsOf(file: string): ReadonlyArray<string> {
+    const near = new Set(this.testsOf(file));
+    const tests = this.#importersOf(file, () => true).map(({ path }) => path);
+    return this.alikeFirst(
+      file,
+      tests.filter((path) => !near.has(path)),
+    );
+  }
+
+  /** Puts the test files first that share most words with a file. */
+  alikeFirst(file: string, tests: ReadonlyArray<string>): ReadonlyArray<string> {
     const source = this.#sources.get(file);
-    const importers = new Set(this.#importersOf(file).map(({ path }) => path));
-    const inOrder = source ? this.#costlyTests.inOrderFor(source) : [];
-    return inOrder.filter((test) => importers.has(test));
+    const inOrder = source ? this.#words.inOrderFor(source) : [];
+    return inOrder.filter((test) => tests.includes(test));
   }
 
   /** The titles of tests in a test file. */
@@ -64,10 +75,11 @@ export class ImportGraph {
     return [...text.matchAll(titles)].map(([, title]) => title ?? '');
   }
 
-  #importersOf(file: string): Importer[] {
+  /** @param isFollowed whether what loads a file counts, too */
+  #importersOf(file: string, isFollowed: (path: string) => boolean): Importer[] {
     const distances = new Map([[file, 0]]);
     for (const [path, distance] of distances)
-      for (const importer of this.#importers.get(path) ?? [])
+      for (const importer of isFollowed(path) ? (this.#importers.get(path) ?? []) : [])
         if (!distances.has(importer)) distances.set(importer, distance + 1);
     return [...distances]
       .filter(([path]) => isTest(path))
