@@ -78,13 +78,15 @@ export class Tape {
     // What they contain has its names before the request has.
     await Promise.all(this.#exchanges);
     const { pathname, search } = new URL(url);
+    const body = await request.arrayBuffer();
     const sent = {
       method,
       path: this.#names.shorten(pathname + search),
       headers: Object.fromEntries([...headers].filter(([name]) => !otherHeaders.test(name))),
-      body: this.#names.shorten(await request.clone().text()),
+      body: this.#names.shorten(Buffer.from(body).toString()),
     };
-    const answer = await machineFetch(request);
+    // Without its signal: a client that has seen an error aborts, and the rest of the answer counts, too.
+    const answer = await machineFetch(url, { method, headers, ...(body.byteLength === 0 ? {} : { body }) });
     this.#exchanges.push(this.#read(sent, answer.clone()));
     return answer;
   }

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import OpenAI, { toFile } from 'openai';
+import { FilesClient } from '#test/e2e/support/files-client.ts';
 import { completion, FakeProvider, json } from '#test/gateway/support/fake-provider.ts';
 import { long } from '#test/support/run/long.ts';
 import {
-  adminKey,
   poll,
   type ServiceProcess,
   startService,
@@ -45,10 +44,10 @@ class CrashingBatch {
     return new CrashingBatch(provider, folder);
   }
 
-  async start(): Promise<OpenAI> {
+  async start(): Promise<FilesClient> {
     const environment = { GATEWAY_CONFIG: join(this.#folder.path, 'gateway.json') };
     this.#service = await startService({ dataDir: this.#folder.path, environment });
-    return new OpenAI({ apiKey: adminKey, baseURL: `${this.#service.url}/v1`, maxRetries: 0 });
+    return new FilesClient(this.#service.url);
   }
 
   async kill(): Promise<void> {
@@ -73,16 +72,15 @@ const line = (id: string) =>
 /** Runs a batch through kills. @returns the custom ids in its output, in order */
 async function runThroughKills(story: CrashingBatch, ids: ReadonlyArray<string>, kills: number): Promise<string[]> {
   let client = await story.start();
-  const file = await toFile(Buffer.from(ids.map(line).join('\n')), 'input.jsonl');
-  const { id: input_file_id } = await client.files.create({ file, purpose: 'batch' });
-  const { id } = await client.batches.create({
-    ...{ input_file_id, endpoint: '/v1/chat/completions', completion_window: '24h' },
+  const input = await client.upload(ids.map(line).join('\n'), 'input.jsonl', { purpose: 'batch' });
+  const { id } = await client.createBatch({
+    ...{ input_file_id: input.id, endpoint: '/v1/chat/completions', completion_window: '24h' },
   });
   let recorded = 0;
   for (let kill = 1; kill <= kills; kill += 1) {
     const wanted = Math.floor((ids.length * kill) / (kills + 1));
     const reached = await poll(async () => {
-      const { request_counts: counts } = await client.batches.retrieve(id);
+      const { request_counts: counts } = await client.batch(id);
       return (counts?.completed ?? 0) >= wanted ? (counts?.completed ?? 0) : null;
     }, 120_000);
     assert.ok(reached !== null, `${wanted} lines`);
@@ -92,12 +90,12 @@ async function runThroughKills(story: CrashingBatch, ids: ReadonlyArray<string>,
     client = await story.start();
   }
   const done = await poll(async () => {
-    const batch = await client.batches.retrieve(id);
+    const batch = await client.batch(id);
     return batch.status === 'completed' ? batch : null;
   }, 300_000);
-  assert.ok(done, JSON.stringify(await client.batches.retrieve(id)));
+  assert.ok(done, JSON.stringify(await client.batch(id)));
   assert.deepEqual(done.request_counts, { total: ids.length, completed: ids.length, failed: 0 });
-  const text = await (await client.files.content(done.output_file_id ?? '')).text();
+  const text = await (await client.content(done.output_file_id ?? '')).text();
   return text
     .trimEnd()
     .split('\n')

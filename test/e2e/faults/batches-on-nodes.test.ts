@@ -2,13 +2,12 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import OpenAI, { APIError, toFile } from 'openai';
+import { ApiError, FilesClient } from '#test/e2e/support/files-client.ts';
 import { completion, FakeProvider, json } from '#test/gateway/support/fake-provider.ts';
 import { long } from '#test/support/run/long.ts';
 import { describeOnSharedEngines } from '#test/support/service/engines.ts';
 import { Nodes } from '#test/support/service/nodes.ts';
 import {
-  adminKey,
   poll,
   type ServiceProcess,
   type TemporaryFolder,
@@ -53,8 +52,7 @@ describeOnSharedEngines(
       folder.remove();
     });
 
-    const clientOf = (node: ServiceProcess) =>
-      new OpenAI({ apiKey: adminKey, baseURL: `${node.url}/v1`, maxRetries: 0, timeout: 60_000 });
+    const clientOf = ({ url }: ServiceProcess) => new FilesClient(url);
     const runnerOf = (name: string) => ({
       GATEWAY_CONFIG: join(folder.path, 'gateway.json'),
       PROVIDER_KEY: name,
@@ -67,12 +65,10 @@ describeOnSharedEngines(
         url: '/v1/chat/completions',
         body: { model: 'large', messages: [{ role: 'user', content: id }] },
       });
-    const upload = async (client: OpenAI, ids: ReadonlyArray<string>) => {
-      const file = await toFile(Buffer.from(ids.map(lineOf).join('\n')), 'input.jsonl');
-      return (await client.files.create({ file, purpose: 'batch' })).id;
-    };
-    const create = (client: OpenAI, input_file_id: string) =>
-      client.batches.create({ input_file_id, endpoint: '/v1/chat/completions', completion_window: '24h' });
+    const upload = async (client: FilesClient, ids: ReadonlyArray<string>) =>
+      (await client.upload(ids.map(lineOf).join('\n'), 'input.jsonl', { purpose: 'batch' })).id;
+    const create = (client: FilesClient, input_file_id: string) =>
+      client.createBatch({ input_file_id, endpoint: '/v1/chat/completions', completion_window: '24h' });
     const batchesCheck = async ({ client }: ServiceProcess) => {
       const { body } = await client.get<{ checks: ReadonlyArray<Check> }>('/readyz');
       return body.checks.find(({ name }) => name === 'batches');
@@ -87,7 +83,7 @@ describeOnSharedEngines(
       const input = await upload(client, ['first']);
       const refused = await create(client, input).then(
         () => assert.fail('it was taken'),
-        (error: unknown) => (error instanceof APIError ? error : assert.fail(String(error))),
+        (error: unknown) => (error instanceof ApiError ? error : assert.fail(String(error))),
       );
       assert.deepEqual([refused.status, refused.code], [503, 'batches_not_running']);
       const check = await batchesCheck(api);
@@ -97,7 +93,7 @@ describeOnSharedEngines(
       assert.ok(taken);
       assert.match((await batchesCheck(api))?.detail ?? '', /a node runs batches/);
       const done = await poll(async () => {
-        const { status } = await client.batches.retrieve(taken.id);
+        const { status } = await client.batch(taken.id);
         return status === 'completed' ? status : null;
       }, 60_000);
       assert.equal(done, 'completed');
@@ -122,7 +118,7 @@ describeOnSharedEngines(
       assert.ok(created);
       const { id } = created;
       const recorded = await poll(async () => {
-        const { request_counts: counts } = await client.batches.retrieve(id);
+        const { request_counts: counts } = await client.batch(id);
         return (counts?.completed ?? 0) >= lines / 4 ? (counts?.completed ?? 0) : null;
       }, 120_000);
       assert.ok(recorded !== null && recorded < lines, String(recorded));
@@ -131,12 +127,12 @@ describeOnSharedEngines(
       const askedBefore = askedBy.size;
 
       const done = await poll(async () => {
-        const batch = await client.batches.retrieve(id);
+        const batch = await client.batch(id);
         return batch.status === 'completed' ? batch : null;
       }, 120_000);
-      assert.ok(done, JSON.stringify(await client.batches.retrieve(id)));
+      assert.ok(done, JSON.stringify(await client.batch(id)));
       assert.deepEqual(done.request_counts, { total: lines, completed: lines, failed: 0 });
-      const output = await (await client.files.content(done.output_file_id ?? '')).text();
+      const output = await (await client.content(done.output_file_id ?? '')).text();
       const written = output.trimEnd().split('\n');
       const customIds = written.map((line) => (JSON.parse(line) as { custom_id: string }).custom_id);
       assert.deepEqual(customIds.toSorted(), ids.toSorted(), 'each line is in the output exactly once');

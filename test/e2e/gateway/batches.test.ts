@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import OpenAI, { APIError, toFile } from 'openai';
+import { ApiError, allIds, type Batch, FilesClient } from '#test/e2e/support/files-client.ts';
 import { GatewayScenario } from '#test/e2e/support/gateway-scenario.ts';
 import { newKey, newProject } from '#test/e2e/support/tenants.ts';
 import { type Behaviour, bytes, completion, error, json } from '#test/gateway/support/fake-provider.ts';
@@ -38,11 +38,11 @@ const echo =
       : json(completion(`heard ${said}`))(res, seen);
   };
 
-describeOnEngines('batches, by the official openai client', (engines) => {
+describeOnEngines('batches', (engines) => {
   let story: GatewayScenario;
   let key: string;
   let keyId: string;
-  let client: OpenAI;
+  let client: FilesClient;
 
   before(async () => {
     story = await GatewayScenario.begin({ READ_YOUR_WRITES_TIMEOUT_MS: '10000', ...engines.environment() });
@@ -51,7 +51,7 @@ describeOnEngines('batches, by the official openai client', (engines) => {
   beforeEach(async () => {
     const made = await newKey(story.service.client, await newProject(story.service.client), 'project');
     ({ key, id: keyId } = made);
-    client = new OpenAI({ apiKey: key, baseURL: story.baseURL, maxRetries: 0, fetch: patientFetch });
+    client = new FilesClient(story.service.url, key, patientFetch);
     story.primary.answers(echo());
   });
 
@@ -62,35 +62,34 @@ describeOnEngines('batches, by the official openai client', (engines) => {
       url: '/v1/chat/completions',
       body: { model: 'alone', messages: [{ role: 'user', content: id }], ...body },
     });
-  const uploaded = async (text: string, purpose: OpenAI.FilePurpose = 'batch') =>
-    client.files.create({ file: await toFile(Buffer.from(text), 'input.jsonl'), purpose });
-  const begin = async (text: string, endpoint: OpenAI.BatchCreateParams['endpoint'] = '/v1/chat/completions') =>
-    client.batches.create({
+  const uploaded = (text: string, purpose = 'batch') => client.upload(text, 'input.jsonl', { purpose });
+  const begin = async (text: string, endpoint = '/v1/chat/completions') =>
+    client.createBatch({
       input_file_id: (await uploaded(text)).id,
       endpoint,
       completion_window: '24h',
       metadata: { run: 'one' },
     });
-  const ended = async (id: string): Promise<OpenAI.Batch> => {
+  const ended = async (id: string): Promise<Batch> => {
     const isOver = ['completed', 'failed', 'expired', 'cancelled'];
     const batch = await poll(async () => {
-      const now = await client.batches.retrieve(id);
+      const now = await client.batch(id);
       return isOver.includes(now.status) && (now.status !== 'failed' || now.errors !== undefined) ? now : null;
     }, settleTimeoutMs);
-    return batch ?? assert.fail(JSON.stringify(await client.batches.retrieve(id)));
+    return batch ?? assert.fail(JSON.stringify(await client.batch(id)));
   };
   const linesOf = async (fileId: string | null | undefined): Promise<ReadonlyArray<OutputLine>> => {
     if (fileId == null) return [];
-    const text = await (await client.files.content(fileId)).text();
+    const text = await (await client.content(fileId)).text();
     return text
       .split('\n')
       .filter((line) => line !== '')
       .map((line) => JSON.parse(line) as OutputLine);
   };
-  const refusalOf = (call: Promise<unknown>): Promise<APIError> =>
+  const refusalOf = (call: Promise<unknown>): Promise<ApiError> =>
     call.then(
       () => assert.fail('it was taken'),
-      (thrown: unknown) => (thrown instanceof APIError ? thrown : assert.fail(String(thrown))),
+      (thrown: unknown) => (thrown instanceof ApiError ? thrown : assert.fail(String(thrown))),
     );
 
   it('call the model for every line, and write answers and refusals to files', async () => {
@@ -119,7 +118,7 @@ describeOnEngines('batches, by the official openai client', (engines) => {
       assert.equal(response?.status_code, 400);
       assert.match(JSON.stringify(response?.body), new RegExp(`"message":"not ${custom_id}"`));
     }
-    const listed = await client.files.list({ purpose: 'batch_output' });
+    const listed = await client.files({ purpose: 'batch_output' });
     assert.deepEqual(listed.data.map(({ id }) => id).toSorted(), [done.output_file_id, done.error_file_id].toSorted());
     const keys = story.primary.seen.map(({ headers }) => headers['idempotency-key']);
     assert.equal(new Set(keys).size, 40);
@@ -154,38 +153,35 @@ describeOnEngines('batches, by the official openai client', (engines) => {
       empty.errors?.data?.map(({ line, code }) => [line, code]),
       [[null, 'empty_file']],
     );
-    await client.files.delete(batch.input_file_id);
+    await client.deleteFile(batch.input_file_id);
   });
 
   it('refuse an invalid batch', async () => {
     const { id } = await uploaded(chatLine('a'));
     const create = (change: object) =>
       refusalOf(
-        client.batches.create({
+        client.createBatch({
           ...{ input_file_id: id, endpoint: '/v1/chat/completions', completion_window: '24h' },
           ...change,
-        } as OpenAI.BatchCreateParams),
+        }),
       );
     assert.equal((await create({ endpoint: '/v1/moderations' })).status, 422);
     assert.equal((await create({ completion_window: '1h' })).status, 422);
     assert.equal((await create({ input_file_id: 'file-unknown0000' })).status, 404);
     assert.equal((await create({ input_file_id: (await uploaded('x', 'user_data')).id })).status, 422);
     assert.equal((await create({ metadata: { a: 'x'.repeat(513) } })).status, 422);
-    assert.equal((await refusalOf(client.batches.retrieve('batch_unknown000'))).status, 404);
+    assert.equal((await refusalOf(client.batch('batch_unknown000'))).status, 404);
   });
 
   it('are accessible only to their own project, and are listed from the newest', async () => {
     const first = await begin(chatLine('a'));
     const second = await begin(chatLine('b'));
-    const all: string[] = [];
-    for await (const { id } of client.batches.list({ limit: 1 })) all.push(id);
-    assert.deepEqual(all, [second.id, first.id]);
+    assert.deepEqual(await allIds((query) => client.batches(query)), [second.id, first.id]);
     const { key: other } = await newKey(story.service.client, await newProject(story.service.client), 'project');
-    const stranger = new OpenAI({ apiKey: other, baseURL: story.baseURL, maxRetries: 0, fetch: patientFetch });
-    for (const call of ['retrieve', 'cancel'] as const) {
-      assert.equal((await refusalOf(stranger.batches[call](first.id))).status, 404);
-    }
-    assert.deepEqual((await stranger.batches.list()).data, []);
+    const stranger = new FilesClient(story.service.url, other, patientFetch);
+    for (const call of ['batch', 'cancelBatch'] as const)
+      assert.equal((await refusalOf(stranger[call](first.id))).status, 404);
+    assert.deepEqual((await stranger.batches()).data, []);
   });
 
   it('refuse a line that requests a stream or an unknown model, and continue', async () => {
@@ -223,32 +219,28 @@ describeOnEngines('batches, by the official openai client', (engines) => {
     story.primary.answers(echo({ delayMs: 600 }));
     const ids = Array.from({ length: 400 }, (_, index) => `line-${index}`);
     const { id, input_file_id } = await begin(ids.map((each) => chatLine(each)).join('\n'));
-    assert.ok(
-      await poll(async () => (await client.batches.retrieve(id)).request_counts?.completed || null, settleTimeoutMs),
-    );
-    assert.equal((await refusalOf(client.files.delete(input_file_id))).status, 409);
-    assert.equal((await client.batches.cancel(id)).status, 'cancelling');
+    assert.ok(await poll(async () => (await client.batch(id)).request_counts?.completed || null, settleTimeoutMs));
+    assert.equal((await refusalOf(client.deleteFile(input_file_id))).status, 409);
+    assert.equal((await client.cancelBatch(id)).status, 'cancelling');
     const batch = await ended(id);
     assert.equal(batch.status, 'cancelled');
     const output = await linesOf(batch.output_file_id);
     assert.equal(output.length, batch.request_counts?.completed);
     assert.ok(output.length > 0 && output.length < 400);
     assert.equal(new Set(output.map((line) => line.custom_id)).size, output.length);
-    assert.equal((await refusalOf(client.batches.cancel('batch_unknown000'))).status, 404);
-    await client.files.delete(input_file_id);
+    assert.equal((await refusalOf(client.cancelBatch('batch_unknown000'))).status, 404);
+    await client.deleteFile(input_file_id);
   });
 
   it('stop when their key is revoked, and keep the finished lines', async () => {
     story.primary.answers(echo({ delayMs: 600 }));
     const ids = Array.from({ length: 400 }, (_, index) => `line-${index}`);
     const { id } = await begin(ids.map((each) => chatLine(each)).join('\n'));
-    assert.ok(
-      await poll(async () => (await client.batches.retrieve(id)).request_counts?.completed || null, settleTimeoutMs),
-    );
+    assert.ok(await poll(async () => (await client.batch(id)).request_counts?.completed || null, settleTimeoutMs));
     const admin = story.service.client;
     assert.equal((await admin.remove(`/v1/keys/${keyId}`)).status, 200);
     const failed = await poll(async () => {
-      const { body } = await admin.get<OpenAI.Batch>(`/v1/batches/${id}`);
+      const { body } = await admin.get<Batch>(`/v1/batches/${id}`);
       return body.status === 'failed' ? body : null;
     }, settleTimeoutMs);
     const asked = story.primary.seen.length;
@@ -260,7 +252,7 @@ describeOnEngines('batches, by the official openai client', (engines) => {
     await pause(500);
     assert.equal(story.primary.seen.length, asked, 'no line is asked any more');
     const output = await poll(async () => {
-      const { body } = await admin.get<OpenAI.Batch>(`/v1/batches/${id}`);
+      const { body } = await admin.get<Batch>(`/v1/batches/${id}`);
       return body.output_file_id ?? null;
     }, settleTimeoutMs);
     assert.ok(output);
@@ -275,11 +267,11 @@ describeOnEngines('batches, by the official openai client', (engines) => {
       url: '/v1/audio/speech',
       body: { input: 'Hello', voice: 'narrator' },
     });
-    const first = await ended((await begin(speech, '/v1/audio/speech' as never)).id);
+    const first = await ended((await begin(speech, '/v1/audio/speech')).id);
     assert.equal(first.status, 'completed', JSON.stringify(first));
     const [line] = await linesOf(first.output_file_id);
     const file_id = String((line?.response?.body as { file_id?: string } | undefined)?.file_id);
-    assert.deepEqual(Buffer.from(await (await client.files.content(file_id)).arrayBuffer()), spoken);
+    assert.deepEqual(Buffer.from(await (await client.content(file_id)).arrayBuffer()), spoken);
 
     story.primary.answers(json({ text: 'Hello' }));
     const transcriptions = [file_id, 'file-unknown0000'].map((file, index) =>
@@ -290,7 +282,7 @@ describeOnEngines('batches, by the official openai client', (engines) => {
         body: { file, model: 'alone', language: 'en' },
       }),
     );
-    const second = await ended((await begin(transcriptions.join('\n'), '/v1/audio/transcriptions' as never)).id);
+    const second = await ended((await begin(transcriptions.join('\n'), '/v1/audio/transcriptions')).id);
     assert.deepEqual(second.request_counts, { total: 2, completed: 1, failed: 1 }, JSON.stringify(second));
     const [heard] = await linesOf(second.output_file_id);
     assert.deepEqual(heard?.response?.body, { text: 'Hello' });

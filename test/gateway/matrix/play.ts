@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { ToolNames } from '#gateway/protocols/tool-names.ts';
 import type { FakeProvider } from '#test/gateway/support/fake-provider.ts';
 import { type Body, isObject } from '#test/gateway/support/strict-provider.ts';
-import type { MatrixClient } from './clients/matrix-client.ts';
 import type { Act, Answered, Outcome, Question } from './exchange.ts';
+import type { Begin, MatrixClient } from './matrix-client.ts';
 import { perform } from './perform.ts';
 import type { Manner, MatrixProvider } from './providers/matrix-provider.ts';
 import type { Row } from './rows.ts';
@@ -29,7 +29,13 @@ export interface Played {
 }
 
 /** Plays a cell through the gateway. @param at the provider's socket */
-export async function play(cell: Cell, manner: Manner, at: FakeProvider, gatewayUrl: string): Promise<Played> {
+export async function play(
+  cell: Cell,
+  manner: Manner,
+  begin: Begin,
+  at: FakeProvider,
+  gatewayUrl: string,
+): Promise<Played> {
   const { row, client, provider, isStreamed } = cell;
   const head = Promise.withResolvers<void>();
   const ignored: string[] = [];
@@ -39,7 +45,8 @@ export async function play(cell: Cell, manner: Manner, at: FakeProvider, gateway
     return perform(withTargetNames(act, cell), { provider, manner, clientHasHead: head.promise }, request);
   });
   at.answers(strict.behaviour);
-  const conversation = client.begin({
+  const conversation = begin(client, {
+    name: `${client.protocol} at ${provider.protocol}, ${manner.name}, ${isStreamed ? 'streamed' : 'whole'}: ${row.what}`,
     url: gatewayUrl,
     model: row.acts.some(isSilent) ? earlyHeadModel(provider) : provider.protocol,
     isStreamed,

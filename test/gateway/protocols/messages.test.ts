@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import OpenAI from 'openai';
 import { chunk, completion, error, type FakeProvider, json, stream } from '#test/gateway/support/fake-provider.ts';
 import { gatewayOfTwo } from '#test/gateway/support/gateway-of-two.ts';
-import type { GatewayService } from '#test/gateway/support/gateway-service.ts';
+import { type GatewayService, post } from '#test/gateway/support/gateway-service.ts';
 import { eventsOf } from '#test/gateway/support/strict-messages.ts';
 import { chatSamples } from '#test/gateway/text-protocols/chat-samples.ts';
 import { describeTextProtocol } from '#test/gateway/text-protocols/describe-text-protocol.ts';
@@ -16,10 +15,12 @@ const _usage = { input_tokens: 3, output_tokens: 4 };
 /** The events of a stream that says a text in two pieces. */
 const speaking = (text: string) => eventsOf(anthropicMessage(text));
 /** The calls of custom tools in a stream of chunks, put together. */
-async function streamedCalls(chunks: AsyncIterable<object>): Promise<ReadonlyArray<object>> {
+function streamedCalls(text: string): ReadonlyArray<object> {
   const calls: { id: string; type: string; custom: { name: string; input: string } }[] = [];
-  for await (const part of chunks) {
-    const { choices } = part as { choices: ReadonlyArray<{ delta: { tool_calls?: ReadonlyArray<never> } }> };
+  for (const [, part = ''] of text.matchAll(/^data: (\{.*)$/gm)) {
+    const { choices } = JSON.parse(part) as {
+      choices: ReadonlyArray<{ delta: { tool_calls?: ReadonlyArray<never> } }>;
+    };
     for (const { index, ...call } of (choices[0]?.delta.tool_calls ?? []) as ReadonlyArray<Record<string, never>>) {
       const known = calls[index ?? 0];
       if (known === undefined) calls.push(call as never);
@@ -355,19 +356,17 @@ describe('Messages', () => {
       const content = [{ type: 'tool_use', id: 'toolu_1', name: 'shell', input: { input: 'ls "x"\n' } }];
       const called = anthropicMessage('', { content, stop_reason: 'tool_use' });
       anthropic.answers(way === 'whole' ? json(called) : stream(eventsOf(called)));
-      const client = new OpenAI({ baseURL: `${service.url}/v1`, apiKey: goodKey, maxRetries: 0 });
+      const chats = '/v1/chat/completions';
       const tools = [{ type: 'custom' as const, custom: { name: 'shell', description: 'Runs a line' } }];
       const asked = { model: 'native', messages: [{ role: 'user' as const, content: 'hi' }], tools };
-      const answer =
-        way === 'whole'
-          ? (await client.chat.completions.create(asked)).choices[0]?.message.tool_calls
-          : await streamedCalls(await client.chat.completions.create({ ...asked, stream: true }));
+      const answer = await post(service, chats, { ...asked, stream: way === 'streamed' });
       const call = { id: 'toolu_1', type: 'custom', custom: { name: 'shell', input: 'ls "x"\n' } };
-      assert.deepEqual(answer, [call]);
+      const got = way === 'whole' ? JSON.parse(answer.text).choices[0].message.tool_calls : streamedCalls(answer.text);
+      assert.deepEqual(got, [call]);
       assert.deepEqual(sentTo(anthropic).tools[0].input_schema.required, ['input']);
       anthropic.answers(json(anthropicMessage('Done')));
-      const again = [...asked.messages, { role: 'assistant' as const, tool_calls: [call as never] }];
-      await client.chat.completions.create({
+      const again = [...asked.messages, { role: 'assistant' as const, tool_calls: [call] }];
+      await post(service, chats, {
         ...asked,
         messages: [...again, { role: 'tool', tool_call_id: 'toolu_1', content: 'x' }],
       });

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { isDeepStrictEqual } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import OpenAI from 'openai';
 import { keptCount } from '#exchange/held.ts';
 import {
   type Behaviour,
@@ -511,19 +510,6 @@ describe('Responses in the background', () => {
     ]);
     for (const { status } of tried) assert.equal(status, 404);
     assert.equal(openai.seen.length, 1);
-  });
-
-  it('works with the official client', async () => {
-    const client = new OpenAI({ apiKey: goodKey, baseURL: `${service.url}/v1`, maxRetries: 0 });
-    const queued = responseOf({ status: 'queued' });
-    openai.answers(json(queued));
-    const made = await client.responses.create({ model: 'native', input: 'think long', background: true });
-    assert.equal(made.status, 'queued');
-    end(queued);
-    assert.equal((await client.responses.retrieve(made.id)).output_text, 'a long answer');
-    assert.equal((await client.responses.cancel(made.id)).status, 'completed');
-    await client.responses.delete(made.id);
-    await assert.rejects(client.responses.retrieve(made.id), { status: 404 });
   });
 
   describe('and containers', () => {

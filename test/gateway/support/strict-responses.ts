@@ -224,7 +224,7 @@ function responseTo(body: Body, name: string): Body {
     id: `rs_fake${made}`,
     type: 'reasoning',
     summary: [],
-    ...(wantsReasoning ? { encrypted_content: `${name}-${made}` } : {}),
+    ...(wantsReasoning ? { encrypted_content: `${name}-fake${made}` } : {}),
   };
   const last =
     turn.kind === 'text'

@@ -1,4 +1,5 @@
-const ids = /[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+/** Those of the gateway and of the doubles of providers, which count. */
+const ids = /[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|fake\d+/g;
 const names = /\{id-(\d+)\}/g;
 const times = /("(?:created|created_at|completed_at)": ?)\d+(?:\.\d+)?/g;
 /** Comments of a stream, which depend on how long an answer takes. */

@@ -39,10 +39,11 @@ const fileOf = (suite: string) => join(import.meta.dirname, `../../fixtures/clie
 export function readRecordings(suite: string): ReadonlyMap<string, Recording> {
   const file = fileOf(suite);
   const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : [];
+  const open = opener();
   return new Map(
     lines.flatMap((line) => {
       const { names, steps } = JSON.parse(line) as StoredRecording;
-      const recording = opened(steps);
+      const recording = open(steps);
       return names.map((name) => [name, recording] as const);
     }),
   );
@@ -50,12 +51,13 @@ export function readRecordings(suite: string): ReadonlyMap<string, Recording> {
 
 /** Replaces the recordings of a suite. */
 export function writeRecordings(suite: string, recordings: ReadonlyMap<string, Recording>): void {
-  const namesByStored = Map.groupBy(recordings, ([, recording]) => JSON.stringify(stored(recording)));
-  const lines = Array.from(namesByStored, ([steps, named]) => {
-    const names = JSON.stringify(named.map(([name]) => name));
-    return `{"names":${names},"steps":${steps}}\n`;
+  const alike = Map.groupBy(recordings, ([, recording]) => JSON.stringify(recording)).values();
+  const store = storer();
+  const lines = Array.from(alike, ([first, ...others]) => {
+    const [name, recording] = first as readonly [string, Recording];
+    return JSON.stringify({ names: [name, ...others.map(([other]) => other)], steps: store(recording) });
   });
-  writeFileSync(fileOf(suite), lines.join(''));
+  writeFileSync(fileOf(suite), lines.map((line) => `${line}\n`).join(''));
 }
 
 /** @param text the answer, in which ids and times have their recorded names */
@@ -65,33 +67,29 @@ export function digestOf(type: string | null, text: string): string {
 
 const nothing: Exchange = { method: 'POST', path: '', headers: {}, body: '', status: 200, answer: '' };
 
-/** Leaves out what an exchange has in common with the one before. */
-function stored(recording: Recording): StoredRecording['steps'] {
+/** Leaves out what an exchange has in common with the one before, also with that of another conversation. */
+function storer(): (recording: Recording) => StoredRecording['steps'] {
   let before = nothing;
-  return recording.map(({ exchanges, result }) => ({
-    exchanges: exchanges.map((exchange) => {
-      const { body, ...others } = exchange;
-      const changed = Object.entries(others).filter(
-        ([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name as keyof Exchange]),
-      );
-      const difference = body === before.body ? {} : { body: differenceOf(before.body, body) };
-      before = exchange;
-      return { ...Object.fromEntries(changed), ...difference };
-    }),
-    result,
-  }));
+  const store = (exchange: Exchange): StoredExchange => {
+    const { body, ...others } = exchange;
+    const changed = Object.entries(others).filter(
+      ([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name as keyof Exchange]),
+    );
+    const difference = body === before.body ? {} : { body: differenceOf(before.body, body) };
+    before = exchange;
+    return { ...Object.fromEntries(changed), ...difference };
+  };
+  return (recording) => recording.map(({ exchanges, result }) => ({ exchanges: exchanges.map(store), result }));
 }
 
-function opened(steps: StoredRecording['steps']): Recording {
+function opener(): (steps: StoredRecording['steps']) => Recording {
   let before = nothing;
-  return steps.map(({ exchanges, result }) => ({
-    exchanges: exchanges.map(({ body: difference, ...changed }) => {
-      const body = difference === undefined ? before.body : changedBy(before.body, difference);
-      before = { ...before, ...changed, body };
-      return before;
-    }),
-    result,
-  }));
+  const open = ({ body: difference, ...changed }: StoredExchange): Exchange => {
+    const body = difference === undefined ? before.body : changedBy(before.body, difference);
+    before = { ...before, ...changed, body };
+    return before;
+  };
+  return (steps) => steps.map(({ exchanges, result }) => ({ exchanges: exchanges.map(open), result }));
 }
 
 function differenceOf(before: string, after: string): Difference {

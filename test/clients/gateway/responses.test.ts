@@ -5,12 +5,12 @@ import { ChatOpenAI } from '@langchain/openai';
 import { Agent, tool as agentTool, handoff, OpenAIProvider, Runner, setTracingDisabled } from '@openai/agents';
 import { generateText, jsonSchema, type ModelMessage, stepCountIs, streamText, tool } from 'ai';
 import OpenAI from 'openai';
-import { FakeProvider, json } from '#test/gateway/support/fake-provider.ts';
-import { type GatewayService, startGateway } from '#test/gateway/support/gateway-service.ts';
-import { strictChat } from '#test/gateway/support/strict-chat.ts';
-import { strictMessages } from '#test/gateway/support/strict-messages.ts';
-import { strictResponses } from '#test/gateway/support/strict-responses.ts';
-import { goodKey } from '#test/http/support/fake-service.ts';
+import { FakeProvider, json } from '../../gateway/support/fake-provider.ts';
+import { type GatewayService, startGateway } from '../../gateway/support/gateway-service.ts';
+import { strictChat } from '../../gateway/support/strict-chat.ts';
+import { strictMessages } from '../../gateway/support/strict-messages.ts';
+import { strictResponses } from '../../gateway/support/strict-responses.ts';
+import { goodKey } from '../../http/support/fake-service.ts';
 
 const parameters = {
   type: 'object' as const,

@@ -1,6 +1,6 @@
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
-import type { Failed } from '../exchange.ts';
+import type { Failed } from '../../../gateway/matrix/exchange.ts';
 
 /**
  * What an error of an SDK says.

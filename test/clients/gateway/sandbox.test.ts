@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import OpenAI, { BadRequestError } from 'openai';
-import { builtInConfiguration } from '#gateway/config/configuration-file.ts';
-import { type GatewayService, startGateway } from '#test/gateway/support/gateway-service.ts';
-import { goodKey } from '#test/http/support/fake-service.ts';
+import { builtInConfiguration } from '../../../src/gateway/config/configuration-file.ts';
+import { type GatewayService, startGateway } from '../../gateway/support/gateway-service.ts';
+import { goodKey } from '../../http/support/fake-service.ts';
 
 /** The requests of common integrations, with the official SDK and no account. */
 describe('the sandbox and integrations', () => {

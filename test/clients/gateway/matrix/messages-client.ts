@@ -1,31 +1,18 @@
 import Anthropic from '@anthropic-ai/sdk';
-import { goodKey } from '#test/http/support/fake-service.ts';
-import type { Asked, Outcome, Question } from '../exchange.ts';
-import { failedWith } from './failed-with.ts';
+import type { Asked, Outcome, Question } from '../../../gateway/matrix/exchange.ts';
 import {
   type Conversation,
   type ConversationOptions,
   cacheControlOf,
-  type MatrixClient,
   maxTokens,
-} from './matrix-client.ts';
+} from '../../../gateway/matrix/matrix-client.ts';
+import { goodKey } from '../../../http/support/fake-service.ts';
+import { failedWith } from './failed-with.ts';
 
 const reasons: Readonly<Record<string, string>> = { end_turn: 'stop', tool_use: 'tool-calls', max_tokens: 'length' };
 
-/** Messages, called with `@anthropic-ai/sdk`. */
-export const messagesClient: MatrixClient = {
-  protocol: 'anthropic-messages',
-  idPrefix: 'msg_',
-  errorNames: {
-    busy: 'rate_limit_error',
-    invalid: 'invalid_request_error',
-    provider_reset: 'api_error',
-    provider_malformed: 'api_error',
-  },
-  begin: (options) => new MessagesConversation(options),
-};
-
-class MessagesConversation implements Conversation {
+/** Messages, by `@anthropic-ai/sdk`. */
+export class MessagesConversation implements Conversation {
   readonly #client: Anthropic;
   readonly #options: ConversationOptions;
   readonly #messages: Anthropic.MessageParam[] = [];

@@ -1,14 +1,13 @@
 import OpenAI from 'openai';
-import { goodKey } from '#test/http/support/fake-service.ts';
-import { type Asked, type Outcome, parsedOrText, type Question } from '../exchange.ts';
-import { failedWith } from './failed-with.ts';
+import { type Asked, type Outcome, parsedOrText, type Question } from '../../../gateway/matrix/exchange.ts';
 import {
   type Conversation,
   type ConversationOptions,
   cacheControlOf,
-  type MatrixClient,
   maxTokens,
-} from './matrix-client.ts';
+} from '../../../gateway/matrix/matrix-client.ts';
+import { goodKey } from '../../../http/support/fake-service.ts';
+import { failedWith } from './failed-with.ts';
 
 type Message = OpenAI.Chat.ChatCompletionMessage & Reasoning;
 
@@ -20,15 +19,8 @@ interface Reasoning {
 
 const reasons: Readonly<Record<string, string>> = { tool_calls: 'tool-calls' };
 
-/** Chat completions, called with `openai`. */
-export const chatClient: MatrixClient = {
-  protocol: 'openai-chat',
-  idPrefix: 'chatcmpl-',
-  errorNames: {},
-  begin: (options) => new ChatConversation(options),
-};
-
-class ChatConversation implements Conversation {
+/** Chat completions, by `openai`. */
+export class ChatConversation implements Conversation {
   readonly #client: OpenAI;
   readonly #options: ConversationOptions;
   readonly #messages: OpenAI.Chat.ChatCompletionMessageParam[] = [];

@@ -4,11 +4,11 @@ import { AIMessage, HumanMessage, SystemMessage, ToolMessage } from '@langchain/
 import { ChatOpenAI } from '@langchain/openai';
 import { generateText, type ModelMessage } from 'ai';
 import OpenAI from 'openai';
-import { FakeProvider } from '#test/gateway/support/fake-provider.ts';
-import { type GatewayService, startGateway } from '#test/gateway/support/gateway-service.ts';
-import { strictMessages } from '#test/gateway/support/strict-messages.ts';
-import { listOf } from '#test/gateway/support/strict-provider.ts';
-import { goodKey } from '#test/http/support/fake-service.ts';
+import { FakeProvider } from '../../gateway/support/fake-provider.ts';
+import { type GatewayService, startGateway } from '../../gateway/support/gateway-service.ts';
+import { strictMessages } from '../../gateway/support/strict-messages.ts';
+import { listOf } from '../../gateway/support/strict-provider.ts';
+import { goodKey } from '../../http/support/fake-service.ts';
 
 const asked = { cache_control: { type: 'ephemeral' } };
 const parameters = { type: 'object' as const, properties: { day: { type: 'string' as const } } };

@@ -7,13 +7,13 @@ import { type BaseMessage, HumanMessage, ToolMessage } from '@langchain/core/mes
 import { ChatOpenAI } from '@langchain/openai';
 import { generateText, jsonSchema, type LanguageModel, stepCountIs, streamText, tool } from 'ai';
 import OpenAI from 'openai';
-import { streamedMessage } from '#test/clients/support/streamed-message.ts';
-import { FakeProvider } from '#test/gateway/support/fake-provider.ts';
-import { type GatewayService, startGateway } from '#test/gateway/support/gateway-service.ts';
-import { strictChat } from '#test/gateway/support/strict-chat.ts';
-import { strictMessages } from '#test/gateway/support/strict-messages.ts';
-import type { StrictProvider } from '#test/gateway/support/strict-provider.ts';
-import { goodKey } from '#test/http/support/fake-service.ts';
+import { FakeProvider } from '../../gateway/support/fake-provider.ts';
+import { type GatewayService, startGateway } from '../../gateway/support/gateway-service.ts';
+import { strictChat } from '../../gateway/support/strict-chat.ts';
+import { strictMessages } from '../../gateway/support/strict-messages.ts';
+import type { StrictProvider } from '../../gateway/support/strict-provider.ts';
+import { goodKey } from '../../http/support/fake-service.ts';
+import { streamedMessage } from '../support/streamed-message.ts';
 
 const parameters = {
   type: 'object' as const,

@@ -1,24 +1,16 @@
 import OpenAI from 'openai';
-import { goodKey } from '#test/http/support/fake-service.ts';
-import { type Asked, type Outcome, parsedOrText, type Question } from '../exchange.ts';
-import { failedWith } from './failed-with.ts';
+import { type Asked, type Outcome, parsedOrText, type Question } from '../../../gateway/matrix/exchange.ts';
 import {
   type Conversation,
   type ConversationOptions,
   cacheControlOf,
-  type MatrixClient,
   maxTokens,
-} from './matrix-client.ts';
+} from '../../../gateway/matrix/matrix-client.ts';
+import { goodKey } from '../../../http/support/fake-service.ts';
+import { failedWith } from './failed-with.ts';
 
-/** Responses, called with `openai`, whose client keeps the conversation. */
-export const responsesClient: MatrixClient = {
-  protocol: 'openai-responses',
-  idPrefix: 'resp_',
-  errorNames: {},
-  begin: (options) => new ResponsesConversation(options),
-};
-
-class ResponsesConversation implements Conversation {
+/** Responses, by `openai`. */
+export class ResponsesConversation implements Conversation {
   readonly #client: OpenAI;
   readonly #options: ConversationOptions;
   readonly #input: OpenAI.Responses.ResponseInputItem[] = [];

@@ -6,12 +6,12 @@ import { ChatAnthropic } from '@langchain/anthropic';
 import { type AIMessageChunk, type BaseMessage, HumanMessage, ToolMessage } from '@langchain/core/messages';
 import { ChatOpenAI } from '@langchain/openai';
 import { generateText, jsonSchema, type LanguageModel, stepCountIs, streamText, tool } from 'ai';
-import { FakeProvider } from '#test/gateway/support/fake-provider.ts';
-import { type GatewayService, startGateway } from '#test/gateway/support/gateway-service.ts';
-import { strictChat } from '#test/gateway/support/strict-chat.ts';
-import { strictMessages } from '#test/gateway/support/strict-messages.ts';
-import { type Answer, type Body, days, listOf, sendEvents, sendJson } from '#test/gateway/support/strict-provider.ts';
-import { goodKey } from '#test/http/support/fake-service.ts';
+import { FakeProvider } from '../../gateway/support/fake-provider.ts';
+import { type GatewayService, startGateway } from '../../gateway/support/gateway-service.ts';
+import { strictChat } from '../../gateway/support/strict-chat.ts';
+import { strictMessages } from '../../gateway/support/strict-messages.ts';
+import { type Answer, type Body, days, listOf, sendEvents, sendJson } from '../../gateway/support/strict-provider.ts';
+import { goodKey } from '../../http/support/fake-service.ts';
 
 const parameters = {
   type: 'object' as const,

@@ -1,17 +1,36 @@
-import type { Cacheable, Outcome, Question } from '../exchange.ts';
+import type { Cacheable, Outcome, Question } from './exchange.ts';
 
-/** The official SDK of a client protocol. */
+/** The clients of a protocol. */
 export interface MatrixClient {
   readonly protocol: string;
   /** How the ids of answers begin. */
   readonly idPrefix: string;
   /** What its protocol calls errors of providers, and codes of the gateway. What is missing keeps its name. */
   readonly errorNames: Readonly<Record<string, string>>;
-  readonly begin: (options: ConversationOptions) => Conversation;
 }
+
+export const matrixClients: ReadonlyArray<MatrixClient> = [
+  { protocol: 'openai-chat', idPrefix: 'chatcmpl-', errorNames: {} },
+  { protocol: 'openai-responses', idPrefix: 'resp_', errorNames: {} },
+  {
+    protocol: 'anthropic-messages',
+    idPrefix: 'msg_',
+    errorNames: {
+      busy: 'rate_limit_error',
+      invalid: 'invalid_request_error',
+      provider_reset: 'api_error',
+      provider_malformed: 'api_error',
+    },
+  },
+];
+
+/** Begins a conversation of the official SDK of a protocol. */
+export type Begin = (client: MatrixClient, options: ConversationOptions) => Conversation;
 
 /** How a client asks. */
 export interface ConversationOptions {
+  /** The name of the conversation, by which it is recorded. */
+  readonly name: string;
   /** The gateway. */
   readonly url: string;
   readonly model: string;
