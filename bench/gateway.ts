@@ -108,7 +108,7 @@ async function bursts(ways: Ways): Promise<ReadonlyArray<Result>> {
   const figures = await measured(withoutPortkey(ways), async (way) => {
     return (await sendStreams(way, 64, burst)).perSecond;
   });
-  printFigures('streams of 200 events a second, 64 at once', figures, '/s');
+  printFigures('streams of 200 events a second, 64 at the same time', figures, '/s');
   return [against('bursts of 200 events, of nginx', figures.switchyard, figures.nginx, ' ×', 0.6, 1)];
 }
 

@@ -7,7 +7,7 @@ const inFlight = 250;
 
 /** Requests of one key for pages of the audit of 2 MiB, whose answers it reads. */
 export default besideOtherTenant({
-  title: `${inFlight} requests for the audit at once`,
+  title: `${inFlight} requests for the audit at the same time`,
   prepare: makeManyFlows,
   attack: async ({ url }, { key }) => {
     let answered = 0;

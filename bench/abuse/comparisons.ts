@@ -14,7 +14,7 @@ let list = '';
 
 /** Comparisons of large versions and lists of them in pages of 2 MiB, while another tenant reads as usual. */
 export default besideOtherTenant({
-  title: `${comparisonsAtOnce} comparisons and ${listsAtOnce} large lists of one project at once`,
+  title: `${comparisonsAtOnce} comparisons and ${listsAtOnce} large lists of one project at the same time`,
   prepare: makeLargeVersions,
   attack: async ({ url }, { key }) => {
     const statuses = new Map<number, number>();

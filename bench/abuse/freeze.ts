@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 
-/** The longest silence of `/healthz` in milliseconds, and the number of requests without an answer. */
+/** Maximum silence of `/healthz` in milliseconds, and the number of requests without an answer. */
 export interface Freeze {
   readonly maxMs: number;
   readonly failures: number;

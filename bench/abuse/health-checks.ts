@@ -5,7 +5,7 @@ const requests = 2_000;
 
 /** Asks whether the service is ready, without a key. */
 const healthChecks: AbuseScenario = {
-  title: `${requests} requests of /readyz at once`,
+  title: `${requests} requests of /readyz at the same time`,
   maxFreezeMs: 200,
   attack: async ({ url }) => {
     await repeat(requests, requests, async () => {

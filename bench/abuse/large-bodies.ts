@@ -5,9 +5,9 @@ const atOnce = 8;
 
 let commands: ReadonlyArray<LargeCommand> = [];
 
-/** Large commands of every kind, eight at once: of one kind, then of eight kinds. */
+/** Large commands of every kind, eight at the same time: of one kind, then of eight kinds. */
 const largeBodies: AbuseScenario = {
-  title: '8 control-plane bodies of 760 KiB at once',
+  title: '8 control-plane bodies of 760 KiB at the same time',
   maxFreezeMs: 1_000,
   prepare: async ({ url }) => {
     commands = await largeCommands(url);

@@ -8,9 +8,9 @@ const versions = 10;
 const requests = 20;
 let list = '';
 
-/** A list of ten versions of 650 KiB, requested by twenty clients at once. */
+/** A list of ten versions of 650 KiB, requested by twenty clients at the same time. */
 const largeLists: AbuseScenario = {
-  title: `${requests} GETs of a list of 6.5 MB at once`,
+  title: `${requests} GETs of a list of 6.5 MB at the same time`,
   maxFreezeMs: 300,
   prepare: async ({ url }) => {
     const { projectId } = await call(url, 'GET', '/v1/me');

@@ -10,7 +10,7 @@ const exports = 16;
 const readsOfEach = 10;
 const dayMs = 86_400_000;
 
-/** What one key may do at once with default limits. Any refusal fails the row. */
+/** What one key may do at the same time with default limits. Any refusal fails the row. */
 export default besideOtherTenant({
   title: `${dashboards} dashboards, ${flowReaders} readers of flows, ${auditReaders} of the audit, ${exports} exports`,
   limitsFreeze: false,

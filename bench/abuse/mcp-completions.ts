@@ -8,9 +8,9 @@ const schemaBytes = 25 * 1024;
 const requests = 200;
 const inFlight = 50;
 
-/** Completions of a version's id, each of which may read ten lists of 250 KiB, fifty at once. */
+/** Completions of a version's id, each of which may read ten lists of 250 KiB, fifty at the same time. */
 const mcpCompletions: AbuseScenario = {
-  title: `${requests} completions of MCP, ${inFlight} at once`,
+  title: `${requests} completions of MCP, ${inFlight} at the same time`,
   maxFreezeMs: 300,
   maxBytesAboveIdle: 300 * 1024 * 1024,
   prepare: async (service) => {

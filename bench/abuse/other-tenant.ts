@@ -36,9 +36,9 @@ interface AttackBesideTenant extends Pick<AbuseScenario, 'surround'> {
   readonly environment?: Readonly<Record<string, string>>;
   /** Whether each request of the other tenant closes its connection. Default: it keeps one. */
   readonly closesConnections?: boolean;
-  /** Whether the longest silence of `/healthz` has its usual limit. Default: it has. */
+  /** Whether the maximum silence of `/healthz` has its usual limit. Default: it has. */
   readonly limitsFreeze?: boolean;
-  /** The longest silence of `/healthz` in ms. Default: the usual limit. */
+  /** Maximum silence of `/healthz` in ms. Default: the usual limit. */
   readonly maxFreezeMs?: number;
   /** How many times as long as at rest the other tenant may wait. Default: its wait has the usual limit. */
   readonly maxSlowdown?: number;

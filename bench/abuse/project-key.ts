@@ -15,7 +15,7 @@ export async function newProjectKey(service: Server): Promise<ProjectKey> {
   return { key, projectId };
 }
 
-/** Does something a number of times, a few at once. */
+/** Does something a number of times, a few at the same time. */
 export async function repeat(
   times: number,
   inFlight: number,

@@ -20,7 +20,7 @@ export interface AbuseScenario {
   readonly prepare?: (service: Server) => Promise<void>;
   /** Sends the attack, and resolves with the last answer. It may return further figures. */
   readonly attack: (service: Server) => Promise<ReadonlyArray<Result> | undefined>;
-  /** The longest silence of `/healthz` that the attack may cause, in milliseconds; absent without a limit. */
+  /** Maximum silence of `/healthz` that the attack may cause, in milliseconds; absent without a limit. */
   readonly maxFreezeMs?: number;
   /** The memory above idle, in bytes, that the attack may take in the service; absent without a limit. */
   readonly maxBytesAboveIdle?: number;

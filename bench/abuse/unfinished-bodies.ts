@@ -8,7 +8,7 @@ const bodies = 20;
 const bodyBytes = 30 * mebibyte;
 const heldMs = 2_000;
 
-/** Many chats at once of one key, each without its last byte. */
+/** Many chats at the same time of one key, each without its last byte. */
 const unfinishedBodies: AbuseScenario = {
   title: '20 unfinished bodies of 30 MiB of one key',
   maxBytesAboveIdle: 250 * mebibyte,

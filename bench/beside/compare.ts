@@ -7,7 +7,7 @@ export interface Figure {
   readonly value: number;
   /** The text after the value: ` ms`, `/s`. */
   readonly unit: string;
-  /** The most that it may be of the other version's figure. */
+  /** Maximum ratio to the other version's figure. */
   readonly maxRatio?: number;
 }
 

@@ -35,8 +35,8 @@ const kinds: ReadonlyArray<Kind> = [
 ];
 
 /**
- * Reads of a resource directly after it was created, by twelve clients at once, and how many of them find nothing.
- * MongoDB is FerretDB.
+ * Reads of a resource directly after it was created, by twelve clients at the same time, and how many of them find
+ * nothing. MongoDB is FerretDB.
  * @param url of an EventStoreDB
  */
 export function firstReads(url: string, isQuick: boolean): Promise<ReadonlyArray<Result>> {

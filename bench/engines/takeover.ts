@@ -9,7 +9,7 @@ const rounds = 5;
 const timeoutMs = 30_000;
 
 /**
- * Kills the node that runs the projections, beside a second such node, and writes at once on a third node. Measures
+ * Kills the node that runs the projections, beside a second such node, and writes immediately on a third node. Measures
  * the time from the kill until that write is visible.
  * @param eventStoreUrl of a server
  * @throws Error if FerretDB does not start, or no node takes over

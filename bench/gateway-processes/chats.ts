@@ -23,10 +23,10 @@ export const oneStream: Pacing = { firstMs: 5, gapMs: 2, events: 4, ending: 'end
 /** The pace of each of many streams. */
 export const manyStreams: Pacing = { firstMs: 20, gapMs: 20, events: 20, ending: 'end' };
 
-/** Streams whose events come all at once. */
+/** Streams whose events come all together. */
 export const burst: Pacing = { firstMs: 0, gapMs: 0, events: 200, ending: 'end' };
 
-/** Returns the load of chats on a way, 64 at once for three seconds. */
+/** Returns the load of chats on a way, 64 at the same time for three seconds. */
 export function chatLoad(way: Way): Load {
   return {
     url: way.url,

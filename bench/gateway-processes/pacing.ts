@@ -2,7 +2,7 @@
 export interface Pacing {
   /** The time from the request to the first content in ms. */
   readonly firstMs: number;
-  /** The pause between two events in ms; 0 sends all at once. */
+  /** The pause between two events in ms; 0 sends all together. */
   readonly gapMs: number;
   /** The number of events with content. */
   readonly events: number;

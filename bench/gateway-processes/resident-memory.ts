@@ -9,7 +9,7 @@ export function residentMemory(pid: number): number {
   return Number(own?.[1] ?? 0) * 1_024 + ofChildren.reduce((sum, child) => sum + residentMemory(child), 0);
 }
 
-/** Returns the least memory of a process over some seconds, which it needs when idle. */
+/** Returns the minimum memory of a process over some seconds, which it needs when idle. */
 export async function idleMemory(pid: number): Promise<number> {
   let least = residentMemory(pid);
   for (let sample = 0; sample < 30; sample += 1) {

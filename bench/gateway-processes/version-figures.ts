@@ -55,5 +55,5 @@ async function firstToken(ways: Ways, connections: number, pacing: Pacing): Prom
 
 async function bursts(way: Way): Promise<ReadonlyArray<Figure>> {
   const { perSecond } = await sendStreams(way, 64, burst);
-  return [{ what: 'streams of 200 events, 64 at once', value: perSecond, unit: '/s' }];
+  return [{ what: 'streams of 200 events, 64 at the same time', value: perSecond, unit: '/s' }];
 }

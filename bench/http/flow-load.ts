@@ -7,7 +7,7 @@ const seconds = 2;
 /** The contents of a posted version: about two kilobytes. */
 export const newVersion = { flowSchema: { nodes: [{ id: 'start', say: 'x'.repeat(1_960) }] } };
 
-/** Returns the load of reads of flows, 64 at once for two seconds. */
+/** Returns the load of reads of flows, 64 at the same time for two seconds. */
 export function getLoad(server: Server, ids: ReadonlyArray<string>): Load {
   return {
     url: server.url,
@@ -20,7 +20,7 @@ export function getLoad(server: Server, ids: ReadonlyArray<string>): Load {
   };
 }
 
-/** Returns the load of new versions of flows, 64 at once for two seconds. */
+/** Returns the load of new versions of flows, 64 at the same time for two seconds. */
 export function postLoad(server: Server, ids: ReadonlyArray<string>): Load {
   return {
     ...getLoad(server, ids),

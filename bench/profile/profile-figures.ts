@@ -7,7 +7,7 @@ export interface Share {
   readonly microseconds: number;
 }
 
-/** Sums the time of a profile by group, for each of so many requests, the largest first. The idle time is left out. */
+/** Sums the time of a profile by group, for each request, the largest first. The idle time is left out. */
 export function sharesOf(profile: Profile, requests: number, groupOf: (name: string) => string): ReadonlyArray<Share> {
   const sums = new Map<string, number>();
   for (const [name, microseconds] of Object.entries(profile)) {

@@ -86,7 +86,7 @@ export function logTailContract(name: string, open: () => Promise<OpenedEventSto
       assert.ok(sizes.every((size) => size <= 3));
     });
 
-    it('reports at once that it has caught up with an empty log', async () => {
+    it('reports immediately that it has caught up with an empty log', async () => {
       const after = await store.lastPosition();
       const seen = await collect(store, { after }, untilCaughtUp);
       assert.deepEqual(seen, []);

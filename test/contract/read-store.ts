@@ -268,7 +268,7 @@ export function readStoreContract(name: string, open: () => Promise<OpenReadStor
       }
     });
 
-    it('serves the old generation until the new one is published, and then at once the new one', async () => {
+    it('serves the old generation until the new one is published, and then immediately the new one', async () => {
       const old = await published();
       await commit(old, 5, put('a', 1, { from: 'old', group: 'g' }, 5), put('b', 2, { group: 'g' }, 5));
       const next = await store.writer.begin({ ...items, version: 2 }, 5);

@@ -115,7 +115,7 @@ export function recordStoreContract(name: string, open: () => Promise<RecordPlac
       assert.deepEqual(await page({ after: 'ü', limit: 10 }), []);
     });
 
-    it('stores and removes hundreds of values at once', async () => {
+    it('stores and removes hundreds of values together', async () => {
       const keys = Array.from({ length: 300 }, (_, index) => `key ${index}`);
       await store.put('webhook-deliveries', new Map(keys.map((key) => [key, key])), { fence: 1 });
       await store.put('webhook-deliveries', new Map(keys.map((key) => [key, key])), { fence: 1 });

@@ -56,7 +56,7 @@ export function subjectKeysContract(
       assert.deepEqual(await keys.find(['never']), new Map());
     });
 
-    it('finds keys of a thousand subjects at once', async () => {
+    it('finds keys of a thousand subjects together', async () => {
       const subjects = Array.from({ length: 1_000 }, (_, index) => `subject ${index}`);
       await keys.obtain('subject 0');
       await keys.obtain('subject 999');
@@ -100,7 +100,7 @@ export function subjectKeysContract(
       assert.deepEqual(pages.flat(), expected);
     });
 
-    it('shows created and destroyed keys to other nodes at once', async () => {
+    it('shows created and destroyed keys to other nodes immediately', async () => {
       const other = opened.another();
       try {
         const one = await keys.obtain('one');

@@ -421,7 +421,7 @@ describe('signed digests', () => {
     await schedule.stop();
   });
 
-  it('form one chain when several nodes write at once', async () => {
+  it('form one chain when several nodes write at the same time', async () => {
     const quiet = { info: () => {}, warn: () => {}, error: () => {} };
     const leases = new InMemoryLeaseStore();
     const nodes = ['one', 'two', 'three'].map((node) => {

@@ -72,7 +72,7 @@ describeOnEngines('live feed', (engines) => {
     for (const feed of feeds.splice(0)) feed.close();
   });
 
-  it('answers HEAD with its headers at once, and holds no feed', async () => {
+  it('answers HEAD with its headers immediately, and holds no feed', async () => {
     const answer = await fetch(`${running.url}/v1/events`, {
       method: 'HEAD',
       headers: { authorization: `Bearer ${adminKey}` },

@@ -10,7 +10,7 @@ import { newProject } from './support/tenants.ts';
 
 type Named = { readonly id: string };
 
-/** The most commands to MongoDB, on average. */
+/** Maximum commands to MongoDB, on average. */
 const limits = {
   /** Each second, all of them. */
   atRest: 8,
@@ -22,7 +22,7 @@ const limits = {
   write: 9,
   /** Those among them that store how far read models are. */
   progressOfWrite: 1.1,
-  /** For each of 16 requests at once. */
+  /** For each of 16 requests at the same time. */
   writeAmongMany: 4,
 };
 
@@ -144,7 +144,7 @@ describeOnOwnMongoDb('commands of a node to MongoDB', (mongoDb) => {
     });
   });
 
-  it('sends fewer for each of many flows at once', async () => {
+  it('sends fewer for each of many flows at the same time', async () => {
     const send = () => Promise.all(Array.from({ length: atOnce }, newFlow));
     await send();
     await sleep(settleMs);

@@ -26,7 +26,7 @@ import { type ExampleEvent, recorded } from '#test/support/harness/recorded-even
 const many = 2_000;
 const numbers = Array.from({ length: many }, (_, index) => index + 10);
 
-/** The most values that folding one event may copy, however long its stream is. */
+/** Maximum values that folding one event may copy, however long its stream is. */
 const few = 100;
 
 const profileOf = (number: number) => `${ids.project}${String(number).padStart(8, '0')}`;

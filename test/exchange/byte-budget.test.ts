@@ -29,7 +29,7 @@ describe('ByteBudget', () => {
     assert.equal(budget.bytes, 100);
   });
 
-  it('refuses a request at once that can never fit', () => {
+  it('refuses a request immediately that can never fit', () => {
     const budget = new ByteBudget({ maxBytesPerProject: 200, maxBytes: 100 });
     assert.equal(budget.hold('one').shortageOf(101), 'node');
     assert.equal(budget.hold('one').shortageOf(201), 'project');

@@ -181,7 +181,7 @@ describe('ByteBudget of answers', () => {
     await nothingLeft();
   });
 
-  it('makes few answers of a project at once, so that what begins together is bounded too', async () => {
+  it('makes few answers of a project at the same time, so that what begins together is bounded too', async () => {
     const begun = Promise.withResolvers<void>();
     beforeAnswer = () => begun.promise;
     const asked = Array.from({ length: 40 }, () => clientOf('one'));

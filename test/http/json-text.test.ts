@@ -15,7 +15,7 @@ function countTurns() {
 }
 
 describe('scanJsonObject', () => {
-  it('reads at most 65,536 values in one turn of the event loop, however many bodies it reads at once', async () => {
+  it('reads at most 65,536 values in one turn of the event loop, however many bodies it reads at the same time', async () => {
     const bodies = 8;
     const valuesOfEach = 4 * 65_536;
     const bytes = Buffer.from(`{"a":[{}${',{}'.repeat(valuesOfEach - 1)}]}`);

@@ -181,7 +181,7 @@ describe('LeaseWatch', () => {
     assert.deepEqual(await ask(), [true, 0]);
   });
 
-  it('knows at once that this node holds the lease, and does not look then', async () => {
+  it('knows immediately that this node holds the lease, and does not look then', async () => {
     isHolder = true;
     await time.pass(2_100);
     looks = 0;

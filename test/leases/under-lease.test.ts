@@ -103,7 +103,7 @@ describe('underLease', () => {
     assert.deepEqual([working(), first.tokens], [['first'], [1]]);
   });
 
-  it('starts the work on another node at once after a release, and not before it has ended', async () => {
+  it('starts the work on another node immediately after a release, and not before it has ended', async () => {
     const { first, second } = await two({ windDownMs: 3000 });
     first.stop();
     await time.pass(2900);
@@ -395,7 +395,7 @@ class FaultRun implements Disposable {
     this.#cutOff.clear();
     this.#isQuiet = true;
     for (const node of this.#nodes) node.thaw();
-    // The longest expiry, a few lost calls, and the longest pause.
+    // Enough for an expiry, a few lost calls, and a pause.
     await this.#pass(20_000 + takeoverMs + 10_000);
     assert.equal(this.#nodes.filter((node) => node.working).length, 1, 'one works once all is well');
     for (const node of this.#nodes) node.stop();

@@ -25,7 +25,7 @@ export function messagesIn(text: string): ReadonlyArray<FeedMessage> {
   });
 }
 
-/** A client of a feed, in memory. It reads at once, unless it is `slow`. */
+/** A client of a feed, in memory. It reads immediately, unless it is `slow`. */
 export class FeedClient implements Client {
   text = '';
   status = 0;

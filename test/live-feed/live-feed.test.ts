@@ -365,7 +365,7 @@ describe('LiveFeed', () => {
     await client.waitFor(({ entries }) => entries.length === 301);
   });
 
-  it('has a few parts of replays in memory at once, in turn by project, and drops unread ones', async () => {
+  it('has a few parts of replays in memory at the same time, in turn by project, and drops unread ones', async () => {
     await renamedTimes(100, 'n'.repeat(2_000));
     await createFlow('cflowofstranger000', tenants.stranger);
     const gate = Promise.withResolvers<void>();

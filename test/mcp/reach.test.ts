@@ -91,7 +91,7 @@ describe('what a key may do over MCP', function () {
     await assert.rejects(client.read(`switchyard://flows/${flowId}`), { code: -32_602 });
   });
 
-  it('refuses a revoked key at once', async () => {
+  it('refuses a revoked key immediately', async () => {
     const made = await newKey(service.client, projectId, 'project');
     const client = service.connect(made.key);
     assert.equal((await client.call('get_flow', { flowId })).isError ?? false, false);

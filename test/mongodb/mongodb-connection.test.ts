@@ -12,7 +12,7 @@ import { TcpProxy } from '#test/support/service/tcp-proxy.ts';
 /** A port on which no server listens. */
 const nobody = '127.0.0.1:1';
 const timeoutMs = 200;
-/** When a call fails, the driver checks its server at once if its last check is half a second old. */
+/** When a call fails, the driver checks its server immediately if its last check is half a second old. */
 const afterHeartbeatMs = 600;
 
 describe('MongoDbConnection', () => {
@@ -267,7 +267,7 @@ describeOnOwnMongoDb('MongoDbConnection to a server that is away', (mongoDb) => 
   ];
 
   for (const [name, leave, come] of outages)
-    it(`knows that the server was ${name}: refuses calls at once with the cause, and calls again after its return`, async () => {
+    it(`knows that the server was ${name}: refuses calls immediately with the cause, and calls again after its return`, async () => {
       await leave();
       const unavailable = /^UnavailableError: MongoDB cannot be used: /;
       await eventually(async () =>

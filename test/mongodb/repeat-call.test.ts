@@ -33,7 +33,7 @@ describe('repeatCall', () => {
     return { call, calls };
   };
 
-  it('repeats a failed call at once, and then with growing pauses', async () => {
+  it('repeats a failed call immediately, and then with growing pauses', async () => {
     const { call, calls } = failing(5);
     assert.equal(await within(1_000, repeatCall(call)), 'done');
     const pauses = calls.slice(1).map((at, index) => at - (calls[index] ?? 0));

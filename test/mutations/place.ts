@@ -17,7 +17,7 @@ export interface PlacedChange extends Change, Place {}
 
 const wordsAround = 16;
 const maxOriginalWords = 40;
-/** The least share of words that two states of one place have in common. */
+/** Minimum share of words that two states of one place have in common. */
 const leastLikeness = 0.6;
 
 /** The places of changes of a file. */
@@ -53,7 +53,7 @@ export function findPlace<Candidate extends Place>(
   return found;
 }
 
-/** The least share of common words among the changed text and its surroundings. */
+/** Minimum share of common words among the changed text and its surroundings. */
 export function likenessOf(one: Place, other: Place): number {
   const original = share(one.original, other.original);
   if (original < leastLikeness) return original;

@@ -156,7 +156,7 @@ describe('PositionPoll', () => {
     assert.equal(positions.generationOf('flows'), 3);
   });
 
-  it('does not poll for what runs on this node, which reports at once', async () => {
+  it('does not poll for what runs on this node, which reports immediately', async () => {
     own({ position: 3, live: true });
     const before = polls;
     const wait = passedDetach(5);
@@ -205,7 +205,7 @@ describe('PositionPoll', () => {
     assert.equal(await wait, 'reached');
   });
 
-  it('polls at once for the callers that wait when this node ends its term', async () => {
+  it('polls immediately for the callers that wait when this node ends its term', async () => {
     own({ position: 5, live: true });
     const wait = passedDetach(6);
     store({ position: 6 });

@@ -43,7 +43,7 @@ describe('Positions', () => {
     assert.equal(await third, 'reached');
   });
 
-  it('ends a wait for event types that no follower handles at once', async () => {
+  it('ends a wait for event types that no follower handles immediately', async () => {
     set({ flows: at(0) });
     assert.equal(await positions.passed({ types: ['SomethingElse'] }, 1e9, { ms: long }), 'reached');
     assert.equal(await positions.passed({ types: ['SomethingElse', 'Another'] }, 1e9, { ms: long }), 'reached');
@@ -95,7 +95,7 @@ describe('Positions', () => {
     assert.equal(await positions.passed(flows, 1, { ms: long }), 'reached');
   });
 
-  it('ends a wait at once with timeout when ten thousand callers wait already', async () => {
+  it('ends a wait immediately with timeout when ten thousand callers wait already', async () => {
     set({ flows: at(1) });
     const wait = () => positions.passed({ names: ['flows'] }, 5, { ms: long });
     const waits = Array.from({ length: 10_000 }, wait);

@@ -12,7 +12,7 @@ import {
 
 /** How long a fault lasts. */
 const windowMs = 5_000;
-/** The longest time until everything works again. */
+/** Maximum time until everything works again. */
 const recoveryMs = 30_000;
 /** A term is left after 10 s, and its lease released. */
 const stopMs = 11_000;

@@ -114,7 +114,7 @@ describe('processes on several nodes', () => {
     assert.equal((await checkpoints.read())?.token, 2);
   });
 
-  it('show other nodes at once what they have passed, and what they have appended because of it', async () => {
+  it('show other nodes immediately what they have passed, and what they have appended because of it', async () => {
     startNode([follower(async (event, tools) => (event.data.id === 'a' ? makeProject(event, tools) : undefined))]);
     const first = await created('a');
     await eventually(async () => (await storedPosition()) >= first, 'it is stored');
@@ -124,7 +124,7 @@ describe('processes on several nodes', () => {
     await eventually(async () => (await storedPosition()) >= second, 'it is stored although nothing was appended');
   });
 
-  it('report and store at once that they are past their own appends, although they do not handle those', async () => {
+  it('report and store immediately that they are past their own appends, although they do not handle those', async () => {
     const node = startNode([follower()]);
     await created('a');
     await eventually(() => store.log.length === 2, 'it has appended');
@@ -133,7 +133,7 @@ describe('processes on several nodes', () => {
     await eventually(async () => (await storedPosition()) >= appended, 'it is stored');
   });
 
-  it('report and store at once that they are past the appends of others, although they handle none of those', async () => {
+  it('report and store immediately that they are past the appends of others, although they handle none of those', async () => {
     const other = process<ProcessEvents>({ name: 'other', on: { ProcessRetried: async () => undefined } });
     const node = startNode([follower(), other]);
     await created('a');

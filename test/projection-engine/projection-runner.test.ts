@@ -182,7 +182,7 @@ describe('ProjectionRunner', () => {
   };
   const stored = (names: ReadonlyArray<string>) => shownDocuments(reader, names);
 
-  it('is ready at once on an empty log, and follows it live', async () => {
+  it('is ready immediately on an empty log, and follows it live', async () => {
     await start();
     await caughtUp();
     assert.deepEqual(statusOf('flows').state, 'running');
@@ -288,7 +288,7 @@ describe('ProjectionRunner', () => {
     assert.deepEqual(await all('flows'), [{ flowId: 'f1', name: 'f1', seen: 100 }]);
   });
 
-  it('leaves out a skipped event at once, after restarts and in rebuilds', async () => {
+  it('leaves out a skipped event immediately, after restarts and in rebuilds', async () => {
     const [, poison] = log.append(created('f1'), renamed('f1', 'poison'), renamed('f1', 'after'));
     await start();
     await eventually(() => statusOf('flows').state === 'stopped', 'flows has stopped');

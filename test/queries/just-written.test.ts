@@ -74,7 +74,7 @@ describe('a read of a flow that was just created', () => {
     assert.equal((await queries.ask(listFlowVersions, { flowId })).refusal, 'read-model-behind');
   });
 
-  it('is refused with read-model-behind at once when the projection has stopped', async () => {
+  it('is refused with read-model-behind immediately when the projection has stopped', async () => {
     project(false);
     const begun = performance.now();
     for (let read = 0; read < 20; read += 1) {
@@ -83,7 +83,7 @@ describe('a read of a flow that was just created', () => {
     assert.ok(performance.now() - begun < 20 * readTimeoutMs);
   });
 
-  it('is refused with read-model-behind at once when the projection had stopped before the flow was created', async () => {
+  it('is refused with read-model-behind immediately when the projection had stopped before the flow was created', async () => {
     project(true);
     project(false);
     const another = await createAnotherFlow();

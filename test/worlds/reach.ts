@@ -10,7 +10,7 @@ import type { CallFate, Weather } from './weather.ts';
 const clientLimitMs = 5_000;
 /** A late answer comes after a lease may be lost, or after the client has given up. */
 const lateMs = { min: 1_500, max: 12_000 };
-/** The longest limit of a port for a call that its adapter does not end. */
+/** Maximum time of a port for a call that its adapter does not end. */
 const portLimitMs = 30_000;
 
 /** Calls that are no calls of a store. */

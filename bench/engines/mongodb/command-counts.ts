@@ -149,7 +149,7 @@ class Counts {
         requests.activate(versions[number] ?? ''),
       ),
       await this.#ofEach(
-        `a POST of a flow, ${together} at once`,
+        `a POST of a flow, ${together} at the same time`,
         writesTogether,
         { required: 4, aim: 3 },
         (number) => requests.postFlow(number),

@@ -17,7 +17,7 @@ const maxPostRatio = 0.5;
 
 type Call = (number: number) => Promise<unknown>;
 
-/** A kind of request, sent by some clients at once. */
+/** A kind of request, sent by some clients at the same time. */
 interface Kind {
   readonly what: string;
   readonly clients: number;
@@ -53,14 +53,14 @@ const kinds: ReadonlyArray<Kind> = [
     bare: (driver) => (number) => driver.write(number, version),
   },
   {
-    what: `POST of a version, ${together} at once`,
+    what: `POST of a version, ${together} at the same time`,
     clients: together,
     isPost: true,
     send: (requests) => (number) => requests.postVersion(number),
     bare: (driver) => (number) => driver.write(number, version),
   },
   {
-    what: `POST of a flow, ${together} at once`,
+    what: `POST of a flow, ${together} at the same time`,
     clients: together,
     isPost: true,
     send: (requests) => (number) => requests.postFlow(number),

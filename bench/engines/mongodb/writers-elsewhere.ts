@@ -9,7 +9,7 @@ const writers = 32;
 const flows = 64;
 const wholeMs = 20_000;
 const quickMs = 5_000;
-/** The longest time that an answer waits for read models. */
+/** Maximum time that an answer waits for read models. */
 const longestWaitMs = 1_000;
 
 const late = `POSTs that wait their whole second, ${writers} writers on the node that does not project`;

@@ -32,7 +32,7 @@ describe('KeyUsage', () => {
     broken = false;
   });
 
-  it('reports a use at once, to the minute', async () => {
+  it('reports a use immediately, to the minute', async () => {
     const usage = open();
     usage.touch('k1', Date.parse('2026-01-01T10:05:59.999Z'));
     assert.deepEqual([...(await usage.lastUsed(['k1', 'k2']))], [['k1', '2026-01-01T10:05:00.000Z']]);

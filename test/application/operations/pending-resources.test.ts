@@ -75,7 +75,7 @@ describe('PendingResources', () => {
     assert.deepEqual(await read('one', admin, short), { result: false, isLate: true });
   });
 
-  it('answers late at once when the read model has stopped or is being filled', async () => {
+  it('answers late immediately when the read model has stopped or is being filled', async () => {
     add('one', 5);
     models(3, 3, false);
     assert.deepEqual(await read('one'), { result: false, isLate: true });

@@ -28,7 +28,7 @@ describe('foldStream', () => {
     );
   });
 
-  it('gives the same state whether events are folded at once or one by one', () => {
+  it('gives the same state whether events are folded together or one by one', () => {
     const events = recorded(stream, [...begunFlow(), versionCreated(2), answered]);
     const atOnce = foldStream(flow, emptyStream(flow), events);
     const oneByOne = events.reduce((state, event) => foldStream(flow, state, [event]), emptyStream(flow));

@@ -147,7 +147,7 @@ describe('EndpointPlaces', () => {
       return true;
     };
 
-    it('leaves at most the limit of creations that begin at once', async () => {
+    it('leaves at most the limit of creations that begin at the same time', async () => {
       const made = await Promise.all(Array.from({ length: 30 }, (_, index) => create(tenants.project, index + 1)));
       assert.equal(made.filter(Boolean).length, limits.maxPerProject);
     });

@@ -18,7 +18,7 @@ const second = `sy_live_${'S2n'.repeat(14)}d`;
 const later = (seconds: number) => new Date(Date.parse(decidedAt) + seconds * 1000).toISOString();
 
 describe('rotate_api_key', () => {
-  it('gives a key a new secret and ends the old one at once by default', () => {
+  it('gives a key a new secret and ends the old one immediately by default', () => {
     givenHistory(apiKeyCreated()).when(rotateApiKey, input).then(rotated(decidedAt));
   });
 

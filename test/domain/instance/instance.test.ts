@@ -220,7 +220,7 @@ describe('reportOn', () => {
     ]);
   });
 
-  it('reports a failure at once when a retry cannot help', () => {
+  it('reports a failure immediately when a retry cannot help', () => {
     assert.deepEqual(report(1, 0, isFinal, instanceCreated()), [operationFailed(1, 'too large')]);
   });
 

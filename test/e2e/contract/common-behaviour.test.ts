@@ -327,7 +327,7 @@ describeContract('common behaviour of all operations over HTTP', (engines) => {
   });
 
   const writeRounds = engines.quick ? { few: 2, many: 12 } : { few: 2, many: 4 };
-  itInRounds('shows a client’s own write at once, in lists too, under load', writeRounds, async (rounds) => {
+  itInRounds('shows a client’s own write immediately, in lists too, under load', writeRounds, async (rounds) => {
     const { id: contended } = await newFlow();
     const written = async (write: Promise<Reply<Named>>, status: number) => {
       const reply = await write;

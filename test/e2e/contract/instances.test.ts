@@ -158,7 +158,7 @@ describeOnEngines('instances over HTTP', (engines) => {
     resources.flows.find((each) => each.key === key)?.flowId ?? '';
 
   describe('POST /v1/instances', () => {
-    it('answers a creation with 201 at once, with status provisioning, effective values and steps', async () => {
+    it('answers a creation with 201 immediately, with status provisioning, effective values and steps', async () => {
       const reply = await create();
       const record = expectStatus(reply, 201);
       const { operation, ...rest } = record;
@@ -282,7 +282,7 @@ describeOnEngines('instances over HTTP', (engines) => {
   });
 
   describe('POST /v1/instances/{id}/upgrade', () => {
-    it('answers an upgrade at once with its target, then gives each flow the new contents under its id', async () => {
+    it('answers an upgrade immediately with its target, then gives each flow the new contents under its id', async () => {
       const before = await active({ fieldValues: { name: 'Weber', on: 'false' } });
       const customer = await holder(projectId, 'project');
       const files = `/v1/stores/${before.resources.stores[0]?.storeId}/files`;

@@ -140,7 +140,7 @@ describeOnEngines('filters and order of lists over HTTP', (engines) => {
     assert.deepEqual(await listed('/v1/organizations?sort=-createdAt'), organizations.toReversed());
   });
 
-  it('refuses an unknown order, an impossible filter, and two filters at once with 422', async () => {
+  it('refuses an unknown order, an impossible filter, and two filters at the same time with 422', async () => {
     const path = `/v1/projects/${projectId}/phone-numbers`;
     for (const [query, pointer] of [
       ['sort=name', '/sort'],

@@ -266,7 +266,7 @@ describeOnEngines('phone numbers and agent profiles over HTTP', (engines) => {
       expectProblem(await client.remove(target), 404, 'agent-profile-not-found');
     });
 
-    it('shows the relation of flows and agent profiles on both sides at once', async () => {
+    it('shows the relation of flows and agent profiles on both sides at the same time', async () => {
       const [one, two] = [await newFlow(projectId), await newFlow(projectId)];
       const profile = await created({ flowIds: [one.id] });
       const target = `/v1/agent-profiles/${profile.id}`;

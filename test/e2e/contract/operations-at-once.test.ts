@@ -68,7 +68,7 @@ describeOnEngines('every operation with each read right after it, over HTTP', (e
 
   it('shows each change in its resource and in its list, to one client', () => expectAll(1));
 
-  it(`shows the same to 12 clients at once ${long}`, () => expectAll(clientsAtOnce));
+  it(`shows the same to 12 clients at the same time ${long}`, () => expectAll(clientsAtOnce));
 });
 
 interface Read {

@@ -57,7 +57,7 @@ describeOnSharedEngines(
       expectProblem(await control.client.as(key).post(keysPath, { name: 'K', keyType: 'project' }), 401, 'key-invalid');
     });
 
-    it('accepts a new or rotated key on every node at once, and its replaced secret on none', async () => {
+    it('accepts a new or rotated key on every node immediately, and its replaced secret on none', async () => {
       projecting.freeze();
       const { id, key } = await makeKey();
       for (const node of [gateway, control]) assert.equal(await statusOf(node, key), 200);

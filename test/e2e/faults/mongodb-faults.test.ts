@@ -25,7 +25,7 @@ const betweenStepDownsMs = 2_000;
 /** For each step-down: that the store is unavailable and that it can be used again, for the service and its processes. */
 const maxWarningsOfStepDown = 4;
 const maxBetweenCutsMs = 500;
-/** The longest time until an acknowledged change is shown. */
+/** Maximum time until an acknowledged change is shown. */
 const maxStandstillMs = 3_000;
 const recoveryTimeoutMs = 60_000;
 

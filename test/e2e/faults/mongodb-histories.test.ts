@@ -292,7 +292,7 @@ async function writeInTurn(scene: Scene): Promise<void> {
   while (!scene.isOver) await takeTurn(scene);
 }
 
-/** Changes each fact to its next state, all at once. */
+/** Changes each fact to its next state, all together. */
 async function takeTurn(scene: Scene): Promise<void> {
   const { projectPath, flows, phoneNumberId } = scene;
   const next = (ids: ReadonlyArray<string>) => ids[scene.turns % ids.length] ?? assert.fail('there is no state');

@@ -121,7 +121,7 @@ describeOnSharedEngines('nodes with separate roles', (engines) => {
     assert.match(chat.body.error.message, /role gateway/);
   });
 
-  it('accepts a new key on every node at once, and refuses a revoked one, while the read models do not advance', async () => {
+  it('accepts a new key on every node immediately, and refuses a revoked one, while the read models do not advance', async () => {
     const { projectId } = expectStatus(await control.client.get('/v1/me'), 200);
     projecting.freeze();
     try {

@@ -214,7 +214,7 @@ for (const [name, engine] of Object.entries(engines)) {
       expectStatus(await service.client.post('/v1/projects', { name: 'another' }), 201);
     });
 
-    it('shows a write at once, without waiting for a stopped audit', async () => {
+    it('shows a write immediately, without waiting for a stopped audit', async () => {
       assert.equal((await statusOf('audit'))?.state, 'stopped');
       const durations: number[] = [];
       for (let number = 0; number < 5; number += 1) {

@@ -114,7 +114,7 @@ describeOnEngines('records of calls', (engines) => {
     assert.ok(!('cost' in ((await callsOf('cost-1', withoutUsage))[0] ?? { cost: 0 })));
   });
 
-  it('have the cost that the head of a stream cannot have, and a speech has it at once', async () => {
+  it('have the cost that the head of a stream cannot have, and a speech has it immediately', async () => {
     story.primary.answers(stream([...words('one', canary), stop, usageChunk, done]));
     const streamed = await chat({ stream: true }, 'stream');
     assert.deepEqual([streamed.status, streamed.headers['x-switchyard-cost']], [200, undefined]);

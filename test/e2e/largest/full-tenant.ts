@@ -19,10 +19,10 @@ const many = 42;
 const largestOfPage = 3;
 /** One more than a page may hold. */
 const moreThanPage = 1_001;
-/** The most webhook endpoints of a project. */
+/** Maximum webhook endpoints of a project. */
 const maxEndpoints = 100;
 const callsAtOnce = 8;
-/** The longest that is kept: longer ones are cut. */
+/** Longer ones are cut. */
 const longFilename = '\u{1f4de}'.repeat(255);
 
 /** Resources whose lists, histories and records are at their largest. Each is made when it is first asked for. */

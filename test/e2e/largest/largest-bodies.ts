@@ -9,7 +9,7 @@ const maxBodyValues = 50_000;
 /** The size of a body. */
 export interface BodySize {
   readonly bytes: number;
-  /** The most values in it. */
+  /** Maximum values in it. */
   readonly values: number;
 }
 

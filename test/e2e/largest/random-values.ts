@@ -43,7 +43,7 @@ export function randomText(random: Random, bytes: number): string {
 /**
  * A list of any JSON values.
  * @param bytes its bytes as JSON, nearly
- * @param maxValues the most values in it
+ * @param maxValues in it
  */
 export function randomJson(random: Random, bytes: number, maxValues: number): Json[] {
   const each = Math.max(4, Math.floor(bytes / maxValues));

@@ -25,7 +25,7 @@ describeOnEngines('the limit of webhook endpoints, with the default of 100 for a
     MAX_WEBHOOK_ENDPOINTS_PER_PROJECT: engines.quick ? undefined : String(limit),
   });
 
-  it('leaves exactly the limit of many creations at once, and a deletion makes room for one', async () => {
+  it('leaves exactly the limit of many creations at the same time, and a deletion makes room for one', async () => {
     const { key } = await newKey(running.client, await newProject(running.client), 'project');
     // A client has 64 connections.
     const clients = Array.from({ length: Math.ceil(atOnce / 64) }, () => new Client(running.url, key));

@@ -144,7 +144,7 @@ describeOnEngines('webhooks', (engines) => {
     );
   });
 
-  it('refuses tests while eight tries of the endpoint run, also of requests at once', async () => {
+  it('refuses tests while eight tries of the endpoint run, also of requests at the same time', async () => {
     const { client, path } = await newTenant();
     const { id } = await newEndpoint(client, path);
     const waiting: Array<() => void> = [];

@@ -75,7 +75,7 @@ describe('EventStoreDB that is unavailable or slow', function () {
     await eventually(() => double.log.visible(`test.${stream}`)?.length === 1);
   });
 
-  it('counts as available when cut connections are restored at once', async () => {
+  it('counts as available when cut connections are restored immediately', async () => {
     double.cut();
     await mustAppend(store, someStream(), noStream, [someEvent()]);
   });

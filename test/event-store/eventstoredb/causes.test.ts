@@ -240,7 +240,7 @@ describe('cause of an unavailable EventStoreDB', function () {
     });
   });
 
-  it('ends a start at once with one line when waiting does not help', async () => {
+  it('ends a start immediately with one line when waiting does not help', async () => {
     const port = await serve(false, { code: status.UNAUTHENTICATED, details: 'Invalid credentials' });
     const store = open(`esdb://me:secret@127.0.0.1:${port}?tls=false`);
     const began = performance.now();

@@ -154,7 +154,7 @@ function describeReader(manner: ServerRelease): void {
     });
 
     it('lets a slow follower read separate pages, and delays no other follower', async () => {
-      // More events than a slow follower gets at once.
+      // More events than a slow follower gets at the same time.
       fill(6_000, 1_000);
       let isHeld = true;
       const slow = follow(0, async () => {

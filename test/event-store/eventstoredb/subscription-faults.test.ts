@@ -94,7 +94,7 @@ describe('the tail of a failing EventStoreDB', function () {
 
   const allRead = (reading: Reading) => () => reading.events.length >= ownEvents().length;
 
-  /** Puts events into the log at once, as another client does, without the time that appends take. */
+  /** Puts events into the log together, as another client does, without the time that appends take. */
   function fill(count: number, bytes = 100): void {
     const text = 'x'.repeat(bytes);
     for (const { id, type } of someEvents(count))

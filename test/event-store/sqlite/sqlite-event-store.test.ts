@@ -126,7 +126,7 @@ describe('SqliteEventStore', () => {
     assert.ok(commits.length <= 25, `${commits.length} commits`);
   });
 
-  it('refuses appends beyond the limit of waiting ones at once, and accepts more afterwards', async () => {
+  it('refuses appends beyond the limit of waiting ones immediately, and accepts more afterwards', async () => {
     const store = await open({ admission: appendsUpTo({ maxPlaces: 10 }) });
     const outcomes = await Promise.all(
       Array.from({ length: 30 }, () => store.append(someStream(), noStream, [someEvent()])),
@@ -145,7 +145,7 @@ describe('SqliteEventStore', () => {
     assert.ok(E.isRight(await append('one')));
   });
 
-  it('refuses appends beyond the limit of waiting bytes at once, and accepts more afterwards', async () => {
+  it('refuses appends beyond the limit of waiting bytes immediately, and accepts more afterwards', async () => {
     const store = await open({ admission: appendsUpTo({ maxBytes: 10_000 }) });
     const large = () => someEvent('Large', { text: 'x'.repeat(3_000) });
     const outcomes = await Promise.all(

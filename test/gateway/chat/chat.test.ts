@@ -283,7 +283,7 @@ describe('chat that is not streamed', () => {
       });
     });
 
-    it('refuses at once when a wait does not fit into the time of the call', async () => {
+    it('refuses immediately when a wait does not fit into the time of the call', async () => {
       service.configure(configuration({ fallbacks: [] }, { totalMs: 8_000 }));
       primary.answers(error(503, 'x', { 'retry-after-ms': '8000' }));
       const answer = await post(service, path, chat);
@@ -370,7 +370,7 @@ describe('chat that is not streamed', () => {
         assert.equal(service.gateway.relayDependencies.breaker.state('primary/gpt-x'), 'closed');
       });
 
-    it('lets the next call try a half-open target at once when the client of the call before has left', async () => {
+    it('lets the next call try a half-open target immediately when the client of the call before has left', async () => {
       service.configure(configuration({ retries: 0 }));
       primary.answers(error(500, 'x'));
       for (let call = 0; call < 5; call += 1) await post(service, path, chat);
@@ -384,7 +384,7 @@ describe('chat that is not streamed', () => {
       assert.equal((await post(service, path, chat)).headers.get('x-switchyard-target'), 'primary/gpt-x');
     });
 
-    it('never opens all circuits of a model at once', async () => {
+    it('never opens all circuits of a model at the same time', async () => {
       primary.answers(error(500, 'x'));
       backup.answers(error(500, 'x'));
       for (let call = 0; call < 4; call += 1) assert.equal((await post(service, path, chat)).status, 502);

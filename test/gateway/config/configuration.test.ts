@@ -264,7 +264,7 @@ describe('gateway configuration', () => {
     assert.deepEqual(issues(changed('/models/gpt-large/fallbacks/0/protocol', 'openai-chat')), []);
   });
 
-  it('reports every issue at once', () => {
+  it('reports every issue together', () => {
     assert.equal(
       issues({ providers: { a: { kind: 'x' }, b: { kind: 'sandbox', y: 1 } }, models: { m: {} } }).length,
       3,

@@ -221,7 +221,7 @@ describe('a stream with a delta for each of 200,000 tokens', () => {
   });
   const part = { kind: 'arguments', index: 1, text: 'word' } as const;
 
-  /** Writes the same event often, and returns the most bytes that the writer keeps. */
+  /** Writes the same event often, and returns the maximum of bytes that the writer keeps. */
   const keptWhile = async (
     client: ClientHalf,
     before: ReadonlyArray<AnswerEvent>,

@@ -67,7 +67,7 @@ describe('CircuitBreaker', () => {
     assert.equal(breaker.tryAcquire('a/x'), false);
   });
 
-  it('does not keep a circuit open for the failures of calls that hung at once', () => {
+  it('does not keep a circuit open for the failures of calls that hung at the same time', () => {
     fail(5);
     now += 1_000;
     fail(5);
@@ -154,7 +154,7 @@ describe('CircuitBreaker', () => {
     assert.equal(breaker.state('a/x'), 'closed');
   });
 
-  it('lets another call try a target at once when the one that tried it was abandoned', () => {
+  it('lets another call try a target immediately when the one that tried it was abandoned', () => {
     fail(5);
     now += 1_500;
     assert.equal(breaker.tryAcquire('a/x'), true);

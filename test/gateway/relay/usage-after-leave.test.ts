@@ -95,7 +95,7 @@ describe('usage of a call whose client leaves after the whole answer', () => {
     assert.equal(given.service.gateway.relayDependencies.breaker.openUntil('primary/gpt-x'), 0);
   });
 
-  it('is not awaited when it has already arrived: the provider’s call ends at once', async () => {
+  it('is not awaited when it has already arrived: the provider’s call ends immediately', async () => {
     const last = stop + usage;
     await leaveBefore(() => undefined, { answer: role + words('Once').join('') + last, isEnough: /prompt_tokens/ });
     await eventually(() => given.primary.seen[0]?.closedAt !== null, 'the end of the provider’s call');

@@ -10,7 +10,7 @@ import { listOf } from '#test/gateway/support/strict-provider.ts';
 const listOfLength = <T>(count: number, make: (index: number) => T) =>
   Array.from({ length: count }, (_, index) => make(index));
 
-/** The least time of the processor, in microseconds, that some work takes. */
+/** Minimum time of the processor, in microseconds, that some work takes. */
 function timeOf(work: () => void): number {
   const tries = listOfLength(3, () => {
     const begun = process.cpuUsage();

@@ -115,7 +115,7 @@ describe('HTTP responses', () => {
       await eventually(async () => (await get('/readyz', {})).status === 200, 'it is ready');
     });
 
-    it('checks the parts a few times for many requests of /readyz at once', async () => {
+    it('checks the parts a few times for many requests of /readyz at the same time', async () => {
       const before = readinessChecks;
       const began = performance.now();
       const answers = await Promise.all(Array.from({ length: 1_000 }, () => get('/readyz', {})));

@@ -208,7 +208,7 @@ describe('HTTP server', () => {
     await stop;
   });
 
-  it('closes idle connections at once when it stops', async () => {
+  it('closes idle connections immediately when it stops', async () => {
     const service = await startFakeService({}, { stopTimeoutMs: 600_000 });
     await (await fetch(`${service.url}/healthz`)).text();
     await service.stop();

@@ -24,7 +24,7 @@ function runnerOf(options: object, signal: AbortSignal): BatchRunner {
 }
 
 describe('BatchRunner', () => {
-  it('begins the batches that are created during a term at once, and no others', async () => {
+  it('begins the batches that are created during a term immediately, and no others', async () => {
     const begun: string[] = [];
     const owners: string[] = [];
     let endTerm = new AbortController();

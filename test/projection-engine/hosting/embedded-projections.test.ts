@@ -73,7 +73,7 @@ describe('EmbeddedProjections', () => {
     }
   });
 
-  it('ends a wait at once when no projection handles the event type', async () => {
+  it('ends a wait immediately when no projection handles the event type', async () => {
     await ready();
     assert.equal(await passedBy(['SomethingElse'], 1e9, 60_000), 'reached');
   });

@@ -151,7 +151,7 @@ describe('PolledProjections', () => {
     assert.equal(await passedByNamed('flows', 6, 20), 'timeout');
   });
 
-  it('polls at once when a wait begins, and never twice at the same time', async () => {
+  it('polls immediately when a wait begins, and never twice at the same time', async () => {
     node.publish(5, 5);
     await start({ idle: long });
     const polls = node.polls;

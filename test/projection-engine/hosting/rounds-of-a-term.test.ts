@@ -89,7 +89,7 @@ describeOnOwnMongoDb('a term of the projections on a slow MongoDB', (mongoDb) =>
   }).timeout(60_000);
 });
 
-/** The longest chain of commands of which each began after the end of the one before it. */
+/** A chain as long as possible: each of its commands began after the end of the one before it. */
 function chainOf(commands: ReadonlyArray<Command>): ReadonlyArray<Command> {
   const chain: Command[] = [];
   for (const command of commands.toSorted((one, other) => one.endedAt - other.endedAt)) {

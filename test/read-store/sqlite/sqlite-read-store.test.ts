@@ -140,7 +140,7 @@ describe('SQLite read store file', () => {
       assert.equal((await writer.generations('items')).current?.checkpoint, 2);
     });
 
-    it('stores a commit at once when readers see its generation, or shortly after another commit', async () => {
+    it('stores a commit immediately when readers see its generation, or shortly after another commit', async () => {
       const read = await writer.begin(definition, 0);
       await writer.commit([commitOf(read, 'a', 1)], true);
       await writer.publish(read);
@@ -151,7 +151,7 @@ describe('SQLite read store file', () => {
       assert.notEqual(await reader.get('others', 'c'), null);
     });
 
-    it('stores a status at once when no commit is deferred', async () => {
+    it('stores a status immediately when no commit is deferred', async () => {
       await writer.begin(definition, 0);
       await writer.saveStatus([status]);
       assert.deepEqual(

@@ -28,7 +28,7 @@ describe('Batcher', () => {
     );
   });
 
-  it('passes items on at once when it is drained, and only once', async () => {
+  it('passes items on immediately when it is drained, and only once', async () => {
     add(3);
     batches.drain();
     assert.deepEqual(taken, [[0, 1, 2]]);
@@ -48,7 +48,7 @@ describe('Batcher', () => {
     assert.ok(performance.now() - began >= 199);
   });
 
-  it('passes items on at once when it holds ten thousand', () => {
+  it('passes items on immediately when it holds ten thousand', () => {
     add(10_000);
     assert.equal(taken.flat().length, 10_000);
   });

@@ -3,7 +3,7 @@ import { retrying } from '#shared/async/retrying.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
 describe('retrying', () => {
-  it('logs the first failure and the success, and nothing for a call that succeeds at once', async () => {
+  it('logs the first failure and the success, and nothing for a call that succeeds immediately', async () => {
     const lines: string[] = [];
     const log = {
       info: (_: object, message: string) => lines.push(`info ${message}`),

@@ -4,7 +4,7 @@ import { describe, it } from 'mocha';
 import { Semaphore } from '#shared/async/semaphore.ts';
 
 describe('Semaphore', () => {
-  it('lets no more callers in at once than its count, in the order in which they ask', async () => {
+  it('lets no more callers in at the same time than its count, in the order in which they ask', async () => {
     const semaphore = new Semaphore(2, new AbortController().signal);
     const entered: string[] = [];
     for (const name of ['first', 'second', 'third', 'fourth']) void semaphore.acquire().then(() => entered.push(name));

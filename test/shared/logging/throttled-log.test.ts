@@ -11,7 +11,7 @@ describe('ThrottledLog', () => {
   };
   afterEach(() => log.close());
 
-  it('writes the first line of each kind at once', () => {
+  it('writes the first line of each kind immediately', () => {
     open(60_000);
     log.write('a', { n: 1 }, 'first');
     log.write('b', { n: 2 }, 'second');

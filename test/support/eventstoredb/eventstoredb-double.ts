@@ -168,7 +168,7 @@ export class EventStoreDbDouble {
     await this.#front.open(port);
   }
 
-  /** Ends at once, as by SIGKILL: connections are reset. The log is kept. */
+  /** Ends immediately, as by SIGKILL: connections are reset. The log is kept. */
   async kill(): Promise<void> {
     const server = this.#server;
     this.#server = null;

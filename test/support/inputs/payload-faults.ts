@@ -158,7 +158,7 @@ export const bodyFaults: ReadonlyArray<BodyFault> = [
   placed({ 'a/b~': [{ say: 'Hi {{fields.name}}' }] }, '/a~1b~0/0/say'),
   placed({ a: 'Hi {{fields.name}}', b: '{{fields.Name}}' }, '/b', [field()]),
   {
-    what: 'several faults at once',
+    what: 'several faults at the same time',
     body: {
       tag: text(101),
       payload: { flows: [payloadFlow({ key: '', flowType: 'x' })], agentProfile: { name: 7 } },

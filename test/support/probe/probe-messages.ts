@@ -3,10 +3,10 @@ export type ProbeCommand = { readonly ask: 'begin'; readonly maxHeldBytes: numbe
 
 /** What the probe has measured between `begin` and `end`. */
 export interface ProbeReport {
-  /** The longest processor time of a turn of the event loop, without the pauses of the garbage collector. */
+  /** Maximum processor time of a turn of the event loop, without the pauses of the garbage collector. */
   readonly longestMs: number;
   /** The pauses of the garbage collector in turns of at least 2 ms, together. */
   readonly pausedMs: number;
-  /** The most bytes above idle: exact beyond the asked maximum, an upper bound below it. */
+  /** Maximum bytes above idle: exact beyond the asked maximum, an upper bound below it. */
   readonly heldBytes: number;
 }

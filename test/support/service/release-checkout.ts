@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { type TemporaryFolder, temporaryFolder } from './service-process.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
-/** The most bytes of a commit's files. */
+/** Maximum bytes of a commit's files. */
 const maxArchiveBytes = 512 * 1024 * 1024;
 
 /** The files of another release, with its dependencies. */

@@ -126,7 +126,7 @@ describe('MessageDelivery', () => {
     assert.deepEqual(logged, ['warn: A webhook message cannot be made now; the node tries again']);
   });
 
-  it('gives an owner a bounded part of the tries at once, and free ones to owners in turn', async () => {
+  it('gives an owner a bounded part of the tries at the same time, and free ones to owners in turn', async () => {
     const ofFirst = Array.from({ length: 100 }, () => delivery.deliver(target('first'), message, endless));
     await eventually(() => sent.length === 10, 'ten of the first owner are sent');
     const ofOthers = ['second', 'third', 'fourth', 'fifth'].map((owner) =>

@@ -418,7 +418,7 @@ describe('exporting and importing a log', () => {
     try {
       const file = await exported(new MemoryLog(large), 'file');
       await imported(file, new AppendLogTarget(server));
-      assert.ok((await server.readRawLog(0, 100)).length < large.length, 'what is read at once is bounded');
+      assert.ok((await server.readRawLog(0, 100)).length < large.length, 'what is read at the same time is bounded');
       assert.equal(withoutFirstLine(await exported(server, 'back')), withoutFirstLine(file));
     } finally {
       await server.close();

@@ -37,7 +37,7 @@ describe('Progress', () => {
     assert.deepEqual(shown(true, reports), ['\r\x1b[2Kexported 1,000 events (5,000 events/s)', '\r\x1b[2K']);
   });
 
-  it('writes nothing for an operation that ends at once', () => {
+  it('writes nothing for an operation that ends immediately', () => {
     assert.deepEqual(shown(true, [[10, 5, 1]]), []);
   });
 });

@@ -116,7 +116,7 @@ describe('EndpointQueue', () => {
     assert.ok((lastTry?.at ?? 0) >= retryForMs && (lastTry?.at ?? 0) <= retryForMs + 3 * hour);
   });
 
-  it('tries a dead endpoint once a minute, and delivers at once when it answers again', async () => {
+  it('tries a dead endpoint once a minute, and delivers immediately when it answers again', async () => {
     const receiver = new VirtualReceiver();
     receiver.receive = () => ({ ms: 1, kind: 'failed' });
     for (let position = 1; position <= 100; position += 1) {
@@ -148,7 +148,7 @@ describe('EndpointQueue', () => {
     assert.deepEqual(receiver.outcomes, ['1.1 delivered']);
   });
 
-  it('sends a test at once and only once, even while it is disabled or waits', async () => {
+  it('sends a test immediately and only once, even while it is disabled or waits', async () => {
     const receiver = new VirtualReceiver(undefined, newDeliveryState(4), false);
     receiver.receive = () => ({ ms: 10, kind: 'failed' });
     receiver.queue.test(messageAt(9));

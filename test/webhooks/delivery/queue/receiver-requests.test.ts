@@ -107,7 +107,7 @@ describe('EndpointQueue whose receiver requests a wait', () => {
     assert.deepEqual(receiver.queue.state, newDeliveryState(3));
   });
 
-  it('sends at once after it is enabled, whatever wait the receiver requested before', async () => {
+  it('sends immediately after it is enabled, whatever wait the receiver requested before', async () => {
     const receiver = refusingFirst({ retryAfterMs: day, isForAll: true });
     receiver.follow(1);
     await receiver.time.pass(second);
