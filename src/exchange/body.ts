@@ -3,7 +3,7 @@ import { type Failure, failure, type InputError } from '#domain/shared/failure.t
 import type { JsonObject } from '#shared/json/json.ts';
 import type { ByteReservation, ByteShortage } from './byte-budget.ts';
 
-/** Replace the server's limit of a whole request. */
+/** These replace the server's limit of a whole request. */
 export interface ArrivalLimits {
   /** Between two of its pieces. */
   readonly idleMs: number;

@@ -1,6 +1,5 @@
 import { type Failure, failure } from '#domain/shared/failure.ts';
 
-/** That are held at the same time. */
 export interface ByteLimits {
   /** By one project. */
   readonly maxBytesPerProject: number;

@@ -50,7 +50,7 @@ export class MemoryResponse implements Client {
     this.#hold = hold;
   }
 
-  /** Why it was aborted. */
+  /** Aborted because the node has no room. */
   get lacksRoom(): boolean {
     return this.#lacksRoom;
   }
@@ -69,7 +69,6 @@ export class MemoryResponse implements Client {
     return Object.fromEntries(pairs);
   }
 
-  /** What has been written so far. */
   get body(): Buffer {
     return Buffer.concat(this.#pieces, this.#bytes);
   }

@@ -73,7 +73,7 @@ export class Held implements WorkOwner {
     return this.#owner;
   }
 
-  /** The caller is known from now on. */
+  /** Called when the caller is known. */
   belongTo(projectId: string): void {
     this.#owner = projectId;
   }

@@ -4,7 +4,6 @@ import { structureOf } from '#shared/codecs/checked.ts';
 import { defaultOf } from '#shared/codecs/default.ts';
 import { pointerTo } from '#shared/json/json-pointer.ts';
 
-/** For one input. */
 export const maxInputErrors = 100;
 
 /** Examined before merging: many bad items must not cost more than reading them did. */
@@ -17,7 +16,6 @@ export function invalidInput(errors: ReadonlyArray<InputError>): Failure {
 /** In the text of a failure; others are counted. */
 const maxNamedErrors = 3;
 
-/** In one sentence. */
 function describeErrors(errors: ReadonlyArray<InputError>): string {
   if (errors.length === 0) return 'The input is not valid.';
   const named = errors.slice(0, maxNamedErrors).map(({ pointer, parameter, message }) => {

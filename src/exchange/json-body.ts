@@ -67,7 +67,7 @@ export async function readJsonBytes(
 const jsonType = /^application\/(?:json|[\w!#$&^.+-]+\+json)$|^[\w!#$&^.-]+\/[\w!#$&^.+-]+\+json$/i;
 const utf8 = /^"?utf-?8"?$/i;
 
-/** Accepts only uncompressed JSON in UTF-8. Null if it is. */
+/** Only uncompressed JSON in UTF-8 is accepted. */
 function checkJsonMediaType(headers: IncomingHttpHeaders): Failure | null {
   const encoding = headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {

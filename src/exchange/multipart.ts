@@ -10,9 +10,7 @@ export interface FormPart {
   readonly contentType: string | null;
   /** Of its headers, past the delimiter's line. */
   readonly start: number;
-  /** Without its headers. */
   readonly contentStart: number;
-  /** After its content. */
   readonly end: number;
   /** Null for a file. */
   readonly text: string | null;
@@ -267,7 +265,6 @@ function isLineBreak(byte: number): boolean {
   return byte === lineFeed || byte === carriageReturn;
 }
 
-/** For a body that is not a form. */
 export const notMultipart = failure(
   'unsupported-media-type',
   'The body must be multipart/form-data with a boundary, uncompressed.',

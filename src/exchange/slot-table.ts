@@ -32,7 +32,6 @@ export interface RoomRow extends Row<FairPlacesLimits> {
   readonly instead?: string;
 }
 
-/** Of requests. */
 export interface BytesRow extends Row<ByteLimits> {
   readonly refused: ReadonlyArray<Failure['code']>;
   readonly instead?: string;
@@ -272,7 +271,6 @@ export type BatchSlotName = keyof typeof batches;
 export type RoomName = keyof typeof rooms;
 export type BytesName = keyof typeof bytes;
 
-/** Of one project. */
 export interface RequestRate {
   /** Null without a limit. */
   readonly perMinute: number | null;
@@ -280,7 +278,7 @@ export interface RequestRate {
   readonly factors?: LimitFactors;
 }
 
-/** Replace those of the table; what is left out is as in the table. */
+/** These replace those of the table; what is left out is as in the table. */
 export interface ChangedLimits {
   readonly slots?: Readonly<Partial<Record<SlotName, FairSlotsLimits>>>;
   readonly rooms?: Readonly<Partial<Record<RoomName, FairPlacesLimits>>>;

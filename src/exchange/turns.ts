@@ -120,7 +120,6 @@ export class TurnQueue {
     return undefined;
   }
 
-  /** Of clients that have left. */
   removeLeft(): ReadonlyArray<WaitingWork> {
     const removed: WaitingWork[] = [];
     for (const { kinds } of this.#byOwner.values())

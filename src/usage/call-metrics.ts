@@ -123,7 +123,6 @@ type TargetLabels = Record<(typeof byTarget)[number], string>;
 
 const otherTarget: TargetLabels = { gen_ai_provider_name: other, gen_ai_request_model: other };
 
-/** Of a limited number of targets. */
 class TargetNames {
   readonly #known = new Map<string, TargetLabels>();
 
@@ -161,7 +160,7 @@ export interface AttemptMetrics {
   readonly watchTargets: (targets: () => ReadonlyArray<Pick<ListedTarget, 'target' | 'circuit'>>) => void;
 }
 
-/** They show a failing target even if a fallback serves its calls. */
+/** The instruments show a failing target even if a fallback serves its calls. */
 export function createAttemptMetrics(registry: Registry): AttemptMetrics {
   const counted = new Batcher<AttemptReport>((reports) => {
     for (const report of reports) attempts.inc(labelsOf(report));

@@ -16,7 +16,6 @@ export interface MeteringOptions extends UsageRecorderOptions {
 /** The gateway's `usage` port and its implementation. */
 export interface Metering {
   readonly usage: Usage;
-  /** Of all attempts of the gateway's calls. */
   readonly attempts: AttemptMetrics;
   readonly flush: () => Promise<void>;
   /** Stores what is in memory. Must be called after the last call, while the stores are still open. */

@@ -38,7 +38,6 @@ export interface UsageRecorderOptions {
   readonly now?: () => Date;
 }
 
-/** Of a window's sums, for one event. */
 export interface UsagePart {
   readonly from: string;
   readonly until: string;
@@ -63,7 +62,7 @@ export class UsageRecorder {
   #unsettled: UsagePart[] = [];
   #stream = '';
   #revision = noStream;
-  /** Of the store, for the first of these parts. */
+  /** How often the store has thrown for the first of these parts. */
   #throws = 0;
   readonly #storing: Debouncer;
   #callsLost = 0;
@@ -227,7 +226,6 @@ function callsIn(parts: ReadonlyArray<UsagePart>): number {
   return parts.reduce((sum, { usage }) => sum + usage.reduce((calls, entry) => calls + entry.calls, 0), 0);
 }
 
-/** In one sum. */
 const maxKindsOfTries = 21;
 
 interface UsageSum {
@@ -327,7 +325,6 @@ function consumedBy({ tokens, audioSeconds, cost }: Pick<BrokenAttempt, 'tokens'
   };
 }
 
-/** The service itself. */
 const meterActor = { keyId: 'system', keyType: 'system' } as const;
 
 /** Usage events belong to no tenant, because each of their entries has its own tenant. */

@@ -4,12 +4,11 @@ import ipaddr from 'ipaddr.js';
 import { faultOfUrl } from '#domain/webhook-endpoint/webhook-endpoint.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
-/** For a developer who tests on one machine. */
 const forTests =
   'For tests on one machine start the service with WEBHOOK_ALLOW_PRIVATE_NETWORKS=true: see docs/webhooks.md, "Test on one machine"';
 
 export interface UrlGuardOptions {
-  /** And deliveries over plain HTTP. */
+  /** Allows plain HTTP, too. */
   readonly allowsPrivateNetworks: boolean;
   readonly resolve: ResolveHost;
 }
@@ -66,7 +65,7 @@ export class UrlGuard {
     throw new AddressRefusedError('the URL has an address that is not public');
   }
 
-  /** For a new connection, with the check. */
+  /** Checks the addresses of a new connection. */
   readonly lookup: LookupFunction = (hostname, options, callback) => {
     this.addressesOf(hostname).then(
       (addresses) => {

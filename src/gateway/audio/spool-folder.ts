@@ -11,7 +11,6 @@ interface SpoolFolderOptions {
   /** For the files of spools; it exists. */
   readonly folder: string;
   readonly budget: ByteBudget;
-  /** Of the disk. */
   readonly freeSpace: FreeSpace;
   /** Default: in the file system. */
   readonly makeFile?: MakeFile;

@@ -142,7 +142,6 @@ export interface ClientTool {
 }
 
 export interface Tool extends Cacheable {
-  /** For targets. */
   readonly name: string;
   readonly client: ClientTool;
   readonly description: string | null;

@@ -55,7 +55,6 @@ function describedTool(
   return { name, client, description: textAt(description, `${pointer}/description`), pointer };
 }
 
-/** For targets. */
 export function named(tool: Tool, names: ToolNames): Tool {
   const { namespace, name } = tool.client;
   return { ...tool, name: names.nameOf(namespace, name) };

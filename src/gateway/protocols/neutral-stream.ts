@@ -135,7 +135,6 @@ export class NeutralStream implements StreamInterpreter {
 /** Of a large event, in one turn of the event loop, without the last piece. */
 export const maxPartBytes = 128 * 1024;
 
-/** For a client of another protocol. */
 export class TranslatedStream extends NeutralStream {
   readonly #order: OrderedAnswer;
   readonly #writer: AnswerWriter;

@@ -17,7 +17,6 @@ export class EventStreamResponse implements ResponseHandler, SharedStream {
   readonly options: EventStreamResponseOptions;
   readonly client: ClientStream;
   lastEvent: (() => Promise<void>) | null = null;
-  /** Of attempts that broke after their content was sent. */
   readonly #texts: string[] = [];
   #interpreter: StreamInterpreter | null = null;
   #canContinue: boolean;

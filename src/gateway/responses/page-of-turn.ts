@@ -29,7 +29,6 @@ export type ItemsOfPage = ReadonlyArray<ItemOfPage> | null;
 export class PageOfTurn {
   readonly #turn: KeptTurn;
   readonly #wanted: PartOfPage;
-  /** In the order of the text. */
   #items: ItemOfPage[] = [];
   #found: ReadonlyArray<ItemOfPage> | null = null;
 

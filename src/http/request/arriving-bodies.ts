@@ -35,7 +35,6 @@ export interface BodyRate {
   readonly measuredMs: number;
 }
 
-/** Of one server, for each project. */
 export class ArrivingBodies {
   /** The newest of a project is last. */
   readonly #byProject = new Map<string, Set<ArrivingBody>>();
@@ -66,7 +65,6 @@ export class ArrivingBodies {
     if (bodies.size === 0) this.#byProject.delete(body.projectId);
   }
 
-  /** Of the places for bodies, or more. */
   hasShare(projectId: string, places: number): boolean {
     return (this.#byProject.get(projectId)?.size ?? 0) >= this.#shareOf(places);
   }

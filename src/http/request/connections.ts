@@ -22,7 +22,6 @@ export interface ConnectionFigures {
   readonly refused: Readonly<Record<RefusalReason, number>>;
 }
 
-/** For a request for which no connection is left. */
 export const connectionsFull = failure(
   'connections-full',
   'All connections that this node may have are taken. Try again later, or at another node.',

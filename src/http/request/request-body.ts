@@ -73,7 +73,6 @@ async function loadKoaBody(maxBytes: number): Promise<Middleware> {
   });
 }
 
-/** Read from the connection of its request. */
 export class ConnectionBody implements BodyBytes {
   readonly #ctx: Context;
 

@@ -52,7 +52,6 @@ export interface RequestContext {
   ignoredHeaders: ReadonlyArray<string>;
 }
 
-/** For a request that has just arrived. */
 export function createRequestContext(
   ctx: Context,
   bytes?: BytesOfRequests,

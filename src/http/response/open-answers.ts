@@ -8,7 +8,6 @@ const defaultMaxUnreadMs = 60_000;
 /** How often open answers are checked while no client takes a byte. */
 const checksWhileUnread = 60;
 
-/** Its bytes may wait for its client. */
 interface OpenAnswer {
   /** Null for an answer without a key. */
   readonly hold: ByteReservation | null;
@@ -35,7 +34,6 @@ export class OpenAnswers {
     this.#maxUnreadMs = maxUnreadMs;
   }
 
-  /** Answers that are followed. */
   get size(): number {
     return this.#open.size;
   }

@@ -3,7 +3,6 @@ import type { Route } from '#http/routes/router.ts';
 import { withTimeout } from '#shared/async/timed-waits.ts';
 import type { Metrics } from './metrics.ts';
 
-/** Of one part that the service needs. */
 export interface ReadinessCheck {
   readonly name: string;
   readonly ready: boolean;

@@ -50,7 +50,6 @@ export interface Metrics {
 
 const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** It is not counted yet. */
 interface AnsweredRequest {
   readonly operation: string;
   readonly method: string;
@@ -64,7 +63,6 @@ interface AnsweredRequest {
  */
 const eventLoopMonitoringPrecision = 50;
 
-/** In a new registry. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision });

@@ -26,7 +26,6 @@ export interface PageSessionAccess {
   readonly logger: Logger;
 }
 
-/** For signing in and out. */
 const path = '/dashboard/session';
 const headers = [...apiSecurityHeaders, ...noStoreHeaders];
 const json = [...headers, 'Content-Type', 'application/json'];

@@ -1,7 +1,6 @@
 import type { HourlyUsageEntry, UsageEntry } from '#domain/usage/events.ts';
 import { UsageTotal } from '#domain/usage/usage-total.ts';
 
-/** In a sum. */
 const maxKindsOfTries = 51;
 
 /** The key, model and target of an entry. A closing never divides entries with the same group among events. */

@@ -63,7 +63,6 @@ export class StreamCount {
     return this.#sums;
   }
 
-  /** In its new events. */
   get callsLost(): number {
     return this.#callsLost;
   }

@@ -88,7 +88,6 @@ export class CallRecorder {
     await this.flush();
   }
 
-  /** Now. */
   #maxBytesOfProject(): number {
     const seconds = this.#since === null ? 0 : (this.#now() - this.#since) / 1_000;
     return maxBytesPerSecond * Math.max(1, seconds);
@@ -180,7 +179,6 @@ export class CallRecorder {
   }
 }
 
-/** In one line of the log. */
 const maxErrorNames = 5;
 
 function nameOf(error: unknown): string {

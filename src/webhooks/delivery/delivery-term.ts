@@ -29,7 +29,6 @@ import { PastFeeder, type PastFeederOptions } from './past-feeder.ts';
 import { EndpointQueue } from './queue/endpoint-queue.ts';
 import { type DeliveryFigures, deliveryFigures } from './webhook-metrics.ts';
 
-/** With the state with which its delivery begins. */
 export interface EndpointAtStart {
   readonly id: string;
   readonly facts: EndpointRevision;

@@ -7,7 +7,6 @@ import { webhookEndpoint } from '#domain/webhook-endpoint/webhook-endpoint.ts';
 import type { DeliveryTry } from './message-delivery.ts';
 import type { EndpointQueue } from './queue/endpoint-queue.ts';
 
-/** Its data at a revision of its stream. */
 export interface EndpointRevision {
   readonly revision: number;
   readonly record: WebhookEndpointRecord;
@@ -51,7 +50,6 @@ export class EndpointRegistry {
     if (others?.size === 0) this.#byAudience.delete(key);
   }
 
-  /** They may receive the events of the tenant. */
   *receiversOf({ organizationId, projectId, partnerId }: Tenant): Generator<DeliveredEndpoint> {
     const keys = [`project ${projectId}`, `organization ${organizationId}`, `partner ${partnerId}`];
     for (const key of keys) yield* this.#byAudience.get(key) ?? [];

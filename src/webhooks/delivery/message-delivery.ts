@@ -48,12 +48,10 @@ interface EndpointData {
 export interface MessageDeliveryOptions {
   readonly reads: EntryReads;
   readonly sender: Pick<WebhookSender, 'send'>;
-  /** For the tries of this node. */
   readonly admission: Pick<Admission, 'slot'>;
   readonly log: Pick<Logger, 'error' | 'warn'>;
 }
 
-/** Ready to be sent. */
 interface MadeMessage {
   readonly url: string;
   readonly eventId: string;

@@ -16,7 +16,7 @@ export interface PastFeederOptions {
   readonly documents: Pick<ReadStore, 'list'>;
   readonly store: Pick<EventStore, 'read'>;
   readonly positions: Pick<Positions, 'passed'>;
-  /** Position up to which the log was followed. */
+  /** The log was followed up to this position. */
   readonly followed: () => number;
   /** Position from which the log was followed. The term handles the test requests after it. */
   readonly followedFrom: number;
@@ -28,7 +28,6 @@ const maxConcurrentFeeds = 4;
 const maxEventsPerRead = 100;
 const readModelWaitMs = 2_000;
 const retryMs = 1_000;
-/** While an endpoint is fed. */
 const maxHeld = 100;
 
 /** Messages that arrive during a feed are offered afterwards. */
@@ -46,7 +45,6 @@ interface Feed {
 export class PastFeeder {
   readonly #options: PastFeederOptions;
   readonly #wanting = new Set<DeliveredEndpoint>();
-  /** By their owners. */
   readonly #turns = new FairQueue<DeliveredEndpoint>();
   readonly #feeding = new Map<DeliveredEndpoint, Promise<void>>();
   /** They cannot be fed now, and wait before they are fed again. */
@@ -57,7 +55,6 @@ export class PastFeeder {
     this.#options = options;
   }
 
-  /** Soon. */
   want(endpoint: DeliveredEndpoint): void {
     // When a feed or a pause ends, the endpoint is wanted again if it has room.
     if (this.#wanting.has(endpoint) || this.#feeding.has(endpoint) || this.#pausing.has(endpoint)) return;
@@ -74,7 +71,7 @@ export class PastFeeder {
     else feed.held.push(message);
   }
 
-  /** After the signal has aborted. */
+  /** Called after the signal has aborted. */
   async ended(): Promise<void> {
     await Promise.all([...this.#feeding.values(), ...this.#pausing.values()]);
   }

@@ -65,23 +65,19 @@ export const endpointStates = ['delivering', 'failing', 'disabled'] as const;
 
 type EndpointState = (typeof endpointStates)[number];
 
-/** In one state. */
 export interface StateFigures {
   readonly endpoints: number;
   /** The lowest one; null without such an endpoint. */
   readonly position: number | null;
 }
 
-/** Of one node. */
 export interface DeliveryFigures {
   readonly byState: Readonly<Record<EndpointState, StateFigures>>;
-  /** Messages that failed and are retried. */
   readonly openRetries: number;
 }
 
 type Queue = Pick<EndpointQueue<never>, 'isEnabled' | 'isFailing' | 'position' | 'openRetries'>;
 
-/** Of one node. */
 export function deliveryFigures(queues: Iterable<Queue>): DeliveryFigures {
   const none: StateFigures = { endpoints: 0, position: null };
   const byState = { delivering: none, failing: none, disabled: none };

@@ -193,7 +193,6 @@ export class WebhookRunner {
     return false;
   }
 
-  /** With the state with which the delivery of each begins. */
   async #endpointsAtStart(stored: DeliveryAtStart, end: number): Promise<ReadonlyArray<EndpointAtStart>> {
     const { documents } = this.#options;
     const endpoints: EndpointAtStart[] = [];
@@ -275,7 +274,7 @@ function isOfLog({ position, open }: DeliveryState, end: number): boolean {
   return position <= end && open.every((message) => message.position <= end);
 }
 
-/** Of endpoints that are deleted, or whose delivery begins without a state. */
+/** Those of deleted endpoints, and of endpoints whose delivery begins without a state. */
 function unusedStates({ states }: StoredDelivery, endpoints: ReadonlyArray<EndpointAtStart>): ReadonlyArray<string> {
   const begun = new Map(endpoints.map(({ id, state }) => [id, state]));
   return [...states].filter(([id, state]) => begun.get(id) !== state).map(([id]) => id);

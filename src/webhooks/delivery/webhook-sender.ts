@@ -8,7 +8,6 @@ import { AddressRefusedError, HostNotFoundError, type UrlGuard } from '#webhooks
 
 export interface WebhookSenderOptions {
   readonly guard: UrlGuard;
-  /** For one try. */
   readonly timeoutMs: number;
 }
 
@@ -29,7 +28,7 @@ export interface WebhookResponse {
 }
 
 const maxConnectMs = 5_000;
-/** Of an answer, read and discarded so that its connection can be used again. */
+/** Read and discarded, so that the connection can be used again. */
 const maxDiscardedBytes = 16 * 1024;
 const discardMs = 1_000;
 const maxHeaderBytes = 16 * 1024;
@@ -91,7 +90,6 @@ export class WebhookSender {
     }
   }
 
-  /** Closes every connection immediately. */
   close(): Promise<void> {
     return this.#agent.destroy();
   }
@@ -138,7 +136,6 @@ function errorOf(error: unknown): DeliveryError {
   return code.includes('CERT') || code.includes('SIGNATURE') ? 'certificate' : 'connection';
 }
 
-/** Signed together. */
 export interface SignedMessage {
   /** The same in every try and replay. */
   readonly id: string;

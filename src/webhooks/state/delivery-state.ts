@@ -37,7 +37,6 @@ export const DeliveryState = t.type({
   open: t.readonlyArray(OpenMessage),
   /** When the first failed try since the last success ended; null if no try has failed since then. */
   failingSince: nullable(t.number),
-  /** Since the last success. */
   failures: t.number,
   /** The position of the last replay request that was carried out; 0 if there is none. */
   replayedAt: t.number,

@@ -86,7 +86,6 @@ export class MessagesAnswerWriter implements AnswerWriter {
     return frame({ type: 'message_start', message }) + frame({ type: 'ping' });
   }
 
-  /** Unless the open block has this kind. */
   #begin(kind: 'text' | 'thinking'): string {
     if (this.#open === kind) return '';
     const block = kind === 'text' ? { type: 'text', text: '' } : { type: 'thinking', thinking: '', signature: '' };

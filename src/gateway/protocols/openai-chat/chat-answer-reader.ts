@@ -18,7 +18,6 @@ import { detailsIn, detailsMember, stateSignature } from './message-state.ts';
 import { StreamedCalls } from './streamed-calls.ts';
 import { StreamedState } from './streamed-state.ts';
 
-/** Of one choice. */
 export class ChatAnswerReader implements AnswerReader {
   readonly #calls: StreamedCalls;
   readonly #state: StreamedState;

@@ -140,7 +140,6 @@ export function argumentsMemberOf(form: BuiltInForm): BuiltInTool['argumentsMemb
   return builtInTools[form].argumentsMember;
 }
 
-/** As JSON text, for a call in the history. */
 export function argumentsOfCall(given: Json | undefined): string {
   if (typeof given === 'string') return given;
   if (!isObject(given)) return '{}';

@@ -11,7 +11,6 @@ const maxLongLength = 128 * 1024;
 export class EventFrames {
   #sequence = -1;
   #written: Array<string | LongText> = [];
-  /** Of the long text that comes next; null before its beginning. */
   #rest: Iterator<string, undefined> | null = null;
 
   readonly emit: Emit = (type, members) => {

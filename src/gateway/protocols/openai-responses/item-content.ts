@@ -15,7 +15,6 @@ import type { JsonObject } from '#shared/json/json.ts';
 /** They identify an item, for the gateway alone. */
 export const itemMembers = ['type', 'id'] as const;
 
-/** Of a message, or of the output of a call. */
 export const partsOf = partsReader([
   ['text', textPart],
   ['input_text', textPart],

@@ -10,7 +10,6 @@ export type ItemPart =
   | Exclude<AnswerPart, { readonly kind: 'tool-call' }>
   | { readonly kind: 'tool-call'; readonly id: string | null; readonly name: string; readonly arguments: string };
 
-/** For a client of another protocol. */
 export type ItemKind = 'message' | 'reasoning' | 'call' | 'unsaid' | 'unreadable';
 
 /**

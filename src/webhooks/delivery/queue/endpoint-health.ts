@@ -5,7 +5,6 @@ import type { DeliveryState } from '#webhooks/state/delivery-state.ts';
 /** A service that was down for days has made only a few tries. */
 const exhaustedAfterFailures = 8;
 
-/** By the tries that have failed since the last success. */
 export class EndpointHealth {
   #failingSince: number | null;
   #failures: number;

@@ -6,13 +6,12 @@ import type { DeliveryState, Message, OpenMessage } from '#webhooks/state/delive
 import { EndpointHealth, maxHoldMs, nextTryAt, type ReceiverRequest, retryForMs } from './endpoint-health.ts';
 import { type MessageChanges, OpenMessages } from './open-messages.ts';
 
-/** Of one endpoint. */
 export const maxAtOnce = maxTriesOfEndpoint;
 /** Applies while some messages were never tried. */
 const maxRetriesAtOnce = 4;
 /** At this number the queue begins no further message. */
 export const maxOpen = 1_000;
-/** In memory. Their delivery has not begun. */
+/** Messages in memory whose delivery has not begun. */
 const maxWaiting = 100;
 const postponedMs = 5_000;
 
@@ -79,7 +78,7 @@ export class EndpointQueue<Result extends TryResult> {
     return this.#isLive;
   }
 
-  /** For messages after the offered ones. */
+  /** Room for the messages after the offered ones. */
   get hasRoom(): boolean {
     return this.#isEnabled && !this.#isStopped && !this.#isLive && this.#waiting.length < maxWaiting;
   }
@@ -88,17 +87,14 @@ export class EndpointQueue<Result extends TryResult> {
     return this.#isEnabled;
   }
 
-  /** Since the last success. */
   get isFailing(): boolean {
     return this.#health.failingSince !== null;
   }
 
-  /** Messages that wait for a retry or are in one. */
   get openRetries(): number {
     return this.#open.failed;
   }
 
-  /** Running tries. */
   get inFlight(): number {
     return this.#open.inFlight;
   }
@@ -330,7 +326,7 @@ function isTry<Result extends TryResult>(result: Result): result is Result & { r
  */
 export interface TryResult {
   readonly kind: 'delivered' | 'failed' | 'postponed' | 'dropped';
-  /** From its answer. */
+  /** In the answer of the receiver. */
   readonly receiverRequest?: ReceiverRequest | null;
 }
 
@@ -354,6 +350,5 @@ export interface EndpointQueueOptions<Result extends TryResult> {
   readonly onChange: () => void;
   /** The queue has room for messages after its position. */
   readonly onRoom: () => void;
-  /** Because of the receiver's answers. */
   readonly onDisabled: (reason: DisabledByAnswers) => void;
 }

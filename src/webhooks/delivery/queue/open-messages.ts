@@ -6,7 +6,6 @@ export interface MessageChanges {
   readonly closed: ReadonlyArray<number>;
 }
 
-/** To one endpoint, with their running tries. */
 export class OpenMessages {
   readonly #open: Map<number, OpenMessage>;
   /** Positions of messages in a running try, and whether it is a retry. */
@@ -15,11 +14,9 @@ export class OpenMessages {
   readonly #stored: Set<number>;
   /** Positions of messages that have changed since they were taken to be stored. */
   readonly #changed = new Set<number>();
-  /** Positions of the open tests. */
   readonly #tests = new Set<number>();
   #failed = 0;
 
-  /** @param messages stored ones */
   constructor(messages: ReadonlyArray<OpenMessage>) {
     this.#open = new Map(messages.map((message) => [message.position, message]));
     this.#stored = new Set(this.#open.keys());
@@ -33,7 +30,6 @@ export class OpenMessages {
     return this.#open.size;
   }
 
-  /** Messages with a failed try. */
   get failed(): number {
     return this.#failed;
   }
@@ -42,7 +38,6 @@ export class OpenMessages {
     return [...this.#open.values()];
   }
 
-  /** Running tries, with tests. */
   get inFlight(): number {
     return this.#inFlight.size;
   }
@@ -53,7 +48,6 @@ export class OpenMessages {
     return retries;
   }
 
-  /** Those that are not in a running try. */
   get waitingTests(): number {
     let waiting = 0;
     for (const position of this.#tests) if (!this.#inFlight.has(position)) waiting += 1;
