@@ -39,8 +39,8 @@ const defaultPartTimeoutMs = 1_000;
 
 /**
  * Sends readers the entries from before they joined, which the audit's read model finds. A few parts of the past are in
- * memory at once, for projects in turn. A client that does not read its part soon loses its turn: what is left is made
- * again when the client has read the rest.
+ * memory at the same time, for projects in turn. A client that does not read its part soon loses its turn: what is left
+ * is made again when the client has read the rest.
  */
 export class PastEntries {
   readonly #options: PastEntriesOptions;

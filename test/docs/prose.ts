@@ -6,13 +6,17 @@ export interface Prose {
   /** The number of its first line. */
   readonly line: number;
   readonly text: string;
+  readonly isMessage: boolean;
 }
 
 /** Reads the prose of a file: of Markdown all paragraphs without code, of other files comments and messages. */
 export function proseOf(root: string, file: string): ReadonlyArray<Prose> {
   const source = readFileSync(`${root}/${file}`, 'utf8');
-  const found = file.endsWith('.md') ? paragraphs(source) : [...comments(source), ...messages(source)];
-  return found.map(({ at, text }) => ({ file, line: source.slice(0, at).split('\n').length, text: plain(text) }));
+  const lineOf = (at: number) => source.slice(0, at).split('\n').length;
+  const prose = (found: ReadonlyArray<Found>, isMessage: boolean) =>
+    found.map(({ at, text }) => ({ file, line: lineOf(at), text: plain(text), isMessage }));
+  if (file.endsWith('.md')) return prose(paragraphs(source), false);
+  return [...prose(comments(source), false), ...prose(messages(source), true)];
 }
 
 interface Found {

@@ -7,6 +7,8 @@ export interface StylePattern {
   readonly matches: readonly [string, string];
   /** Sentences that look like it and are fine. */
   readonly allows: readonly [string, string];
+  /** Messages of the API stay as they are; in exchange the comments of tests and benchmarks must not have it. */
+  readonly isForCommentsAlone?: boolean;
 }
 
 const machine =
@@ -72,7 +74,23 @@ export const stylePatterns: ReadonlyArray<StylePattern> = [
     pattern: /\bthe most that (?:is|are|it|they)\b/i,
     instead: 'name the limit',
     matches: ['It has 5 values, the most that are allowed.', 'This is the most that it holds.'],
-    allows: ['The most bytes of a body.', 'At most 5 values are allowed.'],
+    allows: ['At most 5 values are allowed.', 'Most values are allowed.'],
+  },
+  {
+    name: 'the most X, for a limit',
+    pattern: /^The (?:most|longest|shortest|least) (?!advanced\b|recent|severe\b|first\b)/,
+    instead: 'write "Maximum …" or "Minimum …"',
+    matches: ['The most bytes of a body.', 'The longest wait of a call.'],
+    allows: ['The longest first, then the others.', 'A call gets the longest text.'],
+    isForCommentsAlone: true,
+  },
+  {
+    name: 'at once',
+    pattern: /\bat once\b/i,
+    instead: 'write "immediately" or "at the same time"',
+    matches: ['It ends at once.', 'Calls that run at once.'],
+    allows: ['It is sent at most once.', 'A name with all-at-once.md in it.'],
+    isForCommentsAlone: true,
   },
   {
     name: 'away, for unavailable',

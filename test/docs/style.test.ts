@@ -18,6 +18,8 @@ const files = globSync(
   { cwd: root },
 ).sort();
 
+const testFiles = globSync('{test,bench}/**/*.{ts,mjs}', { cwd: root, exclude: ['**/node_modules/**'] }).sort();
+
 describe('the style of prose', () => {
   for (const { name, pattern, matches, allows } of stylePatterns) {
     it(`finds ${name}, and nothing that only looks like it`, () => {
@@ -29,8 +31,9 @@ describe('the style of prose', () => {
   it('has none of these constructions', () => {
     assert.ok(files.length > 500, `only ${files.length} files were found`);
     const prose = files.flatMap((file) => proseOf(root, file));
-    const found = stylePatterns.flatMap(({ name, pattern, instead }) =>
-      prose.flatMap(({ file, line, text }) => {
+    const comments = [...prose, ...testFiles.flatMap((file) => proseOf(root, file))].filter((each) => !each.isMessage);
+    const found = stylePatterns.flatMap(({ name, pattern, instead, isForCommentsAlone = false }) =>
+      (isForCommentsAlone ? comments : prose).flatMap(({ file, line, text }) => {
         const [part] = pattern.exec(text) ?? [];
         return part === undefined ? [] : [`${file}:${line}: "${part}" (${name}): ${instead}`];
       }),
