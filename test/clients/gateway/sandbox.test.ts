@@ -3,6 +3,7 @@ import OpenAI, { BadRequestError } from 'openai';
 import { builtInConfiguration } from '../../../src/gateway/config/configuration-file.ts';
 import { type GatewayService, startGateway } from '../../gateway/support/gateway-service.ts';
 import { goodKey } from '../../http/support/fake-service.ts';
+import { Recorder } from '../support/recorder.ts';
 
 /** The requests of common integrations, with the official SDK and no account. */
 describe('the sandbox and integrations', () => {
@@ -39,6 +40,7 @@ describe('the sandbox and integrations', () => {
     client = new OpenAI({ apiKey: goodKey, baseURL: `${service.url}/v1`, maxRetries: 0 });
   });
   after(() => service.stop());
+  new Recorder('sandbox').recordTests();
 
   it('answers with a value that fits a schema', async () => {
     const { choices } = await client.chat.completions.create({

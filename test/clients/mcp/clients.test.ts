@@ -1,12 +1,27 @@
 import assert from 'node:assert/strict';
 import { mcpService } from '../../mcp/support/mcp-service.ts';
+import { messageForm } from '../../mcp/support/message-form.ts';
 import { adminKey } from '../../support/service/admin-key.ts';
+import { Recorder } from '../support/recorder.ts';
 import { type ConnectedClient, connect, dialects } from './official-clients.ts';
 
 describe('MCP with the official clients', function () {
   this.timeout(60_000);
 
   const service = mcpService();
+  const recorder = new Recorder('mcp', messageForm);
+
+  for (const dialect of dialects)
+    it(`lists everything, calls a tool and reads, by ${dialect}`, () =>
+      recorder.record(dialect).step(async () => {
+        const client = await connect(dialect, service.mcpUrl, adminKey);
+        for (const list of ['tools', 'resources', 'templates', 'prompts'] as const)
+          assert.notDeepEqual(await client[list](), []);
+        const { structuredContent: me } = await client.call('introspect_key');
+        assert.deepEqual((await client.read('switchyard://me')).keyType, me.keyType);
+        await client.close();
+        return me.keyType;
+      }));
 
   for (const dialect of dialects) {
     describe(dialect, () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/ajv';
 import { isObject } from '#shared/json/json.ts';
+import { messageIn } from './message-form.ts';
 
 /** A tool as a client lists it. */
 export interface ListedTool {
@@ -127,12 +128,6 @@ export class PlainMcpClient implements McpClient {
     if (isObject(result)) return result;
     throw Object.assign(new Error(`${method}: ${answer.status} ${JSON.stringify(error)}`), error);
   }
-}
-
-/** The message of an answer, which is JSON or one event of a stream. */
-function messageIn(text: string): Record<string, unknown> {
-  const [, event] = /^data: (.*)$/m.exec(text) ?? [];
-  return JSON.parse(event ?? text) as Record<string, unknown>;
 }
 
 function assertFits(schema: object, value: unknown): void {

@@ -1,12 +1,21 @@
 import assert from 'node:assert/strict';
 import { RecordedNames } from './recorded-names.ts';
-import { digestOf, type Exchange, type Recording, readRecordings, type Step } from './recording.ts';
+import {
+  digestOf,
+  type Exchange,
+  type Recording,
+  readRecordings,
+  type Step,
+  type SummaryOfAnswer,
+} from './recording.ts';
 
 /** Plays the recordings of a suite in place of its official clients. `npm run test:clients` runs these. */
 export class Recordings {
   readonly #all: ReadonlyMap<string, Recording>;
+  readonly #summaryOf: SummaryOfAnswer;
 
-  constructor(suite: string) {
+  constructor(suite: string, summaryOf: SummaryOfAnswer = digestOf) {
+    this.#summaryOf = summaryOf;
     this.#all = readRecordings(suite);
   }
 
@@ -18,7 +27,7 @@ export class Recordings {
   play(name: string): Player {
     const recording = this.#all.get(name);
     assert.ok(recording, `No client is recorded in “${name}”: WRITE_FIXTURES=1 npm run test:clients`);
-    return new Player(recording);
+    return new Player(recording, this.#summaryOf);
   }
 }
 
@@ -26,8 +35,10 @@ export class Recordings {
 export class Player {
   readonly #steps: Iterator<Step>;
   readonly #names = new RecordedNames();
+  readonly #summaryOf: SummaryOfAnswer;
 
-  constructor(recording: Recording) {
+  constructor(recording: Recording, summaryOf: SummaryOfAnswer) {
+    this.#summaryOf = summaryOf;
     this.#steps = recording.values();
   }
 
@@ -46,9 +57,9 @@ export class Player {
     const sent = body === '' ? {} : { body: this.#names.restore(body) };
     const got = await send(url + this.#names.restore(path), { method, headers, ...sent });
     const text = await got.text().catch((error) => `broken: ${error}`);
-    const digest = digestOf(got.headers.get('content-type'), this.#names.shorten(text));
+    const summary = this.#summaryOf(got.headers.get('content-type'), this.#names.shorten(text));
     assert.deepEqual(
-      [got.status, digest],
+      [got.status, summary],
       [status, answer],
       `Its client has not read this answer to ${method} ${path} (WRITE_FIXTURES=1 npm run test:clients): ${got.status} ${text}`,
     );

@@ -18,7 +18,7 @@ export interface Exchange {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly status: number;
-  /** The digest of the answer: only the client itself shows whether it can read another one. */
+  /** The digest of the answer, or another summary: only the client itself shows whether it can read another answer. */
   readonly answer: string;
 }
 
@@ -60,7 +60,9 @@ export function writeRecordings(suite: string, recordings: ReadonlyMap<string, R
   writeFileSync(fileOf(suite), lines.map((line) => `${line}\n`).join(''));
 }
 
-/** @param text the answer, in which ids and times have their recorded names */
+/** Says what must be the same of an answer. @param text in which ids and times have their recorded names */
+export type SummaryOfAnswer = (type: string | null, text: string) => string;
+
 export function digestOf(type: string | null, text: string): string {
   return createHash('sha256').update(`${type}\n${text}`).digest('base64url').slice(0, 12);
 }
