@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { adminKey } from '#test/support/service/admin-key.ts';
+import { temporaryFolder } from '#test/support/service/service-process.ts';
 import { mcpService } from './support/mcp-service.ts';
 
 const bin = resolve(import.meta.dirname, '../../src/cli/switchyard-mcp.mjs');
@@ -100,11 +101,13 @@ describe('switchyard-mcp', function () {
   });
 
   it('reads the key from a file, and refuses to start without one', async () => {
-    const file = join(service.dataDir, 'mcp-key');
+    const folder = temporaryFolder();
+    const file = join(folder.path, 'mcp-key');
     writeFileSync(file, `${adminKey}\n`);
     const { child, output, ended } = start(['--url', service.url, '--key-file', file]);
     child.stdin.end(`${call(1, 'introspect_key')}\n`);
     assert.equal(await ended, 0);
+    folder.remove();
     assert.equal(JSON.parse(output.out).result.structuredContent.keyType, 'admin');
 
     const without = start(['--url', service.url]);

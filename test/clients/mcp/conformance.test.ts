@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { mcpService } from '../../mcp/support/mcp-service.ts';
 import { adminKey } from '../../support/service/admin-key.ts';
+import { temporaryFolder } from '../../support/service/service-process.ts';
 
 const suite = resolve(import.meta.dirname, '../node_modules/@modelcontextprotocol/conformance/dist/index.js');
 
@@ -28,6 +29,9 @@ describe('the conformance suite of MCP', function () {
   this.timeout(60_000);
 
   const service = mcpService();
+  // The suite writes its results where it runs.
+  const folder = temporaryFolder();
+  after(() => folder.remove());
   let front: Server;
   let url: string;
 
@@ -57,7 +61,7 @@ describe('the conformance suite of MCP', function () {
     it(`passes ${scenario}`, async function () {
       this.timeout(60_000);
       const child = spawn(process.execPath, [suite, 'server', '--url', url, '--scenario', scenario], {
-        cwd: service.dataDir,
+        cwd: folder.path,
       });
       let output = '';
       for (const stream of [child.stdout, child.stderr]) {
