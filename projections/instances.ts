@@ -2,7 +2,7 @@ import type { InstanceEvents } from '#domain/instance/events.ts';
 import { type InstanceState, instance, statusOf } from '#domain/instance/instance.ts';
 import type { InstanceRecord } from '#domain/instance/record.ts';
 import type { Tenant } from '#domain/shared/access.ts';
-import { projection, type RecordedEventOf } from '#projection-engine/projection.ts';
+import { type ProjectedEventOf, projection } from '#projection-engine/projection.ts';
 import { tenantIndexes, tenantOf } from './document.ts';
 
 export interface InstanceDocument extends Tenant {
@@ -37,7 +37,7 @@ export const instances = projection<InstanceDocument, InstanceEvents>({
   indexes: tenantIndexes(['organizationId', 'partnerId', 'projectId'], ['name', 'status']),
 });
 
-function fold(document: InstanceDocument | null, event: RecordedEventOf<InstanceEvents>): InstanceDocument | null {
+function fold(document: InstanceDocument | null, event: ProjectedEventOf<InstanceEvents>): InstanceDocument | null {
   const state = instance.evolve(document?.state ?? null, event);
   if (state === null || state.deleted) return null;
   return {

@@ -7,8 +7,8 @@ import { DemoError } from './demo-error.ts';
 import { type Filled, fillPlatform } from './fill.ts';
 import { refuseUsedPlatform } from './fresh-platform.ts';
 import { storeMonth } from './month/store-month.ts';
-import { chooseFolder, type DemoFolder, isEmpty, type OwnService, startOwnService } from './own-service.ts';
 import { PlatformClient } from './platform-client.ts';
+import { chooseFolder, type DemoFolder, isEmpty, type SpawnedService, spawnService } from './spawned-service.ts';
 import type { Timeline } from './timeline.ts';
 import { fillToday } from './today/fill-today.ts';
 import { ModelCalls } from './today/model-calls.ts';
@@ -91,7 +91,7 @@ async function fillOwn(stopAtEnd: boolean): Promise<number> {
     say('Making thirty days of history, with a service whose clock is set back');
     const options = { environment: process.env, folder: folder.path, adminKey, signal, print: sayIndented };
     const filled = await storeMonth(options);
-    const service = await startOwnService({
+    const service = await spawnService({
       environment: process.env,
       variables: variablesFor(folder, adminKey),
       signal,
@@ -133,7 +133,7 @@ async function fillWithCalls(
 }
 
 async function runUntilStopped(
-  { url, ended }: OwnService,
+  { url, ended }: SpawnedService,
   calls: ModelCalls,
   folder: DemoFolder,
   signal: AbortSignal,

@@ -1,7 +1,7 @@
 import type { InstanceEvents } from '#domain/instance/events.ts';
 import { type InstanceState, instance, statusOf, visibleTarget } from '#domain/instance/instance.ts';
 import type { Tenant } from '#domain/shared/access.ts';
-import { projection, type RecordedEventOf } from '#projection-engine/projection.ts';
+import { type ProjectedEventOf, projection } from '#projection-engine/projection.ts';
 import { tenantOf } from '../document.ts';
 import { scopesOf } from './figures-scope.ts';
 
@@ -93,7 +93,7 @@ export const instanceFigures = projection<
 
 function take(
   document: FiguresDocument | null,
-  event: RecordedEventOf<InstanceEvents>,
+  event: ProjectedEventOf<InstanceEvents>,
   key: string,
   documentBefore: (key: string) => FiguresDocument | null,
 ): FiguresDocument | null {
@@ -109,7 +109,7 @@ function take(
 
 function afterEvent(
   before: InstanceFiguresDocument | null,
-  event: RecordedEventOf<InstanceEvents>,
+  event: ProjectedEventOf<InstanceEvents>,
 ): InstanceFiguresDocument | null {
   const state = instance.evolve(before?.state ?? null, event);
   if (state === null) return null;

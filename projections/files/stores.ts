@@ -1,7 +1,7 @@
 import type { ListedDocument } from '#application/queries/object-list.ts';
 import type { Tenant } from '#domain/shared/access.ts';
 import { describedStoreRecord, newStoreRecord, type StoreEvents, type StoreRecord } from '#domain/store/store.ts';
-import { projection, type RecordedEventOf } from '#projection-engine/projection.ts';
+import { type ProjectedEventOf, projection } from '#projection-engine/projection.ts';
 import { tenantOf } from '#projections/document.ts';
 
 export interface StoreDocument extends Tenant, ListedDocument<StoreRecord> {
@@ -35,7 +35,7 @@ export const stores = projection<StoreDocument, StoreEvents>({
 /** Other read models list the files of a store. */
 function touched(
   document: StoreDocument | null,
-  { revision, metadata }: RecordedEventOf<Pick<StoreEvents, 'StoreFileAdded' | 'StoreFileRemoved'>>,
+  { revision, metadata }: ProjectedEventOf<Pick<StoreEvents, 'StoreFileAdded' | 'StoreFileRemoved'>>,
 ): StoreDocument | null {
   if (!document?.record) return document;
   return { ...document, revision, record: { ...document.record, updatedAt: metadata.time } };

@@ -1,9 +1,9 @@
 import type { ApiKeyEvents } from '#domain/api-key/events.ts';
 import type { UsageEvents } from '#domain/usage/events.ts';
 import { addUsage, noUsage, type UsageSums } from '#domain/usage/usage-total.ts';
-import { ignored, type Projection, projection, type RecordedEventOf } from '#projection-engine/projection.ts';
+import { ignored, type ProjectedEventOf, type Projection, projection } from '#projection-engine/projection.ts';
 import { chunkOf, emptiedSlot, minKeptMs, type PeriodLength, periodOf, slotOf } from './period.ts';
-import { type NullableTenant, ownerGroup, seriesOf, tenantOf, type UsageGroup, withOwner } from './usage-group.ts';
+import { knownTenantOf, type NullableTenant, ownerGroup, seriesOf, type UsageGroup, withOwner } from './usage-group.ts';
 import { documentId, sharesOfClosed, sharesOfRecorded, type UsageShare } from './usage-shares.ts';
 
 export interface UsageDocument extends UsageGroup {
@@ -24,8 +24,8 @@ export interface UsageDocument extends UsageGroup {
 type Events = UsageEvents & Pick<ApiKeyEvents, 'ApiKeyCreated'>;
 
 type UsageProjection = Projection<UsageDocument, Events>;
-type Recorded = RecordedEventOf<Pick<UsageEvents, 'UsageRecorded'>>;
-type Closed = RecordedEventOf<Pick<UsageEvents, 'UsageDayClosed'>>;
+type Recorded = ProjectedEventOf<Pick<UsageEvents, 'UsageRecorded'>>;
+type Closed = ProjectedEventOf<Pick<UsageEvents, 'UsageDayClosed'>>;
 type DocumentBefore = (id: string) => UsageDocument | null;
 
 /** For two days. No day is closed so early. */
@@ -63,7 +63,7 @@ function usageBy(length: PeriodLength): UsageProjection {
     keys: (event) => keysOf(length, event),
     on: {
       ApiKeyCreated: (_, { data, metadata }) =>
-        ownerDocument(data.id, tenantOf({ ...data, partnerId: metadata.partnerId })),
+        ownerDocument(data.id, knownTenantOf({ ...data, partnerId: metadata.partnerId })),
       UsageRecorded:
         minKeptMs(length) === null
           ? add
@@ -88,7 +88,7 @@ function hasRows(length: PeriodLength): boolean {
   return length === 'hour' || length === 'day';
 }
 
-function keysOf(length: PeriodLength, event: RecordedEventOf<Events>): ReadonlyArray<string> {
+function keysOf(length: PeriodLength, event: ProjectedEventOf<Events>): ReadonlyArray<string> {
   if (event.type === 'ApiKeyCreated') return [ownerId(event.data.id)];
   if (event.type === 'UsageDayClosed') {
     const shares = sharesOfClosed(length, event.data);
@@ -120,7 +120,7 @@ function ownerDocument(keyId: string, owner: NullableTenant): UsageDocument {
 /** With its owner; null if it is an owner's sum and the owner has none, or is unknown. */
 function ownedGroup({ group, keyOfOwner }: UsageShare, before: DocumentBefore): UsageGroup | null {
   if (keyOfOwner === null) return group;
-  return withOwner(group, tenantOf(before(ownerId(keyOfOwner)) ?? group));
+  return withOwner(group, knownTenantOf(before(ownerId(keyOfOwner)) ?? group));
 }
 
 function documentOf(

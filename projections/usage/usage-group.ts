@@ -48,7 +48,7 @@ export function seriesOf(rollup: Rollup, ...ids: ReadonlyArray<string | null>): 
 }
 
 export function rowOf({ keyId, model, target, operation, ...entry }: UsageEntry): UsageGroup {
-  const named = { ...tenantOf(entry), keyId, model, target, endpoint: operation };
+  const named = { ...knownTenantOf(entry), keyId, model, target, endpoint: operation };
   return group('row', [keyId, model, target, operation], named);
 }
 
@@ -60,7 +60,7 @@ export function ownerGroup(keyId: string, tenant: NullableTenant): UsageGroup {
 /** Those that include the entry, without its row. */
 export function rollupsOf(entry: UsageEntry): ReadonlyArray<UsageGroup> {
   const { keyId, model, target } = entry;
-  const tenant = tenantOf(entry);
+  const tenant = knownTenantOf(entry);
   const ofOwner =
     tenant.organizationId === null
       ? ofUnknownOwner(keyId, model)
@@ -107,7 +107,7 @@ export function withOwner(sum: UsageGroup, owner: NullableTenant): UsageGroup | 
 /** As far as it is known. */
 export type NullableTenant = { readonly [member in keyof Tenant]: string | null };
 
-export function tenantOf({ organizationId, projectId, partnerId }: NullableTenant): NullableTenant {
+export function knownTenantOf({ organizationId, projectId, partnerId }: NullableTenant): NullableTenant {
   return { organizationId, projectId, partnerId };
 }
 

@@ -1,7 +1,7 @@
 import type { UsageEntry, UsageEvents } from '#domain/usage/events.ts';
 import { addUsage, sumsOf, type UsageSums } from '#domain/usage/usage-total.ts';
 import { type PeriodLength, periodOf } from './period.ts';
-import { rollupsOf, rowOf, tenantOf, type UsageGroup } from './usage-group.ts';
+import { knownTenantOf, rollupsOf, rowOf, type UsageGroup } from './usage-group.ts';
 
 /** What an event adds to one document, or to which it sets the document. */
 export interface UsageShare {
@@ -92,7 +92,7 @@ function withNamedOwners<Entry extends { readonly entry: UsageEntry }>(
   const isUnnamed = ({ entry }: Entry) => entry.organizationId === null;
   if (!entries.some(isUnnamed)) return entries;
   const owners = new Map(
-    entries.filter((each) => !isUnnamed(each)).map(({ entry }) => [entry.keyId, tenantOf(entry)] as const),
+    entries.filter((each) => !isUnnamed(each)).map(({ entry }) => [entry.keyId, knownTenantOf(entry)] as const),
   );
   return entries.map((each) =>
     isUnnamed(each) ? { ...each, entry: { ...each.entry, ...owners.get(each.entry.keyId) } } : each,

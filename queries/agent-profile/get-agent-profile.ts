@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { type AsOfInput, asOfInput, type PastService, pastServices, recordAsOf } from '#application/history/as-of.ts';
+import { type AsOfInput, asOfInput, type PastReadName, pastReadNames, recordAsOf } from '#application/history/as-of.ts';
 import type { StreamHistory } from '#application/history/stream-history.ts';
 import { get } from '#application/operations/operation.ts';
 import { type CollectionReader, maxPageBytes, maxPageItems } from '#application/operations/paging.ts';
@@ -12,13 +12,13 @@ import { cuid } from '#domain/codecs/id.ts';
 import { flow } from '#domain/flow/flow.ts';
 import { type AgentProfileFlowDocument, agentProfileFlows } from '#projections/agent-profile-flows.ts';
 import { type AgentProfileDocument, agentProfiles } from '#projections/agent-profiles.ts';
-import type { Page, PageKey, PageRequest } from '#read-store/read-store.ts';
+import type { DocumentPage, PageKey, PageRequest } from '#read-store/read-store.ts';
 
 type Input = AsOfInput & { readonly agentProfileId: string };
 
 const notFound = 'agent-profile-not-found';
 
-export const getAgentProfile = query<Input, AgentProfileDocument, AgentProfileRecord, 'flows', PastService>({
+export const getAgentProfile = query<Input, AgentProfileDocument, AgentProfileRecord, 'flows', PastReadName>({
   about: {
     name: 'get_agent_profile',
     summary: 'Read an agent profile',
@@ -36,7 +36,7 @@ export const getAgentProfile = query<Input, AgentProfileDocument, AgentProfileRe
   output: AgentProfileRecord,
   failures: [notFound],
   reads: { flows: agentProfileFlows },
-  services: pastServices,
+  services: pastReadNames,
   hasRevision: true,
   changesWithinRevision: true,
   answer: async ({ input: { asOf }, subject }, sources) => {
@@ -68,7 +68,7 @@ async function* flowsThatEverHad(collection: CollectionReader, agentProfileId: s
   let after: PageKey | null = null;
   do {
     const request: PageRequest = { limit: maxPageItems, maxBytes: maxPageBytes, ...(after === null ? {} : { after }) };
-    const page: Page<AgentProfileFlowDocument> = await collection.list<AgentProfileFlowDocument>(
+    const page: DocumentPage<AgentProfileFlowDocument> = await collection.list<AgentProfileFlowDocument>(
       { agentProfileId },
       request,
     );

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { answerAsOf, asOfInput, type PastService, pastServices } from '#application/history/as-of.ts';
+import { answerAsOf, asOfInput, type PastReadName, pastReadNames } from '#application/history/as-of.ts';
 import { get } from '#application/operations/operation.ts';
 import { query } from '#application/queries/query.ts';
 import { apiKey } from '#domain/api-key/api-key.ts';
@@ -14,7 +14,7 @@ const Input = t.intersection([t.type({ keyId: cuid }), t.partial(asOfInput)]);
 const notFound = 'key-not-found';
 const past = { history: apiKeyHistory, entity: apiKey, kind: 'key', notFound } as const;
 
-export const getApiKey = query<t.TypeOf<typeof Input>, ApiKeyDocument, ApiKeyRecord, never, PastService | 'keyUsage'>({
+export const getApiKey = query<t.TypeOf<typeof Input>, ApiKeyDocument, ApiKeyRecord, never, PastReadName | 'keyUsage'>({
   about: {
     name: 'get_api_key',
     summary: 'Read an API key',
@@ -28,7 +28,7 @@ export const getApiKey = query<t.TypeOf<typeof Input>, ApiKeyDocument, ApiKeyRec
   output: ApiKeyRecord,
   failures: [notFound],
   reads: {},
-  services: [...pastServices, 'keyUsage'],
+  services: [...pastReadNames, 'keyUsage'],
   hasRevision: true,
   changesWithinRevision: true,
   answer: answerAsOf(past, async ({ subject: { id, record, head } }, { keyUsage }) => {

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { answerAsOf, asOfInput, type PastService, pastServices } from '#application/history/as-of.ts';
+import { answerAsOf, asOfInput, type PastReadName, pastReadNames } from '#application/history/as-of.ts';
 import { get } from '#application/operations/operation.ts';
 import { query } from '#application/queries/query.ts';
 import { batch } from '#domain/batch/batch.ts';
@@ -12,7 +12,7 @@ import type { EncodedJson } from '#shared/json/json.ts';
 const Input = t.intersection([t.type({ batch_id: batchId }), t.partial(asOfInput)]);
 const past = { history: batchHistory, entity: batch, kind: 'batch', notFound: 'batch-not-found' } as const;
 
-export const getBatch = query<t.TypeOf<typeof Input>, BatchDocument, BatchRecord, never, PastService>({
+export const getBatch = query<t.TypeOf<typeof Input>, BatchDocument, BatchRecord, never, PastReadName>({
   about: { name: 'get_batch', summary: 'Read a batch', group: 'Batches', example: { output: BatchRecord.example } },
   plane: 'gateway',
   http: get('/v1/batches/:batch_id'),
@@ -24,6 +24,6 @@ export const getBatch = query<t.TypeOf<typeof Input>, BatchDocument, BatchRecord
   output: BatchRecord,
   failures: ['batch-not-found'],
   reads: {},
-  services: pastServices,
+  services: pastReadNames,
   answer: answerAsOf(past, ({ subject }) => E.right({ body: subject.record as EncodedJson<BatchRecord> })),
 });

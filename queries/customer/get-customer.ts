@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { answerAsOf, asOfInput, type PastService, pastServices } from '#application/history/as-of.ts';
+import { answerAsOf, asOfInput, type PastReadName, pastReadNames } from '#application/history/as-of.ts';
 import { get } from '#application/operations/operation.ts';
 import { query } from '#application/queries/query.ts';
 import { cuid } from '#domain/codecs/id.ts';
@@ -14,7 +14,7 @@ const Input = t.intersection([t.type({ organizationId: cuid }), t.partial(asOfIn
 const notFound = 'customer-not-found';
 const past = { history: organizationHistory, entity: customer, kind: 'customer', notFound } as const;
 
-export const getCustomer = query<t.TypeOf<typeof Input>, CustomerDocument, CustomerRecord, never, PastService>({
+export const getCustomer = query<t.TypeOf<typeof Input>, CustomerDocument, CustomerRecord, never, PastReadName>({
   about: {
     name: 'get_customer',
     summary: 'Read a customer',
@@ -30,7 +30,7 @@ export const getCustomer = query<t.TypeOf<typeof Input>, CustomerDocument, Custo
   output: CustomerRecord,
   failures: [notFound],
   reads: {},
-  services: pastServices,
+  services: pastReadNames,
   hasRevision: true,
   answer: answerAsOf(past, async ({ subject: { id, record, head } }, { personalReader }) => {
     const read = await personalReader([id]);

@@ -2,7 +2,7 @@ import { cuid } from '#domain/codecs/id.ts';
 import { instant } from '#domain/codecs/time.ts';
 import { wholeNumber } from '#shared/codecs/number.ts';
 import { textThat } from '#shared/codecs/text.ts';
-import { Interval } from './gateway-answer.ts';
+import { UsageInterval } from './gateway-answer.ts';
 
 /** Of `/v1/dashboard/activity`, `flows` and `instances`, today included. */
 const maxDays = 90;
@@ -25,7 +25,7 @@ export const gatewayInput = {
   ...tenantFilters,
   from: instant,
   until: instant,
-  interval: Interval,
+  interval: UsageInterval,
   model: name,
   /** The id of an API key. */
   keyId: cuid,

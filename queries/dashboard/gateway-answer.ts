@@ -51,14 +51,14 @@ const GatewaySeries = t.type(
 );
 export type GatewaySeries = t.TypeOf<typeof GatewaySeries>;
 
-export const Interval = enumeration('UsageInterval', 'minute', 'quarter-hour', 'hour', 'day');
-export type Interval = t.TypeOf<typeof Interval>;
+export const UsageInterval = enumeration('UsageInterval', 'minute', 'quarter-hour', 'hour', 'day');
+export type UsageInterval = t.TypeOf<typeof UsageInterval>;
 
 export const GatewayAnswer = t.type(
   {
     from: timestamp,
     until: timestamp,
-    interval: Interval,
+    interval: UsageInterval,
     /** Of each interval, oldest first. The last interval may not be complete. */
     times: t.readonlyArray(timestamp),
     totals: GatewayFigures,
@@ -77,7 +77,7 @@ export const GatewayAnswer = t.type(
     /** `chat`, `speech`, `transcription`, if there were such calls. */
     operations: t.readonlyArray(t.type({ operation: text(), calls: counts, total: t.number })),
     /** The coarser intervals of models and targets: their `calls` have one value for each of these `times`. */
-    breakdown: t.type({ interval: Interval, times: t.readonlyArray(timestamp) }),
+    breakdown: t.type({ interval: UsageInterval, times: t.readonlyArray(timestamp) }),
     /** At most 50 models, most calls first; empty if the request names a model or a key. */
     models: t.readonlyArray(t.type({ model: text(), calls: counts, totals: GatewayFigures })),
     /** By target, most calls first; null if the key is not an operator's or the answer does not cover all calls. */

@@ -3,14 +3,14 @@ import type { Failure } from '#domain/shared/failure.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import { periodMs } from '#projections/usage/period.ts';
 import { endOf, keptSince, shifted, startOf, type UsageRange } from '#queries/usage/usage-range.ts';
-import type { Interval } from './gateway-answer.ts';
+import type { UsageInterval } from './gateway-answer.ts';
 
 const hourMs = 60 * 60 * 1_000;
 const dayMs = 24 * hourMs;
 const defaultMs = dayMs;
 
 /** Of each interval, with the interval of its breakdown. They limit the documents of one answer. */
-const intervals: Readonly<Record<Interval, { readonly maxMs: number; readonly breakdown: Interval }>> = {
+const intervals: Readonly<Record<UsageInterval, { readonly maxMs: number; readonly breakdown: UsageInterval }>> = {
   minute: { maxMs: 6 * hourMs, breakdown: 'quarter-hour' },
   'quarter-hour': { maxMs: dayMs, breakdown: 'hour' },
   hour: { maxMs: 14 * dayMs, breakdown: 'day' },
@@ -18,7 +18,7 @@ const intervals: Readonly<Record<Interval, { readonly maxMs: number; readonly br
 };
 
 /** The default `interval`: the finest one that the page can still draw for a range up to a length. */
-const preferred: ReadonlyArray<readonly [Interval, number]> = [
+const preferred: ReadonlyArray<readonly [UsageInterval, number]> = [
   ['minute', 3 * hourMs],
   ['quarter-hour', dayMs],
   ['hour', 14 * dayMs],
@@ -37,7 +37,7 @@ const tolerance = 1.05;
 interface RequestedRange {
   readonly from?: string | undefined;
   readonly until?: string | undefined;
-  readonly interval?: Interval | undefined;
+  readonly interval?: UsageInterval | undefined;
 }
 
 /** To whole intervals. @returns invalid-input for a range that is too long or not kept */
@@ -59,15 +59,21 @@ function refused(pointer: string, message: string): E.Either<Failure, never> {
   return E.left(invalidInput([{ pointer, message }]));
 }
 
-function preferredInterval(from: string, ms: number, now: string): Interval {
+function preferredInterval(from: string, ms: number, now: string): UsageInterval {
   return preferred.find(([interval, maxMs]) => ms <= tolerance * maxMs && isKept(interval, from, now))?.[0] ?? 'day';
 }
 
-function isKept(interval: Interval, from: string, now: string): boolean {
+function isKept(interval: UsageInterval, from: string, now: string): boolean {
   return from >= (keptSince(interval, now) ?? '');
 }
 
-function alignedRange(from: string, until: string, interval: Interval, breakdown: Interval, now: string): GatewayRange {
+function alignedRange(
+  from: string,
+  until: string,
+  interval: UsageInterval,
+  breakdown: UsageInterval,
+  now: string,
+): GatewayRange {
   const start = startOf(breakdown, from);
   const end = endOf(interval, until);
   const before = shifted(start, Date.parse(start) - Date.parse(end));

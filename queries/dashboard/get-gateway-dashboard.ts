@@ -12,7 +12,7 @@ import { type FiguresOwner, figuresOwner, narrowingReads } from '#queries/shared
 import { periodsOf, type UsageRange } from '#queries/usage/usage-range.ts';
 import { readRollup, readSeries, TooMuchUsageError } from '#queries/usage/usage-reader.ts';
 import { gatewayInput } from './dashboard-input.ts';
-import { GatewayAnswer, gatewayExample, type Interval } from './gateway-answer.ts';
+import { GatewayAnswer, gatewayExample, type UsageInterval } from './gateway-answer.ts';
 import {
   breakdownOf,
   curvesOf,
@@ -39,7 +39,7 @@ const usageReads = {
 };
 const reads = { ...narrowingReads, ...usageReads };
 
-type UsageReaders = Readonly<Record<Interval, CollectionReader>>;
+type UsageReaders = Readonly<Record<UsageInterval, CollectionReader>>;
 
 export const getGatewayDashboard = query<Input, Tenant, GatewayAnswer, keyof typeof reads, 'gatewayHealth'>({
   about: {

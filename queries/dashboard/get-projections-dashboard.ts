@@ -8,7 +8,7 @@ import { LogVerification } from '#domain/history/verification.ts';
 import type { Tenant } from '#domain/shared/access.ts';
 import type { LagMonitor } from '#projection-engine/progress/lag-monitor.ts';
 import { ProcessState } from '#queries/process/list-processes.ts';
-import { IncompleteStreamList, ProjectionState } from '#queries/projection/list-projections.ts';
+import { IncompleteStreamList, projectionStateCodec } from '#queries/projection/list-projections.ts';
 import { nullable } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
 
@@ -30,7 +30,7 @@ export const ProjectionsAnswer = t.type(
       t.type({
         name: text(),
         version: t.number,
-        state: ProjectionState,
+        state: projectionStateCodec,
         ready: t.boolean,
         ...lag,
         failure: nullable(eventFailureCodec),

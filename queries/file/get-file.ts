@@ -4,9 +4,9 @@ import {
   absentThen,
   asOfInput,
   type Moment,
+  type PastReadName,
   type PastReads,
-  type PastService,
-  pastServices,
+  pastReadNames,
   recordAsOf,
 } from '#application/history/as-of.ts';
 import { get } from '#application/operations/operation.ts';
@@ -20,7 +20,7 @@ import type { EncodedJson } from '#shared/json/json.ts';
 
 const Input = t.intersection([t.type({ file_id: fileId }), t.partial(asOfInput)]);
 
-export const getFile = query<t.TypeOf<typeof Input>, FileDocument, FileRecord, never, PastService>({
+export const getFile = query<t.TypeOf<typeof Input>, FileDocument, FileRecord, never, PastReadName>({
   about: {
     name: 'get_file',
     summary: 'Read the description of a file',
@@ -37,7 +37,7 @@ export const getFile = query<t.TypeOf<typeof Input>, FileDocument, FileRecord, n
   output: FileRecord,
   failures: ['file-not-found'],
   reads: {},
-  services: pastServices,
+  services: pastReadNames,
   answer: async ({ input, subject, time }, sources) => {
     if (input.asOf !== undefined) return fileAsOf(sources, input.file_id, input.asOf);
     const { listedIn, expiresAt } = subject.head;

@@ -4,10 +4,10 @@ import {
   type AsOfInput,
   asOfInput,
   type Moment,
+  type PastReadName,
   type PastReads,
   type PastRecord,
-  type PastService,
-  pastServices,
+  pastReadNames,
   stateAsOf,
 } from '#application/history/as-of.ts';
 import { get } from '#application/operations/operation.ts';
@@ -33,7 +33,7 @@ interface Input extends AsOfInput {
   readonly include?: 'activeVersion';
 }
 
-export const getFlow = query<Input, FlowDocument, FlowRecord, 'versions', PastService>({
+export const getFlow = query<Input, FlowDocument, FlowRecord, 'versions', PastReadName>({
   about: { name: 'get_flow', summary: 'Read a flow', group: 'Flows', example: { output: FlowRecord.example } },
   http: get('/v1/flows/:flowId'),
   access: {
@@ -44,7 +44,7 @@ export const getFlow = query<Input, FlowDocument, FlowRecord, 'versions', PastSe
   output: FlowRecord,
   failures: ['flow-not-found'],
   reads: { versions: flowVersions },
-  services: pastServices,
+  services: pastReadNames,
   hasRevision: true,
   answer: async ({ input: { flowId, asOf, include }, subject }, sources) => {
     if (asOf !== undefined) return flowAsOf(sources, flowId, asOf, include !== undefined);

@@ -1,6 +1,12 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { asOfInput, type PastRecord, type PastService, pastServices, recordAsOf } from '#application/history/as-of.ts';
+import {
+  asOfInput,
+  type PastReadName,
+  type PastRecord,
+  pastReadNames,
+  recordAsOf,
+} from '#application/history/as-of.ts';
 import { get } from '#application/operations/operation.ts';
 import { query } from '#application/queries/query.ts';
 import { cuid } from '#domain/codecs/id.ts';
@@ -19,7 +25,7 @@ export const getInstance = query<
   InstanceDocument,
   InstanceDetails,
   DriftReads,
-  PastService | 'waitForPosition'
+  PastReadName | 'waitForPosition'
 >({
   about: {
     name: 'get_instance',
@@ -39,7 +45,7 @@ export const getInstance = query<
   output: InstanceDetails,
   failures: [notFound],
   reads: driftReads,
-  services: [...pastServices, 'waitForPosition'],
+  services: [...pastReadNames, 'waitForPosition'],
   hasRevision: true,
   changesWithinRevision: true,
   answer: async ({ input: { asOf }, subject }, sources) => {

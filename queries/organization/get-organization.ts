@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { answerAsOf, asOfInput, type PastService, pastServices } from '#application/history/as-of.ts';
+import { answerAsOf, asOfInput, type PastReadName, pastReadNames } from '#application/history/as-of.ts';
 import { get } from '#application/operations/operation.ts';
 import { query } from '#application/queries/query.ts';
 import { cuid } from '#domain/codecs/id.ts';
@@ -19,7 +19,7 @@ export const getOrganization = query<
   OrganizationDocument,
   OrganizationRecord,
   never,
-  PastService
+  PastReadName
 >({
   about: {
     name: 'get_organization',
@@ -37,7 +37,7 @@ export const getOrganization = query<
   output: OrganizationRecord,
   failures: [notFound],
   reads: {},
-  services: pastServices,
+  services: pastReadNames,
   hasRevision: true,
   answer: answerAsOf(past, async ({ subject: { id, value } }, { personalReader }) => {
     const read = await personalReader(typeof value.name === 'string' ? [] : [id]);

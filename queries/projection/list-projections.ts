@@ -8,7 +8,7 @@ import { enumeration, nullable } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
 
 /** `stopped` after a failure. */
-export const ProjectionState = enumeration('ProjectionState', 'running', 'rebuilding', 'stopped');
+export const projectionStateCodec = enumeration('ProjectionState', 'running', 'rebuilding', 'stopped');
 
 const Input = t.type({});
 const Rebuild = t.type({
@@ -32,7 +32,7 @@ const Projection = t.type(
   {
     name: text(),
     version: t.number,
-    state: ProjectionState,
+    state: projectionStateCodec,
     /** It has been filled once, so queries read complete data. */
     ready: t.boolean,
     /** The end of the log when the filling of its documents began. A rebuild changes it. */

@@ -5,8 +5,8 @@ import {
   answerAsOf,
   asOfInput,
   type PastOfRecord,
-  type PastService,
-  pastServices,
+  type PastReadName,
+  pastReadNames,
 } from '#application/history/as-of.ts';
 import { get } from '#application/operations/operation.ts';
 import { type Query, query } from '#application/queries/query.ts';
@@ -46,10 +46,10 @@ export function getById<Parameter extends string, Record>({
   example,
   collection,
   past,
-}: OneResource<Parameter, Record>): Query<ById, TenantDocument<Record>, Record, never, PastService> {
+}: OneResource<Parameter, Record>): Query<ById, TenantDocument<Record>, Record, never, PastReadName> {
   // TypeScript does not keep the name of a computed member in the type.
   const input = t.intersection([t.type({ [parameter]: cuid }), t.partial(asOfInput)]) as unknown;
-  return query<ById, TenantDocument<Record>, Record, never, PastService>({
+  return query<ById, TenantDocument<Record>, Record, never, PastReadName>({
     about: { name, summary, group, example: { output: example } },
     http: get(path),
     access: { scope, subject: { collection, parameter, notFound, past: past.entity } },
@@ -57,7 +57,7 @@ export function getById<Parameter extends string, Record>({
     output: record,
     failures: [notFound],
     reads: {},
-    services: pastServices,
+    services: pastReadNames,
     hasRevision: true,
     answer: answerAsOf({ ...past, notFound }, ({ subject }) =>
       E.right({ body: subject.record, revision: subject.head.revision }),

@@ -4,8 +4,8 @@ import {
   type AsOfInput,
   asOfInput,
   type PastOfRecord,
-  type PastService,
-  pastServices,
+  type PastReadName,
+  pastReadNames,
   recordAsOf,
 } from '#application/history/as-of.ts';
 import { get } from '#application/operations/operation.ts';
@@ -54,8 +54,8 @@ export function getVersion<Document extends VersionDocument<Record>, Record>({
   collection,
   of,
   past,
-}: OneVersion<Document, Record>): Query<ById, Document, Record, 'versions' | 'wholes', PastService> {
-  return query<ById, Document, Record, 'versions' | 'wholes', PastService>({
+}: OneVersion<Document, Record>): Query<ById, Document, Record, 'versions' | 'wholes', PastReadName> {
+  return query<ById, Document, Record, 'versions' | 'wholes', PastReadName>({
     about: { name, summary, group, example: { output: example } },
     http: get(path),
     access: { scope, subject: { collection, parameter: 'versionId', notFound, past: past.entity } },
@@ -63,7 +63,7 @@ export function getVersion<Document extends VersionDocument<Record>, Record>({
     output: record,
     failures: [notFound],
     reads: { versions: collection, wholes: of.collection },
-    services: pastServices,
+    services: pastReadNames,
     hasRevision: true,
     answer: async ({ input: { versionId, asOf }, subject }, { read, ...reads }) => {
       if (asOf !== undefined) return recordAsOf(reads, { ...past, notFound }, versionId, asOf);

@@ -5,8 +5,8 @@ import {
   asOfInput,
   listAsOf,
   type PastList,
-  type PastService,
-  pastServices,
+  type PastReadName,
+  pastReadNames,
 } from '#application/history/as-of.ts';
 import { get } from '#application/operations/operation.ts';
 import { listInput, listRecords, type PageInput } from '#application/operations/paging.ts';
@@ -58,11 +58,11 @@ export function listByParent<Name extends string, Record>({
   collection,
   filters = {},
   past,
-}: ListOfParent<Name, Record>): Query<Input, Tenant, ListOf<Name, Record>, 'items', PastService> {
+}: ListOfParent<Name, Record>): Query<Input, Tenant, ListOf<Name, Record>, 'items', PastReadName> {
   const members = { ...listInput, ...filters, ...(past === undefined ? {} : asOfInput) };
   // TypeScript does not keep the name of a computed member in the type.
   const pageOf = (id: t.Mixed) => t.intersection([t.type({ [owner.parameter]: id }), t.partial(members)]) as unknown;
-  return query<Input, Tenant, ListOf<Name, Record>, 'items', PastService>({
+  return query<Input, Tenant, ListOf<Name, Record>, 'items', PastReadName>({
     about: { name, summary, group, example: { output: { [member]: [example] } } },
     http: get(path),
     access: { scope, subject: past === undefined ? owner : { ...owner, past: past.entity } },
@@ -70,7 +70,7 @@ export function listByParent<Name extends string, Record>({
     output: listOf(member, record),
     failures: [owner.notFound],
     reads: { items: collection },
-    services: pastServices,
+    services: pastReadNames,
     paged: true,
     answer: async ({ input, subject, request: { maxPageBytes: maxBytes } }, { read, ...reads }) => {
       const { asOf } = input;

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { answerAsOf, asOfInput, type PastService, pastServices } from '#application/history/as-of.ts';
+import { answerAsOf, asOfInput, type PastReadName, pastReadNames } from '#application/history/as-of.ts';
 import { get } from '#application/operations/operation.ts';
 import { query } from '#application/queries/query.ts';
 import { cuid } from '#domain/codecs/id.ts';
@@ -13,7 +13,7 @@ import type { EncodedJson } from '#shared/json/json.ts';
 const Input = t.intersection([t.type({ store_id: cuid }), t.partial(asOfInput)]);
 const past = { history: storeHistory, entity: store, kind: 'store', notFound: 'store-not-found' } as const;
 
-export const getStore = query<t.TypeOf<typeof Input>, StoreDocument, StoreRecord, never, PastService>({
+export const getStore = query<t.TypeOf<typeof Input>, StoreDocument, StoreRecord, never, PastReadName>({
   about: {
     name: 'get_store',
     summary: 'Read a knowledge store',
@@ -30,7 +30,7 @@ export const getStore = query<t.TypeOf<typeof Input>, StoreDocument, StoreRecord
   output: StoreRecord,
   failures: ['store-not-found'],
   reads: {},
-  services: pastServices,
+  services: pastReadNames,
   hasRevision: true,
   answer: answerAsOf(past, ({ input, subject: { record, head } }) => {
     if (head.listedIn === null) return E.left(notFound('store-not-found', input.store_id));

@@ -4,7 +4,7 @@ import type { UsageDocument } from '#projections/usage/usage-by-period.ts';
 import type { Rollup } from '#projections/usage/usage-group.ts';
 import { periodOfDocument } from '#projections/usage/usage-shares.ts';
 import { type FiguresOwner, ownedBy } from '#queries/shared/figures-owner.ts';
-import type { Page, PageKey, PageRequest, Where } from '#read-store/read-store.ts';
+import type { DocumentPage, PageKey, PageRequest, Where } from '#read-store/read-store.ts';
 import type { UsageRange } from './usage-range.ts';
 
 const maxDocumentsPerRead = 1_000;
@@ -70,7 +70,7 @@ async function readChunks(
     let after: PageKey | null = null;
     do {
       const request: PageRequest = { limit: maxDocumentsPerRead, maxBytes: maxBytesPerRead, ...(after && { after }) };
-      const page: Page<UsageDocument> = await readInTurn(collection, { ...where, chunk }, request);
+      const page: DocumentPage<UsageDocument> = await readInTurn(collection, { ...where, chunk }, request);
       // Documents of a chunk outside the range are not parsed.
       const inRange = page.documents.filter(({ id }) => {
         const period = periodOfDocument(id);

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { answerAsOf, asOfInput, type PastService, pastServices } from '#application/history/as-of.ts';
+import { answerAsOf, asOfInput, type PastReadName, pastReadNames } from '#application/history/as-of.ts';
 import { get } from '#application/operations/operation.ts';
 import { query } from '#application/queries/query.ts';
 import { cuid } from '#domain/codecs/id.ts';
@@ -24,7 +24,7 @@ export const getWebhookEndpoint = query<
   WebhookEndpointDocument,
   WebhookEndpointWithDelivery,
   never,
-  PastService | 'webhooks'
+  PastReadName | 'webhooks'
 >({
   about: {
     name: 'get_webhook_endpoint',
@@ -48,7 +48,7 @@ export const getWebhookEndpoint = query<
   output: WebhookEndpointWithDelivery,
   failures: [notFound],
   reads: {},
-  services: [...pastServices, 'webhooks'],
+  services: [...pastReadNames, 'webhooks'],
   hasRevision: true,
   changesWithinRevision: true,
   answer: answerAsOf(past, async ({ subject: { id, record, head } }, { webhooks }) =>

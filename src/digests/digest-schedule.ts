@@ -1,5 +1,5 @@
 import type { Digest } from '#domain/history/digest.ts';
-import { ExclusiveTurns } from '#leases/exclusive-turns.ts';
+import { LeaseMutex } from '#leases/lease-mutex.ts';
 import type { Leases } from '#leases/leases.ts';
 import { delay } from '#shared/async/timed-waits.ts';
 import { clock } from '#shared/clock.ts';
@@ -28,12 +28,12 @@ export interface DigestScheduleOptions {
 export class DigestSchedule {
   readonly #options: DigestScheduleOptions;
   readonly #stopping = new AbortController();
-  readonly #turns: ExclusiveTurns;
+  readonly #turns: LeaseMutex;
   #running: Promise<void> = Promise.resolve();
 
   constructor(options: DigestScheduleOptions) {
     this.#options = options;
-    this.#turns = new ExclusiveTurns({ ...options, name: 'digests', timeoutMs: leaseTimeoutMs });
+    this.#turns = new LeaseMutex({ ...options, name: 'digests', timeoutMs: leaseTimeoutMs });
   }
 
   /** Starts with a check in a minute. */

@@ -18,7 +18,7 @@ import { TargetHealth } from './health/target-health.ts';
 import { type ListedTarget, listRouteTargets, targetWindowSeconds } from './health/target-list.ts';
 import type { Provider } from './providers/provider.ts';
 import { openProvider, type ProviderConfiguration } from './providers/provider-kinds.ts';
-import type { ConnectionFault } from './transport/connection.ts';
+import type { ConnectionFault } from './transport/provider-connection.ts';
 
 export interface GatewayOptions {
   readonly configuration: GatewayConfiguration;

@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
 import { projectAgentProfiles } from '#domain/agent-profile/agent-profile.ts';
 import { flow } from '#domain/flow/flow.ts';
-import type { InstanceEvents, Target } from '#domain/instance/events.ts';
+import type { InstanceEvents, InstanceTarget } from '#domain/instance/events.ts';
 import { valueOfField } from '#domain/instance/field-values.ts';
 import { type InstanceState, instance } from '#domain/instance/instance.ts';
 import {
@@ -184,7 +184,7 @@ class Provisioning {
     });
   }
 
-  async #filledSchema(key: string | null, { templateVersionId, fieldValues }: Target): Promise<Json> {
+  async #filledSchema(key: string | null, { templateVersionId, fieldValues }: InstanceTarget): Promise<Json> {
     const { payload, fieldsSchema } = await this.#versionOnce(templateVersionId);
     const made = payload.flows.find((each) => each.key === key);
     if (made === undefined) throw new Error(`template version ${templateVersionId} has no flow "${key}"`);

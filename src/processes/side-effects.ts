@@ -1,5 +1,5 @@
 import type { BlobStore } from '#blob-store/blob-store.ts';
-import { batch, partsOf } from '#domain/batch/batch.ts';
+import { batch, batchPartsOf } from '#domain/batch/batch.ts';
 import type { BatchEvents } from '#domain/batch/events.ts';
 import type { FileEvents } from '#domain/file/events.ts';
 import type { OrganizationEvents } from '#domain/organization/organization.ts';
@@ -54,7 +54,7 @@ export function deleteBatchParts(blobs: Pick<BlobStore, 'delete'>): Process {
     concurrency: 1,
     run: async ({ id }, tools) => {
       const { state } = await tools.load(batch, id);
-      if (state !== null) for (const { blobId } of partsOf(state)) await blobs.delete(blobId);
+      if (state !== null) for (const { blobId } of batchPartsOf(state)) await blobs.delete(blobId);
     },
   });
 }

@@ -1,7 +1,7 @@
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import type { DocumentValue, Where } from '#read-store/read-store.ts';
 
-export type RecordedEventOf<Events> = {
+export type ProjectedEventOf<Events> = {
   [Type in keyof Events & string]: RecordedEvent<Type, Events[Type]>;
 }[keyof Events & string];
 
@@ -56,7 +56,7 @@ export interface Projection<Value extends DocumentValue, Events> {
    * Returns the ids of the documents that an event touches. If there are several, a store without transactions may show
    * some of them before and some of them after the event: see `disclaim` and `isWrittenFirst`, and ADR 82.
    */
-  readonly keys: (event: RecordedEventOf<Events>) => ReadonlyArray<string>;
+  readonly keys: (event: ProjectedEventOf<Events>) => ReadonlyArray<string>;
   readonly on: {
     readonly [Type in keyof Events & string]:
       | typeof ignored

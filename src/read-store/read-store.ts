@@ -24,7 +24,7 @@ export interface PageKey {
   readonly id: string;
 }
 
-export interface Page<Value extends DocumentValue> {
+export interface DocumentPage<Value extends DocumentValue> {
   readonly documents: ReadonlyArray<StoredDocument<Value>>;
   /** Null at the end. */
   readonly next: PageKey | null;
@@ -69,7 +69,7 @@ export interface ReadStore {
     fresh?: 'fresh',
   ): Promise<StoredDocument<Value> | null>;
   /** `where` is a declared index, or `{}` for all. @throws UnavailableError */
-  list<Value extends DocumentValue>(collection: string, where: Where, page: PageRequest): Promise<Page<Value>>;
+  list<Value extends DocumentValue>(collection: string, where: Where, page: PageRequest): Promise<DocumentPage<Value>>;
   /** Up to a limit of at least 1. Reads the index alone. @throws UnavailableError */
   count(collection: string, where: Where, limit: number): Promise<number>;
   /** As the node that runs the projections has published it last. @throws UnavailableError */

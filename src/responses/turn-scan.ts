@@ -6,28 +6,28 @@ const openBracket = 0x5b;
 const openBrace = 0x7b;
 
 /** From its first byte to the one after its last. */
-export interface Range {
+export interface ByteSpan {
   readonly start: number;
   readonly end: number;
 }
 
 /** Places are null for what the item does not have. */
-export interface ScannedItem extends Range {
+export interface ScannedItem extends ByteSpan {
   readonly list: 'input' | 'output';
   readonly index: number;
   /** Whether it has content in addition to its id and what describes it. */
   readonly hasContent: boolean;
   /** Anything else is not an item. Only a provider writes it. */
   readonly isObject: boolean;
-  readonly type: Range | null;
-  readonly id: Range | null;
-  readonly role: Range | null;
+  readonly type: ByteSpan | null;
+  readonly id: ByteSpan | null;
+  readonly role: ByteSpan | null;
   /** What only its provider can read: the opaque part of reasoning, or the short form of a history. */
-  readonly encryptedContent: Range | null;
+  readonly encryptedContent: ByteSpan | null;
   /** The id of the container in which its code ran. */
-  readonly containerId: Range | null;
+  readonly containerId: ByteSpan | null;
   /** The id of the call that it is, or whose result it is. */
-  readonly callId: Range | null;
+  readonly callId: ByteSpan | null;
 }
 
 type Growing = { -readonly [Key in keyof ScannedItem]: ScannedItem[Key] };
@@ -73,9 +73,9 @@ export class TurnScan implements JsonListener {
   values = 0;
   /** Whether an item may name a file, or has tools. */
   hasFilesOrTools = false;
-  input: Range | null = null;
-  output: Range | null = null;
-  response: Range | null = null;
+  input: ByteSpan | null = null;
+  output: ByteSpan | null = null;
+  response: ByteSpan | null = null;
   readonly #counts = { input: 0, output: 0 };
   readonly #bytes: Buffer;
   readonly #onItem: (item: ScannedItem) => void;
@@ -134,7 +134,7 @@ export class TurnScan implements JsonListener {
     this.#itemLevel = this.#root === 'input' && this.#bytes[start] === openBracket ? 2 : 0;
   }
 
-  #endRoot(range: Range): void {
+  #endRoot(range: ByteSpan): void {
     if (this.#root === 'input') this.input = range;
     if (this.#root === 'response') this.response = range;
     this.#root = null;
@@ -178,7 +178,7 @@ export class TurnScan implements JsonListener {
     if (isObject) this.#counts[list] += 1;
   }
 
-  #endInList(depth: number, range: Range): void {
+  #endInList(depth: number, range: ByteSpan): void {
     const item = this.#item;
     if (item === null) return;
     if (depth === 0) {
@@ -193,7 +193,7 @@ export class TurnScan implements JsonListener {
     }
   }
 
-  #take(item: Growing, range: Range): void {
+  #take(item: Growing, range: ByteSpan): void {
     const member = this.#member;
     this.#member = null;
     if (member === 'type' || member === 'id' || member === 'role') item[member] = range;

@@ -1,5 +1,5 @@
 import { isNamed, stringIn } from '#shared/json/json-scanner.ts';
-import { idAloneTypes, type Range, type ScannedItem, TurnScan } from './turn-scan.ts';
+import { type ByteSpan, idAloneTypes, type ScannedItem, TurnScan } from './turn-scan.ts';
 
 const quote = 0x22;
 const letterN = 0x6e;
@@ -32,16 +32,16 @@ const numbersOfMark = 5;
 
 export type ItemsPart =
   /** Items that are sent as they are, with commas between them. */
-  | ({ readonly kind: 'kept' } & Range)
+  | ({ readonly kind: 'kept' } & ByteSpan)
   /** The JSON text of a message. */
-  | ({ readonly kind: 'text' } & Range)
+  | ({ readonly kind: 'text' } & ByteSpan)
   /** An item that names another one by its id. */
-  | ({ readonly kind: 'reference'; readonly id: string } & Range)
-  | ({ readonly kind: 'reasoning'; readonly encryptedContent: Range | null } & Range)
+  | ({ readonly kind: 'reference'; readonly id: string } & ByteSpan)
+  | ({ readonly kind: 'reasoning'; readonly encryptedContent: ByteSpan | null } & ByteSpan)
   /** Another item that only its provider can read. */
-  | ({ readonly kind: 'opaque'; readonly encryptedContent: Range } & Range)
+  | ({ readonly kind: 'opaque'; readonly encryptedContent: ByteSpan } & ByteSpan)
   /** An item with ids of a call that may have a state. */
-  | ({ readonly kind: 'call'; readonly callIds: ReadonlyArray<Range> } & Range);
+  | ({ readonly kind: 'call'; readonly callIds: ReadonlyArray<ByteSpan> } & ByteSpan);
 
 export interface ContainerOfTurn {
   readonly id: string;
@@ -56,11 +56,11 @@ export interface ContainerOfTurn {
 export class TurnText {
   readonly bytes: Buffer;
   readonly marks: Uint32Array;
-  readonly #places = new Map<number, Range>();
+  readonly #places = new Map<number, ByteSpan>();
   readonly #inLists: number[] = [];
   readonly #containers: number[] = [];
   /** The other ids of calls, by where their items begin. */
-  readonly #otherIds = new Map<number, Range>();
+  readonly #otherIds = new Map<number, ByteSpan>();
   #hasOpaque = false;
 
   /** @param marks as `markTurn` has made them */
@@ -92,7 +92,7 @@ export class TurnText {
   }
 
   /** Null for an input that is a list. */
-  get textRange(): Range | null {
+  get textRange(): ByteSpan | null {
     const input = this.#places.get(Mark.input);
     return input !== undefined && this.bytes[input.start] === quote ? input : null;
   }
@@ -131,7 +131,7 @@ export class TurnText {
     if (output !== undefined) yield* this.#itemsOf(output);
   }
 
-  *#itemsOf(list: Range): Generator<ItemsPart> {
+  *#itemsOf(list: ByteSpan): Generator<ItemsPart> {
     let from = list.start + 1;
     for (const at of this.#inLists) {
       const range = this.#rangeAt(at + 1);
@@ -157,7 +157,7 @@ export class TurnText {
     if (end > start) yield { kind: 'kept', start, end };
   }
 
-  #callIdsAt(at: number): ReadonlyArray<Range> {
+  #callIdsAt(at: number): ReadonlyArray<ByteSpan> {
     const other = this.#otherIds.get(this.marks[at + 1] as number);
     return [this.#rangeAt(at + 3), ...(other === undefined ? [] : [other])];
   }
@@ -172,7 +172,7 @@ export class TurnText {
     return range === undefined ? noBytes : this.bytes.subarray(range.start, range.end);
   }
 
-  #rangeAt(at: number): Range {
+  #rangeAt(at: number): ByteSpan {
     return { start: this.marks[at] as number, end: this.marks[at + 1] as number };
   }
 }
@@ -216,7 +216,10 @@ function markItem(marks: number[], bytes: Buffer, item: ScannedItem): void {
 }
 
 /** Only its provider can read it: its content is a text that is not empty. */
-export function isOpaque(bytes: Buffer, item: ScannedItem): item is ScannedItem & { readonly encryptedContent: Range } {
+export function isOpaque(
+  bytes: Buffer,
+  item: ScannedItem,
+): item is ScannedItem & { readonly encryptedContent: ByteSpan } {
   const content = item.encryptedContent;
   return content !== null && bytes[content.start] === quote && content.end - content.start > 2;
 }
@@ -231,14 +234,14 @@ const maxCallIdBytes = 64;
  * The ids of the call in an item that may have a state behind a `~`, which may be escaped, or may be too long for a
  * target. Some results have it as `id`.
  */
-export function callIdsToEdit(bytes: Buffer, { callId, id }: ScannedItem): ReadonlyArray<Range> {
+export function callIdsToEdit(bytes: Buffer, { callId, id }: ScannedItem): ReadonlyArray<ByteSpan> {
   const isLong = callId !== null && callId.end - callId.start - 2 > maxCallIdBytes;
   return [callId, id]
     .filter((range) => range !== null)
     .filter((range) => (isLong && range === callId) || mayHaveState(bytes, range));
 }
 
-function mayHaveState(bytes: Buffer, { start, end }: Range): boolean {
+function mayHaveState(bytes: Buffer, { start, end }: ByteSpan): boolean {
   const text = bytes.subarray(start, end);
   return text[0] === quote && (text.includes(tilde) || text.includes(backslash));
 }

@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-
-const root = fileURLToPath(new URL('../..', import.meta.url));
+import { root, trackedFiles } from './tracked-files.ts';
 
 /**
  * Words that this project replaces with standard terms or plain ones, in names too: `laneCount` has the word `lane`.
@@ -49,18 +46,6 @@ describe('words', () => {
     assert.deepEqual(files.flatMap(findings), []);
   });
 });
-
-/** The paths of all files of the repository, or of all files in the folder without a checkout of git. */
-function trackedFiles(): ReadonlyArray<string> {
-  if (!existsSync(join(root, '.git'))) return filesInFolder();
-  const listed = execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8', maxBuffer: 16 * 1024 * 1024 });
-  return listed.split('\0').filter((file) => file !== '' && existsSync(join(root, file)));
-}
-
-function filesInFolder(): ReadonlyArray<string> {
-  const source = '{src,commands,queries,projections,bench,examples,test,docs,deployment,.ci}/**/*.*';
-  return globSync(['*.*', source], { cwd: root, exclude: ['**/node_modules/**'] });
-}
 
 /** Each avoided word of a file, as `file:line: word`; line 0 is the file's name. */
 function findings(file: string): ReadonlyArray<string> {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
 import { Held } from '#exchange/held.ts';
 import type { AskOperation } from '#mcp/request/ask-operation.ts';
-import type { McpExchange } from '#mcp/request/mcp-exchange.ts';
+import type { McpRequest } from '#mcp/request/mcp-request.ts';
 import { completeArgument } from '#mcp/resources/complete-argument.ts';
 import { callerOf, ids } from '#test/support/events/tenants.ts';
 import { requestOf } from '#test/support/harness/request-of.ts';
@@ -30,14 +30,14 @@ class Lists {
 
   complete(request = versions) {
     const filter = { readOnly: false, resources: null };
-    const exchange: McpExchange = {
+    const mcpRequest: McpRequest = {
       request: requestOf({ caller: callerOf('organization'), held: this.held }),
       filter,
       wantsWholeText: false,
       toolArguments: {},
       inputFault: null,
     };
-    return completeArgument(this.ask, exchange, catalogue, request);
+    return completeArgument(this.ask, mcpRequest, catalogue, request);
   }
 }
 

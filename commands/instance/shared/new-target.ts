@@ -1,4 +1,4 @@
-import type { Target } from '#domain/instance/events.ts';
+import type { InstanceTarget } from '#domain/instance/events.ts';
 import type { FieldValues } from '#domain/instance/field-values.ts';
 import type { InstanceState } from '#domain/instance/instance.ts';
 import { type Planning, planResources } from '#domain/instance/plan-resources.ts';
@@ -10,7 +10,7 @@ export function newTarget(
   { id, version, payload }: TemplateVersionRecord,
   fieldValues: FieldValues,
   planning: Planning,
-): Target {
+): InstanceTarget {
   return {
     templateVersionId: id,
     templateVersion: version,
@@ -26,7 +26,7 @@ export function nextOperation(
   version: TemplateVersionRecord,
   fieldValues: FieldValues,
   { isThere }: PresentResources,
-): Target & { readonly operation: number } {
+): InstanceTarget & { readonly operation: number } {
   const operation = operations + 1;
   const planning = { instanceId, projectId, operation, had: base?.resources ?? null, isThere };
   return { operation, ...newTarget(version, fieldValues, planning) };

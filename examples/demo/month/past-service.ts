@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { DemoError } from '#examples/demo/demo-error.ts';
-import { type OwnService, startOwnService } from '#examples/demo/own-service.ts';
+import { type SpawnedService, spawnService } from '#examples/demo/spawned-service.ts';
 
 const clock = pathToFileURL(join(import.meta.dirname, 'clock.mjs')).href;
 const dayMs = 86_400_000;
@@ -13,9 +13,9 @@ const moveMs = 10_000;
 /** A Switchyard in a temporary folder whose clock is set back. What it stores becomes the history of the demo. */
 export class PastService implements AsyncDisposable {
   readonly folder: string;
-  readonly #service: OwnService;
+  readonly #service: SpawnedService;
 
-  private constructor(folder: string, service: OwnService) {
+  private constructor(folder: string, service: SpawnedService) {
     this.folder = folder;
     this.#service = service;
   }
@@ -34,7 +34,7 @@ export class PastService implements AsyncDisposable {
       DIGEST_SIGNING_KEY: 'off',
     };
     try {
-      return new PastService(folder, await startOwnService({ environment, variables, signal, preload: clock }));
+      return new PastService(folder, await spawnService({ environment, variables, signal, preload: clock }));
     } catch (error) {
       rmSync(folder, { recursive: true, force: true });
       throw error;

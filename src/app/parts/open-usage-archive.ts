@@ -1,6 +1,6 @@
 import type { Runtime } from '#app/runtime.ts';
 import type { Operation } from '#application/operations/operation.ts';
-import { ExclusiveTurns } from '#leases/exclusive-turns.ts';
+import { LeaseMutex } from '#leases/lease-mutex.ts';
 import { clock } from '#shared/clock.ts';
 import { archiveUsageOperation } from '#usage/archive/archive-usage-operation.ts';
 import { UsageArchive, type UsageArchiveOptions } from '#usage/archive/usage-archive.ts';
@@ -14,7 +14,7 @@ export function openUsageArchive({ config, events, blobs, leases, node, log, ope
   const { maxAppendBytes } = config.limits;
   const openArchive = (stores: Pick<UsageArchiveOptions, 'events' | 'blobs'>) =>
     new UsageArchive({ ...stores, maxAppendBytes, log, now: () => new Date(clock.time()) });
-  const turns = new ExclusiveTurns({ name, leases, node, log, timeoutMs: leaseTimeoutMs });
+  const turns = new LeaseMutex({ name, leases, node, log, timeoutMs: leaseTimeoutMs });
   opened.addWork(name, () => turns.stop());
   return archiveUsageOperation({
     latest: () => openArchive({ events, blobs }).latest(),

@@ -139,7 +139,7 @@ export class Claims {
       entity: holder,
       id: holderId,
       origin,
-      // The holder's creation may have the turn of its stream and wait for this claim's turn: see `TurnMode`.
+      // The holder's creation may have the turn of its stream and wait for this claim's turn: see `WriteMode`.
       mode: 'bypass',
       decide: ({ state }) => E.right({ events: state === holder.initial ? [abandoned(holderId)] : [], tenant }),
     });

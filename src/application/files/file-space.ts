@@ -27,7 +27,7 @@ export class FileSpace {
   }
 
   /** The caller must release it. */
-  hold(projectId: string): SpaceReservation {
+  reserve(projectId: string): SpaceReservation {
     return new SpaceReservation(this, projectId);
   }
 

@@ -50,14 +50,14 @@ export class FileUploads {
     if (boundary === null || encoding.toLowerCase() !== 'identity') return E.left(notMultipart);
     if (!body.isPresent) return E.left(multipartFailure({ fault: 'ended-early', faultyPart: null }));
     if (body.announcedBytes > maxFileBytes + bytesAround) return E.left(fileTooLarge(maxFileBytes));
-    const hold = space.hold(caller.projectId);
+    const reservation = space.reserve(caller.projectId);
     try {
-      const shortage = await hold.shortageOf(Math.max(0, body.announcedBytes - bytesAround));
-      const received = shortage === null ? await this.#store(request, boundary, hold) : E.left(shortage);
-      if (E.isLeft(received)) hold.release();
+      const shortage = await reservation.shortageOf(Math.max(0, body.announcedBytes - bytesAround));
+      const received = shortage === null ? await this.#store(request, boundary, reservation) : E.left(shortage);
+      if (E.isLeft(received)) reservation.release();
       return received;
     } catch (error) {
-      hold.release();
+      reservation.release();
       throw error;
     }
   };
@@ -66,7 +66,7 @@ export class FileUploads {
   async #store(
     { body, held }: Authorised,
     boundary: string,
-    hold: SpaceReservation,
+    reservation: SpaceReservation,
   ): Promise<E.Either<Failure, ReceivedUpload>> {
     const { blobs, maxFileBytes, arrival: limits } = this.#options;
     const blobId = `${fileBlobPrefix}${chance.randomUuid()}`;
@@ -87,17 +87,17 @@ export class FileUploads {
         body.receive(limits, held.body, async (piece) => {
           const taken = reading.take(piece);
           held.body.giveBack(Math.max(0, heldBytesOf(piece) - taken));
-          reading.refusal ??= await hold.take(taken);
+          reading.refusal ??= await reservation.take(taken);
           return reading.refusal === null && (await content.ready());
         }),
         reading,
         stored,
       );
-      const shortage = refusal ?? (await hold.shortageOf(0));
+      const shortage = refusal ?? (await reservation.shortageOf(0));
       if (shortage !== null) return await this.#giveUp(content, stored, shortage);
       content.finish();
       const bytes = await stored;
-      return E.right(this.#received(reading, { blobId, bytes, sha256: digest.digest('hex') }, hold));
+      return E.right(this.#received(reading, { blobId, bytes, sha256: digest.digest('hex') }, reservation));
     } catch (error) {
       content.fail(error);
       await stored.catch(() => undefined);
@@ -130,7 +130,7 @@ export class FileUploads {
   #received(
     reading: FormReader,
     stored: Pick<UploadedFile, 'blobId' | 'bytes' | 'sha256'>,
-    hold: SpaceReservation,
+    reservation: SpaceReservation,
   ): ReceivedUpload {
     const { filename, contentType } = reading.file;
     const fields = reading.fields;
@@ -142,7 +142,7 @@ export class FileUploads {
         bodyHash: hash('sha256', JSON.stringify([filename, contentType, same, fields])),
       },
       settle: (outcome) => this.#settle(blobId, outcome),
-      release: () => hold.release(),
+      release: () => reservation.release(),
     };
   }
 

@@ -68,9 +68,9 @@ export interface PastReads {
 }
 
 /** Of a query that supports `asOf`. */
-export const pastServices = ['history', 'personalReader'] as const satisfies ReadonlyArray<keyof PastReads>;
+export const pastReadNames = ['history', 'personalReader'] as const satisfies ReadonlyArray<keyof PastReads>;
 
-export type PastService = (typeof pastServices)[number];
+export type PastReadName = (typeof pastReadNames)[number];
 
 /** @returns invalid-input for a revision that the stream has not reached */
 export async function streamAsOf<State, Events>(

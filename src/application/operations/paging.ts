@@ -1,7 +1,7 @@
 import * as t from 'io-ts';
 import type { Audience } from '#domain/shared/access.ts';
 import { spendTurn, turn } from '#exchange/turns.ts';
-import type { DocumentValue, Page, PageKey, PageRequest, Where } from '#read-store/read-store.ts';
+import type { DocumentPage, DocumentValue, PageKey, PageRequest, Where } from '#read-store/read-store.ts';
 import type { StoredDocument } from '#read-store/stored-document.ts';
 import { currentWorkOwner } from '#shared/async/fair-queue.ts';
 import { enumeration } from '#shared/codecs/choice.ts';
@@ -13,7 +13,7 @@ export interface CollectionReader {
   /** @see ReadStore.get */
   readonly get: <Value extends DocumentValue>(id: string, fresh?: 'fresh') => Promise<StoredDocument<Value> | null>;
   /** @see ReadStore.list; of documents that claim the same resource, only the newest does (`keepNewestClaims`) */
-  readonly list: <Value extends DocumentValue>(where: Where, page: PageRequest) => Promise<Page<Value>>;
+  readonly list: <Value extends DocumentValue>(where: Where, page: PageRequest) => Promise<DocumentPage<Value>>;
 }
 
 /** The JSON value or its text. One resource has a revision, and a page has the next cursor. */
@@ -39,7 +39,7 @@ function decodeCursor(cursor: unknown): PageKey | null {
   return key !== null && encodeCursor(key) === cursor ? key : null;
 }
 
-const cursorOf = ({ next }: Pick<Page<never>, 'next'>) => (next === null ? null : encodeCursor(next));
+const cursorOf = ({ next }: Pick<DocumentPage<never>, 'next'>) => (next === null ? null : encodeCursor(next));
 
 /** The cursor names the place after which the next page begins. */
 export function encodeCursor({ order, id }: PageKey): string {
@@ -122,7 +122,7 @@ export async function listItems<Value extends DocumentValue, Name extends string
 async function readPage<Value extends DocumentValue>(
   collection: CollectionReader,
   { where, input: { limit = maxPageItems, cursor, sort } }: ListedPage<string>,
-): Promise<Page<Value>> {
+): Promise<DocumentPage<Value>> {
   const after = cursor === undefined ? {} : { after: cursor };
   const order = sort === '-createdAt' ? { newestFirst: true } : {};
   return readInTurn(collection, where, { limit, maxBytes: maxPageBytes, ...order, ...after });
@@ -133,7 +133,7 @@ export async function readInTurn<Value extends DocumentValue>(
   collection: CollectionReader,
   where: Where,
   request: PageRequest,
-): Promise<Page<Value>> {
+): Promise<DocumentPage<Value>> {
   const owner = currentWorkOwner();
   await turn(owner, 'list', expectedCharacters);
   const page = await collection.list<Value>(where, request);

@@ -21,7 +21,7 @@ import { foldStream, type NextEvents, type StreamState, sealAfter } from './stre
  *       phoneNumberClaim-N  ────────►    finds that A holds it and has not begun, and closes it:
  *                           ◄────────    would wait for the turn of phoneNumber-A
  */
-export type TurnMode = 'pipelined' | 'alone' | 'bypass';
+export type WriteMode = 'pipelined' | 'alone' | 'bypass';
 
 /** Empty `events` if nothing changed. */
 export interface StreamWriteResult<State> {
@@ -204,13 +204,13 @@ export class StreamTurn<State, Events> {
   readonly #entity: Entity<State, Events>;
   readonly #id: string;
   readonly #stream: string;
-  readonly #mode: TurnMode;
+  readonly #mode: WriteMode;
   #hasBegun = false;
   #mayUseCached = true;
   #isLoaded = false;
   #decidedOn: PendingAppend | null = null;
 
-  constructor(parts: TurnParts, entity: Entity<State, Events>, id: string, mode: TurnMode, deadline: number) {
+  constructor(parts: TurnParts, entity: Entity<State, Events>, id: string, mode: WriteMode, deadline: number) {
     this.#parts = parts;
     this.#entity = entity;
     this.#id = id;

@@ -13,8 +13,8 @@ import {
   StreamTurn,
   StreamTurns,
   type StreamWriteResult,
-  type TurnMode,
   type TurnParts,
+  type WriteMode,
 } from './stream-turns.ts';
 
 export interface StreamWriterOptions extends Omit<StreamLoaderOptions, 'store'> {
@@ -36,7 +36,7 @@ export interface StreamWrite<State, Events, Refusal = Failure>
   readonly entity: Entity<State, Events>;
   readonly id: string;
   /** Default `alone`. */
-  readonly mode?: TurnMode;
+  readonly mode?: WriteMode;
   /** For the first decision, if it is known without a read. */
   readonly known?: StreamState<State> | null;
   /** Called again after each conflict. @param deadline until when it may wait, on this process's clock */
@@ -132,7 +132,7 @@ export class StreamWriter {
   async beginTurn<State, Events>(
     entity: Entity<State, Events>,
     id: string,
-    mode: TurnMode = 'alone',
+    mode: WriteMode = 'alone',
     deadline = clock.now() + this.#deadlineMs,
   ): Promise<StreamTurn<State, Events>> {
     const turn = new StreamTurn(this.#parts, entity, id, mode, deadline);

@@ -54,8 +54,8 @@ async function startOwn(config: Config, path: string): Promise<() => Promise<voi
   // In a misspelt folder a start would create stores and a first key.
   if (eventStore.kind === 'sqlite' && !existsSync(dataDir))
     throw new StartupError(`DATA_DIR=${dataDir} is not there: name the folder of the service.`);
-  const { startOwnService } = await import('./own-service.ts');
-  return startOwnService(config, path);
+  const { startTemporaryService } = await import('./temporary-service.ts');
+  return startTemporaryService(config, path);
 }
 
 async function call(client: Client, method: 'GET' | 'POST', path: string, body?: object): Promise<LocalServiceAnswer> {

@@ -123,7 +123,7 @@ export function newBatchId(id: string): string {
 }
 
 /** In the order in which their lines finished. */
-export function partsOf({ parts }: Known): ReadonlyArray<BatchPart> {
+export function batchPartsOf({ parts }: Known): ReadonlyArray<BatchPart> {
   return Array.from({ length: parts.size }, (_, part) => parts.get(String(part))).filter((part) => part !== undefined);
 }
 

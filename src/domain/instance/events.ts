@@ -14,8 +14,8 @@ const target = {
   resources: Resources,
 };
 
-export const Target = t.type(target);
-export type Target = t.TypeOf<typeof Target>;
+export const InstanceTarget = t.type(target);
+export type InstanceTarget = t.TypeOf<typeof InstanceTarget>;
 
 export const OperationOutcome = enumeration('InstanceOperationOutcome', 'succeeded', 'failed', 'undone', 'superseded');
 

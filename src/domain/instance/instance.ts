@@ -1,5 +1,5 @@
 import type { Entity, RecordedEventOf } from '#domain/shared/entity.ts';
-import type { InstanceEvents, Target } from './events.ts';
+import type { InstanceEvents, InstanceTarget } from './events.ts';
 import type { InstanceRecord } from './record.ts';
 import { type Step, stepsFromCommit, stepsToCommit, stepsToRemove, stepsToUndo } from './steps.ts';
 
@@ -48,9 +48,9 @@ export type InstanceState = {
   /** In a deleted instance, the operation that removes its resources; the rest is the last state. */
   readonly removal: RunningOperation | null;
   /** As last committed; null before the first commit point. */
-  readonly base: Target | null;
+  readonly base: InstanceTarget | null;
   /** Of the last operation, even if it failed: a retry uses it. */
-  readonly target: Target;
+  readonly target: InstanceTarget;
   readonly operation: RunningOperation | null;
   readonly lastOperation: LastOperation | null;
   /** How many there were so far. */
@@ -81,7 +81,7 @@ export const instance: Entity<InstanceState, InstanceEvents> = {
 };
 
 /** All states between two operations share a target, so each size is computed once. */
-const estimates = new WeakMap<Target, number>();
+const estimates = new WeakMap<InstanceTarget, number>();
 
 function estimateBytes(state: InstanceState): number {
   if (state === null) return 0;
@@ -90,7 +90,7 @@ function estimateBytes(state: InstanceState): number {
   return weightOfTarget(target) + (base === null ? 0 : weightOfTarget(base)) + bytesOfStep * steps;
 }
 
-function weightOfTarget(target: Target): number {
+function weightOfTarget(target: InstanceTarget): number {
   const known = estimates.get(target);
   if (known !== undefined) return known;
   const bytes = 2 * JSON.stringify(target).length;
@@ -101,7 +101,7 @@ function weightOfTarget(target: Target): number {
 const bytesOfStep = 256;
 
 /** For clients: the committed target, or that of the running operation. */
-export function visibleTarget({ operation, base, target }: Created): Target {
+export function visibleTarget({ operation, base, target }: Created): InstanceTarget {
   return operation !== null || base === null ? target : base;
 }
 
@@ -170,7 +170,7 @@ function evolveInstance(state: Created, event: RecordedEventOf<InstanceEvents>):
   }
 }
 
-function begun(state: Created, kind: OperationKind, target: Target, time: string): Created {
+function begun(state: Created, kind: OperationKind, target: InstanceTarget, time: string): Created {
   const clearing = orphanedSteps(state.operation);
   const had = state.base?.resources ?? null;
   const toCommit = [...clearing, ...stepsToCommit(had, target.resources)];

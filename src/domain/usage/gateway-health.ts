@@ -30,6 +30,8 @@ export const TargetStatus = t.type(
   'TargetStatus',
 );
 
+export type TargetStatus = t.TypeOf<typeof TargetStatus>;
+
 /** As one node's gateway has observed it. Nodes do not share it. */
 export const GatewayHealth = t.type(
   {

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Target } from '#gateway/config/catalogue.ts';
+import type { ModelTarget } from '#gateway/config/catalogue.ts';
 import { GatheredBytes } from '#gateway/framing/gathered-bytes.ts';
 import { DecompressionError } from '#gateway/transport/decompressed-stream.ts';
 import type { Timeouts } from '#gateway/transport/timeouts.ts';
@@ -35,7 +35,7 @@ const minWaitMs = 60_000;
  * For a provider that sends nothing before it has made the whole answer. What the configuration does not state leaves
  * time for the targets after it.
  */
-export function wholeAnswerTimeouts(target: Target, { remainingMs, targetsLeft }: WaitingCall): AttemptTimeouts {
+export function wholeAnswerTimeouts(target: ModelTarget, { remainingMs, targetsLeft }: WaitingCall): AttemptTimeouts {
   const isLast = targetsLeft === 1;
   const waitMs = isLast ? lastWaitMs : Math.max(minWaitMs, remainingMs / targetsLeft);
   const { headersMs = waitMs, firstContentMs } = target.statedTimeouts;

@@ -4,7 +4,7 @@ import { bodyShortageFailure } from '#exchange/body.ts';
 import type { ByteReservation } from '#exchange/byte-budget.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import { scanJsonObject } from '#exchange/json-body.ts';
-import type { Place } from '#gateway/framing/json-members.ts';
+import type { ValuePlace } from '#gateway/framing/json-members.ts';
 import { pointerTo } from '#shared/json/json-pointer.ts';
 import { isNamed, type JsonListener, stringIn } from '#shared/json/json-scanner.ts';
 
@@ -19,7 +19,7 @@ const maxFieldBytes = 1024 * 1024;
 /** Of a field's headers and delimiter. */
 const bytesAroundField = 256;
 
-interface FieldPlace extends Place {
+interface FieldPlace extends ValuePlace {
   readonly nameStart: number;
   readonly nameEnd: number;
   readonly isItem: boolean;
@@ -57,7 +57,7 @@ function fieldsAt(bytes: Buffer, places: ReadonlyArray<FieldPlace>): ReadonlyArr
   return [...members.values()].flat();
 }
 
-function textAt(bytes: Buffer, { valueStart, end }: Place): string {
+function textAt(bytes: Buffer, { valueStart, end }: ValuePlace): string {
   return bytes[valueStart] === quote ? stringIn(bytes, valueStart, end) : bytes.toString('utf8', valueStart, end);
 }
 

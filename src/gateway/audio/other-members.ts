@@ -1,4 +1,4 @@
-import type { Place } from '#gateway/framing/json-members.ts';
+import type { ValuePlace } from '#gateway/framing/json-members.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 import { type JsonListener, stringIn } from '#shared/json/json-scanner.ts';
 
@@ -6,7 +6,7 @@ import { type JsonListener, stringIn } from '#shared/json/json-scanner.ts';
 const maxMembers = 100;
 const maxBytes = 256 * 1024;
 
-type Growing = { -readonly [Key in keyof Place]: Place[Key] } & { nameStart: number; nameEnd: number };
+type Growing = { -readonly [Key in keyof ValuePlace]: ValuePlace[Key] } & { nameStart: number; nameEnd: number };
 
 /** Members of a body that are not among some names, found while a scanner reads it. */
 export class OtherMembers implements JsonListener {

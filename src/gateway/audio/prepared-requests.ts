@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
-import type { ModelRoute, Target } from '#gateway/config/catalogue.ts';
+import type { ModelRoute, ModelTarget } from '#gateway/config/catalogue.ts';
 import type { ConfigurationSnapshot } from '#gateway/config/configuration-snapshot.ts';
 import {
   isUnsupportedRequest,
@@ -20,10 +20,10 @@ import { pointerTo } from '#shared/json/json-pointer.ts';
 export function prepareRequests(
   { providers }: ConfigurationSnapshot,
   { targets, fallbacks }: ModelRoute,
-  make: (provider: Provider, target: Target) => ProviderRequest | UnsupportedRequest | undefined,
+  make: (provider: Provider, target: ModelTarget) => ProviderRequest | UnsupportedRequest | undefined,
 ): E.Either<Failure, Requests> {
   // The key is the target itself, because two targets of one model may differ in their voice.
-  const prepared = new Map<Target, OutgoingRequest>();
+  const prepared = new Map<ModelTarget, OutgoingRequest>();
   let refused: UnsupportedRequest | null = null;
   for (const target of [...targets, ...fallbacks]) {
     const provider = providers.get(target.provider);

@@ -17,7 +17,7 @@ import type {
   VoiceTarget,
 } from './configuration.ts';
 
-export interface Target {
+export interface ModelTarget {
   /** `provider/model`, the name in responses, circuit breakers and records. */
   readonly id: string;
   readonly provider: string;
@@ -49,7 +49,7 @@ export interface Target {
   readonly voice?: string;
 }
 
-export interface WeightedTarget extends Target {
+export interface WeightedTarget extends ModelTarget {
   readonly weight: number;
 }
 
@@ -59,7 +59,7 @@ export interface ModelRoute {
   readonly name: string;
   readonly targets: ReadonlyArray<WeightedTarget>;
   /** In order. */
-  readonly fallbacks: ReadonlyArray<Target>;
+  readonly fallbacks: ReadonlyArray<ModelTarget>;
   readonly retries: number;
   /** If a target asks for a longer wait, in ms, the call goes to another target immediately. */
   readonly retryAfterMaxMs: number;
@@ -172,7 +172,7 @@ export class Catalogue {
   }
 
   /** The target's own name of the voice; null if it does not have the voice. */
-  #voiceOn({ provider, model }: Target, found: Voice | undefined, asked: string): string | null {
+  #voiceOn({ provider, model }: ModelTarget, found: Voice | undefined, asked: string): string | null {
     if (found !== undefined) {
       const there = found.targets.filter((speaker) => speaker.provider === provider);
       return (there.find((speaker) => speaker.model === model) ?? there[0])?.voice ?? null;
@@ -197,10 +197,10 @@ function chats({ targets, fallbacks }: ModelRoute, { providers }: GatewayConfigu
  * In the order of the attempts: the weighted targets, drawn by weight, then the fallbacks.
  * @param random from 0 to 1, 1 excluded
  */
-export function orderTargets(route: ModelRoute, random: () => number): ReadonlyArray<Target> {
+export function orderTargets(route: ModelRoute, random: () => number): ReadonlyArray<ModelTarget> {
   if (route.targets.length === 1) return [...route.targets, ...route.fallbacks];
   const left = [...route.targets];
-  const ordered: Target[] = [];
+  const ordered: ModelTarget[] = [];
   while (left.length > 0) {
     const index = pickByWeight(left, random());
     ordered.push(...left.splice(index, 1));
@@ -262,7 +262,7 @@ interface TargetReference {
   readonly maxOutputTokens?: number | undefined;
   readonly maxTokens?: MaxTokensMember | undefined;
   readonly reasoning?: boolean;
-  readonly thinking?: Target['thinking'];
+  readonly thinking?: ModelTarget['thinking'];
   readonly returnsReasoning?: ReturnsReasoning | undefined;
 }
 
@@ -272,7 +272,7 @@ function createTarget(
     Partial<Pick<ModelConfiguration, 'maxTokens' | 'returnsReasoning'>>,
   configuration: GatewayConfiguration,
   prefill: boolean,
-): Target {
+): ModelTarget {
   const { provider, model, price, interchangeable = false } = reference;
   const configured = configuration.providers[provider];
   const needs = configured === undefined ? {} : neededBack(configured);
@@ -313,19 +313,19 @@ function given(timeouts: Partial<StatedTimeouts>): Partial<Timeouts> {
 
 /** Vectors of different models cannot be compared, so the first target in the list decides the model of all. */
 function withComparableVectors(route: ModelRoute): ModelRoute {
-  const passedOver = new Set<Target>(passedOverForEmbeddings(route));
-  const isAsked = (target: Target) => !passedOver.has(target);
+  const passedOver = new Set<ModelTarget>(passedOverForEmbeddings(route));
+  const isAsked = (target: ModelTarget) => !passedOver.has(target);
   return { ...route, targets: route.targets.filter(isAsked), fallbacks: route.fallbacks.filter(isAsked) };
 }
 
 /** They serve no embedding, because their vectors differ from those of the first one. */
-export function passedOverForEmbeddings({ targets, fallbacks }: ModelRoute): ReadonlyArray<Target> {
+export function passedOverForEmbeddings({ targets, fallbacks }: ModelRoute): ReadonlyArray<ModelTarget> {
   const [first] = targets;
   return [...targets, ...fallbacks].filter(({ model, interchangeable }) => model !== first?.model && !interchangeable);
 }
 
-function withVoices(route: ModelRoute, voiceOn: (target: Target) => string | null): ModelRoute {
-  const speaking = <Kind extends Target>(targets: ReadonlyArray<Kind>): ReadonlyArray<Kind> =>
+function withVoices(route: ModelRoute, voiceOn: (target: ModelTarget) => string | null): ModelRoute {
+  const speaking = <Kind extends ModelTarget>(targets: ReadonlyArray<Kind>): ReadonlyArray<Kind> =>
     targets.flatMap((target) => {
       const voice = voiceOn(target);
       return voice === null ? [] : [{ ...target, voice }];

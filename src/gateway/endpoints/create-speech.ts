@@ -9,7 +9,7 @@ import { turn } from '#exchange/turns.ts';
 import { AudioResponse } from '#gateway/audio/audio-response.ts';
 import { OtherMembers } from '#gateway/audio/other-members.ts';
 import { prepareRequests } from '#gateway/audio/prepared-requests.ts';
-import type { Target } from '#gateway/config/catalogue.ts';
+import type { ModelTarget } from '#gateway/config/catalogue.ts';
 import {
   checkText,
   inputError,
@@ -101,7 +101,7 @@ async function charactersIn(text: string): Promise<number> {
 }
 
 /** As they arrived, except for the model and the voice. */
-function speechBody({ bytes, members }: SpeechRequest, { model }: Target, voice: string): Buffer {
+function speechBody({ bytes, members }: SpeechRequest, { model }: ModelTarget, voice: string): Buffer {
   const replace = { model: asciiJson(model), voice: asciiJson(voice) };
   return applyEdits(bytes, editsOf(members, { replace, add: ['model'] }));
 }

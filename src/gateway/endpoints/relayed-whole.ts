@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import { readJsonBytes } from '#exchange/json-body.ts';
-import type { ModelRoute, Target } from '#gateway/config/catalogue.ts';
+import type { ModelRoute, ModelTarget } from '#gateway/config/catalogue.ts';
 import type { JsonRequest, ReadBody } from '#gateway/framing/json-members.ts';
 import { applyEdits, asciiJson, type Edit, editsOf, inPlace } from '#gateway/framing/splice.ts';
 import type { GatewayCall, RelayedCall } from '#gateway/gateway-call.ts';
@@ -55,7 +55,7 @@ class WholeRequests implements Requests {
   readonly #query: string;
   readonly #forwarded: ReadonlyArray<string>;
   /** A retry on the same target sends the same bytes. */
-  #last: { readonly target: Target; readonly body: Buffer } | null = null;
+  #last: { readonly target: ModelTarget; readonly body: Buffer } | null = null;
 
   constructor(call: RelayedCall<WholeRequest>, { path, headers: alsoForwarded = [] }: WholeRelaying) {
     const { headers, caller, query } = call;
@@ -65,18 +65,18 @@ class WholeRequests implements Requests {
     this.#forwarded = [...forwardedHeaders(headers, caller.projectId), ...pickHeaders(alsoForwarded, headers)];
   }
 
-  canServe(target: Target): boolean {
+  canServe(target: ModelTarget): boolean {
     return this.#providerOf(target)?.wholePaths?.includes(this.#path) === true;
   }
 
-  requestFor(target: Target): OutgoingRequest {
+  requestFor(target: ModelTarget): OutgoingRequest {
     const provider = this.#providerOf(target);
     if (provider?.whole === undefined) throw new Error(`${target.id} does not have ${this.#path}`);
     const [path, query, body, forwarded] = [this.#path, this.#query, this.#bodyFor(target), this.#forwarded];
     return outgoingThrough(provider, provider.whole({ path, query, body, forwarded }));
   }
 
-  #bodyFor(target: Target): Buffer {
+  #bodyFor(target: ModelTarget): Buffer {
     const { bytes, members, edits = [] } = this.#call.input;
     if (this.#last?.target !== target) {
       const ofModel = editsOf(members, { replace: { model: asciiJson(target.model) } });
@@ -85,7 +85,7 @@ class WholeRequests implements Requests {
     return this.#last.body;
   }
 
-  #providerOf(target: Target): Provider | undefined {
+  #providerOf(target: ModelTarget): Provider | undefined {
     return this.#call.configuration.providers.get(target.provider);
   }
 }

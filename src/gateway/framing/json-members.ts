@@ -10,13 +10,13 @@ const quote = 0x22;
 const openBracket = 0x5b;
 const openBrace = 0x7b;
 
-export interface Place {
+export interface ValuePlace {
   readonly valueStart: number;
   /** The offset after its last byte. */
   readonly end: number;
 }
 
-export interface Member extends Place {
+export interface Member extends ValuePlace {
   readonly name: string;
   /** The offset of the name's opening quote. */
   readonly start: number;
@@ -242,7 +242,7 @@ export function scalarMember(bytes: Buffer, members: Members, name: string): Jso
 const maxNumberBytes = 1_024;
 
 /** A string, number, boolean or null unchanged, and an empty array or object for any array or object. */
-export function scalarValue(bytes: Buffer, { valueStart, end }: Place): Json {
+export function scalarValue(bytes: Buffer, { valueStart, end }: ValuePlace): Json {
   const first = bytes[valueStart];
   if (first === openBrace) return {};
   if (first === openBracket) return [];

@@ -1,9 +1,9 @@
 import type { JsonListener } from '#shared/json/json-scanner.ts';
-import type { Place } from './json-members.ts';
+import type { ValuePlace } from './json-members.ts';
 import { type PathPattern, type PathTree, PathWalk, pathTree } from './path-tree.ts';
 
 /** The place of a value that a pattern matches. */
-export interface FoundPlace extends Place {
+export interface FoundPlace extends ValuePlace {
   readonly pattern: PathPattern;
 }
 

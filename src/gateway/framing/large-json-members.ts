@@ -3,7 +3,7 @@ import type { WorkOwner } from '#shared/async/fair-queue.ts';
 import type { Json } from '#shared/json/json.ts';
 import { JsonScanner } from '#shared/json/json-scanner.ts';
 import { type ForeignJson, maxErrorValues, parseForeign, tooLargeJson } from './foreign-json.ts';
-import { lastMember, MemberCollector, type Place, wantedNames } from './json-members.ts';
+import { lastMember, MemberCollector, type ValuePlace, wantedNames } from './json-members.ts';
 
 /** Larger members are not parsed. */
 const maxMemberBytes = 64 * 1024;
@@ -33,7 +33,7 @@ export async function readLargeJsonMembers(
   );
 }
 
-function valueAt(bytes: Buffer, { valueStart, end }: Place): Json {
+function valueAt(bytes: Buffer, { valueStart, end }: ValuePlace): Json {
   if (end - valueStart > maxMemberBytes) return null;
   const value = parseForeign(bytes.subarray(valueStart, end), maxErrorValues);
   return value === tooLargeJson || value === undefined ? null : value;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type JsonListener, maxJsonLevels, pastEscape, pastPlainText } from '#shared/json/json-scanner.ts';
-import type { Place } from './json-members.ts';
+import type { ValuePlace } from './json-members.ts';
 import type { Edit } from './splice.ts';
 
 /** Texts of more bytes are taken out. */
@@ -29,10 +29,10 @@ export class LongTexts {
   /** No client can know it before. */
   readonly #mark = `<${randomBytes(16).toString('hex')}:`;
   #bytes: Buffer = Buffer.alloc(0);
-  #found: Place[] = [];
+  #found: ValuePlace[] = [];
   #fileBytesLeft = maxFileBytes;
   /** What was taken out: the text of JSON inside of the quotes. */
-  #cut: Place[] = [];
+  #cut: ValuePlace[] = [];
 
   /** Finds the texts while a scanner reads the body for another listener, too. */
   finderIn(bytes: Buffer, other: JsonListener): JsonListener {
@@ -66,9 +66,9 @@ export class LongTexts {
   /**
    * Takes out the found texts, except those inside of other places. @returns the edits that put marks in their place
    */
-  cutsOutside(places: ReadonlyArray<Place>): ReadonlyArray<Edit> {
+  cutsOutside(places: ReadonlyArray<ValuePlace>): ReadonlyArray<Edit> {
     const long = places.filter(({ valueStart, end }) => end - valueStart > minBytes);
-    const isInside = ({ valueStart, end }: Place) =>
+    const isInside = ({ valueStart, end }: ValuePlace) =>
       long.some((place) => place.valueStart <= valueStart && end <= place.end);
     this.#cut = this.#found
       .filter((text) => !isInside(text))

@@ -1,4 +1,4 @@
-import type { Member, Members, Place } from './json-members.ts';
+import type { Member, Members, ValuePlace } from './json-members.ts';
 
 export interface Edit {
   readonly start: number;
@@ -61,7 +61,7 @@ function removals(removed: ReadonlyArray<Member>): ReadonlyArray<Edit> {
 }
 
 /** Each with one comma. @param removed indexes */
-export function itemRemovals(items: ReadonlyArray<Place>, removed: ReadonlySet<number>): ReadonlyArray<Edit> {
+export function itemRemovals(items: ReadonlyArray<ValuePlace>, removed: ReadonlySet<number>): ReadonlyArray<Edit> {
   let hasKept = false;
   return items.flatMap(({ valueStart, end }, index) => {
     if (!removed.has(index)) {

@@ -3,7 +3,7 @@ import type { Failure } from '#domain/shared/failure.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import { scanJsonObject } from '#exchange/json-body.ts';
 import { largeBodyBytes, turn } from '#exchange/turns.ts';
-import { continueRead, type Place, type ReadBody } from '#gateway/framing/json-members.ts';
+import { continueRead, type ReadBody, type ValuePlace } from '#gateway/framing/json-members.ts';
 import { maxPlaces } from '#gateway/framing/json-places.ts';
 import { type PathPattern, type PathTree, PathWalk, pathTree } from '#gateway/framing/path-tree.ts';
 import { asciiJson, type Edit } from '#gateway/framing/splice.ts';
@@ -33,7 +33,7 @@ export class CallIdEdits {
   }
 
   /** Only if the id needs an edit. Other values than texts are not ids. */
-  add({ valueStart, end }: Place, takenOf: TakenCallId): void {
+  add({ valueStart, end }: ValuePlace, takenOf: TakenCallId): void {
     if (this.#bytes[valueStart] !== quote || end - valueStart > maxIdBytes) return;
     if (this.#isUsual(valueStart + 1, end - 1)) return;
     const edit = callIdEditAt(this.#bytes, { valueStart, end }, takenOf);
@@ -60,7 +60,7 @@ export class CallIdEdits {
  * Cuts the state out of an id, and replaces an id that is refused; null for an id that stays. Where only a state is
  * cut, an id without escapes keeps its bytes.
  */
-export function callIdEditAt(bytes: Buffer, { valueStart, end }: Place, takenOf: TakenCallId): Edit | null {
+export function callIdEditAt(bytes: Buffer, { valueStart, end }: ValuePlace, takenOf: TakenCallId): Edit | null {
   const echoed = stringIn(bytes, valueStart, end);
   const { id } = readCallId(echoed);
   const taken = takenOf(id);

@@ -1,6 +1,6 @@
 import type { InputError } from '#domain/shared/failure.ts';
 import { maxInputErrors } from '#exchange/input-errors.ts';
-import { inputError, lastMember, type Members, type Place, scalarValue } from '#gateway/framing/json-members.ts';
+import { inputError, lastMember, type Members, scalarValue, type ValuePlace } from '#gateway/framing/json-members.ts';
 import type { Json } from '#shared/json/json.ts';
 import { isNamed, type JsonListener } from '#shared/json/json-scanner.ts';
 
@@ -9,7 +9,7 @@ const openBracket = 0x5b;
 const letterN = 0x6e;
 const quote = 0x22;
 
-type Growing = { -readonly [Key in keyof Place]: Place[Key] };
+type Growing = { -readonly [Key in keyof ValuePlace]: ValuePlace[Key] };
 
 /** @param members of the request, `messages` among them */
 export function messagesFaults(
@@ -29,7 +29,7 @@ export class MessageChecker implements JsonListener {
   readonly maxLevel = 3;
   /** At most 100, of the last `messages`. */
   faults: InputError[] = [];
-  lastUserContent: Place | null = null;
+  lastUserContent: ValuePlace | null = null;
   /** Messages of the system do not count. */
   isUserLast = false;
   readonly #bytes: Buffer;
@@ -62,11 +62,11 @@ export class MessageChecker implements JsonListener {
     if (this.faults.length < maxInputErrors) this.faults.push(...this.#messageFaults(end));
   }
 
-  #isOfSystem(role: Place | null): boolean {
+  #isOfSystem(role: ValuePlace | null): boolean {
     return role !== null && (this.#hasName(role, 'system') || this.#hasName(role, 'developer'));
   }
 
-  #hasName({ valueStart, end }: Place, name: string): boolean {
+  #hasName({ valueStart, end }: ValuePlace, name: string): boolean {
     return isNamed(this.#bytes, valueStart, end, name);
   }
 

@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { scanJsonObject } from '#exchange/json-body.ts';
-import { continueRead, type Place, type ReadBody } from '#gateway/framing/json-members.ts';
+import { continueRead, type ReadBody, type ValuePlace } from '#gateway/framing/json-members.ts';
 import { type PathPattern, type PathTree, PathWalk, pathTree } from '#gateway/framing/path-tree.ts';
 import {
   cutPointer,
@@ -48,14 +48,14 @@ export interface IdRules {
   readonly freeJson: ReadonlyArray<PathPattern>;
 }
 
-export interface NamedId extends Place {
+export interface NamedId extends ValuePlace {
   readonly kind: IdKind;
   readonly pointer: string;
   readonly nameStart: number;
-  readonly object: Place;
+  readonly object: ValuePlace;
 }
 
-type Growing = { -readonly [Key in keyof Place]: Place[Key] };
+type Growing = { -readonly [Key in keyof ValuePlace]: ValuePlace[Key] };
 
 const quote = 0x22;
 /** A character of a name takes at most six bytes. */
@@ -219,7 +219,7 @@ export class IdFinder implements JsonListener, NamedIds {
       nameStart: this.#keys[objectLevel + 1] as number,
       valueStart: start,
       end: start,
-      object: this.#objects[objectLevel] as Place,
+      object: this.#objects[objectLevel] as ValuePlace,
     };
     this.found.push(id);
     this.#open = id;

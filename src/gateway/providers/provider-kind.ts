@@ -1,6 +1,6 @@
 import type * as t from 'io-ts';
 import type { MaxTokensMember, ReturnsReasoning } from '#gateway/protocols/target-model.ts';
-import type { ConnectionFault } from '#gateway/transport/connection.ts';
+import type { ConnectionFault } from '#gateway/transport/provider-connection.ts';
 import type { Provider, SpokenProtocols } from './provider.ts';
 import type { ProviderSettings } from './provider-settings.ts';
 

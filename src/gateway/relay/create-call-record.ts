@@ -1,19 +1,19 @@
 import type { Caller, Tenant } from '#domain/shared/access.ts';
 import type { CallOutcome } from '#domain/usage/recorded-call.ts';
 import type { AttemptTimes } from '#gateway/attempt/attempt.ts';
-import type { ModelRoute, Target } from '#gateway/config/catalogue.ts';
+import type { ModelRoute, ModelTarget } from '#gateway/config/catalogue.ts';
 import type { Consumption, ReportedConsumption } from '#gateway/neutral/consumption.ts';
 import { type AttemptRecord, type BrokenAttempt, type CallRecord, costOf } from './call-record.ts';
 
 export interface EarlierAttempt {
-  readonly target: Target;
+  readonly target: ModelTarget;
   readonly reported: ReportedConsumption;
 }
 
 interface EndedCall {
   readonly outcome: CallOutcome;
   /** Of the last attempt; null without one. */
-  readonly target: Target | null;
+  readonly target: ModelTarget | null;
   readonly attempts: ReadonlyArray<AttemptRecord>;
   readonly reported: ReportedConsumption;
   readonly brokenAttempts: ReadonlyArray<EarlierAttempt>;
@@ -63,7 +63,7 @@ export function createCallRecord(call: CallToRecord, result: EndedCall): CallRec
  */
 export function costHeader(
   call: CallToRecord,
-  target: Target,
+  target: ModelTarget,
   reported: ReportedConsumption,
   earlier: ReadonlyArray<EarlierAttempt>,
 ): ReadonlyArray<string> {
@@ -83,7 +83,7 @@ function brokenAttemptOf(call: CallToRecord, { target, reported }: EarlierAttemp
   return { target: target.id, provider: target.provider, ...used, cost: costAt(target, { ...used, characters: null }) };
 }
 
-function costAt(target: Target | null, used: Consumption): number | null {
+function costAt(target: ModelTarget | null, used: Consumption): number | null {
   return target === null || target.price === null ? null : costOf(used, target.price);
 }
 

@@ -13,7 +13,7 @@ import {
 import { type AttemptFailure, isRefusedFor, redactRefusal, unreadable } from '#gateway/attempt/attempt-failure.ts';
 import type { BodyConsumer, CreateBodyConsumer } from '#gateway/attempt/body-consumer.ts';
 import { Deadline } from '#gateway/attempt/deadline.ts';
-import { type ModelRoute, orderTargets, type Target } from '#gateway/config/catalogue.ts';
+import { type ModelRoute, type ModelTarget, orderTargets } from '#gateway/config/catalogue.ts';
 import type { RelayDependencies } from '#gateway/gateway.ts';
 import type { RelayedCall } from '#gateway/gateway-call.ts';
 import { nothingReported, type ReportedConsumption } from '#gateway/neutral/consumption.ts';
@@ -72,7 +72,7 @@ class Relay {
   #isOutOfTime = false;
   /** The client left while its answer was still being read. */
   #hasLeft = false;
-  #target: Target | null = null;
+  #target: ModelTarget | null = null;
   /** Of the last attempt's answer; null without an answer. */
   #status: number | null = null;
   #reported: ReportedConsumption = nothingReported;
@@ -170,7 +170,7 @@ class Relay {
     return 'broken-off';
   }
 
-  #try(target: Target, outgoing: OutgoingRequest): Promise<AttemptOutcome> {
+  #try(target: ModelTarget, outgoing: OutgoingRequest): Promise<AttemptOutcome> {
     const { responder, keeper } = this.#relaying;
     const { transport, request, translator, redactor, ignored } = outgoing;
     this.#keepReported();
@@ -207,7 +207,7 @@ class Relay {
     });
   }
 
-  #timeoutsOf(target: Target): AttemptTimeouts {
+  #timeoutsOf(target: ModelTarget): AttemptTimeouts {
     if (!this.#call.isMadeInSilence) return attemptTimeouts(target.timeouts);
     return wholeAnswerTimeouts(target, { remainingMs: this.#remainingMs, targetsLeft: 1 + this.#targets.usableLeft });
   }
@@ -220,32 +220,32 @@ class Relay {
     this.#brokenAttempts.push({ target, reported });
   }
 
-  #servedBy({ id }: Target): ReadonlyArray<string> {
+  #servedBy({ id }: ModelTarget): ReadonlyArray<string> {
     return ['X-Switchyard-Target', id, 'X-Switchyard-Attempts', String(this.#attempts)];
   }
 
-  #costHeaderAt(target: Target): ResponseHead['costHeader'] {
+  #costHeaderAt(target: ModelTarget): ResponseHead['costHeader'] {
     if (target.price === null || !this.#call.caller.scopes.has('usage:read')) return null;
     return (reported) => costHeader(this.#recorded, target, reported, this.#brokenAttempts ?? none);
   }
 
-  #recordSuccess(target: Target): CallOutcome {
+  #recordSuccess(target: ModelTarget): CallOutcome {
     this.#recorder.recordSuccess(target, this.#status);
     return this.#hasLeft ? 'client-gone' : 'served';
   }
 
-  #recordAbandoned(target: Target): CallOutcome {
+  #recordAbandoned(target: ModelTarget): CallOutcome {
     this.#recorder.recordAbandoned(target, this.#status);
     return 'client-gone';
   }
 
-  #recordFailure(target: Target, failure: AttemptFailure): void {
+  #recordFailure(target: ModelTarget, failure: AttemptFailure): void {
     const isLast = this.#targets.isLast(target);
     this.#recorder.recordFailure(target, failure, { status: this.#status, isLast });
     if (this.#failure === null || weightOf(failure) >= weightOf(this.#failure)) this.#failure = failure;
   }
 
-  #nextStep(target: Target, failure: AttemptFailure): ReturnType<typeof nextStep> {
+  #nextStep(target: ModelTarget, failure: AttemptFailure): ReturnType<typeof nextStep> {
     const { breaker, random } = this.#dependencies;
     const { route } = this.#relaying;
     const hasOther = this.#targets.usableLeft > 0;
@@ -262,7 +262,7 @@ class Relay {
     return nextStep(failure, state, random());
   }
 
-  #nextTarget(fits: (target: Target) => boolean = () => true): Target | null {
+  #nextTarget(fits: (target: ModelTarget) => boolean = () => true): ModelTarget | null {
     return this.#begin(
       this.#targets.next((target) => fits(target) && (!this.#isOutOfTime || this.#hasOwnTime(target))),
     );
@@ -272,26 +272,26 @@ class Relay {
    * A target whose circuit is open is called when no other can serve the call. One that only fails now may serve it
    * later.
    */
-  #nextResting(): Target | null {
+  #nextResting(): ModelTarget | null {
     if (this.#failure !== null && isTemporary(this.#failure)) return null;
     // A request that a target refuses is refused everywhere, unless that target was asked in the place of another.
     const isRefused = this.#failure !== null && isRefusedFor(this.#failure, 'request');
     return this.#begin(this.#targets.nextResting(isRefused));
   }
 
-  #begin(target: Target | null): Target | null {
+  #begin(target: ModelTarget | null): ModelTarget | null {
     this.#triesHere = 0;
     if (target !== null) this.#giveOwnTime(target);
     return target;
   }
 
   /** For a fallback with a total time of its own. */
-  #hasOwnTime(target: Target): boolean {
+  #hasOwnTime(target: ModelTarget): boolean {
     const { fallbacks, isTotalShared } = this.#relaying.route;
     return !isTotalShared && fallbacks.includes(target);
   }
 
-  #giveOwnTime(target: Target): void {
+  #giveOwnTime(target: ModelTarget): void {
     if (!this.#hasOwnTime(target)) return;
     this.#isOutOfTime = false;
     this.#endsAt = performance.now() + target.timeouts.totalMs;

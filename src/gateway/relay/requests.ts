@@ -1,17 +1,20 @@
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Target } from '#gateway/config/catalogue.ts';
+import type { ModelTarget } from '#gateway/config/catalogue.ts';
 import type { Provider, ProviderRequest } from '#gateway/providers/provider.ts';
 import type { SecretRedactor } from '#gateway/providers/secret-redactor.ts';
 import type { Transport } from '#gateway/transport/transport.ts';
 
 export interface Requests {
-  canServe(target: Target): boolean;
+  canServe(target: ModelTarget): boolean;
   /**
    * @param continueFrom the answer's text so far, which the target continues; null for a new answer
    * @returns null if the target cannot express what the call demands
    */
-  requestFor(target: Target, continueFrom: string | null): OutgoingRequest | null | Promise<OutgoingRequest | null>;
+  requestFor(
+    target: ModelTarget,
+    continueFrom: string | null,
+  ): OutgoingRequest | null | Promise<OutgoingRequest | null>;
 }
 
 export interface OutgoingRequest extends ProviderRequest {

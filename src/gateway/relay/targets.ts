@@ -1,5 +1,5 @@
 import { type AttemptFailure, isRefusedFor, type RefusalClass } from '#gateway/attempt/attempt-failure.ts';
-import type { Target } from '#gateway/config/catalogue.ts';
+import type { ModelTarget } from '#gateway/config/catalogue.ts';
 import type { CircuitBreaker, CircuitState } from '#gateway/health/circuit-breaker.ts';
 import type { AttemptError, AttemptObserver, AttemptReport, AttemptResult } from '#gateway/health/target-health.ts';
 import { failureName, failureReason } from '#gateway/response/error-response.ts';
@@ -7,14 +7,14 @@ import type { AttemptRecord } from './call-record.ts';
 import { countsAgainst } from './retry-policy.ts';
 
 export class TargetQueue {
-  readonly #all: ReadonlyArray<Target>;
-  #left: Target[];
+  readonly #all: ReadonlyArray<ModelTarget>;
+  #left: ModelTarget[];
   /** Passed over because their circuits are open. */
-  #resting: Target[] = [];
+  #resting: ModelTarget[] = [];
   readonly #breaker: CircuitBreaker;
   readonly #recorder: AttemptRecorder;
 
-  constructor(targets: ReadonlyArray<Target>, breaker: CircuitBreaker, recorder: AttemptRecorder) {
+  constructor(targets: ReadonlyArray<ModelTarget>, breaker: CircuitBreaker, recorder: AttemptRecorder) {
     this.#all = targets;
     this.#left = [...targets];
     this.#breaker = breaker;
@@ -22,7 +22,7 @@ export class TargetQueue {
   }
 
   /** No other target has a closed circuit. */
-  isLast(target: Target): boolean {
+  isLast(target: ModelTarget): boolean {
     return this.#all.every(({ id }) => id === target.id || this.#breaker.openUntil(id) > 0);
   }
 
@@ -32,7 +32,7 @@ export class TargetQueue {
   }
 
   /** Null if the circuits of all others are open. */
-  next(fits: (target: Target) => boolean = () => true): Target | null {
+  next(fits: (target: ModelTarget) => boolean = () => true): ModelTarget | null {
     for (let target = this.#left.shift(); target !== undefined; target = this.#left.shift()) {
       if (!fits(target)) continue;
       if (this.#recorder.tryAcquire(target)) return target;
@@ -46,8 +46,8 @@ export class TargetQueue {
    * @param isRefused whether another target has refused the request. Then only targets count that were passed over, and
    *   their circuits protect them from most of such calls
    */
-  nextResting(isRefused: boolean): Target | null {
-    const openUntil = ({ id }: Target) => this.#breaker.openUntil(id);
+  nextResting(isRefused: boolean): ModelTarget | null {
+    const openUntil = ({ id }: ModelTarget) => this.#breaker.openUntil(id);
     const all = isRefused ? this.#resting : [...this.#resting, ...this.#left];
     const inOrder = all.toSorted((one, other) => openUntil(one) - openUntil(other));
     const first = inOrder.find(({ id }) => !isRefused || this.#breaker.tryOutOfTurn(id)) ?? null;
@@ -62,7 +62,7 @@ const maxOpenMs = 60_000;
 
 /** The only call in one period of a half-open circuit. */
 interface Probe {
-  readonly target: Target;
+  readonly target: ModelTarget;
   /** End of the period, by the circuit breaker's clock. */
   readonly until: number;
 }
@@ -110,12 +110,12 @@ export class AttemptRecorder {
   }
 
   /** Closes an open circuit as soon as content of the target arrives, because the end may take long. */
-  recordContent(target: Target): void {
+  recordContent(target: ModelTarget): void {
     if (this.#breaker.recordContent(target.id, this.#startedAt)) this.#reportCircuit(target, 'closed', null);
   }
 
   /** @param status of the provider's answer */
-  recordSuccess(target: Target, status: number | null): void {
+  recordSuccess(target: ModelTarget, status: number | null): void {
     this.#probe = null;
     this.#recordHealthy(target);
     this.#add(target, 'served', status, null);
@@ -123,7 +123,7 @@ export class AttemptRecorder {
   }
 
   /** @param status of the provider's answer; null without an answer */
-  recordAbandoned(target: Target, status: number | null): void {
+  recordAbandoned(target: ModelTarget, status: number | null): void {
     this.#add(target, 'abandoned', status, null);
     this.#reportAttempt(target, 'abandoned', null);
   }
@@ -134,7 +134,7 @@ export class AttemptRecorder {
     this.#probe = null;
   }
 
-  recordFailure(target: Target, failure: AttemptFailure, { status, isLast }: FailedAttempt): void {
+  recordFailure(target: ModelTarget, failure: AttemptFailure, { status, isLast }: FailedAttempt): void {
     this.#add(target, 'failed', status, failure);
     // The fault of this node says nothing about the target.
     if (failure.kind === 'here') {
@@ -153,7 +153,7 @@ export class AttemptRecorder {
       this.#reportCircuit(target, 'open', error);
   }
 
-  openCircuitIfBusy(target: Target, failure: AttemptFailure): void {
+  openCircuitIfBusy(target: ModelTarget, failure: AttemptFailure): void {
     const isBusy = failure.kind === 'refused' && failure.status === 429;
     if (!isBusy || failure.retryAfterMs === null) return;
     const isOpening = this.#breaker.open(target.id, Math.min(maxOpenMs, failure.retryAfterMs));
@@ -161,7 +161,7 @@ export class AttemptRecorder {
   }
 
   /** Whether the circuit permits an attempt. */
-  tryAcquire(target: Target): boolean {
+  tryAcquire(target: ModelTarget): boolean {
     if (!this.#breaker.tryAcquire(target.id)) return false;
     const until = this.#breaker.openUntil(target.id);
     if (until === 0) return true;
@@ -171,12 +171,12 @@ export class AttemptRecorder {
   }
 
   /** The target works, even if it refused the request. */
-  #recordHealthy(target: Target): void {
+  #recordHealthy(target: ModelTarget): void {
     if (this.#breaker.recordSuccess(target.id, this.#startedAt)) this.#reportCircuit(target, 'closed', null);
   }
 
   #add(
-    { id: target }: Target,
+    { id: target }: ModelTarget,
     result: AttemptRecord['result'],
     status: number | null,
     failure: AttemptFailure | null,
@@ -193,7 +193,7 @@ export class AttemptRecorder {
   }
 
   #reportAttempt(
-    target: Target,
+    target: ModelTarget,
     result: AttemptResult,
     error: AttemptError | null,
     more: Pick<AttemptReport, 'isKeyRefused' | 'thrown'> = {},
@@ -202,7 +202,7 @@ export class AttemptRecorder {
     this.#observer.attempt({ target, result, error, durationMs, requestId: this.#requestId, ...more });
   }
 
-  #reportCircuit(target: Target, state: CircuitState, error: AttemptError | null): void {
+  #reportCircuit(target: ModelTarget, state: CircuitState, error: AttemptError | null): void {
     this.#observer.circuit({ target, state, error, requestId: this.#requestId });
   }
 }

@@ -1,7 +1,7 @@
 import { largeBodyBytes, turn } from '#exchange/turns.ts';
 import { maxRefusalBytes } from '#gateway/attempt/attempt-failure.ts';
 import type { ForeignJson } from '#gateway/framing/foreign-json.ts';
-import type { Place } from '#gateway/framing/json-members.ts';
+import type { ValuePlace } from '#gateway/framing/json-members.ts';
 import { applyEdits } from '#gateway/framing/splice.ts';
 import type { SecretRedactor } from '#gateway/providers/secret-redactor.ts';
 import type { WorkOwner } from '#shared/async/fair-queue.ts';
@@ -61,7 +61,7 @@ const maxErrors = 1_000;
 /** Finds members with the name `error`: of an answer, of the response in an event, and of a choice. */
 class ErrorPlaces implements JsonListener {
   readonly maxLevel = 3;
-  readonly found: Place[] = [];
+  readonly found: ValuePlace[] = [];
   /** Of all errors, in bytes. They are redacted in one turn of the event loop. */
   size = 0;
   readonly #bytes: Buffer;

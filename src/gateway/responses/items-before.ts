@@ -7,7 +7,7 @@ import type { ItemsPart } from '#responses/turn-text.ts';
 import { currentWorkOwner } from '#shared/async/fair-queue.ts';
 import { isObject, type JsonObject } from '#shared/json/json.ts';
 import type { NamedItem } from './named-item.ts';
-import { type ItemBytes, keptBytes, markedAgain, sentTo, withTakenId } from './sent-item.ts';
+import { type ItemBytes, keptBytes, sentTo, withReasoningMark, withTakenId } from './sent-item.ts';
 
 export class ItemsOfTurns implements ItemsBefore {
   /** Approximately. */
@@ -63,7 +63,7 @@ export class ItemsOfTurns implements ItemsBefore {
     return joined(turns, ({ text: { bytes }, outline }, part) => {
       if (part.kind === 'reference') return this.#found.get(part.id)?.text ?? null;
       if (part.kind === 'call') return [bytes.subarray(part.start, part.end)];
-      return markedAgain(bytes, part, outline.provider);
+      return withReasoningMark(bytes, part, outline.provider);
     });
   }
 

@@ -13,7 +13,7 @@ import { type ItemOfPage, type ItemsOfPage, PageOfTurn } from './page-of-turn.ts
 import { NoRoomError } from './send-pieces.ts';
 import { keptBytes } from './sent-item.ts';
 
-export interface PageRequest {
+export interface ItemPageRequest {
   readonly limit: number;
   readonly order: 'asc' | 'desc';
   /** Id of the item before the page; null for the first page. */
@@ -31,7 +31,7 @@ const turnsTogether = 16;
 export async function listInputItems(
   call: GatewayCall,
   last: ResponseOutline,
-  request: PageRequest,
+  request: ItemPageRequest,
 ): Promise<CallResult> {
   try {
     return await new InputListing(call, last, request, call.limits.maxJsonBytes).send();
@@ -49,14 +49,14 @@ interface ListedItem {
 class InputListing {
   readonly #call: GatewayCall;
   readonly #last: ResponseOutline;
-  readonly #request: PageRequest;
+  readonly #request: ItemPageRequest;
   readonly #maxBytes: number;
   #bytes = 0;
   /** Ids of all responses of the list, once they are needed. */
   #chain: Promise<ReadonlySet<string>> | null = null;
   readonly #needs = new Map<string, Promise<ReadonlySet<string>>>();
 
-  constructor(call: GatewayCall, last: ResponseOutline, request: PageRequest, maxBytes: number) {
+  constructor(call: GatewayCall, last: ResponseOutline, request: ItemPageRequest, maxBytes: number) {
     this.#call = call;
     this.#last = last;
     this.#request = request;

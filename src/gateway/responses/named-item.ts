@@ -11,8 +11,8 @@ import {
   type ItemBytes,
   type KeptPart,
   keptBytes,
-  markedAgain,
   sentTo,
+  withReasoningMark,
   withTakenId,
 } from './sent-item.ts';
 
@@ -51,7 +51,7 @@ export class NamedItem {
     const part = this.part;
     if (part.kind === 'call') return [text.bytes.subarray(part.start, part.end)];
     if (part.kind === 'kept' || part.kind === 'text') return keptBytes(text.bytes, part);
-    return markedAgain(text.bytes, part, outline.provider) ?? emptyReasoning;
+    return withReasoningMark(text.bytes, part, outline.provider) ?? emptyReasoning;
   }
 
   /** Approximately. */

@@ -5,7 +5,7 @@ import { applyEdits, editsOf } from '#gateway/framing/splice.ts';
 import { answeredHere, type CallResult, type GatewayCall } from '#gateway/gateway-call.ts';
 import { Replay } from '#gateway/protocols/openai-responses/replay.ts';
 import type { KeptTurn } from '#responses/turn.ts';
-import { type Range, TurnScan } from '#responses/turn-scan.ts';
+import { type ByteSpan, TurnScan } from '#responses/turn-scan.ts';
 import { currentWorkOwner } from '#shared/async/fair-queue.ts';
 import { isObject } from '#shared/json/json.ts';
 import { JsonScanner } from '#shared/json/json-scanner.ts';
@@ -69,8 +69,8 @@ function begunText(response: Buffer, members: Members): string {
   return applyEdits(response, editsOf(members, { replace: unsaid, add })).toString('utf8');
 }
 
-async function* outputItems(bytes: Buffer): AsyncGenerator<Range> {
-  let found: Range[] = [];
+async function* outputItems(bytes: Buffer): AsyncGenerator<ByteSpan> {
+  let found: ByteSpan[] = [];
   const scan = new TurnScan(bytes, (item) => {
     if (item.list === 'output' && item.isObject) found.push({ start: item.start, end: item.end });
   });

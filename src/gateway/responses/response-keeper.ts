@@ -1,6 +1,6 @@
 import { failure } from '#domain/shared/failure.ts';
 import { type AttemptFailure, malformed } from '#gateway/attempt/attempt-failure.ts';
-import { lastMember, type Place } from '#gateway/framing/json-members.ts';
+import { lastMember, type ValuePlace } from '#gateway/framing/json-members.ts';
 import { applyEdits, type Edit } from '#gateway/framing/splice.ts';
 import type { RelayedCall, RelayedInput } from '#gateway/gateway-call.ts';
 import type { ResponsesRequest } from '#gateway/protocols/openai-responses/responses-request.ts';
@@ -203,7 +203,7 @@ class ResponseKeeper {
   }
 }
 
-function textWith(edits: ReadonlyArray<Edit>, bytes: Buffer, { valueStart, end }: Place): string {
+function textWith(edits: ReadonlyArray<Edit>, bytes: Buffer, { valueStart, end }: ValuePlace): string {
   const inside = edits.map((edit) => ({ ...edit, start: edit.start - valueStart, end: edit.end - valueStart }));
   return applyEdits(bytes.subarray(valueStart, end), inside).toString();
 }

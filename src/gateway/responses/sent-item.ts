@@ -28,7 +28,7 @@ type StoredOpaque = Extract<ItemsPart, { readonly kind: 'reasoning' | 'opaque' }
  * @param provider the provider of the turn; null for an unknown one
  * @returns null if it is left out: reasoning without an opaque part, or of an unknown provider, cannot be sent again
  */
-export function markedAgain(bytes: Buffer, item: StoredOpaque, provider: string | null): ItemBytes | null {
+export function withReasoningMark(bytes: Buffer, item: StoredOpaque, provider: string | null): ItemBytes | null {
   const value = opaquePartOf(bytes, item);
   if (value === null) return null;
   if (signatureIn(value) !== null) return [bytes.subarray(item.start, item.end)];

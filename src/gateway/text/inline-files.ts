@@ -6,9 +6,9 @@ import { largeBodyBytes, turn, workOfTurn } from '#exchange/turns.ts';
 import {
   lastMember,
   type Members,
-  type Place,
   readJsonRequest,
   scalarValue,
+  type ValuePlace,
   wantedNames,
 } from '#gateway/framing/json-members.ts';
 import { applyEdits, asciiJson, type Edit, editsOf } from '#gateway/framing/splice.ts';
@@ -177,7 +177,7 @@ class FileInliner {
   }
 
   /** A part of an input becomes a text. Any other part, such as one of an assistant's message, only loses its file. */
-  async #goneEdits({ valueStart, end }: Place, name: string): Promise<ReadonlyArray<Edit>> {
+  async #goneEdits({ valueStart, end }: ValuePlace, name: string): Promise<ReadonlyArray<Edit>> {
     await turn(currentWorkOwner(), 'body', end - valueStart);
     const bytes = this.#request.bytes.subarray(valueStart, end);
     const read = await readJsonRequest(bytes, partNames, Number.POSITIVE_INFINITY);

@@ -3,7 +3,7 @@ import { isStrict } from '#application/operations/request-headers.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { ignoredMembers } from '#exchange/ignored-members.ts';
 import { largeBodyBytes, turn } from '#exchange/turns.ts';
-import type { ModelRoute, Target } from '#gateway/config/catalogue.ts';
+import type { ModelRoute, ModelTarget } from '#gateway/config/catalogue.ts';
 import { LongTexts } from '#gateway/framing/long-texts.ts';
 import type { GatewayCall } from '#gateway/gateway-call.ts';
 import { ClientTools } from '#gateway/neutral/client-tools.ts';
@@ -37,7 +37,7 @@ type TextProvider = Provider & Required<Pick<Provider, 'protocols' | 'text'>>;
 type ParsedWithoutLongTexts = ParsedRequest & { readonly longTexts: LongTexts };
 
 interface Way {
-  readonly target: Target;
+  readonly target: ModelTarget;
   readonly provider: TextProvider;
   /** Null if the request passes as it came. */
   readonly translation: ProviderProtocol | null;
@@ -58,9 +58,12 @@ export class TargetRequests implements Requests {
   readonly #ways: ReadonlyArray<Way>;
   #parsed: Promise<E.Either<Unsupported, ParsedWithoutLongTexts>> | null = null;
   /** A retry on the same target sends the same bytes. */
-  #last: { readonly target: Target; readonly continueFrom: string | null; readonly written: WrittenRequest } | null =
-    null;
-  #lastWritten: { readonly target: Target; readonly written: E.Either<Unsupported, WrittenRequest> } | null = null;
+  #last: {
+    readonly target: ModelTarget;
+    readonly continueFrom: string | null;
+    readonly written: WrittenRequest;
+  } | null = null;
+  #lastWritten: { readonly target: ModelTarget; readonly written: E.Either<Unsupported, WrittenRequest> } | null = null;
 
   private constructor(call: GatewayCall, protocol: ClientProtocol, request: TextRequest, route: ModelRoute) {
     this.#call = call;
@@ -86,22 +89,25 @@ export class TargetRequests implements Requests {
     return requests.#passesAtFirst() ? E.right(requests) : requests.#checked();
   }
 
-  canServe(target: Target): boolean {
+  canServe(target: ModelTarget): boolean {
     return this.#wayTo(target) !== undefined;
   }
 
-  requestFor(target: Target, continueFrom: string | null): OutgoingRequest | null | Promise<OutgoingRequest | null> {
+  requestFor(
+    target: ModelTarget,
+    continueFrom: string | null,
+  ): OutgoingRequest | null | Promise<OutgoingRequest | null> {
     const way = this.#wayTo(target);
     if (way === undefined) throw new Error(`${target.id} gives no texts`);
     if (way.translation === null) return this.#asItCame(way.provider, target, continueFrom);
     return this.#translated(way.provider, way.translation, target, continueFrom);
   }
 
-  #wayTo(target: Target): Way | undefined {
+  #wayTo(target: ModelTarget): Way | undefined {
     return this.#ways.find((way) => way.target === target);
   }
 
-  #asItCame(provider: TextProvider, target: Target, continueFrom: string | null): OutgoingRequest | null {
+  #asItCame(provider: TextProvider, target: ModelTarget, continueFrom: string | null): OutgoingRequest | null {
     if (this.#unsupportedNatively(provider, target) !== null) return null;
     const { body, ignored } = this.#changed(provider, target, continueFrom);
     const { headers, query } = this.#call;
@@ -118,7 +124,7 @@ export class TargetRequests implements Requests {
     return withIgnored(outgoingThrough(provider, { request, translator: null }), ignored);
   }
 
-  #changed(provider: TextProvider, target: Target, continueFrom: string | null): WrittenRequest {
+  #changed(provider: TextProvider, target: ModelTarget, continueFrom: string | null): WrittenRequest {
     if (this.#last?.target !== target || this.#last.continueFrom !== continueFrom) {
       const changes = { target: nativeTarget(provider, target), asksUsage: this.#asksUsage, continueFrom };
       this.#last = { target, continueFrom, written: this.#request.changed(changes) };
@@ -126,14 +132,14 @@ export class TargetRequests implements Requests {
     return this.#last.written;
   }
 
-  #unsupportedNatively(provider: TextProvider, target: Target): Unsupported | null {
+  #unsupportedNatively(provider: TextProvider, target: ModelTarget): Unsupported | null {
     return this.#request.unsupportedBy(nativeTarget(provider, target), () => isStrict(this.#call.headers));
   }
 
   async #translated(
     provider: TextProvider,
     protocol: ProviderProtocol,
-    target: Target,
+    target: ModelTarget,
     continueFrom: string | null,
   ): Promise<OutgoingRequest | null> {
     const written = await this.#write(target, protocol, continueFrom);
@@ -154,7 +160,7 @@ export class TargetRequests implements Requests {
     return withIgnored(outgoingThrough(provider, { request, translator }), ignored);
   }
 
-  #pathAt({ path }: Protocol, { model }: Target): string {
+  #pathAt({ path }: Protocol, { model }: ModelTarget): string {
     return path({ model, streams: this.#request.isStreamed });
   }
 
@@ -165,7 +171,7 @@ export class TargetRequests implements Requests {
 
   #translatorFrom(
     { requiredMember, provider }: ProviderProtocol,
-    target: Target,
+    target: ModelTarget,
     options: WriterOptions,
   ): ResponseTranslator {
     const mustBeObjects = this.#protocol.client.hasArgumentsAsObjects;
@@ -190,7 +196,7 @@ export class TargetRequests implements Requests {
   }
 
   async #write(
-    target: Target,
+    target: ModelTarget,
     protocol: ProviderProtocol,
     continueFrom: string | null,
   ): Promise<E.Either<Unsupported, WrittenRequest>> {
@@ -277,12 +283,15 @@ function waysOf(
 }
 
 /** That of the target's entry, else the client's where the provider speaks it, else the provider's first. */
-function protocolFor({ protocol }: Target, { protocols }: TextProvider, client: ClientProtocol): ProviderProtocol {
+function protocolFor({ protocol }: ModelTarget, { protocols }: TextProvider, client: ClientProtocol): ProviderProtocol {
   const [first] = protocols;
   return protocols.find(({ name }) => name === (protocol ?? client.name)) ?? first;
 }
 
-function nativeTarget({ hostedTools = false }: TextProvider, { model, provider, reasoning }: Target): NativeTarget {
+function nativeTarget(
+  { hostedTools = false }: TextProvider,
+  { model, provider, reasoning }: ModelTarget,
+): NativeTarget {
   return { model, provider, reasoning, hostedTools };
 }
 

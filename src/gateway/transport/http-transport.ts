@@ -2,8 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { createRequire } from 'node:module';
 import type { Readable } from 'node:stream';
 import type { buildConnector, Client, Dispatcher, Pool } from 'undici';
-import { type ConnectionFault, ProviderConnection } from './connection.ts';
 import { DecompressedStream } from './decompressed-stream.ts';
+import { type ConnectionFault, ProviderConnection } from './provider-connection.ts';
 import type { Transport, UpstreamCall, UpstreamListener, UpstreamRequest } from './transport.ts';
 
 /**

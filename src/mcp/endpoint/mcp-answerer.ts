@@ -7,7 +7,7 @@ import type { ArrivalLimits } from '#exchange/body.ts';
 import { inexactIntegers, numberNotExact, parseJsonObject, readJsonBytes } from '#exchange/json-body.ts';
 import { sendProblem } from '#exchange/problem.ts';
 import type { Authorised } from '#exchange/request.ts';
-import type { McpExchange } from '#mcp/request/mcp-exchange.ts';
+import type { McpRequest } from '#mcp/request/mcp-request.ts';
 import { type McpServerDependencies, McpServers } from '#mcp/server/mcp-server.ts';
 import { readToolFilter } from '#mcp/tools/tool-catalogue.ts';
 import type { JsonObject } from '#shared/json/json.ts';
@@ -64,29 +64,29 @@ export class McpAnswerer {
     const isOld = headers['mcp-protocol-version'] === undefined;
     const wantsWholeText = isOld || parameters.get('text') === 'whole';
     const inputFault = await faultOfArguments(bytes.right);
-    const exchange = { request, filter: filter.right, wantsWholeText, toolArguments, inputFault };
+    const mcpRequest = { request, filter: filter.right, wantsWholeText, toolArguments, inputFault };
     const place = await this.#options.admission.slot(request.held, 'query answer');
     if (E.isLeft(place)) return sendProblem(request, place.left, this.#path);
     try {
-      if (message.method === completeMethod) await this.#complete(request, exchange, message);
-      else await this.#exchange(request, exchange, message);
+      if (message.method === completeMethod) await this.#complete(request, mcpRequest, message);
+      else await this.#serve(request, mcpRequest, message);
     } finally {
       place.right();
     }
   }
 
   /** Answers a completion in its key's turn, because one may read ten lists and clients ask with each letter. */
-  async #complete(request: Authorised, exchange: McpExchange, message: JsonObject): Promise<void> {
+  async #complete(request: Authorised, mcpRequest: McpRequest, message: JsonObject): Promise<void> {
     const leave = await this.#options.admission.slot(request.held, 'completion', { owner: request.caller.keyId });
     if (E.isLeft(leave)) return sendProblem(request, leave.left, this.#path);
     try {
-      await this.#exchange(request, exchange, message);
+      await this.#serve(request, mcpRequest, message);
     } finally {
       leave.right();
     }
   }
 
-  async #exchange(request: Authorised, exchange: McpExchange, message: JsonObject): Promise<void> {
+  async #serve(request: Authorised, mcpRequest: McpRequest, message: JsonObject): Promise<void> {
     if (message.method === listenMethod) return send(request, jsonRpcError(nothingToListenTo(message.id)));
     const asked = new Request(`http://localhost${this.#path}`, {
       method: 'POST',
@@ -94,7 +94,7 @@ export class McpAnswerer {
       signal: request.held.left,
     });
     const { keyId: clientId, scopes } = request.caller;
-    const authInfo = { token: '', clientId, scopes: [...scopes], extra: { exchange } };
+    const authInfo = { token: '', clientId, scopes: [...scopes], extra: { mcpRequest } };
     const answered = await this.#handler.fetch(asked, { authInfo, parsedBody: message });
     await send(request, answered);
   }
@@ -132,11 +132,11 @@ function forwarded(headers: Authorised['headers']): Headers {
   return found;
 }
 
-function exchangeOf(authInfo: { readonly extra?: Record<string, unknown> } | undefined): McpExchange {
-  return authInfo?.extra?.exchange as McpExchange;
+function exchangeOf(authInfo: { readonly extra?: Record<string, unknown> } | undefined): McpRequest {
+  return authInfo?.extra?.mcpRequest as McpRequest;
 }
 
-/** Every exchange has exactly one message. */
+/** Every request has exactly one message. */
 async function send({ client }: Authorised, answered: Response): Promise<void> {
   const body = Buffer.from(await answered.arrayBuffer());
   const type = answered.headers.get('content-type');

@@ -1,6 +1,6 @@
 import { type GetPromptResult, type Prompt, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { AskOperation } from '#mcp/request/ask-operation.ts';
-import type { McpExchange } from '#mcp/request/mcp-exchange.ts';
+import type { McpRequest } from '#mcp/request/mcp-request.ts';
 import { type McpResource, readJsonText, resourceType, uriOf } from '#mcp/resources/resource-catalogue.ts';
 import type { Json } from '#shared/json/json.ts';
 
@@ -55,7 +55,7 @@ export function visiblePrompts(
  */
 export async function getPrompt(
   ask: AskOperation,
-  exchange: McpExchange,
+  mcpRequest: McpRequest,
   visible: ReadonlyArray<McpResource>,
   definition: PromptDefinition,
   given: GivenArguments,
@@ -69,13 +69,13 @@ export async function getPrompt(
   ];
   const include = (uri: string, text: string) =>
     messages.push({ role: 'user', content: { type: 'resource', resource: { uri, mimeType: resourceType, text } } });
-  await definition.read(readerOf(ask, exchange, visible, include), withoutEmpty(given));
+  await definition.read(readerOf(ask, mcpRequest, visible, include), withoutEmpty(given));
   return { description: definition.description, messages };
 }
 
 function readerOf(
   ask: AskOperation,
-  exchange: McpExchange,
+  mcpRequest: McpRequest,
   visible: ReadonlyArray<McpResource>,
   include: (uri: string, text: string) => void,
 ): PromptReader {
@@ -84,7 +84,7 @@ function readerOf(
     const resource = named(query);
     if (resource === undefined) throw new Error(`The prompt asks ${query}, which it does not need`);
     const uri = uriOf(resource, input);
-    return { uri, text: await readJsonText(ask, exchange, resource.tool.route, input, uri) };
+    return { uri, text: await readJsonText(ask, mcpRequest, resource.tool.route, input, uri) };
   };
   return {
     canAsk: (query) => named(query) !== undefined,

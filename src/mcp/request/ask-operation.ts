@@ -10,12 +10,12 @@ import { ClientDisconnectedError } from '#exchange/held.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import type { Request } from '#exchange/request.ts';
 import { canonicalJson, type Json, type JsonObject } from '#shared/json/json.ts';
-import type { McpExchange } from './mcp-exchange.ts';
+import type { McpRequest } from './mcp-request.ts';
 
 export const maxMcpPageBytes = 256 * 1024;
 
 export type AskOperation = (
-  exchange: McpExchange,
+  mcpRequest: McpRequest,
   route: OperationRoute,
   given: JsonObject,
 ) => Promise<E.Either<Failure, OperationResult>>;

@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
 import { type OperationRoute, pathParameters, placeOfItems } from '#application/operations/registry.ts';
 import type { AskOperation } from '#mcp/request/ask-operation.ts';
-import type { McpExchange } from '#mcp/request/mcp-exchange.ts';
+import type { McpRequest } from '#mcp/request/mcp-request.ts';
 import type { OperationTool } from '#mcp/tools/tool-catalogue.ts';
 import { EncodedJson, isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 
@@ -32,7 +32,7 @@ export interface CompletionRequest {
  */
 export async function completeArgument(
   ask: AskOperation,
-  exchange: McpExchange,
+  mcpRequest: McpRequest,
   visible: ReadonlyArray<OperationTool>,
   { path, parameter, typed, known }: CompletionRequest,
 ): Promise<Completion> {
@@ -40,7 +40,7 @@ export async function completeArgument(
   // first parameter.
   const prefix = path.slice(0, path.indexOf(':'));
   const items: Item[] = [];
-  for await (const item of new IdFinder(ask, exchange, visible, known).itemsUnder(prefix, parameter)) {
+  for await (const item of new IdFinder(ask, mcpRequest, visible, known).itemsUnder(prefix, parameter)) {
     items.push(item);
     if (items.length >= maxItems) break;
   }
@@ -61,19 +61,19 @@ interface Item {
  */
 class IdFinder {
   readonly #ask: AskOperation;
-  readonly #exchange: McpExchange;
+  readonly #mcpRequest: McpRequest;
   readonly #visible: ReadonlyArray<OperationTool>;
   readonly #known: Readonly<Record<string, string>>;
   #listsLeft = maxLists;
 
   constructor(
     ask: AskOperation,
-    exchange: McpExchange,
+    mcpRequest: McpRequest,
     visible: ReadonlyArray<OperationTool>,
     known: Readonly<Record<string, string>>,
   ) {
     this.#ask = ask;
-    this.#exchange = exchange;
+    this.#mcpRequest = mcpRequest;
     this.#visible = visible;
     this.#known = known;
   }
@@ -109,16 +109,16 @@ class IdFinder {
       return;
     }
     // The caller's own project comes first, because callers mean it most often.
-    const own = parent === 'projectId' ? this.#exchange.request.caller.projectId : null;
+    const own = parent === 'projectId' ? this.#mcpRequest.request.caller.projectId : null;
     if (own !== null) yield own;
     const prefix = path.slice(0, path.indexOf(`:${parent}`));
     for await (const { id } of this.itemsUnder(prefix, parent)) if (id !== own) yield id;
   }
 
   async #items(route: OperationRoute, given: JsonObject, parameter: string): Promise<ReadonlyArray<Item>> {
-    if (this.#listsLeft === 0 || this.#exchange.request.held.hasLeft) return [];
+    if (this.#listsLeft === 0 || this.#mcpRequest.request.held.hasLeft) return [];
     this.#listsLeft -= 1;
-    const answered = await this.#ask(this.#exchange, route, given);
+    const answered = await this.#ask(this.#mcpRequest, route, given);
     // A refused list gives no values.
     if (E.isLeft(answered)) return [];
     const { body } = answered.right;

@@ -9,7 +9,7 @@ import { type OperationRoute, pathParameters } from '#application/operations/reg
 import { failures } from '#domain/failures.ts';
 import type { Failure } from '#domain/shared/failure.ts';
 import type { AskOperation } from '#mcp/request/ask-operation.ts';
-import type { McpExchange } from '#mcp/request/mcp-exchange.ts';
+import type { McpRequest } from '#mcp/request/mcp-request.ts';
 import type { OperationTool } from '#mcp/tools/tool-catalogue.ts';
 import { type JsonObject, jsonTextOf } from '#shared/json/json.ts';
 
@@ -112,25 +112,25 @@ function matched({ segments }: McpResource, given: ReadonlyArray<string>): Reado
  */
 export async function readResource(
   ask: AskOperation,
-  exchange: McpExchange,
+  mcpRequest: McpRequest,
   visible: ReadonlyArray<McpResource>,
   uri: string,
 ): Promise<ReadResourceResult> {
   const named = findResource(visible, uri);
   if (named === null) throw new ResourceNotFoundError(uri);
-  const text = await readJsonText(ask, exchange, named.resource.tool.route, named.input, uri);
+  const text = await readJsonText(ask, mcpRequest, named.resource.tool.route, named.input, uri);
   return { contents: [{ uri, mimeType: resourceType, text }] };
 }
 
 /** The answer of a query, as JSON. @throws as `readResource` does */
 export async function readJsonText(
   ask: AskOperation,
-  exchange: McpExchange,
+  mcpRequest: McpRequest,
   route: OperationRoute,
   input: JsonObject,
   uri: string,
 ): Promise<string> {
-  const answered = await ask(exchange, route, input);
+  const answered = await ask(mcpRequest, route, input);
   if (E.isLeft(answered)) throw refusalOf(answered.left, uri);
   return jsonTextOf(answered.right.body ?? null);
 }

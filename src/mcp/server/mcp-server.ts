@@ -5,7 +5,7 @@ import type { OperationRoute } from '#application/operations/registry.ts';
 import { getPrompt, listedPrompt, visiblePrompts } from '#mcp/prompts/prompt.ts';
 import { prompts } from '#mcp/prompts/prompts.ts';
 import { type AskOperation, createAskOperation, maxMcpPageBytes } from '#mcp/request/ask-operation.ts';
-import type { McpExchange } from '#mcp/request/mcp-exchange.ts';
+import type { McpRequest } from '#mcp/request/mcp-request.ts';
 import { completeArgument } from '#mcp/resources/complete-argument.ts';
 import {
   createResourceCatalogue,
@@ -51,37 +51,37 @@ export class McpServers {
     return new Set(this.#tools.flatMap(({ resource }) => resource ?? []));
   }
 
-  create(exchange: McpExchange): Server {
+  create(mcpRequest: McpRequest): Server {
     const server = new Server(
       { name: 'switchyard', title: 'Switchyard', version: packageJson.version },
       { capabilities: { tools: {}, resources: {}, prompts: {}, completions: {} }, instructions },
     );
-    this.#serveTools(server, exchange);
-    this.#serveResources(server, exchange);
-    this.#servePrompts(server, exchange);
-    this.#serveCompletions(server, exchange);
+    this.#serveTools(server, mcpRequest);
+    this.#serveResources(server, mcpRequest);
+    this.#servePrompts(server, mcpRequest);
+    this.#serveCompletions(server, mcpRequest);
     return server;
   }
 
-  #serveTools(server: Server, exchange: McpExchange): void {
+  #serveTools(server: Server, mcpRequest: McpRequest): void {
     server.setRequestHandler('tools/list', ({ params }) => {
-      const listed = visibleTools(this.#tools, exchange.request.caller, exchange.filter).map(({ tool }) => tool);
+      const listed = visibleTools(this.#tools, mcpRequest.request.caller, mcpRequest.filter).map(({ tool }) => tool);
       const { items, nextCursor } = pageOf(listed, params?.cursor, maxMcpPageBytes);
       return { tools: [...items], ...(nextCursor === undefined ? {} : { nextCursor }) };
     });
     server.setRequestHandler('tools/call', async ({ params }) => {
-      const found = this.#tools.find((each) => each.tool.name === params.name && passes(each, exchange.filter));
+      const found = this.#tools.find((each) => each.tool.name === params.name && passes(each, mcpRequest.filter));
       if (found === undefined) throw unknown(`There is no tool ${JSON.stringify(params.name)} on this connection.`);
-      return this.#call(exchange, found);
+      return this.#call(mcpRequest, found);
     });
   }
 
-  async #call(exchange: McpExchange, { route }: OperationTool) {
-    const { request, wantsWholeText } = exchange;
+  async #call(mcpRequest: McpRequest, { route }: OperationTool) {
+    const { request, wantsWholeText } = mcpRequest;
     const { id: requestId, caller } = request;
     const { operation } = route;
     const started = performance.now();
-    const outcome = await this.#ask(exchange, route, exchange.toolArguments);
+    const outcome = await this.#ask(mcpRequest, route, mcpRequest.toolArguments);
     const ms = Math.round((performance.now() - started) * 100) / 100;
     const code = E.isLeft(outcome) ? outcome.left.code : 'ok';
     this.#logger.info({ tool: operation.name, code, ms, requestId, keyId: caller.keyId }, 'tool call');
@@ -89,8 +89,8 @@ export class McpServers {
     return successResult(operation, outcome.right, wantsWholeText);
   }
 
-  #serveResources(server: Server, exchange: McpExchange): void {
-    const visible = this.#visibleResources(exchange);
+  #serveResources(server: Server, mcpRequest: McpRequest): void {
+    const visible = this.#visibleResources(mcpRequest);
     server.setRequestHandler('resources/list', () => ({
       resources: visible
         .filter(({ parameters }) => parameters.length === 0)
@@ -101,31 +101,33 @@ export class McpServers {
         .filter(({ uriTemplate }) => uriTemplate.includes('{'))
         .map((resource) => ({ uriTemplate: resource.uriTemplate, ...describedResource(resource) })),
     }));
-    server.setRequestHandler('resources/read', ({ params }) => readResource(this.#ask, exchange, visible, params.uri));
+    server.setRequestHandler('resources/read', ({ params }) =>
+      readResource(this.#ask, mcpRequest, visible, params.uri),
+    );
   }
 
-  #servePrompts(server: Server, exchange: McpExchange): void {
-    const resources = this.#visibleResources(exchange);
+  #servePrompts(server: Server, mcpRequest: McpRequest): void {
+    const resources = this.#visibleResources(mcpRequest);
     const visible = visiblePrompts(prompts, resources);
     server.setRequestHandler('prompts/list', () => ({ prompts: visible.map(listedPrompt) }));
     server.setRequestHandler('prompts/get', ({ params }) => {
       const found = visible.find(({ name }) => name === params.name);
       if (found === undefined) throw unknown(`There is no prompt ${JSON.stringify(params.name)} for this key.`);
-      return getPrompt(this.#ask, exchange, resources, found, params.arguments ?? {});
+      return getPrompt(this.#ask, mcpRequest, resources, found, params.arguments ?? {});
     });
   }
 
-  #serveCompletions(server: Server, exchange: McpExchange): void {
-    const visible = visibleTools(this.#tools, exchange.request.caller, exchange.filter);
+  #serveCompletions(server: Server, mcpRequest: McpRequest): void {
+    const visible = visibleTools(this.#tools, mcpRequest.request.caller, mcpRequest.filter);
     server.setRequestHandler('completion/complete', async ({ params: { ref, argument, context } }) => {
       const completed =
         ref.type === 'ref/prompt'
           ? this.#completedByPrompt(ref.name, argument.name)
-          : this.#completedByTemplate(exchange, ref.uri, argument.name);
+          : this.#completedByTemplate(mcpRequest, ref.uri, argument.name);
       if (completed === null) return { completion: { values: [], hasMore: false } };
       const known = context?.arguments ?? {};
       const request = { ...completed, typed: argument.value, known };
-      return { completion: { ...(await completeArgument(this.#ask, exchange, visible, request)) } };
+      return { completion: { ...(await completeArgument(this.#ask, mcpRequest, visible, request)) } };
     });
   }
 
@@ -135,14 +137,14 @@ export class McpServers {
     return prompt.arguments.find((each) => each.name === argument)?.completedBy ?? null;
   }
 
-  #completedByTemplate(exchange: McpExchange, uri: string, argument: string) {
-    const template = this.#visibleResources(exchange).find(({ uriTemplate }) => pathOf(uriTemplate) === pathOf(uri));
+  #completedByTemplate(mcpRequest: McpRequest, uri: string, argument: string) {
+    const template = this.#visibleResources(mcpRequest).find(({ uriTemplate }) => pathOf(uriTemplate) === pathOf(uri));
     if (template === undefined) throw unknown(`There is no resource template ${JSON.stringify(uri)}.`);
     if (!template.parameters.includes(argument)) return null;
     return { path: template.tool.route.operation.http.path, parameter: argument };
   }
 
-  #visibleResources({ request, filter }: McpExchange): ReadonlyArray<McpResource> {
+  #visibleResources({ request, filter }: McpRequest): ReadonlyArray<McpResource> {
     const tools = new Set(visibleTools(this.#tools, request.caller, filter));
     return this.#resources.filter(({ tool }) => tools.has(tool));
   }

@@ -1,6 +1,6 @@
 import type { LineCalls } from '#application/batches/line-calls.ts';
 import type { BlobStore } from '#blob-store/blob-store.ts';
-import { type BatchPart, type BatchState, partsOf } from '#domain/batch/batch.ts';
+import { type BatchPart, type BatchState, batchPartsOf } from '#domain/batch/batch.ts';
 import { hasLine } from '#domain/batch/line-set.ts';
 import { derivedFileId } from '#domain/file/file.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
@@ -33,7 +33,7 @@ export class ResultFiles {
   async write(what: What): Promise<string | null> {
     const { store } = this.#options;
     const { facts, projectId, outputExpiresAfterSeconds: expiresAfterSeconds } = this.#batch;
-    const bytes = partsOf(this.#batch).reduce((sum, part) => sum + lengthOf(part, what), 0);
+    const bytes = batchPartsOf(this.#batch).reduce((sum, part) => sum + lengthOf(part, what), 0);
     const listsUnasked = what === 'error' && (await this.#hasUnasked());
     if (bytes === 0 && !listsUnasked) return null;
     const filename = `${facts.id}_${what}.jsonl`;
@@ -43,7 +43,7 @@ export class ResultFiles {
   }
 
   async *#content(what: What, listsUnasked: boolean): AsyncGenerator<Uint8Array> {
-    for (const part of partsOf(this.#batch)) yield* this.#contentOf(part, what);
+    for (const part of batchPartsOf(this.#batch)) yield* this.#contentOf(part, what);
     if (!listsUnasked) return;
     for await (const { bytes } of this.#unasked()) {
       yield unansweredLine(this.#batch.facts.id, await this.#customIdOf(bytes), windowOver);

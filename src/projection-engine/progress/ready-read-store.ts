@@ -1,4 +1,11 @@
-import type { DocumentValue, Page, PageRequest, ProjectionStatus, ReadStore, Where } from '#read-store/read-store.ts';
+import type {
+  DocumentPage,
+  DocumentValue,
+  PageRequest,
+  ProjectionStatus,
+  ReadStore,
+  Where,
+} from '#read-store/read-store.ts';
 import type { StoredDocument } from '#read-store/stored-document.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { ProjectionsProgress } from './projections-progress.ts';
@@ -35,7 +42,11 @@ class ReadyReadStore implements ReadStore {
     return this.#documents.get(collection, id, fresh);
   }
 
-  async list<Value extends DocumentValue>(collection: string, where: Where, page: PageRequest): Promise<Page<Value>> {
+  async list<Value extends DocumentValue>(
+    collection: string,
+    where: Where,
+    page: PageRequest,
+  ): Promise<DocumentPage<Value>> {
     this.#expectFilled(collection);
     return this.#documents.list(collection, where, page);
   }

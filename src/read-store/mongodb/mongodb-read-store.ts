@@ -3,9 +3,9 @@ import type { Collection, Db, Filter } from 'mongodb';
 import { MongoDbConnection, type MongoDbConnectionOptions } from '#mongodb/mongodb-connection.ts';
 import { ReadStoreNotes } from '#read-store/notes.ts';
 import type {
+  DocumentPage,
   DocumentValue,
   Generation,
-  Page,
   PageKey,
   PageRequest,
   ProjectionStatus,
@@ -79,7 +79,11 @@ class MongoDbReadStore implements ReadStore {
     return this.#reading(collection, read, (found) => found === null);
   }
 
-  async list<Value extends DocumentValue>(collection: string, where: Where, page: PageRequest): Promise<Page<Value>> {
+  async list<Value extends DocumentValue>(
+    collection: string,
+    where: Where,
+    page: PageRequest,
+  ): Promise<DocumentPage<Value>> {
     const list = `${collection} ${JSON.stringify(where)}`;
     const read = async (documents: Documents, { indexes }: Generation) => {
       const expected = this.#documentBytes.get(list) ?? usualBytes;
@@ -180,7 +184,7 @@ async function pageOf<Value extends DocumentValue>(
   conditions: Filter<DocumentRecord<number>>,
   page: PageRequest,
   expected: number,
-): Promise<Page<Value> & { readonly bytes: number }> {
+): Promise<DocumentPage<Value> & { readonly bytes: number }> {
   const { limit, maxBytes } = page;
   const documents: StoredDocument<Value>[] = [];
   let bytes = 0;

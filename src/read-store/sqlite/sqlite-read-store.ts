@@ -2,10 +2,10 @@ import { statSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { LRUCache } from 'lru-cache';
 import type {
+  DocumentPage,
   DocumentValue,
   Indexes,
   OperatorState,
-  Page,
   PageRequest,
   ProjectionStatus,
   ReadStore,
@@ -94,7 +94,11 @@ class SqliteReadStore implements ReadStore {
     return this.#reading((open) => this.#get(open, collection, id));
   }
 
-  async list<Value extends DocumentValue>(collection: string, where: Where, page: PageRequest): Promise<Page<Value>> {
+  async list<Value extends DocumentValue>(
+    collection: string,
+    where: Where,
+    page: PageRequest,
+  ): Promise<DocumentPage<Value>> {
     return this.#reading((open) => this.#list(open, collection, where, page));
   }
 
@@ -144,7 +148,12 @@ class SqliteReadStore implements ReadStore {
     return document;
   }
 
-  #list<Value extends DocumentValue>(open: OpenFile, collection: string, where: Where, page: PageRequest): Page<Value> {
+  #list<Value extends DocumentValue>(
+    open: OpenFile,
+    collection: string,
+    where: Where,
+    page: PageRequest,
+  ): DocumentPage<Value> {
     const current = this.#findCurrent(open, collection);
     const documents: StoredDocument<Value>[] = [];
     let bytes = 0;

@@ -4,7 +4,7 @@ import type { PresentResources } from '#commands/instance/shared/present-resourc
 import type { WantedVersion } from '#commands/instance/shared/wanted-version.ts';
 import { upgradeInstance } from '#commands/instance/upgrade-instance.ts';
 import { holdSame } from '#domain/instance/drift.ts';
-import type { Target } from '#domain/instance/events.ts';
+import type { InstanceTarget } from '#domain/instance/events.ts';
 import { instance } from '#domain/instance/instance.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { defaultMaxFilledBytes } from '#domain/template/filled-size.ts';
@@ -32,7 +32,7 @@ const input = { instanceId: ids.instance, targetTemplateVersionId: versionOf(2) 
 
 /** All resources as they were provisioned, except for the given changes. */
 function present(
-  { resources }: Target = targetOf(1),
+  { resources }: InstanceTarget = targetOf(1),
   change: { gone?: ReadonlyArray<string>; name?: string; active?: string; profile?: string | null; desk?: string } = {},
 ): PresentResources {
   const { gone = [], name, active, profile, desk } = change;
@@ -72,7 +72,7 @@ function values(fieldsSchema: FieldsSchema, had: Record<string, string>, newFiel
   return event?.type === 'InstanceUpgradeRequested' ? event.data.fieldValues : event;
 }
 
-const requested = (operation: number, target: Target) =>
+const requested = (operation: number, target: InstanceTarget) =>
   newEvent('InstanceUpgradeRequested', { id: ids.instance, operation, ...target });
 
 describe('upgrade_instance', () => {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import type { CircuitChange } from '#dashboard/page/views/gateway/gateway-answer.ts';
+import type { TargetStatus } from '#dashboard/page/api/records.ts';
 import { incidentsOf, incidentText } from '#dashboard/page/views/gateway/incidents.ts';
 
 const at = (clock: string) => `2026-01-05T${clock}:00.000Z`;
 const ms = (clock: string) => Date.parse(at(clock));
 
 /** Returns the incidents from 09:00 to 10:00 of a node with these circuit changes, the oldest first. */
-function incidents(...changes: ReadonlyArray<readonly [string, string, CircuitChange['circuit']]>) {
+function incidents(...changes: ReadonlyArray<readonly [string, string, TargetStatus['circuit']]>) {
   const circuitChanges = changes
     .map(([clock, target, circuit]) => ({ time: at(clock), target, circuit, code: null, status: null }))
     .toReversed();

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { resourceKinds as shown } from '#dashboard/page/views/audit/resource-kinds.ts';
+import { auditedKinds as shown } from '#dashboard/page/views/audit/resource-kinds.ts';
 import { resourceKinds } from '#domain/history/record.ts';
 
 describe('the filter of the audit by resource', () => {

@@ -56,7 +56,7 @@ describe('decisions of a batch’s run', () => {
     const state = stateOf(batch, ...(history as never[]));
     assert.deepEqual(state?.facts.request_counts, { total: 6, completed: 4, failed: 2 });
     assert.equal(state?.partBytes, 60);
-    assert.deepEqual(state === null ? [] : decide.partsOf(state).map(({ blobId }) => blobId), [
+    assert.deepEqual(state === null ? [] : decide.batchPartsOf(state).map(({ blobId }) => blobId), [
       'part_cbatchone000001_1_0',
       'part_cbatchone000001_1_1',
     ]);

@@ -19,13 +19,13 @@ export interface CalledService {
 }
 
 /** A service of one suite alone. */
-export interface OwnService extends CalledService {
+export interface SpawnedService extends CalledService {
   /** Its `DATA_DIR`. */
   readonly dataDir: string;
 }
 
 /** A service in a process of its own. */
-export interface RunningService extends OwnService {
+export interface RunningService extends SpawnedService {
   /** Kills the service and starts it again on its data. @returns a client of the new process */
   readonly restarted: () => Promise<Client>;
 }
@@ -43,7 +43,7 @@ export function serviceOfProject(engines: Engines): CalledService {
  * A service for a suite that needs stores or variables of its own, and neither kills nor looks at a process: on embedded
  * stores it runs in the process of the tests. Call it in the callback of `describe`.
  */
-export function composedService(engines: Engines, further: ServiceEnvironment = {}): OwnService {
+export function composedService(engines: Engines, further: ServiceEnvironment = {}): SpawnedService {
   if (engines !== embeddedStores) return runningService(engines, further);
   const environment = { ...patientReads, ...further };
   return duringSuite(

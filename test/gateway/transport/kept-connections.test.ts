@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
-import type { ConnectionFault } from '#gateway/transport/connection.ts';
 import { HttpTransport } from '#gateway/transport/http-transport.ts';
+import type { ConnectionFault } from '#gateway/transport/provider-connection.ts';
 import type { UpstreamRequest } from '#gateway/transport/transport.ts';
 import { answerOf, echo, type RawBehaviour, RawProvider, raw } from '#test/gateway/support/raw-provider.ts';
 import { eventually } from '#test/support/run/eventually.ts';

@@ -1,5 +1,5 @@
 import type { WantedVersion } from '#commands/instance/shared/wanted-version.ts';
-import type { InstanceEvents, Target } from '#domain/instance/events.ts';
+import type { InstanceEvents, InstanceTarget } from '#domain/instance/events.ts';
 import { planResources } from '#domain/instance/plan-resources.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import type { TemplateVersionRecord } from '#domain/template/record.ts';
@@ -63,7 +63,11 @@ export function wantedVersion(
 }
 
 /** The target of an operation on the example instance. */
-export function targetOf(operation: number, change: Partial<Target> = {}, had: Target | null = null): Target {
+export function targetOf(
+  operation: number,
+  change: Partial<InstanceTarget> = {},
+  had: InstanceTarget | null = null,
+): InstanceTarget {
   const planning = {
     instanceId: ids.instance,
     projectId: ids.project,
@@ -94,10 +98,10 @@ export const instanceCreated = (change: Partial<InstanceEvents['InstanceCreated'
 
 const id = ids.instance;
 
-export const upgradeRequested = (operation: number, target: Target = targetOf(operation)) =>
+export const upgradeRequested = (operation: number, target: InstanceTarget = targetOf(operation)) =>
   newEvent('InstanceUpgradeRequested', { id, operation, ...target });
 
-export const retryRequested = (operation: number, target: Target = targetOf(operation)) =>
+export const retryRequested = (operation: number, target: InstanceTarget = targetOf(operation)) =>
   newEvent('InstanceRetryRequested', { id, operation, ...target });
 
 export const instanceDeleted = (operation: number, keepResources = false) =>

@@ -2,7 +2,7 @@ import type { RecordedEvent } from '#event-store/event-store.ts';
 import { type AnyProjection, reactionsOf } from '#projection-engine/projection.ts';
 import { projections } from '#projections/table.ts';
 import { indexedField } from '#read-store/indexable-fields.ts';
-import type { DocumentValue, Page, PageKey, PageRequest, ReadStore, Where } from '#read-store/read-store.ts';
+import type { DocumentPage, DocumentValue, PageKey, PageRequest, ReadStore, Where } from '#read-store/read-store.ts';
 import { recordLast, StoredDocument } from '#read-store/stored-document.ts';
 
 const fits = (value: DocumentValue, where: Where) =>
@@ -27,7 +27,7 @@ export class ReadModel implements ReadStore {
     collection: string,
     where: Where,
     { after, limit, newestFirst = false }: PageRequest,
-  ): Promise<Page<Value>> {
+  ): Promise<DocumentPage<Value>> {
     const sign = newestFirst ? -1 : 1;
     const compare = (a: PageKey, b: PageKey) => sign * (a.order - b.order || (a.id < b.id ? -1 : Number(a.id > b.id)));
     const all = [...this.#upToDate(collection).values()]

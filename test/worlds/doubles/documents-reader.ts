@@ -1,6 +1,6 @@
 import { declaredIndex } from '#read-store/indexable-fields.ts';
 import type { ReadStoreNotes } from '#read-store/notes.ts';
-import type { DocumentValue, Page, PageKey, PageRequest, ReadStore, Where } from '#read-store/read-store.ts';
+import type { DocumentPage, DocumentValue, PageKey, PageRequest, ReadStore, Where } from '#read-store/read-store.ts';
 import { StoredDocument } from '#read-store/stored-document.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { type KeptGeneration, matches } from './kept-documents.ts';
@@ -28,7 +28,7 @@ export class DocumentsReader implements ReadStore {
     name: string,
     where: Where,
     { after, limit, maxBytes, newestFirst = false }: PageRequest,
-  ): Promise<Page<Value>> {
+  ): Promise<DocumentPage<Value>> {
     const sign = newestFirst ? -1 : 1;
     const compare = (a: PageKey, b: PageKey) => sign * (a.order - b.order || (a.id < b.id ? -1 : Number(a.id > b.id)));
     const left = this.#matching<Value>(name, where)

@@ -14,14 +14,15 @@ export type { CustomerRecord as Customer, OrganizationRecord as Organization } f
 export type { PhoneNumberRecord as PhoneNumber } from '#domain/phone-number/record.ts';
 export type { ProjectRecord as Project } from '#domain/project/record.ts';
 export type { TemplateRecord as Template, TemplateVersionRecord as TemplateVersion } from '#domain/template/record.ts';
+export type { GatewayHealth, TargetStatus } from '#domain/usage/gateway-health.ts';
 export type { RecordedCall } from '#domain/usage/recorded-call.ts';
 
 export type HistoryActor = HistoryEvent['actor'];
 export type PatchOperation = HistoryEvent['changes'][number];
 export type RecordedAttempt = RecordedCall['attempts'][number];
 export type TemplateField = TemplateVersionRecord['fieldsSchema'][number];
-export type RunningOperation = NonNullable<InstanceRecord['operation']>;
-export type OperationStep = RunningOperation['steps'][number];
+export type InstanceOperation = NonNullable<InstanceRecord['operation']>;
+export type OperationStep = InstanceOperation['steps'][number];
 
 /** Only an instance that is read by its id has `drifted`. */
 export type Instance = InstanceRecord & Partial<Pick<InstanceDetails, 'drifted'>>;

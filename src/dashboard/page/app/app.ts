@@ -1,12 +1,12 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Api } from '#dashboard/page/api/api.ts';
-import { LiveFeed } from '#dashboard/page/api/live-feed.ts';
+import { LiveFeedClient } from '#dashboard/page/api/live-feed-client.ts';
 import { endSession, forgetSession, hasSession, onSignedOutElsewhere } from '#dashboard/page/api/page-session.ts';
 import type { Me } from '#dashboard/page/api/records.ts';
 import { Names } from '#dashboard/page/app/data/names.ts';
 import { useLinks } from '#dashboard/page/app/routing/location.ts';
-import type { Scope } from '#dashboard/page/app/session/scope.ts';
+import type { OrganizationFilter } from '#dashboard/page/app/session/scope.ts';
 import { ScopeContext } from '#dashboard/page/app/session/scope-menu.ts';
 import { type Session, SessionContext } from '#dashboard/page/app/session/session.ts';
 import { type SignedIn, SignIn } from '#dashboard/page/app/session/sign-in.ts';
@@ -21,7 +21,7 @@ import { html } from '#dashboard/page/html.ts';
 export function App(): VNode | null {
   const [session, setSession] = useState<Session | null>(null);
   const [reason, setReason] = useState<string | null>(null);
-  const [scope, setScope] = useState<Scope>({ organizationId: null });
+  const [scope, setScope] = useState<OrganizationFilter>({ organizationId: null });
   const [isResuming, setResuming] = useState(hasSession);
   useLinks();
 
@@ -38,7 +38,7 @@ export function App(): VNode | null {
       api,
       me,
       names,
-      live: new LiveFeed(api),
+      live: new LiveFeedClient(api),
       toasts: new Toasts(),
       seen: new Map(),
       signOut: () => {

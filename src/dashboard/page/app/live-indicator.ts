@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { pollIntervalMs } from '#dashboard/page/api/live-feed.ts';
-import { describeLive } from '#dashboard/page/api/live-state.ts';
+import { pollIntervalMs } from '#dashboard/page/api/live-feed-client.ts';
+import { describeLive } from '#dashboard/page/api/live-feed-state.ts';
 import { useNow, useSession } from '#dashboard/page/app/session/session.ts';
 import { classes, html } from '#dashboard/page/html.ts';
 

@@ -1,15 +1,15 @@
 import type { FlowEdge, FlowGraph, FlowNode } from '#dashboard/page/graph/flow-graph.ts';
-import { isSame, shown, valueChanged } from '#dashboard/page/graph/json-changes.ts';
+import { isSame, valueChanged, valueText } from '#dashboard/page/graph/json-changes.ts';
 import { countOf } from '#dashboard/page/text/numbers.ts';
-import { type Change, code, inserted, plain, removed, type TextPart } from '#dashboard/page/text/parts-of-text.ts';
+import { type Change, code, inserted, plain, removed, type SentencePart } from '#dashboard/page/text/parts-of-text.ts';
 
-export type Mark = 'same' | 'added' | 'removed' | 'changed';
+export type ChangeMark = 'same' | 'added' | 'removed' | 'changed';
 
 /** In one picture. */
 export interface ComparedGraph {
   readonly graph: FlowGraph;
-  readonly markOfNode: ReadonlyMap<string, Mark>;
-  readonly markOfEdge: ReadonlyMap<FlowEdge, Mark>;
+  readonly markOfNode: ReadonlyMap<string, ChangeMark>;
+  readonly markOfEdge: ReadonlyMap<FlowEdge, ChangeMark>;
   readonly changes: ReadonlyArray<Change>;
   /** `6 steps added, 2 changed, 1 removed`. */
   readonly summary: string;
@@ -18,7 +18,7 @@ export interface ComparedGraph {
 /** By the ids of steps. @param before null for no comparison */
 export function compareGraphs(before: FlowGraph | null, after: FlowGraph): ComparedGraph {
   if (before === null) return withMarks(after, new Map(after.nodes.map(({ id }) => [id, 'same'])), new Map(), []);
-  const marks = new Map<string, Mark>();
+  const marks = new Map<string, ChangeMark>();
   const old = new Map(before.nodes.map((node) => [node.id, node]));
   const fresh = new Map(after.nodes.map((node) => [node.id, node]));
   for (const node of after.nodes) {
@@ -28,7 +28,7 @@ export function compareGraphs(before: FlowGraph | null, after: FlowGraph): Compa
   const gone = before.nodes.filter(({ id }) => !fresh.has(id));
   for (const { id } of gone) marks.set(id, 'removed');
   const goneEdges = before.edges.filter((edge) => !after.edges.some((other) => isSame(edge, other)));
-  const markOfEdge = new Map<FlowEdge, Mark>(goneEdges.map((edge) => [edge, 'removed']));
+  const markOfEdge = new Map<FlowEdge, ChangeMark>(goneEdges.map((edge) => [edge, 'removed']));
   for (const edge of after.edges) if (!before.edges.some((other) => isSame(edge, other))) markOfEdge.set(edge, 'added');
   const graph = { nodes: [...after.nodes, ...gone], edges: [...after.edges, ...goneEdges], start: after.start };
   return withMarks(graph, marks, markOfEdge, changesOf(before, after, marks));
@@ -36,8 +36,8 @@ export function compareGraphs(before: FlowGraph | null, after: FlowGraph): Compa
 
 function withMarks(
   graph: FlowGraph,
-  markOfNode: ReadonlyMap<string, Mark>,
-  markOfEdge: ReadonlyMap<FlowEdge, Mark>,
+  markOfNode: ReadonlyMap<string, ChangeMark>,
+  markOfEdge: ReadonlyMap<FlowEdge, ChangeMark>,
   changes: ReadonlyArray<Change>,
 ): ComparedGraph {
   return { graph, markOfNode, markOfEdge, changes, summary: summaryOf(markOfNode) };
@@ -51,8 +51,8 @@ function edgesOf({ edges }: FlowGraph, id: string): ReadonlyArray<FlowEdge> {
   return edges.filter(({ from }) => from === id);
 }
 
-function summaryOf(marks: ReadonlyMap<string, Mark>): string {
-  const count = (mark: Mark) => [...marks.values()].filter((each) => each === mark).length;
+function summaryOf(marks: ReadonlyMap<string, ChangeMark>): string {
+  const count = (mark: ChangeMark) => [...marks.values()].filter((each) => each === mark).length;
   const parts = (['added', 'changed', 'removed'] as const)
     .map((mark) => [count(mark), mark] as const)
     .filter(([found]) => found > 0);
@@ -61,7 +61,7 @@ function summaryOf(marks: ReadonlyMap<string, Mark>): string {
     .join(', ');
 }
 
-function changesOf(before: FlowGraph, after: FlowGraph, marks: ReadonlyMap<string, Mark>): ReadonlyArray<Change> {
+function changesOf(before: FlowGraph, after: FlowGraph, marks: ReadonlyMap<string, ChangeMark>): ReadonlyArray<Change> {
   const changed = after.nodes
     .filter(({ id }) => marks.get(id) === 'changed')
     .map((node) => stepChanged(before, after, node));
@@ -87,7 +87,11 @@ function changesOf(before: FlowGraph, after: FlowGraph, marks: ReadonlyMap<strin
 }
 
 function stepAdded(after: FlowGraph, { id, members }: FlowNode): Change {
-  const said = Object.entries(members).flatMap(([name, value]) => [plain(', '), code(name), plain(` ${shown(value)}`)]);
+  const said = Object.entries(members).flatMap(([name, value]) => [
+    plain(', '),
+    code(name),
+    plain(` ${valueText(value)}`),
+  ]);
   const ways = edgesOf(after, id);
   return {
     op: 'add',
@@ -98,12 +102,12 @@ function stepAdded(after: FlowGraph, { id, members }: FlowNode): Change {
 function stepChanged(before: FlowGraph, after: FlowGraph, node: FlowNode): Change {
   const was = before.nodes.find(({ id }) => id === node.id)?.members ?? {};
   const names = [...new Set([...Object.keys(was), ...Object.keys(node.members)])];
-  const parts: TextPart[] = [];
-  const add = (...more: ReadonlyArray<TextPart>) => parts.push(plain(parts.length === 0 ? ', ' : '; '), ...more);
+  const parts: SentencePart[] = [];
+  const add = (...more: ReadonlyArray<SentencePart>) => parts.push(plain(parts.length === 0 ? ', ' : '; '), ...more);
   for (const name of names) {
     if (isSame(was[name], node.members[name])) continue;
-    if (was[name] === undefined) add(code(name), plain(' '), inserted(shown(node.members[name])));
-    else if (node.members[name] === undefined) add(code(name), plain(' no more '), removed(shown(was[name])));
+    if (was[name] === undefined) add(code(name), plain(' '), inserted(valueText(node.members[name])));
+    else if (node.members[name] === undefined) add(code(name), plain(' no more '), removed(valueText(was[name])));
     else add(code(name), plain(' '), ...valueChanged(was[name], node.members[name]));
   }
   const old = edgesOf(before, node.id);

@@ -6,8 +6,8 @@ import {
   inserted,
   plain,
   removed,
+  type SentencePart,
   shortened,
-  type TextPart,
   wordChanges,
 } from '#dashboard/page/text/parts-of-text.ts';
 
@@ -34,9 +34,9 @@ function membersChanged(
   return names.flatMap((member) => {
     const inner = path === '' ? member : `${path}.${member}`;
     if (!Object.hasOwn(before, member))
-      return [{ op: 'add' as const, parts: [name(inner), plain(': '), plain(shown(after[member]))] }];
+      return [{ op: 'add' as const, parts: [name(inner), plain(': '), plain(valueText(after[member]))] }];
     if (!Object.hasOwn(after, member))
-      return [{ op: 'del' as const, parts: [name(inner), plain(', which was '), plain(shown(before[member]))] }];
+      return [{ op: 'del' as const, parts: [name(inner), plain(', which was '), plain(valueText(before[member]))] }];
     return changesAt(inner, before[member], after[member]);
   });
 }
@@ -55,20 +55,22 @@ function itemsChanged(
   return [...diff(one, other)].flatMap(([start, end, from, to]) => [
     ...before
       .slice(start, end)
-      .map((item) => ({ op: 'del' as const, parts: [plain(`${shown(item)} from `), name(path)] })),
-    ...after.slice(from, to).map((item) => ({ op: 'add' as const, parts: [plain(`${shown(item)} to `), name(path)] })),
+      .map((item) => ({ op: 'del' as const, parts: [plain(`${valueText(item)} from `), name(path)] })),
+    ...after
+      .slice(from, to)
+      .map((item) => ({ op: 'add' as const, parts: [plain(`${valueText(item)} to `), name(path)] })),
   ]);
 }
 
 /** The changed words of a text, or the whole value. */
-export function valueChanged(before: unknown, after: unknown): ReadonlyArray<TextPart> {
+export function valueChanged(before: unknown, after: unknown): ReadonlyArray<SentencePart> {
   if (typeof before === 'string' && typeof after === 'string')
     return [plain('“'), ...wordChanges(before, after), plain('”')];
-  return [inserted(shown(after)), plain(' instead of '), removed(shown(before))];
+  return [inserted(valueText(after)), plain(' instead of '), removed(valueText(before))];
 }
 
 /** For a sentence. */
-export function shown(value: unknown): string {
+export function valueText(value: unknown): string {
   return typeof value === 'string' ? `“${shortened(value)}”` : shortened(JSON.stringify(value) ?? 'nothing');
 }
 
@@ -76,6 +78,6 @@ export function isSame(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-function name(path: string): TextPart {
+function name(path: string): SentencePart {
   return code(path === '' ? 'the whole' : path);
 }

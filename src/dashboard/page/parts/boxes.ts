@@ -72,7 +72,7 @@ export function Notice(props: {
 }
 
 /** In the words of the service, at the place where it happened. */
-export function Problem(props: { error: ApiError; onRetry?: (() => void) | undefined; inside?: boolean }): VNode {
+export function ProblemBox(props: { error: ApiError; onRetry?: (() => void) | undefined; inside?: boolean }): VNode {
   const { error, onRetry, inside = true } = props;
   const retry =
     onRetry === undefined ? null : html`<button type="button" class="btn" onClick=${onRetry}>Try now</button>`;
@@ -100,13 +100,13 @@ export function Loaded<Value>(props: {
   const { data, rows = 3 } = props;
   const { value, error, at } = data;
   if (value === null) {
-    if (error !== null) return html`<${Problem} error=${error} onRetry=${data.reload} />`;
+    if (error !== null) return html`<${ProblemBox} error=${error} onRetry=${data.reload} />`;
     if (data.isSlow) return html`<${Skeleton} rows=${rows} />`;
     return data.isLoading ? html`<div aria-busy="true" hidden></div>` : null;
   }
   if (error === null) return html`${props.children(value)}`;
   return html`<div class="is-stale">
-    <${Problem} error=${error} onRetry=${data.reload} />
+    <${ProblemBox} error=${error} onRetry=${data.reload} />
     ${at === null ? null : html`<p class="as-of"><${Badge} tone="bad">as of <${Time} at=${at} /><//></p>`}
     ${props.children(value)}
   </div>`;

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { html } from '#dashboard/page/html.ts';
-import type { Change, TextPart } from '#dashboard/page/text/parts-of-text.ts';
+import type { Change, SentencePart } from '#dashboard/page/text/parts-of-text.ts';
 
 const words = { add: 'Added', del: 'Removed', mod: 'Changed' } as const;
 
@@ -13,7 +13,7 @@ export function Changes({ changes }: { changes: ReadonlyArray<Change> }): VNode 
   </ul>`;
 }
 
-function drawn({ kind, text }: TextPart) {
+function drawn({ kind, text }: SentencePart) {
   switch (kind) {
     case 'code':
       return html`<code>${text}</code>`;

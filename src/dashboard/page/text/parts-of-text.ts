@@ -1,30 +1,30 @@
 import { diff } from 'fast-myers-diff';
 
 /** Plain text, a name, removed text or inserted text. */
-export interface TextPart {
+export interface SentencePart {
   readonly kind: 'text' | 'code' | 'del' | 'ins';
   readonly text: string;
 }
 
 export interface Change {
   readonly op: 'add' | 'del' | 'mod';
-  readonly parts: ReadonlyArray<TextPart>;
+  readonly parts: ReadonlyArray<SentencePart>;
 }
 
-export const plain = (text: string): TextPart => ({ kind: 'text', text });
-export const code = (text: string): TextPart => ({ kind: 'code', text });
-export const removed = (text: string): TextPart => ({ kind: 'del', text });
-export const inserted = (text: string): TextPart => ({ kind: 'ins', text });
+export const plain = (text: string): SentencePart => ({ kind: 'text', text });
+export const code = (text: string): SentencePart => ({ kind: 'code', text });
+export const removed = (text: string): SentencePart => ({ kind: 'del', text });
+export const inserted = (text: string): SentencePart => ({ kind: 'ins', text });
 
 /** If more words than this differ, the whole text counts as replaced, because that is easier to read. */
 const maxWords = 400;
 
 /** Word by word. */
-export function wordChanges(before: string, after: string): ReadonlyArray<TextPart> {
+export function wordChanges(before: string, after: string): ReadonlyArray<SentencePart> {
   const one = wordsOf(before);
   const other = wordsOf(after);
   if (one.length + other.length > maxWords) return [removed(shortened(before)), plain(' '), inserted(shortened(after))];
-  const parts: TextPart[] = [];
+  const parts: SentencePart[] = [];
   let at = 0;
   for (const [start, end, from, to] of diff(one, other)) {
     if (start > at) parts.push(plain(one.slice(at, start).join('')));

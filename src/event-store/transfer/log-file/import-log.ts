@@ -3,7 +3,7 @@ import { isChained } from '#event-store/hash-chain.ts';
 import { InterruptedError, LogError } from '#event-store/transfer/log-failure.ts';
 import { eventsOf, type LogTarget, type RawEvent } from '#event-store/transfer/raw-log.ts';
 import type { LogCheck, LogSummary } from './log-check.ts';
-import { type FileEvent, readLogFile } from './log-file.ts';
+import { type ExportedEvent, readLogFile } from './log-file.ts';
 import type { Report } from './progress.ts';
 
 /** Stored together, in one transaction if the target has transactions. */
@@ -87,7 +87,7 @@ async function* passing({
   source,
   check,
   signal,
-}: Omit<LogFileReadOptions, 'report'>): AsyncGenerator<ReadonlyArray<FileEvent>, void, void> {
+}: Omit<LogFileReadOptions, 'report'>): AsyncGenerator<ReadonlyArray<ExportedEvent>, void, void> {
   const file = readLogFile(source.open(), source.name);
   try {
     for (;;) {
@@ -106,7 +106,7 @@ async function* passing({
 }
 
 /** @throws LogError that names the line */
-function checkEvent({ event, line, number }: FileEvent, check: LogCheck, name: string): void {
+function checkEvent({ event, line, number }: ExportedEvent, check: LogCheck, name: string): void {
   try {
     check.add(event, line);
   } catch (error) {

@@ -43,7 +43,7 @@ export function isLastLine(line: Buffer): boolean {
   return line.subarray(0, 7).toString() === '{"end":' && LastLine.is(parsed(line));
 }
 
-export interface FileEvent {
+export interface ExportedEvent {
   readonly event: StoredEvent;
   /** With its end. */
   readonly line: Buffer;
@@ -59,11 +59,11 @@ export interface FileEvent {
 export async function* readLogFile(
   chunks: AsyncIterable<Uint8Array>,
   name: string,
-): AsyncGenerator<ReadonlyArray<FileEvent>, LogSummary, void> {
+): AsyncGenerator<ReadonlyArray<ExportedEvent>, LogSummary, void> {
   let number = 0;
   let summary: LogSummary | null = null;
   for await (const lines of linesOf(chunks)) {
-    const events: FileEvent[] = [];
+    const events: ExportedEvent[] = [];
     for (const line of lines) {
       number += 1;
       if (summary !== null) throw new LogError(`${name} continues after its last line (line ${number}).`);

@@ -1,4 +1,4 @@
-import type { Place } from '#gateway/framing/json-members.ts';
+import type { ValuePlace } from '#gateway/framing/json-members.ts';
 import { PathWalk, pathTree } from '#gateway/framing/path-tree.ts';
 import { CallIdEdits } from '#gateway/protocols/call-id-edits.ts';
 import { callIdForMessages } from '#gateway/protocols/call-id-rules.ts';
@@ -53,7 +53,7 @@ export class BlockMembers implements JsonListener {
     else this.hasForeignReasoning ||= this.#isForeign(place);
   }
 
-  #isForeign({ valueStart, end }: Place): boolean {
+  #isForeign({ valueStart, end }: ValuePlace): boolean {
     return (
       end - valueStart === emptyText.length ||
       this.#bytes.subarray(valueStart, valueStart + foreign.length).equals(foreign)

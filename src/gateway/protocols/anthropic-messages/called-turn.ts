@@ -1,4 +1,4 @@
-import type { Place } from '#gateway/framing/json-members.ts';
+import type { ValuePlace } from '#gateway/framing/json-members.ts';
 import { isNamed, type JsonListener } from '#shared/json/json-scanner.ts';
 
 interface Read {
@@ -65,7 +65,7 @@ export class CalledTurn implements JsonListener {
     return isNamed(this.#bytes, start, end, 'content') ? 'content' : null;
   }
 
-  #is({ valueStart, end }: Place, name: string): boolean {
+  #is({ valueStart, end }: ValuePlace, name: string): boolean {
     return isNamed(this.#bytes, valueStart, end, name);
   }
 }

@@ -8,11 +8,11 @@ import {
   inputError,
   type JsonRequest,
   MemberCollector,
-  type Place,
   type ReadBody,
   readMembers,
   scalarMember,
   spellingFaults,
+  type ValuePlace,
   wantedNames,
 } from '#gateway/framing/json-members.ts';
 import type { Edit } from '#gateway/framing/splice.ts';
@@ -40,7 +40,7 @@ export interface ChatRequest extends JsonRequest {
   readonly choices: number;
   /** Of files of the project. */
   readonly files: ReadonlyArray<NamedId>;
-  readonly lastUserContent: Place | null;
+  readonly lastUserContent: ValuePlace | null;
   /** The gateway wrote it for the client, of the reasoning of other protocols. */
   readonly ownDetails: Pick<OwnDetails, 'edits' | 'pointers'>;
   /** Whether the last message is the user's, and not for example the result of a tool. */

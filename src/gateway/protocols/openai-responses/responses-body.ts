@@ -1,4 +1,4 @@
-import { lastMember, type Place, scalarValue } from '#gateway/framing/json-members.ts';
+import { lastMember, scalarValue, type ValuePlace } from '#gateway/framing/json-members.ts';
 import {
   applyEdits,
   asciiJson,
@@ -158,7 +158,7 @@ function foreignItems({ bytes, items }: ResponsesRequest, { provider }: NativeTa
   return new Set(foreign);
 }
 
-function signatureAt(bytes: Buffer, place: Place | null): Signature | null {
+function signatureAt(bytes: Buffer, place: ValuePlace | null): Signature | null {
   const value = place === null ? null : scalarValue(bytes, place);
   return typeof value === 'string' ? signatureIn(value) : null;
 }

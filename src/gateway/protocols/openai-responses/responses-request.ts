@@ -10,12 +10,12 @@ import {
   lastMember,
   MemberCollector,
   type Members,
-  type Place,
   type ReadBody,
   readMembers,
   scalarMember,
   scalarValue,
   spellingFaults,
+  type ValuePlace,
   wantedNames,
 } from '#gateway/framing/json-members.ts';
 import { compilePaths, PlaceFinder } from '#gateway/framing/json-places.ts';
@@ -38,7 +38,7 @@ import { echoedMembers } from './response-object.ts';
 import { responsesIdRules } from './responses-ids.ts';
 import { type ToolList, ToolLists, toolPatterns } from './tool-lists.ts';
 
-export interface ListedObject extends Place {
+export interface ListedObject extends ValuePlace {
   /** Null without one. */
   readonly type: string | null;
   readonly id: string | null;
@@ -46,7 +46,7 @@ export interface ListedObject extends Place {
   readonly hasRole: boolean;
   /** Whether it has content in addition to its id and what describes it. */
   readonly hasContent: boolean;
-  readonly encryptedContent: Place | null;
+  readonly encryptedContent: ValuePlace | null;
 }
 
 /** Of earlier turns. Targets get them before the request's own. */
@@ -255,7 +255,7 @@ function listedIn(
   return { items, tools: toolLists.declared, allowedTools: toolLists.allowed };
 }
 
-function readInto(listed: Growing, name: string, bytes: Buffer, place: Place): void {
+function readInto(listed: Growing, name: string, bytes: Buffer, place: ValuePlace): void {
   const value = name === 'encrypted_content' ? null : scalarValue(bytes, place);
   if (name === 'type') listed.type = typeof value === 'string' ? value : null;
   else if (name === 'id') listed.id = typeof value === 'string' ? value : null;

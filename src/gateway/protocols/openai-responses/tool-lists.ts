@@ -1,8 +1,8 @@
-import { type Place, scalarValue } from '#gateway/framing/json-members.ts';
+import { scalarValue, type ValuePlace } from '#gateway/framing/json-members.ts';
 import type { FoundPlace } from '#gateway/framing/json-places.ts';
 import type { PathPattern } from '#gateway/framing/path-tree.ts';
 
-export interface ListedTool extends Place {
+export interface ListedTool extends ValuePlace {
   /** Null without one. */
   readonly type: string | null;
   /** Type of the environment in which a shell runs. */
@@ -57,7 +57,7 @@ export class ToolLists {
     (isDeclared ? this.declared : this.allowed).push({ pointer, tools: this.#latest });
   }
 
-  #readInto(name: 'type' | 'environment', place: Place): void {
+  #readInto(name: 'type' | 'environment', place: ValuePlace): void {
     const value = scalarValue(this.#bytes, place);
     const last = this.#latest.at(-1);
     if (last !== undefined) last[name] = typeof value === 'string' ? value : null;

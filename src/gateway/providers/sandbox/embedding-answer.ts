@@ -1,7 +1,13 @@
 import { createHash } from 'node:crypto';
 import * as E from 'fp-ts/lib/Either.js';
 import { scanJsonObject } from '#exchange/json-body.ts';
-import { lastMember, MemberCollector, type Place, scalarMember, wantedNames } from '#gateway/framing/json-members.ts';
+import {
+  lastMember,
+  MemberCollector,
+  scalarMember,
+  type ValuePlace,
+  wantedNames,
+} from '#gateway/framing/json-members.ts';
 import { type LocalAnswer, refusalAnswer } from '#gateway/transport/local-transport.ts';
 import type { JsonListener } from '#shared/json/json-scanner.ts';
 import { sandboxModel } from './chat-answer.ts';
@@ -33,7 +39,7 @@ function refused(accepted: string): LocalAnswer {
   return refusalAnswer('sandbox_cannot_answer', `The sandbox takes ${accepted}.`);
 }
 
-interface Input extends Place {
+interface Input extends ValuePlace {
   /** In a list of tokens; null for a text. */
   readonly tokens: number | null;
 }

@@ -1,14 +1,14 @@
 import { createContext, type VNode } from 'preact';
 import { useContext } from 'preact/hooks';
-import type { Scope } from '#dashboard/page/app/session/scope.ts';
+import type { OrganizationFilter } from '#dashboard/page/app/session/scope.ts';
 import { useSession } from '#dashboard/page/app/session/session.ts';
 import { html } from '#dashboard/page/html.ts';
 import { Icon } from '#dashboard/page/parts/basics.ts';
 import { useNames } from '#dashboard/page/parts/who.ts';
 
 export interface ScopeChoice {
-  readonly scope: Scope;
-  readonly choose: (scope: Scope) => void;
+  readonly scope: OrganizationFilter;
+  readonly choose: (scope: OrganizationFilter) => void;
 }
 
 export const ScopeContext = createContext<ScopeChoice>({ scope: { organizationId: null }, choose: () => undefined });

@@ -5,11 +5,11 @@ import type { Names } from '#dashboard/page/app/data/names.ts';
 export const maxProjectsRead = 30;
 
 /** Everything that the key has access to, or one organization. */
-export interface Scope {
+export interface OrganizationFilter {
   /** Null for everything. */
   readonly organizationId: string | null;
 }
 
-export function projectsIn({ projects }: Names, { organizationId }: Scope): ReadonlyArray<Project> {
+export function projectsIn({ projects }: Names, { organizationId }: OrganizationFilter): ReadonlyArray<Project> {
   return organizationId === null ? projects : projects.filter((project) => project.organizationId === organizationId);
 }

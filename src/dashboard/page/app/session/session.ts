@@ -1,7 +1,7 @@
 import { createContext } from 'preact';
 import { useContext, useEffect, useState } from 'preact/hooks';
 import type { Api } from '#dashboard/page/api/api.ts';
-import type { LiveFeed } from '#dashboard/page/api/live-feed.ts';
+import type { LiveFeedClient } from '#dashboard/page/api/live-feed-client.ts';
 import type { Me } from '#dashboard/page/api/records.ts';
 import type { Names } from '#dashboard/page/app/data/names.ts';
 import type { Toasts } from '#dashboard/page/app/toasts.ts';
@@ -10,7 +10,7 @@ import type { Toasts } from '#dashboard/page/app/toasts.ts';
 export interface Session {
   readonly api: Api;
   readonly me: Me;
-  readonly live: LiveFeed;
+  readonly live: LiveFeedClient;
   readonly names: Names;
   readonly toasts: Toasts;
   /** The last values, by address. The page shows them until it has read them again. */

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
-import type { ComparedGraph, Mark } from '#dashboard/page/graph/compare-graphs.ts';
+import type { ChangeMark, ComparedGraph } from '#dashboard/page/graph/compare-graphs.ts';
 import { waysIn } from '#dashboard/page/graph/compare-graphs.ts';
 import {
   type GraphLayout,
@@ -12,7 +12,7 @@ import {
 } from '#dashboard/page/graph/graph-layout.ts';
 import { classes, html } from '#dashboard/page/html.ts';
 
-const signs: Readonly<Record<Mark, string>> = { same: '', added: '+', removed: '−', changed: '~' };
+const signs: Readonly<Record<ChangeMark, string>> = { same: '', added: '+', removed: '−', changed: '~' };
 
 interface DrawingProps {
   readonly compared: ComparedGraph;
@@ -38,7 +38,7 @@ export function FlowGraphDrawing({ compared, chosen, onChoose }: DrawingProps): 
   </div>`;
 }
 
-function Edge({ placed, mark }: { placed: PlacedEdge; mark: Mark }): VNode {
+function Edge({ placed, mark }: { placed: PlacedEdge; mark: ChangeMark }): VNode {
   const { path, end, edge, label } = placed;
   const status = mark === 'same' || mark === 'changed' ? '' : mark;
   return html`<g>

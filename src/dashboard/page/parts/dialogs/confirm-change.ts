@@ -4,7 +4,7 @@ import { type ApiError, toApiError } from '#dashboard/page/api/api-error.ts';
 import type { DryRunOf } from '#dashboard/page/api/records.ts';
 import { useSession } from '#dashboard/page/app/session/session.ts';
 import { type Children, classes, html } from '#dashboard/page/html.ts';
-import { Problem, Skeleton } from '#dashboard/page/parts/boxes.ts';
+import { ProblemBox, Skeleton } from '#dashboard/page/parts/boxes.ts';
 import { Conflict, isEditConflict, type SeenResource } from '#dashboard/page/parts/dialogs/conflict.ts';
 import { Dialog } from '#dashboard/page/parts/dialogs/dialog.ts';
 
@@ -83,7 +83,7 @@ export function ConfirmChange<Answer>(props: ConfirmProps<Answer>): VNode {
     ${props.facts === undefined || props.facts.length === 0 ? null : html`<dl class="kv">${props.facts.map(([name, value]) => html`<dt key=${name}>${name}</dt><dd>${value}</dd>`)}</dl>`}
     ${props.children}
     ${hasConflict ? html`<${Conflict} seen=${seen} reloadLabel="Look again" onReload=${() => lookAgain(seen.path)} />` : null}
-    ${error === null || hasConflict ? null : html`<${Problem} error=${error} inside=${false} onRetry=${dryRun === null ? check : undefined} />`}
+    ${error === null || hasConflict ? null : html`<${ProblemBox} error=${error} inside=${false} onRetry=${dryRun === null ? check : undefined} />`}
     ${dryRun === null || dryRun.events.length === 0 ? null : html`<${Recorded} dryRun=${dryRun} />`}
   <//>`;
 }

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { type ApiError, issueAt, toApiError } from '#dashboard/page/api/api-error.ts';
 import { useSession } from '#dashboard/page/app/session/session.ts';
 import { type Children, html } from '#dashboard/page/html.ts';
-import { Problem } from '#dashboard/page/parts/boxes.ts';
+import { ProblemBox } from '#dashboard/page/parts/boxes.ts';
 import { Conflict, isEditConflict, type SeenResource } from '#dashboard/page/parts/dialogs/conflict.ts';
 import { Dialog } from '#dashboard/page/parts/dialogs/dialog.ts';
 
@@ -50,6 +50,6 @@ export function FormDialog(props: FormProps): VNode {
   return html`<${Dialog} title=${props.title} onClose=${onClose} footer=${footer}>
     <form class="stack" onSubmit=${submit}>${typeof props.children === 'function' ? props.children(problemAt) : props.children}</form>
     ${hasConflict ? html`<${Conflict} seen=${seen} reloadLabel="Discard and look again" onReload=${lookAgain} />` : null}
-    ${error === null || isShownAtFields || hasConflict ? null : html`<${Problem} error=${error} inside=${false} />`}
+    ${error === null || isShownAtFields || hasConflict ? null : html`<${ProblemBox} error=${error} inside=${false} />`}
   <//>`;
 }

@@ -10,13 +10,13 @@ import { useScope } from '#dashboard/page/app/session/scope-menu.ts';
 import { useSession } from '#dashboard/page/app/session/session.ts';
 import { classes, html } from '#dashboard/page/html.ts';
 import { Time } from '#dashboard/page/parts/basics.ts';
-import { Card, Empty, Filters, PageHead, Problem, Skeleton, Table } from '#dashboard/page/parts/boxes.ts';
+import { Card, Empty, Filters, PageHead, ProblemBox, Skeleton, Table } from '#dashboard/page/parts/boxes.ts';
 import { SelectField, TextField } from '#dashboard/page/parts/fields.ts';
 import { ActorName, ResourceLink, useNames } from '#dashboard/page/parts/who.ts';
 import { countOf } from '#dashboard/page/text/numbers.ts';
 import { isProgress } from '#dashboard/page/text/progress-events.ts';
 import { auditQuery, fitsFilters } from '#dashboard/page/views/audit/audit-filters.ts';
-import { resourceKinds } from '#dashboard/page/views/audit/resource-kinds.ts';
+import { auditedKinds } from '#dashboard/page/views/audit/resource-kinds.ts';
 
 interface AuditPage {
   readonly entries: ReadonlyArray<AuditEntry>;
@@ -34,7 +34,7 @@ export function AuditView({ search }: { search: URLSearchParams }): VNode {
 function AuditFilters({ search, query }: { search: URLSearchParams; query: string }): VNode {
   const at = (name: string) => search.get(name) ?? '';
   return html`<${Filters}>
-    <${SelectField} label="Resource" value=${resourceKinds.includes(at('resource')) ? at('resource') : ''} options=${[{ value: '', text: 'any' }, ...resourceKinds.map((value) => ({ value, text: value.replaceAll('-', ' ') }))]} onPick=${(resource: string) => setSearch({ resource })} />
+    <${SelectField} label="Resource" value=${auditedKinds.includes(at('resource')) ? at('resource') : ''} options=${[{ value: '', text: 'any' }, ...auditedKinds.map((value) => ({ value, text: value.replaceAll('-', ' ') }))]} onPick=${(resource: string) => setSearch({ resource })} />
     <${Settled} label="Type" name="type" value=${at('type')} placeholder="FlowVersionCreated" />
     <${ActorFilter} actor=${at('actor')} />
     <${Settled} label="Since" name="since" value=${at('since')} placeholder="2026-11-19 00:00" />
@@ -126,7 +126,7 @@ function Entries({ query, search }: { query: string; search: URLSearchParams }):
   };
 
   if (error !== null && entries === null)
-    return html`<${Card} label="Audit"><${Problem} error=${error} onRetry=${list.retry} /><//>`;
+    return html`<${Card} label="Audit"><${ProblemBox} error=${error} onRetry=${list.retry} /><//>`;
   if (entries === null) return html`<${Card} label="Audit"><${Skeleton} rows=${8} /><//>`;
   if (entries.length === 0 && !hasMore) {
     const clear = html`<button type="button" class="btn" onClick=${() => setSearch({ resource: null, type: null, actor: null, since: null, until: null })}>Clear filters</button>`;
@@ -153,7 +153,7 @@ function Entries({ query, search }: { query: string; search: URLSearchParams }):
           </tr>`,
         )}
       <//>
-      ${error === null ? null : html`<${Problem} error=${error} onRetry=${list.retry} />`}
+      ${error === null ? null : html`<${ProblemBox} error=${error} onRetry=${list.retry} />`}
       <footer>${countOf(entries.length - hidden, 'entry', 'entries')} shown
         ${hidden === 0 ? null : html`, <button type="button" class="btn link" onClick=${() => setSearch({ progress: 'shown' })}>${countOf(hidden, 'step', 'steps')} of operations hidden</button>`}
         ${hasMore ? html`<button type="button" class="btn quiet" onClick=${list.readMore}>Load ${pageItems} more</button>` : ', no more'}</footer>

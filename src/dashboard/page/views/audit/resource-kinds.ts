@@ -1,4 +1,4 @@
-export const resourceKinds: ReadonlyArray<string> = [
+export const auditedKinds: ReadonlyArray<string> = [
   'flow',
   'flow-version',
   'phone-number',

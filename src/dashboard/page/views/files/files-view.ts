@@ -8,7 +8,7 @@ import { setSearch } from '#dashboard/page/app/routing/location.ts';
 import { useSession } from '#dashboard/page/app/session/session.ts';
 import { html } from '#dashboard/page/html.ts';
 import { Badge, Copy, More, Time } from '#dashboard/page/parts/basics.ts';
-import { Empty, Filters, PageHead, Problem } from '#dashboard/page/parts/boxes.ts';
+import { Empty, Filters, PageHead, ProblemBox } from '#dashboard/page/parts/boxes.ts';
 import { Share } from '#dashboard/page/parts/charts/share.ts';
 import { ConfirmChange } from '#dashboard/page/parts/dialogs/confirm-change.ts';
 import { Dialog } from '#dashboard/page/parts/dialogs/dialog.ts';
@@ -97,6 +97,6 @@ function UploadDialog({ onClose, onDone }: { onClose: () => void; onDone: () => 
       <input id="upload-file" type="file" onChange=${(event: Event) => setFile((event.target as HTMLInputElement).files?.[0] ?? null)} /></div>
     <${TextField} label="Purpose" value=${purpose} onText=${setPurpose} hint="batch for the input of a batch; user_data for anything else" />
     ${part === null ? null : html`<${Share} big=${true} label=${`${percent}% sent`} all=${100} parts=${[{ tone: 'tone-accent', value: percent }, { tone: 'track', value: 100 - percent }]} /><p class="muted" role="status">${percent}% sent</p>`}
-    ${error === null ? null : html`<${Problem} error=${error} inside=${false} />`}
+    ${error === null ? null : html`<${ProblemBox} error=${error} inside=${false} />`}
   <//>`;
 }

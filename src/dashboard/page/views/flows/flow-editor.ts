@@ -9,7 +9,7 @@ import { edgesOfStep, textsOfStep, withLabel, withText } from '#dashboard/page/g
 import { readFlowGraph } from '#dashboard/page/graph/flow-graph.ts';
 import { html } from '#dashboard/page/html.ts';
 import { Segments } from '#dashboard/page/parts/basics.ts';
-import { Card, Notice, Problem } from '#dashboard/page/parts/boxes.ts';
+import { Card, Notice, ProblemBox } from '#dashboard/page/parts/boxes.ts';
 import { FlowGraphDrawing } from '#dashboard/page/parts/charts/flow-graph-drawing.ts';
 import { CodeLines } from '#dashboard/page/parts/code-lines.ts';
 import { isEditConflict } from '#dashboard/page/parts/dialogs/conflict.ts';
@@ -86,7 +86,7 @@ export function FlowEditor({ flow, etag, base }: EditorProps): VNode {
           }} />`
     }
     ${shown === 'json' ? html`<${JsonText} text=${text} parsed=${parsed} onText=${setText} />` : html`<${Steps} base=${base} parsed=${parsed} onSchema=${(schema: unknown) => setText(textOf(schema))} />`}
-    ${error === null ? null : html`<${Problem} error=${error} />`}
+    ${error === null ? null : html`<${ProblemBox} error=${error} />`}
     <footer class="row">
       <button type="button" class="btn primary" disabled=${!isChanged || !('schema' in parsed) || theirs !== null} aria-busy=${String(isBusy)} onClick=${() => void save(seen)}>Save as a new version</button>
       <button type="button" class="btn" onClick=${close}>Close</button>

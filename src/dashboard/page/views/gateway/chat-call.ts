@@ -2,9 +2,9 @@ import type { Api } from '#dashboard/page/api/api.ts';
 import { ApiError } from '#dashboard/page/api/api-error.ts';
 import { ServerSentEventReader } from '#dashboard/page/api/server-sent-event-reader.ts';
 
-export type Reasoning = 'fast' | 'balanced' | 'smart' | 'turbo';
+export type ReasoningChoice = 'fast' | 'balanced' | 'smart' | 'turbo';
 
-export interface Message {
+export interface ChatMessage {
   readonly role: 'system' | 'user' | 'assistant';
   readonly content: string;
 }
@@ -16,13 +16,13 @@ export const protocols = [
   { value: 'responses', text: 'Responses (kept here)' },
 ] as const;
 
-export type Protocol = (typeof protocols)[number]['value'];
+export type ChatProtocol = (typeof protocols)[number]['value'];
 
 export interface ChatCall {
-  readonly protocol: Protocol;
+  readonly protocol: ChatProtocol;
   readonly model: string;
-  readonly reasoning: Reasoning;
-  readonly messages: ReadonlyArray<Message>;
+  readonly reasoning: ReasoningChoice;
+  readonly messages: ReadonlyArray<ChatMessage>;
   /** The last message continues it; null if the messages say all. Only of Responses. */
   readonly previousId: string | null;
 }
@@ -78,7 +78,7 @@ interface ReportedError {
   readonly code?: string | null | undefined;
 }
 
-const paths: Readonly<Record<Protocol, string>> = {
+const paths: Readonly<Record<ChatProtocol, string>> = {
   chat: '/v1/chat/completions',
   messages: '/v1/messages',
   responses: '/v1/responses',

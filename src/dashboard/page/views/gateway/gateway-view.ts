@@ -11,7 +11,7 @@ import { SelectField } from '#dashboard/page/parts/fields.ts';
 import { Axis } from '#dashboard/page/parts/panel.ts';
 import { useNames } from '#dashboard/page/parts/who.ts';
 import { formatMoney, roundTop } from '#dashboard/page/text/numbers.ts';
-import { type GatewayAnswer, perHour } from '#dashboard/page/views/gateway/gateway-answer.ts';
+import { type GatewayReport, perHour } from '#dashboard/page/views/gateway/gateway-report.ts';
 import { Playground } from '#dashboard/page/views/gateway/playground.ts';
 import { FailoverCard, HealthCard, RoutesCard } from '#dashboard/page/views/gateway/routes-card.ts';
 import { TrafficPanels } from '#dashboard/page/views/gateway/traffic-panels.ts';
@@ -30,7 +30,7 @@ export function GatewayView({ search }: { search: URLSearchParams }): VNode {
     <${Segments} label="Time shown" value=${range.value} options=${ranges} onPick=${pickRange} />`;
   const hasHealth = gateway.value !== null && gateway.value.health !== null;
   return html`<${PageHead} title="Gateway" actions=${actions} />
-    <${Loaded} data=${gateway} rows=${4}>${(answer: GatewayAnswer) => html`<${TrafficPanels} answer=${answer} range=${range.text} />`}<//>
+    <${Loaded} data=${gateway} rows=${4}>${(answer: GatewayReport) => html`<${TrafficPanels} answer=${answer} range=${range.text} />`}<//>
     <div class=${hasHealth ? 'grid aside' : 'stack'}>
       ${gateway.value === null || !hasHealth ? null : html`<div class="stack"><${RoutesCard} answer=${gateway.value} /><${HealthCard} answer=${gateway.value} /></div>`}
       <div class="stack"><${Playground} /></div>
@@ -39,7 +39,7 @@ export function GatewayView({ search }: { search: URLSearchParams }): VNode {
     ${gateway.value === null ? null : html`<div class="grid half level"><${CostCard} answer=${gateway.value} range=${range.text} /><${FailoverCard} answer=${gateway.value} /></div>`}`;
 }
 
-function CostCard({ answer, range }: { answer: GatewayAnswer; range: string }): VNode {
+function CostCard({ answer, range }: { answer: GatewayReport; range: string }): VNode {
   const [at, setAt] = useState<number | null>(null);
   const times = useMemo(() => answer.times.map((time) => Date.parse(time)), [answer.times]);
   const now = perHour(answer.series.cost, answer);

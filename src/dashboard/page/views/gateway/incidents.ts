@@ -1,6 +1,6 @@
 import { countOf } from '#dashboard/page/text/numbers.ts';
 import { formatTime } from '#dashboard/page/text/times.ts';
-import type { GatewayAnswer } from '#dashboard/page/views/gateway/gateway-answer.ts';
+import type { GatewayReport } from '#dashboard/page/views/gateway/gateway-report.ts';
 
 /** Circuits of targets were open. In ms. */
 export interface Incident {
@@ -17,7 +17,7 @@ export function incidentsOf({
   health,
   from,
   until,
-}: Pick<GatewayAnswer, 'health' | 'from' | 'until'>): ReadonlyArray<Incident> {
+}: Pick<GatewayReport, 'health' | 'from' | 'until'>): ReadonlyArray<Incident> {
   const start = Date.parse(from);
   const end = Date.parse(until);
   return joinOverlapping(outagesOf(health, end))
@@ -30,7 +30,7 @@ export function incidentsOf({
 }
 
 /** Of one circuit each. @param end of outages that have not ended */
-function outagesOf(health: GatewayAnswer['health'], end: number): ReadonlyArray<Incident> {
+function outagesOf(health: GatewayReport['health'], end: number): ReadonlyArray<Incident> {
   const outages: Incident[] = [];
   const since = new Map<string, number>();
   for (const { time, target, circuit } of (health?.circuitChanges ?? []).toReversed()) {

@@ -6,17 +6,17 @@ import { useData } from '#dashboard/page/app/data/use-data.ts';
 import { useSession } from '#dashboard/page/app/session/session.ts';
 import { html } from '#dashboard/page/html.ts';
 import { Icon, Segments } from '#dashboard/page/parts/basics.ts';
-import { Card, Problem } from '#dashboard/page/parts/boxes.ts';
+import { Card, ProblemBox } from '#dashboard/page/parts/boxes.ts';
 import { SelectField, TextField } from '#dashboard/page/parts/fields.ts';
 import { formatDuration, formatFigure } from '#dashboard/page/text/numbers.ts';
 import {
   type ChatAnswer,
+  type ChatMessage,
+  type ChatProtocol,
   curlOf,
   firstAnswer,
-  type Message,
-  type Protocol,
   protocols,
-  type Reasoning,
+  type ReasoningChoice,
   readChat,
 } from '#dashboard/page/views/gateway/chat-call.ts';
 
@@ -26,10 +26,10 @@ const hints = ['fast', 'balanced', 'smart', 'turbo'] as const;
 export function Playground(): VNode {
   const { api } = useSession();
   const models = useData<{ data: ReadonlyArray<{ id: string }> }>('/v1/models', { kinds: [] });
-  const [protocol, setProtocol] = useState<Protocol>('chat');
+  const [protocol, setProtocol] = useState<ChatProtocol>('chat');
   const [model, setModel] = useState('auto');
-  const [reasoning, setReasoning] = useState<Reasoning>('balanced');
-  const [messages, setMessages] = useState<ReadonlyArray<Message>>([]);
+  const [reasoning, setReasoning] = useState<ReasoningChoice>('balanced');
+  const [messages, setMessages] = useState<ReadonlyArray<ChatMessage>>([]);
   const [text, setText] = useState('');
   const [answer, setAnswer] = useState<ChatAnswer | null>(null);
   const [error, setError] = useState<ApiError | null>(null);
@@ -106,11 +106,11 @@ export function Playground(): VNode {
         <span class="hint"><kbd>Ctrl</kbd> <kbd>Enter</kbd> sends, <kbd>Esc</kbd> stops. This key pays as for any call.</span>
       </div>
     </div>
-    ${error === null ? null : html`<${Problem} error=${error} />`}
+    ${error === null ? null : html`<${ProblemBox} error=${error} />`}
   <//>`;
 }
 
-function Chat({ messages, answer }: { messages: ReadonlyArray<Message>; answer: ChatAnswer | null }): VNode {
+function Chat({ messages, answer }: { messages: ReadonlyArray<ChatMessage>; answer: ChatAnswer | null }): VNode {
   return html`<div class="chat" role="log" aria-label="Conversation" tabindex="0">
     ${messages.map(({ role, content }, index) => html`<div class="turn-of" key=${index}><span>${role}</span><p class="said">${content}</p></div>`)}
     ${answer === null ? null : html`<div class="turn-of"><span>assistant</span><div><p class="said">${answer.text}${answer.isDone ? null : html`<span class="caret" aria-hidden="true"></span>`}</p></div></div>`}

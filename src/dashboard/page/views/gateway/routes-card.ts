@@ -1,18 +1,18 @@
 import type { VNode } from 'preact';
+import type { TargetStatus } from '#dashboard/page/api/records.ts';
 import { html } from '#dashboard/page/html.ts';
 import { Badge, Time } from '#dashboard/page/parts/basics.ts';
 import { Card, Empty, Table } from '#dashboard/page/parts/boxes.ts';
 import { countOf, formatCount, formatMs } from '#dashboard/page/text/numbers.ts';
 import {
-  type GatewayAnswer,
+  type GatewayReport,
   healthOf,
-  type Route,
+  type RouteHealth,
   routesOf,
-  type TargetHealth,
-} from '#dashboard/page/views/gateway/gateway-answer.ts';
+} from '#dashboard/page/views/gateway/gateway-report.ts';
 
 /** For each model with several targets. */
-export function RoutesCard({ answer }: { answer: GatewayAnswer }): VNode {
+export function RoutesCard({ answer }: { answer: GatewayReport }): VNode {
   const routes = routesOf(answer);
   return html`<${Card} id="routes" title="Routes" note="the target of each model’s calls now" aside=${html`<span class="small faint">${countOf(routes.length, 'model')} with a fallback</span>`}>
     ${
@@ -23,7 +23,7 @@ export function RoutesCard({ answer }: { answer: GatewayAnswer }): VNode {
   <//>`;
 }
 
-function RouteItem({ route }: { route: Route }): VNode {
+function RouteItem({ route }: { route: RouteHealth }): VNode {
   const { model, first, carrying, other, calls, share } = route;
   const isDiverted = carrying !== first;
   const { word, tone } = healthOf(first);
@@ -44,7 +44,7 @@ function RouteItem({ route }: { route: Route }): VNode {
 }
 
 /** In the last minutes, as the answering node has observed it. */
-export function HealthCard({ answer }: { answer: GatewayAnswer }): VNode | null {
+export function HealthCard({ answer }: { answer: GatewayReport }): VNode | null {
   const { health } = answer;
   if (health === null) return null;
   const minutes = Math.round(health.windowSeconds / 60);
@@ -55,7 +55,7 @@ export function HealthCard({ answer }: { answer: GatewayAnswer }): VNode | null 
   <//>`;
 }
 
-function HealthRow({ target }: { target: TargetHealth }): VNode {
+function HealthRow({ target }: { target: TargetStatus }): VNode {
   const { word, tone } = healthOf(target);
   const { lastFailure, attempts } = target;
   return html`<tr>
@@ -70,7 +70,7 @@ function HealthRow({ target }: { target: TargetHealth }): VNode {
 const sentences = { open: 'gets no calls', 'half-open': 'gets one trial call', closed: 'gets calls again' } as const;
 const shownChanges = 8;
 
-export function FailoverCard({ answer }: { answer: GatewayAnswer }): VNode | null {
+export function FailoverCard({ answer }: { answer: GatewayReport }): VNode | null {
   const changes = answer.health?.circuitChanges ?? null;
   if (changes === null) return null;
   return html`<${Card} id="failovers" title="Failovers" note=${changes.length === 0 ? 'none since the node started' : `${countOf(changes.length, 'change')} since the node started`}>

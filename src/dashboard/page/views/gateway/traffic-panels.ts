@@ -11,7 +11,7 @@ import {
   noFigure,
   percentOf,
 } from '#dashboard/page/text/numbers.ts';
-import { errorPercents, type GatewayAnswer, newest, perMinute } from '#dashboard/page/views/gateway/gateway-answer.ts';
+import { errorPercents, type GatewayReport, newest, perMinute } from '#dashboard/page/views/gateway/gateway-report.ts';
 import { incidentsOf, incidentText } from '#dashboard/page/views/gateway/incidents.ts';
 
 const operationColours = ['--series-3', '--series-2', '--series-4'] as const;
@@ -22,7 +22,7 @@ export const percent = (value: number | null): Figure =>
   value === null ? { value: noFigure, unit: '' } : { value: formatFigure(Math.round(value * 10) / 10), unit: '%' };
 
 /** All panels share one crosshair. */
-export function TrafficPanels({ answer, range }: { answer: GatewayAnswer; range: string }): VNode {
+export function TrafficPanels({ answer, range }: { answer: GatewayReport; range: string }): VNode {
   const [at, setAt] = useState<number | null>(null);
   const { series, totals, times: given } = answer;
   const times = useMemo(() => given.map((time) => Date.parse(time)), [given]);

@@ -10,14 +10,14 @@ import { Spark } from '#dashboard/page/parts/charts/sparks.ts';
 import { useNames } from '#dashboard/page/parts/who.ts';
 import { formatCount, formatMoney, formatMs, noFigure } from '#dashboard/page/text/numbers.ts';
 import { formatMoment } from '#dashboard/page/text/times.ts';
-import type { GatewayAnswer } from '#dashboard/page/views/gateway/gateway-answer.ts';
+import type { GatewayReport } from '#dashboard/page/views/gateway/gateway-report.ts';
 import {
   type Narrowed,
   tenantParameters,
   type UsageGrouping,
   usagePath,
 } from '#dashboard/page/views/gateway/usage-path.ts';
-import type { Range } from '#dashboard/page/views/gateway/use-gateway.ts';
+import type { TimeRange } from '#dashboard/page/views/gateway/use-gateway.ts';
 
 interface UsageRow {
   readonly model?: string;
@@ -54,9 +54,9 @@ export function UsageCard({
   narrowed,
   answer,
 }: {
-  range: Range;
+  range: TimeRange;
   narrowed: Narrowed;
-  answer: GatewayAnswer | null;
+  answer: GatewayReport | null;
 }): VNode {
   const { api, me, toasts } = useSession();
   const [group, setGroup] = useState<UsageGrouping>('model');
@@ -106,7 +106,7 @@ function UsageTable({
 }: {
   rows: ReadonlyArray<UsageRow>;
   group: UsageGrouping;
-  answer: GatewayAnswer | null;
+  answer: GatewayReport | null;
 }): VNode {
   const names = useNames();
   const [sort, setSort] = useState<Column>('calls');

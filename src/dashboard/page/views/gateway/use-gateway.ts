@@ -1,7 +1,7 @@
 import { type Data, useData } from '#dashboard/page/app/data/use-data.ts';
 import { setSearch } from '#dashboard/page/app/routing/location.ts';
 import { useSession } from '#dashboard/page/app/session/session.ts';
-import type { GatewayAnswer } from '#dashboard/page/views/gateway/gateway-answer.ts';
+import type { GatewayReport } from '#dashboard/page/views/gateway/gateway-report.ts';
 import { type Narrowed, tenantParameters } from '#dashboard/page/views/gateway/usage-path.ts';
 
 const hourMs = 3_600_000;
@@ -14,10 +14,10 @@ export const ranges = [
   { value: '30d', text: '30 d', ms: 30 * 24 * hourMs },
 ] as const;
 
-export type Range = (typeof ranges)[number];
+export type TimeRange = (typeof ranges)[number];
 
 /** From the address; the default without one. */
-export function rangeIn(search: URLSearchParams): Range {
+export function rangeIn(search: URLSearchParams): TimeRange {
   return ranges.find(({ value }) => value === search.get('range')) ?? ranges[1];
 }
 
@@ -28,7 +28,7 @@ export function pickRange(value: string): void {
 const refreshMs = 10_000;
 
 /** For everything that the key has access to, or for one project or organization. @param range null to read nothing */
-export function useGateway(range: Range | null, narrowed: Narrowed): Data<GatewayAnswer> {
+export function useGateway(range: TimeRange | null, narrowed: Narrowed): Data<GatewayReport> {
   const { api } = useSession();
   const key = range === null ? null : `gateway ${range.value} ${Object.values(tenantParameters(narrowed))}`;
   return useData(key, { kinds: [], everyMs: refreshMs }, (signal) => {
@@ -38,6 +38,6 @@ export function useGateway(range: Range | null, narrowed: Narrowed): Data<Gatewa
       until: new Date(until).toISOString(),
       ...tenantParameters(narrowed),
     });
-    return api.get<GatewayAnswer>(`/v1/dashboard/gateway?${query}`, signal);
+    return api.get<GatewayReport>(`/v1/dashboard/gateway?${query}`, signal);
   });
 }

@@ -1,11 +1,12 @@
 import type { VNode } from 'preact';
+import type { TargetStatus } from '#dashboard/page/api/records.ts';
 import { useData } from '#dashboard/page/app/data/use-data.ts';
 import { addressOf } from '#dashboard/page/app/routing/router.ts';
 import { useSession } from '#dashboard/page/app/session/session.ts';
 import { html } from '#dashboard/page/html.ts';
 import { Badge } from '#dashboard/page/parts/basics.ts';
 import { Card, Empty, Loaded, PageHead, Table } from '#dashboard/page/parts/boxes.ts';
-import { healthOf, type TargetHealth } from '#dashboard/page/views/gateway/gateway-answer.ts';
+import { healthOf } from '#dashboard/page/views/gateway/gateway-report.ts';
 
 interface Price {
   readonly inputPerMillion?: number;
@@ -29,7 +30,7 @@ const refreshMs = 10_000;
 export function ModelsView(): VNode {
   const { me } = useSession();
   const models = useData<{ data: ReadonlyArray<Model> }>('/v1/models', { kinds: [] });
-  const health = useData<{ targets: ReadonlyArray<TargetHealth> }>(
+  const health = useData<{ targets: ReadonlyArray<TargetStatus> }>(
     me.keyType === 'admin' ? '/v1/gateway/targets' : null,
     { kinds: [], everyMs: refreshMs },
   );
@@ -46,7 +47,7 @@ export function ModelsView(): VNode {
       }<//>`}<//>`;
 }
 
-function ModelRow({ model, health }: { model: Model; health: ReadonlyMap<string, TargetHealth> }): VNode {
+function ModelRow({ model, health }: { model: Model; health: ReadonlyMap<string, TargetStatus> }): VNode {
   const { id, owned_by, pricing } = model;
   return html`<tr>
     <th scope="row" class="mono">${id}</th>
@@ -60,7 +61,7 @@ function ModelRow({ model, health }: { model: Model; health: ReadonlyMap<string,
   </tr>`;
 }
 
-function Health({ target }: { target: TargetHealth | undefined }): VNode | null {
+function Health({ target }: { target: TargetStatus | undefined }): VNode | null {
   if (target === undefined) return null;
   const { word, tone } = healthOf(target);
   return html`<${Badge} tone=${tone} plain=${true}>${word}<//>`;

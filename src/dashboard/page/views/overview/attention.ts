@@ -4,7 +4,7 @@ import { type Children, html } from '#dashboard/page/html.ts';
 import { Badge, Time, type Tone } from '#dashboard/page/parts/basics.ts';
 import { useNames } from '#dashboard/page/parts/who.ts';
 import { countOf, formatCount, formatDuration } from '#dashboard/page/text/numbers.ts';
-import type { GatewayAnswer } from '#dashboard/page/views/gateway/gateway-answer.ts';
+import type { GatewayReport } from '#dashboard/page/views/gateway/gateway-report.ts';
 import type { InstanceFigures } from '#dashboard/page/views/overview/overview-answers.ts';
 import type { FollowersAnswer } from '#dashboard/page/views/projections/followers.ts';
 import { reasonText, type WebhookEndpoint } from '#dashboard/page/views/webhooks/endpoint.ts';
@@ -20,7 +20,7 @@ interface Item {
 
 interface AttentionProps {
   readonly followers: FollowersAnswer | null;
-  readonly gateway: GatewayAnswer | null;
+  readonly gateway: GatewayReport | null;
   readonly instances: InstanceFigures | null;
   /** Null also for a key that may not read endpoints. */
   readonly disabled: DisabledEndpoints | null;
@@ -78,7 +78,7 @@ function stoppedFollowers(followers: FollowersAnswer | null): ReadonlyArray<Item
   });
 }
 
-function refusedKeys(gateway: GatewayAnswer | null): ReadonlyArray<Item> {
+function refusedKeys(gateway: GatewayReport | null): ReadonlyArray<Item> {
   return (gateway?.health?.targets ?? []).flatMap(({ target, isKeyRefused, lastFailure }) => {
     if (!isKeyRefused) return [];
     const since = lastFailure === null ? '' : html` (<${Time} at=${lastFailure.time} />)`;
@@ -96,7 +96,7 @@ function refusedKeys(gateway: GatewayAnswer | null): ReadonlyArray<Item> {
   });
 }
 
-function openCircuits(gateway: GatewayAnswer | null): ReadonlyArray<Item> {
+function openCircuits(gateway: GatewayReport | null): ReadonlyArray<Item> {
   return (gateway?.health?.targets ?? []).flatMap(({ target, circuit, servesModels, lastFailure }) => {
     if (circuit !== 'open') return [];
     const since =

@@ -23,13 +23,13 @@ import { formatAxisTime } from '#dashboard/page/text/times.ts';
 import {
   comparison,
   errorPercents,
-  type GatewayAnswer,
+  type GatewayReport,
   newest,
   perHour,
   perMinute,
-} from '#dashboard/page/views/gateway/gateway-answer.ts';
+} from '#dashboard/page/views/gateway/gateway-report.ts';
 import { percent, rate } from '#dashboard/page/views/gateway/traffic-panels.ts';
-import { pickRange, type Range, rangeIn, ranges, useGateway } from '#dashboard/page/views/gateway/use-gateway.ts';
+import { pickRange, rangeIn, ranges, type TimeRange, useGateway } from '#dashboard/page/views/gateway/use-gateway.ts';
 import { Attention, type DisabledEndpoints, disabledEndpointsPath } from '#dashboard/page/views/overview/attention.ts';
 import { type FirstStep, FirstSteps, firstStepsOf } from '#dashboard/page/views/overview/first-steps.ts';
 import { InstancesCard, UpgradesCard } from '#dashboard/page/views/overview/instance-cards.ts';
@@ -66,7 +66,7 @@ export function OverviewView({ search }: { search: URLSearchParams }): VNode {
   return html`<${PageHead} title="Overview" actions=${hasCall ? choice : undefined} />
     <${Attention} followers=${followers.value} gateway=${gateway.value} instances=${instances.value} disabled=${disabled.value} />
     ${steps === null || (hasFlow && hasCall) ? null : html`<${FirstSteps} steps=${steps} />`}
-    <${Loaded} data=${gateway} rows=${3}>${(answer: GatewayAnswer) => (!hasCall ? null : html`<${Figures} answer=${answer} range=${range} activity=${activity.value} followers=${followers.value} />`)}<//>
+    <${Loaded} data=${gateway} rows=${3}>${(answer: GatewayReport) => (!hasCall ? null : html`<${Figures} answer=${answer} range=${range} activity=${activity.value} followers=${followers.value} />`)}<//>
     <div class="grid two">
       <${LatestChanges} />
       <div class="stack"><${InstancesCard} data=${instances} /><${UpgradesCard} data=${instances} /></div>
@@ -77,7 +77,7 @@ export function OverviewView({ search }: { search: URLSearchParams }): VNode {
 const longest = ranges[ranges.length - 1] ?? ranges[0];
 
 /** Null until it is known which steps are done. */
-function useFirstSteps(gateway: GatewayAnswer | null, activity: Activity | null): ReadonlyArray<FirstStep> | null {
+function useFirstSteps(gateway: GatewayReport | null, activity: Activity | null): ReadonlyArray<FirstStep> | null {
   const { scope } = useScope();
   const recent = gateway?.totals.calls ?? null;
   const month = useGateway(recent === 0 ? longest : null, scope).value?.totals.calls ?? null;
@@ -86,8 +86,8 @@ function useFirstSteps(gateway: GatewayAnswer | null, activity: Activity | null)
 }
 
 interface FiguresProps {
-  readonly answer: GatewayAnswer;
-  readonly range: Range;
+  readonly answer: GatewayReport;
+  readonly range: TimeRange;
   readonly activity: Activity | null;
   readonly followers: FollowersAnswer | null;
 }
@@ -120,7 +120,7 @@ function Figures({ answer, range, activity, followers }: FiguresProps): VNode {
     </div>`;
 }
 
-function EventsPanel({ activity, range }: { activity: Activity | null; range: Range }): VNode {
+function EventsPanel({ activity, range }: { activity: Activity | null; range: TimeRange }): VNode {
   const [at, setAt] = useState<number | null>(null);
   const { unit, values, times } = useMemo(
     () => (activity === null ? ({ unit: 'hour', values: [], times: [] } as const) : eventsCurve(activity, range.ms)),

@@ -10,7 +10,7 @@ import { useScope } from '#dashboard/page/app/session/scope-menu.ts';
 import { useSession } from '#dashboard/page/app/session/session.ts';
 import { html } from '#dashboard/page/html.ts';
 import { Badge, Time } from '#dashboard/page/parts/basics.ts';
-import { Card, Empty, Loaded, PageHead, Problem, Table } from '#dashboard/page/parts/boxes.ts';
+import { Card, Empty, Loaded, PageHead, ProblemBox, Table } from '#dashboard/page/parts/boxes.ts';
 import type { SeenResource } from '#dashboard/page/parts/dialogs/conflict.ts';
 import { FormDialog } from '#dashboard/page/parts/dialogs/form-dialog.ts';
 import { SelectField, TextField } from '#dashboard/page/parts/fields.ts';
@@ -62,7 +62,7 @@ function EditDialog({ id, onClose }: { id: string; onClose: () => void }): VNode
     api.getTagged(path, signal),
   );
   if (profile.error !== null)
-    return html`<${Problem} error=${profile.error} onRetry=${profile.reload} inside=${false} />`;
+    return html`<${ProblemBox} error=${profile.error} onRetry=${profile.reload} inside=${false} />`;
   if (profile.value === null || profile.at === null) return null;
   const { value, etag } = profile.value;
   return html`<${ProfileDialog} profile=${value} seen=${{ path, etag }} onClose=${onClose} />`;

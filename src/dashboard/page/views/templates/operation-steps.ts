@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import type { Instance, OperationStep, RunningOperation, TemplateVersion } from '#dashboard/page/api/records.ts';
+import type { Instance, InstanceOperation, OperationStep, TemplateVersion } from '#dashboard/page/api/records.ts';
 import { useNow } from '#dashboard/page/app/session/session.ts';
 import { html } from '#dashboard/page/html.ts';
 import { Badge, Icon, Status, Time } from '#dashboard/page/parts/basics.ts';
@@ -8,7 +8,7 @@ import { formatTime } from '#dashboard/page/text/times.ts';
 
 interface StepsProps {
   readonly instance: Instance;
-  readonly operation: RunningOperation;
+  readonly operation: InstanceOperation;
   readonly versions: ReadonlyArray<TemplateVersion>;
 }
 
@@ -43,7 +43,7 @@ function Step({
 }: {
   step: OperationStep;
   isNext: boolean;
-  problem: RunningOperation['problem'];
+  problem: InstanceOperation['problem'];
 }): VNode {
   const now = useNow(tickMs);
   const text = html`<span>${step.action} ${step.resource} ${step.key ? html`<code>${step.key}</code>` : ''}</span>`;

@@ -12,7 +12,7 @@ import { useData } from '#dashboard/page/app/data/use-data.ts';
 import { useSession } from '#dashboard/page/app/session/session.ts';
 import { html } from '#dashboard/page/html.ts';
 import { Time } from '#dashboard/page/parts/basics.ts';
-import { Card, Loaded, Problem } from '#dashboard/page/parts/boxes.ts';
+import { Card, Loaded, ProblemBox } from '#dashboard/page/parts/boxes.ts';
 import { Changes } from '#dashboard/page/parts/changes.ts';
 import { SelectField, TextField } from '#dashboard/page/parts/fields.ts';
 import { type Change, code, inserted, plain, removed } from '#dashboard/page/text/parts-of-text.ts';
@@ -147,7 +147,7 @@ function UpgradeForm({
       )}
       ${preview.flows.drifted.length === 0 ? null : html`<${DriftChoice} instance=${instance} drifted=${preview.flows.drifted} onDrift=${onDrift} onPick=${setDrift} />`}
     </div>
-    ${error === null || isAtFields ? null : html`<${Problem} error=${error} />`}
+    ${error === null || isAtFields ? null : html`<${ProblemBox} error=${error} />`}
     <footer>
       <button type="button" class="btn primary" disabled=${checkedAt === null || error !== null} aria-busy=${String(isBusy)} onClick=${upgrade}>Upgrade to ${target.version}</button>
       <button type="button" class="btn" onClick=${check}>Check again</button>

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { ApiError } from '#dashboard/page/api/api-error.ts';
+import type { TargetStatus } from '#dashboard/page/api/records.ts';
 import { chatBody, curlOf, firstAnswer, nextAnswer } from '#dashboard/page/views/gateway/chat-call.ts';
 import {
   comparison,
@@ -7,8 +8,7 @@ import {
   newest,
   perMinute,
   routesOf,
-  type TargetHealth,
-} from '#dashboard/page/views/gateway/gateway-answer.ts';
+} from '#dashboard/page/views/gateway/gateway-report.ts';
 
 describe('figures of the gateway on the dashboard', () => {
   it('shows a gap instead of zero for an interval without calls', () => {
@@ -28,8 +28,10 @@ describe('figures of the gateway on the dashboard', () => {
   });
 
   it('names the target that serves most calls of a model in place of the first target', () => {
-    const target = (name: string, servesModels: ReadonlyArray<string>): TargetHealth => ({
+    const target = (name: string, servesModels: ReadonlyArray<string>): TargetStatus => ({
       target: name,
+      provider: 'a',
+      model: 'x',
       servesModels,
       circuit: 'closed',
       isKeyRefused: false,

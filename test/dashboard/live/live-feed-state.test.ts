@@ -5,7 +5,7 @@ import {
   type LiveEvent,
   nextLiveState,
   staleAfterMs,
-} from '#dashboard/page/api/live-state.ts';
+} from '#dashboard/page/api/live-feed-state.ts';
 
 const start = Date.parse('2026-11-20T14:00:00Z');
 

@@ -6,7 +6,7 @@ import { type OnceOnOneNodeOptions, onceOnOneNode, type WorkInTurn } from './onc
 const maxTurnMs = 3_600_000;
 
 /** Runs occasional work, one piece at a time across all nodes. A piece that does not end within an hour is left. */
-export class ExclusiveTurns {
+export class LeaseMutex {
   readonly #options: Omit<OnceOnOneNodeOptions, 'signal'>;
   readonly #stopping = new AbortController();
   #last: Promise<unknown> = Promise.resolve();

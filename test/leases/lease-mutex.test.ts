@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { ExclusiveTurns } from '#leases/exclusive-turns.ts';
+import { LeaseMutex } from '#leases/lease-mutex.ts';
 import type { Leases } from '#leases/leases.ts';
 import { NodeLeases } from '#leases/node-leases.ts';
 import type { Term } from '#leases/term.ts';
@@ -14,14 +14,14 @@ const hourMs = 3_600_000;
 
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-describe('ExclusiveTurns after a lost release', () => {
+describe('LeaseMutex after a lost release', () => {
   it('begins the next piece without a wait for the expiry of its own term', async () => {
     using time = new SimulatedTime(new Random(1)).install();
     const store = new InMemoryLeaseStore();
     store.release = async () => {
       throw new UnavailableError('The store of leases cannot be reached.');
     };
-    const turns = new ExclusiveTurns({
+    const turns = new LeaseMutex({
       name: 'digests',
       leases: new NodeLeases({ store }),
       node: 'one',
@@ -36,9 +36,9 @@ describe('ExclusiveTurns after a lost release', () => {
 });
 
 for (const kind of ['without leases', 'under leases'])
-  describe(`ExclusiveTurns ${kind}`, () => {
+  describe(`LeaseMutex ${kind}`, () => {
     let time: SimulatedTime;
-    let turns: ExclusiveTurns;
+    let turns: LeaseMutex;
     let errors: string[];
 
     beforeEach(() => {
@@ -51,7 +51,7 @@ for (const kind of ['without leases', 'under leases'])
         warn: () => undefined,
         error: (_: object, text: string) => errors.push(text),
       };
-      turns = new ExclusiveTurns({ name: 'digests', leases, node: 'one', timeoutMs: 20_000, log });
+      turns = new LeaseMutex({ name: 'digests', leases, node: 'one', timeoutMs: 20_000, log });
     });
     afterEach(() => time[Symbol.dispose]());
 

@@ -14,7 +14,7 @@ const startMs = 60_000;
 const pollIntervalMs = 20;
 
 /** In a separate process, on its own folder. */
-export interface OwnService {
+export interface SpawnedService {
   readonly url: string;
   readonly process: ChildProcess;
   /** Waits for the end. May be called again. */
@@ -47,7 +47,7 @@ export function isEmpty(path: string): boolean {
   }
 }
 
-export interface OwnServiceOptions {
+export interface SpawnedServiceOptions {
   /** Of this process. Its URLs of stores are ignored, because the demo uses embedded stores. */
   readonly environment: NodeJS.ProcessEnv;
   /** They count more than those of this process. */
@@ -59,7 +59,7 @@ export interface OwnServiceOptions {
 }
 
 /** With embedded stores. @throws DemoError when it does not start */
-export async function startOwnService(options: OwnServiceOptions): Promise<OwnService> {
+export async function spawnService(options: SpawnedServiceOptions): Promise<SpawnedService> {
   const { environment, variables, signal, preload } = options;
   const serviceEnvironment: NodeJS.ProcessEnv = {
     ...environment,

@@ -3,7 +3,7 @@ import type { Authorised } from '#exchange/request.ts';
 import type { ToolFilter } from '#mcp/tools/tool-catalogue.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 
-export interface McpExchange {
+export interface McpRequest {
   readonly request: Authorised;
   readonly filter: ToolFilter;
   /** Whether the client reads only text, so that the text must contain a tool's whole answer. */

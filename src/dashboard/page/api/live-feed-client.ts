@@ -3,10 +3,10 @@ import { toApiError } from '#dashboard/page/api/api-error.ts';
 import {
   firstLiveState,
   type LiveEvent,
-  type LiveState,
+  type LiveFeedState,
   nextLiveState,
   staleAfterMs,
-} from '#dashboard/page/api/live-state.ts';
+} from '#dashboard/page/api/live-feed-state.ts';
 import type { AuditEntry } from '#dashboard/page/api/records.ts';
 import { type ServerSentEvent, ServerSentEventReader } from '#dashboard/page/api/server-sent-event-reader.ts';
 
@@ -22,9 +22,9 @@ const maxWaiting = 500;
 export type EntryListener = (entry: AuditEntry | null) => void;
 
 /** Reads `GET /v1/events` and resumes it after an interruption. Without a feed, lists are read again in intervals. */
-export class LiveFeed {
+export class LiveFeedClient {
   readonly #api: Api;
-  #state: LiveState = firstLiveState;
+  #state: LiveFeedState = firstLiveState;
   #waiting: AuditEntry[] = [];
   #lastId: string | null = null;
   #readOnly: string | null = null;
@@ -39,7 +39,7 @@ export class LiveFeed {
     this.#api = api;
   }
 
-  get state(): LiveState {
+  get state(): LiveFeedState {
     return this.#state;
   }
 

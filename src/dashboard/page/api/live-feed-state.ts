@@ -4,7 +4,7 @@ import { formatTime } from '#dashboard/page/text/times.ts';
 /** Without data for this time, the shown data counts as stale. The feed sends a comment every 15 s. */
 export const staleAfterMs = 35_000;
 
-export interface LiveState {
+export interface LiveFeedState {
   /** `polling` if the service has no feed or the key may not read it. */
   readonly link: 'connecting' | 'open' | 'lost' | 'polling';
   readonly paused: boolean;
@@ -30,7 +30,7 @@ export type LiveEvent =
   | { readonly type: 'paused' }
   | { readonly type: 'resumed' };
 
-export const firstLiveState: LiveState = {
+export const firstLiveState: LiveFeedState = {
   link: 'connecting',
   paused: false,
   waiting: 0,
@@ -40,7 +40,7 @@ export const firstLiveState: LiveState = {
   retryAt: null,
 };
 
-export function nextLiveState(state: LiveState, event: LiveEvent): LiveState {
+export function nextLiveState(state: LiveFeedState, event: LiveEvent): LiveFeedState {
   switch (event.type) {
     case 'opened':
       return {
@@ -77,7 +77,7 @@ function toReach(position: number | null, target: number | null): number | null 
   return target !== null && (position ?? 0) < target ? target : null;
 }
 
-export function isStale(state: LiveState, now: number): boolean {
+export function isStale(state: LiveFeedState, now: number): boolean {
   return !state.paused && state.heardAt !== null && now - state.heardAt >= staleAfterMs;
 }
 
@@ -89,7 +89,7 @@ export interface LiveWords {
 }
 
 /** @param pollMs the interval of reads without a feed */
-export function describeLive(state: LiveState, now: number, pollMs: number): LiveWords {
+export function describeLive(state: LiveFeedState, now: number, pollMs: number): LiveWords {
   if (state.paused)
     return { tone: 'idle', word: 'Paused', rest: state.waiting > 0 ? `${formatCount(state.waiting)} waiting` : '' };
   if (isStale(state, now))
@@ -102,7 +102,7 @@ export function describeLive(state: LiveState, now: number, pollMs: number): Liv
   return { tone: 'ok', word: 'Live', rest: '' };
 }
 
-function retryWords({ retryAt }: LiveState, now: number): string {
+function retryWords({ retryAt }: LiveFeedState, now: number): string {
   if (retryAt === null || retryAt <= now) return 'now';
   return `next try in ${Math.ceil((retryAt - now) / 1_000)} s`;
 }

@@ -1,3 +1,5 @@
+import type { GatewayHealth, TargetStatus } from '#dashboard/page/api/records.ts';
+
 export interface Figures {
   readonly calls: number;
   readonly callsWithTokens: number;
@@ -31,23 +33,6 @@ export interface Series {
   readonly firstContentP99Ms: Gapped;
 }
 
-export interface TargetHealth {
-  readonly target: string;
-  readonly servesModels: ReadonlyArray<string>;
-  readonly circuit: 'closed' | 'open' | 'half-open';
-  readonly isKeyRefused: boolean;
-  readonly attempts: {
-    readonly served: number;
-    readonly refused: number;
-    readonly failed: number;
-    readonly abandoned: number;
-  };
-  readonly successRate: number | null;
-  readonly p50Ms: number | null;
-  readonly p95Ms: number | null;
-  readonly lastFailure: { readonly time: string; readonly code: string; readonly status: number | null } | null;
-}
-
 export interface ModelFigures {
   readonly model: string;
   /** By the intervals of `breakdown`. */
@@ -63,16 +48,8 @@ export interface RouteFigures {
   readonly total: number;
 }
 
-export interface CircuitChange {
-  readonly time: string;
-  readonly target: string;
-  readonly circuit: 'closed' | 'open' | 'half-open';
-  readonly code: string | null;
-  readonly status: number | null;
-}
-
 /** Of `GET /v1/dashboard/gateway`. */
-export interface GatewayAnswer {
+export interface GatewayReport {
   readonly from: string;
   readonly until: string;
   readonly interval: 'minute' | 'quarter-hour' | 'hour' | 'day';
@@ -95,12 +72,7 @@ export interface GatewayAnswer {
     readonly errorType: string;
     readonly tries: number;
   }> | null;
-  readonly health: {
-    readonly node: string;
-    readonly windowSeconds: number;
-    readonly targets: ReadonlyArray<TargetHealth>;
-    readonly circuitChanges: ReadonlyArray<CircuitChange>;
-  } | null;
+  readonly health: GatewayHealth | null;
 }
 
 const minutesOf = { minute: 1, 'quarter-hour': 15, hour: 60, day: 1_440 } as const;
@@ -111,7 +83,7 @@ const minuteMs = 60_000;
 
 /** Of an interval. Only the current interval is not complete. */
 function minutesPassed(
-  { interval, times }: Pick<GatewayAnswer, 'interval' | 'times'>,
+  { interval, times }: Pick<GatewayReport, 'interval' | 'times'>,
   index: number,
   now: number,
 ): number {
@@ -121,11 +93,11 @@ function minutesPassed(
 }
 
 /** Only the past part of the current interval counts. */
-export function perMinute(counts: Counts, answer: Pick<GatewayAnswer, 'interval' | 'times'>, now = Date.now()): Counts {
+export function perMinute(counts: Counts, answer: Pick<GatewayReport, 'interval' | 'times'>, now = Date.now()): Counts {
   return counts.map((count, index) => count / minutesPassed(answer, index, now));
 }
 
-export function perHour(costs: Gapped, answer: Pick<GatewayAnswer, 'interval' | 'times'>, now = Date.now()): Gapped {
+export function perHour(costs: Gapped, answer: Pick<GatewayReport, 'interval' | 'times'>, now = Date.now()): Gapped {
   return costs.map((cost, index) => (cost === null ? null : (cost * 60) / minutesPassed(answer, index, now)));
 }
 
@@ -147,19 +119,19 @@ export function comparison(now: number, before: number, range: string): string {
 }
 
 /** Of a model: the target that gets its calls now, and another one. */
-export interface Route {
+export interface RouteHealth {
   readonly model: string;
   /** The first target in the catalogue. */
-  readonly first: TargetHealth;
-  readonly carrying: TargetHealth;
+  readonly first: TargetStatus;
+  readonly carrying: TargetStatus;
   /** It can get the calls. */
-  readonly other: TargetHealth;
+  readonly other: TargetStatus;
   readonly calls: number;
   readonly share: number | null;
 }
 
 /** Of models with more than one target. */
-export function routesOf({ health, routes }: Pick<GatewayAnswer, 'health' | 'routes'>): ReadonlyArray<Route> {
+export function routesOf({ health, routes }: Pick<GatewayReport, 'health' | 'routes'>): ReadonlyArray<RouteHealth> {
   if (health === null) return [];
   const names = [...new Set(health.targets.flatMap(({ servesModels }) => servesModels))];
   return names.flatMap((model) => {
@@ -186,7 +158,7 @@ function latest(counts: Counts): number {
 }
 
 /** A word and its colour. */
-export function healthOf({ circuit, isKeyRefused }: TargetHealth): {
+export function healthOf({ circuit, isKeyRefused }: TargetStatus): {
   readonly word: string;
   readonly tone: 'ok' | 'warn' | 'run' | 'bad';
 } {

@@ -12,7 +12,7 @@ import { createLog } from '#shared/logging/pino-logger.ts';
  * @returns a function that stops it
  * @throws StartupError
  */
-export async function startOwnService(config: Config, path: string): Promise<() => Promise<void>> {
+export async function startTemporaryService(config: Config, path: string): Promise<() => Promise<void>> {
   const log = await createLog('error');
   const service = await compose(config, {
     log: log.logger,
