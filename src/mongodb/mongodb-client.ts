@@ -82,7 +82,7 @@ function driverOptions({
     maxIdleTimeMS: maxIdleMs,
     connectionType: connectionTypeFor(onAnswer),
     monitorCommands: onCommand !== undefined,
-    // With these limits for the steps of a call, the driver's limit for a whole call, `timeoutMS`, has no effect.
+    // With these limits for the steps of a call, the driver's limit for a whole call has no effect.
     serverSelectionTimeoutMS: stepMs,
     connectTimeoutMS: stepMs,
     waitQueueTimeoutMS: stepMs,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { quotedWords } from './prose.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const documents = [...globSync('*.md', { cwd: root }), ...globSync('docs/**/*.md', { cwd: root })].sort();
@@ -16,12 +17,22 @@ const repositoryPath = new RegExp(`^(?:\\./)?(?:${folders})/[^\\s]*$`);
 describe('documents', () => {
   it('lists every decision under its title in the index of decisions', () => {
     const index = readFileSync(join(root, 'docs/adr/README.md'), 'utf8');
-    const rows = globSync('[0-9]*.md', { cwd: join(root, 'docs/adr') }).map((file) => {
+    const rows = globSync('{,superseded/}[0-9]*.md', { cwd: join(root, 'docs/adr') }).map((file) => {
       const [, number, title] = /^# (\d+)\. (.+)$/m.exec(readFileSync(join(root, 'docs/adr', file), 'utf8')) ?? [];
       return `| ${number} | [${title}](${file}) |`;
     });
     assert.deepEqual(
       rows.filter((row) => !index.includes(row)),
+      [],
+    );
+  });
+
+  it('keeps superseded decisions, and no others, in a folder of their own', () => {
+    const index = readFileSync(join(root, 'docs/adr/README.md'), 'utf8');
+    const rows = Array.from(index.matchAll(/\]\((superseded\/)?\d[^)]+\) \| (superseded)?/g));
+    assert.ok(rows.length > 100);
+    assert.deepEqual(
+      rows.filter(([, folder, status]) => (folder === undefined) !== (status === undefined)).map(([row]) => row),
       [],
     );
   });
@@ -78,13 +89,12 @@ function headingsOf(document: string): ReadonlySet<string> {
   return new Set(anchors);
 }
 
-/** Every word in backticks that looks like a path of this repository. */
+/** Every word in backquotes that looks like a path of this repository. */
 function pathsIn(document: string): ReadonlyArray<string> {
-  const spans = [...proseOf(document).matchAll(/(`+)([^`]+)\1/g)].map(([, , span = '']) => span);
-  return spans.flatMap((span) => span.split(/\s+/)).filter((word) => repositoryPath.test(word));
+  return quotedWords(proseOf(document)).filter((word) => repositoryPath.test(word));
 }
 
-/** Whether the file or folder exists; `<name>`, `*` and the `x` of `x.test.ts` match any name, `{a,b}` matches each. */
+/** Whether the file or folder exists; `<name>`, `*` and a file named `x` match any name, `{a,b}` matches each. */
 function exists(path: string): boolean {
   const pattern = path
     .replaceAll(/<[^>]+>/g, '*')

@@ -19,6 +19,12 @@ export function proseOf(root: string, file: string): ReadonlyArray<Prose> {
   return [...prose(comments(source), false), ...prose(messages(source), true)];
 }
 
+/** Returns every word in backquotes. */
+export function quotedWords(text: string): ReadonlyArray<string> {
+  const spans = Array.from(text.matchAll(/(`+)([^`]+)\1/g), ([, , span = '']) => span);
+  return spans.flatMap((span) => span.split(/\s+/));
+}
+
 interface Found {
   readonly at: number;
   readonly text: string;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { root, trackedFiles } from './tracked-files.ts';
 
 /**
- * Words that this project replaces with standard terms or plain ones, in names too: `laneCount` has the word `lane`.
+ * Words that this project replaces with standard terms or plain ones, in names too: a name has its parts as words.
  */
 const avoided = /\b(told|tells|stands|goes on|anew|at hand|nobody['’]s|mend(?:s|ed|ing)?|doors?|lanes?)\b/i;
 

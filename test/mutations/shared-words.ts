@@ -32,7 +32,7 @@ export class SharedWords {
   }
 }
 
-/** `keptFiles` has the words `kept` and `files`. */
+/** A name in camel case has its parts as words. */
 function wordsOf(text: string): ReadonlySet<string> {
   return new Set([...text.matchAll(/[A-Z]?[a-z]{2,}/g)].map(([word]) => word.toLowerCase()));
 }

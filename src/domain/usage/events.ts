@@ -24,7 +24,7 @@ const FailedTries = t.type({
   tries: t.number,
 });
 
-/** The amounts that calls use. A new amount is named only here; `usage-window.ts` measures it. */
+/** The amounts that calls use. A new amount is named only here; `usage-recorder.ts` measures it. */
 const amounts = {
   /** Calls with known tokens. The sums also cover what attempts had consumed when they broke. */
   callsWithTokens: t.number,

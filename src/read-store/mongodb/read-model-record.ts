@@ -17,7 +17,7 @@ export interface ReadModelRecord<Position = Long> {
   readonly last: number;
   /** Queries read this generation. */
   readonly current: number | null;
-  /** By `generationKey`. */
+  /** By `g` and the number of the generation. */
   readonly generations: Readonly<Record<string, GenerationRecord<Position>>>;
 }
 

@@ -18,7 +18,7 @@ const providerOptions = { openaiCompatible: asked };
 /** A conversation with marks where a client writes them, and where Anthropic gets them. */
 const clients: ReadonlyArray<readonly [string, (url: string) => Promise<unknown>, ReadonlyArray<string>]> = [
   [
-    // https://github.com/anomalyco/opencode, `applyCaching` in packages/opencode/src/provider/transform.ts
+    // https://github.com/anomalyco/opencode, applyCaching in packages/opencode/src/provider/transform.ts
     'OpenCode, which marks two messages of the system and the last two others, with @ai-sdk/openai-compatible',
     (url) =>
       askAiSdk(url, [

@@ -84,7 +84,7 @@ export class DocsPage {
 
   /** Whether the player can play an answer, after it has read the duration. */
   async canPlay(): Promise<boolean> {
-    // The page's policy forbids `waitForFunction`.
+    // The page's policy forbids what Playwright evaluates again and again.
     const lasts = "document.querySelector('.responses-wrapper audio')?.duration > 0";
     return (await poll(async () => (await this.page.evaluate(lasts)) === true, maxStepMs)) === true;
   }

@@ -6,7 +6,6 @@ import { formatAgo, formatMoment, formatUtc } from '#dashboard/page/text/times.t
 
 export type Tone = 'ok' | 'run' | 'warn' | 'bad' | 'idle';
 
-/** `IconShapes` draws each once. */
 const shapes: Readonly<Record<string, string>> = {
   search: 'M11.5 7a4.5 4.5 0 1 1-9 0 4.5 4.5 0 0 1 9 0M10.5 10.5 14 14',
   pick: 'M5 6.5 8 3.5l3 3M5 9.5l3 3 3-3',
