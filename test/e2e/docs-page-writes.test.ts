@@ -11,7 +11,7 @@ const signingKey = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkc
 
 describeInBrowser('"Try it out" on the documentation page @long', () => {
   const running = runningService(
-    { quick: true, environment: () => ({}) },
+    { environment: () => ({}) },
     { DIGEST_SIGNING_KEY: signingKey, ...writableEnvironment },
   );
   let docs: DocsPage;

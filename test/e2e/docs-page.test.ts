@@ -5,7 +5,7 @@ import { DocsPage } from './support/docs-page.ts';
 import { runningService } from './support/running-service.ts';
 
 describeInBrowser('documentation page in a browser @long', () => {
-  const running = runningService({ quick: true, environment: () => ({}) });
+  const running = runningService({ environment: () => ({}) });
   let docs: DocsPage;
 
   before(async () => {

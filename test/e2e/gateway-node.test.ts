@@ -43,7 +43,7 @@ describeOnOwnMongoDb(`a node with only the role gateway ${long}`, (mongoDb) => {
     folder = temporaryFolder();
     double = await EventStoreDbDoubleProcess.start();
     const stores = { EVENT_STORE_URL: double.url, READ_STORE_URL: mongoDb.newUrl() };
-    nodes = new Nodes({ environment: () => stores, quick: false });
+    nodes = new Nodes({ environment: () => stores });
     await nodes.start();
     node = await nodes.start('gateway', {
       NODE_OPTIONS: `--import=${hook}`,

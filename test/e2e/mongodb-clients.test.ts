@@ -25,7 +25,7 @@ describeOnOwnMongoDb(`the clients of MongoDB in a node ${long}`, (mongoDb) => {
     proxy = new TcpProxy(mongoDb.port);
     await proxy.listen();
     const stores = { EVENT_STORE_URL: double.url, READ_STORE_URL: proxy.through(mongoDb.newUrl()) };
-    nodes = new Nodes({ environment: () => stores, quick: false });
+    nodes = new Nodes({ environment: () => stores });
     node = await nodes.start();
   });
   after(async () => {

@@ -42,7 +42,7 @@ const isProgress = ({ command, collection }: CommandCount) => command === 'updat
 const keyOf = ({ command, collection }: CommandCount) => `${command} ${collection}`;
 
 describeOnOwnMongoDb('commands of a node to MongoDB', (mongoDb) => {
-  const nodes = new Nodes({ environment: () => ({}), quick: false });
+  const nodes = new Nodes({ environment: () => ({}) });
   const opened = new AsyncDisposableStack();
   let proxy: CountingMongoDbProxy;
   let stores: ServiceEnvironment;

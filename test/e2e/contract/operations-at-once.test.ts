@@ -8,7 +8,6 @@ import { allEnded } from '#test/support/run/all-ended.ts';
 import { long } from '#test/support/run/long.ts';
 import type { Client, Reply } from '#test/support/service/client.ts';
 import { describeOnEngines } from '#test/support/service/engines.ts';
-import { temporaryFolder } from '#test/support/service/service-process.ts';
 
 type Item = Readonly<Record<string, unknown>>;
 
@@ -31,13 +30,7 @@ interface Checks {
 }
 
 describeOnEngines('every operation with each read right after it, over HTTP', (engines) => {
-  const blobs = temporaryFolder();
-  after(() => blobs.remove());
   const environment = {
-    // FerretDB reads a whole collection for each update, so beside other tests a second is not enough for 12 clients.
-    READ_YOUR_WRITES_TIMEOUT_MS: engines.quick ? undefined : '10000',
-    // FerretDB reads all contents of files to find those of one, and everything else waits for it.
-    BLOB_STORE_URL: `folder:${blobs.path}`,
     DIGEST_SIGNING_KEY: signingKey,
     ...writableEnvironment,
   };

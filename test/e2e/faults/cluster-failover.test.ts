@@ -78,7 +78,7 @@ describeOnOwnMongoDb('two nodes of the service on a cluster of EventStoreDB', (m
       await receiver.start();
       opened.defer(() => receiver.close());
       const urls = { eventStoreUrl: cluster.url, readStoreUrl: mongoDb.newUrl() };
-      const nodes = new Nodes({ environment: () => ({}), quick: false });
+      const nodes = new Nodes({ environment: () => ({}) });
       opened.defer(() => nodes.end());
       const environment = {
         EVENT_STORE_URL: urls.eventStoreUrl,

@@ -178,7 +178,6 @@ describeOnMongoDb('a log that changes under two nodes', (mongoDb) => {
     double = await EventStoreDbDouble.start();
     const readStoreUrl = mongoDb.newUrl();
     nodes = new Nodes({
-      quick: false,
       environment: () => ({ EVENT_STORE_URL: double.url, READ_STORE_URL: readStoreUrl, LOG_LEVEL: 'warn' }),
     });
   });

@@ -30,7 +30,7 @@ export class FaultyNodes {
   readonly receiver = new WebhookReceiver();
   readonly provider: LineProvider;
   readonly #readStoreUrl: string;
-  readonly #nodes = new Nodes({ environment: () => ({}), quick: false });
+  readonly #nodes = new Nodes({ environment: () => ({}) });
   readonly #opened: AsyncDisposableStack;
   readonly #live: FaultyNode[] = [];
   readonly #configuration: string;

@@ -45,7 +45,7 @@ export class NodesOnFaultyMongoDb {
       opened.defer(() => proxy.close());
       const urls = { eventStoreUrl: double.url, readStoreUrl: mongoDb.newUrl() };
       const environment = { EVENT_STORE_URL: urls.eventStoreUrl, READ_STORE_URL: proxy.through(urls.readStoreUrl) };
-      const nodes = new Nodes({ environment: () => environment, quick: false });
+      const nodes = new Nodes({ environment: () => environment });
       opened.defer(() => nodes.end());
       const begun = Array.from({ length: count }, () => nodes.begin(undefined, { LOG_LEVEL: 'warn' }));
       await Promise.all(begun.map((node) => node.listening()));

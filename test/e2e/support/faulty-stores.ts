@@ -94,7 +94,7 @@ export class FaultyStores {
       const double = await EventStoreDbDoubleProcess.start();
       opened.defer(() => double.end());
       const readStoreUrl = mongoDb.newUrl();
-      const nodes = new Nodes({ environment: () => ({}), quick: false });
+      const nodes = new Nodes({ environment: () => ({}) });
       opened.defer(() => nodes.end());
       const proxyOf = async (port: number) => {
         const proxy = new TcpProxy(port);

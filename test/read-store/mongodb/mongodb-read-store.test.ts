@@ -20,7 +20,6 @@ const everything = { limit: 1000, maxBytes: 1e7 };
 const items = { name: 'items', version: 1, indexes: [['group']] };
 
 describeOnMongoDb('read store on MongoDB', (server) => {
-  // FerretDB reads the whole collection for each removed document, so there are no more than are needed.
   readStoreContract('MongoDB', async () => openAt(server.newUrl()), 2_500);
 
   describe('document guards', () => {

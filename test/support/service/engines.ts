@@ -8,12 +8,10 @@ import type { ServiceEnvironment } from './service-process.ts';
 export interface Engines {
   /** The variables by which a service uses these stores, the same within a suite. Call it in hooks and tests only. */
   readonly environment: () => ServiceEnvironment;
-  /** Whether read models follow within the second that an answer waits for them, under any load. */
-  readonly quick: boolean;
 }
 
 /** Stores embedded in the service's own folder. */
-export const embeddedStores: Engines = { environment: () => ({}), quick: true };
+export const embeddedStores: Engines = { environment: () => ({}) };
 
 /** The timeout of a test that calls a service in another process, on a busy machine. */
 const serviceTestMs = 180_000;
@@ -71,8 +69,6 @@ export interface SharedStores {
 
 /** EventStoreDB and MongoDB, shared by all services of a suite. */
 export class SharedEngines implements Engines {
-  /** FerretDB scans all documents for most queries. */
-  readonly quick = false;
   readonly #mongoDb: MongoDbServer;
   #double: EventStoreDbDoubleProcess | null = null;
   #eventStoreUrl: string;
