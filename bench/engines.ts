@@ -64,7 +64,7 @@ const measurements: Readonly<Record<string, Measurement>> = {
 };
 
 /**
- * The service on EventStoreDB and MongoDB: on the double and FerretDB, or the servers that EVENTSTOREDB_TEST_URL and
+ * The service on EventStoreDB and MongoDB: on the double and SecantusDB, or the servers that EVENTSTOREDB_TEST_URL and
  * MONGODB_TEST_URL name. `npm run bench -- engines` measures every command, and what requests, rest and a rebuild cost
  * MongoDB; `engines all` everything, against the bare clients too; `engines posts takeover` only the named measurements,
  * `engines mongodb` all whose names begin so. With `--quick` it runs shorter.

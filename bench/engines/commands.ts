@@ -31,7 +31,7 @@ interface CommandTime {
  * The p50 of every command of the control plane, from one client, against that of creating a flow. Each request is
  * valid, on resources that are created before it, and a flow is created beside each, so that other load on the machine
  * affects both. Retrying and skipping are refused, because nothing has stopped.
- * @param url of an EventStoreDB; MongoDB is FerretDB
+ * @param url of an EventStoreDB
  * @param samples the requests of each command
  */
 export async function commandTimes(url: string, samples: number): Promise<ReadonlyArray<Result>> {

@@ -36,7 +36,7 @@ const kinds: ReadonlyArray<Kind> = [
 
 /**
  * Reads of a resource directly after it was created, by twelve clients at the same time, and how many of them find
- * nothing. MongoDB is FerretDB.
+ * nothing.
  * @param url of an EventStoreDB
  */
 export function firstReads(url: string, isQuick: boolean): Promise<ReadonlyArray<Result>> {

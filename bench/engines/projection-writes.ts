@@ -9,8 +9,7 @@ const rounds = 5;
 const made = 5000;
 const madeTogether = 1000;
 const putAgain = 200;
-/** FerretDB does not answer a command with more than about 90 updates of existing documents. */
-const putAgainTogether = 10;
+const putAgainTogether = 200;
 const text = 'x'.repeat(450);
 
 interface BareDocument {
@@ -22,9 +21,9 @@ interface BareDocument {
 }
 
 /**
- * Documents of 500 bytes stored through the read-store port on FerretDB, with their checkpoint, against the driver's
+ * Documents of 500 bytes stored through the read-store port on MongoDB, with their checkpoint, against the driver's
  * bare `bulkWrite` of the same documents into a collection with the same indexes.
- * @throws Error if FerretDB does not start
+ * @throws Error if MongoDB does not start
  */
 export async function projectionWrites(): Promise<ReadonlyArray<Result>> {
   const mongoDb = await startOwnMongoDb();

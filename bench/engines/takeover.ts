@@ -12,7 +12,7 @@ const timeoutMs = 30_000;
  * Kills the node that runs the projections, beside a second such node, and writes immediately on a third node. Measures
  * the time from the kill until that write is visible.
  * @param eventStoreUrl of a server
- * @throws Error if FerretDB does not start, or no node takes over
+ * @throws Error if MongoDB does not start, or no node takes over
  */
 export async function takeover(eventStoreUrl: string): Promise<ReadonlyArray<Result>> {
   const mongoDb = await startOwnMongoDb();

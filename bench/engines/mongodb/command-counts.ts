@@ -46,8 +46,8 @@ const notDocuments = /^(?:readModel|records$)/;
 type BoundedCount = Result & { readonly rows?: ReadonlyArray<CommandCount> };
 
 /**
- * The commands of MongoDB's protocol that the service sends, on FerretDB: a proxy counts them, which knows no TLS and no
- * replica set. At rest, for each request of a client that sends one at a time, and of sixteen; and the connections that
+ * The commands of MongoDB's protocol that the service sends: a proxy counts them, which knows no TLS and no other
+ * members. At rest, for each request of a client that sends one at a time, and of sixteen; and the connections that
  * a node still has a minute after a burst.
  * @param url of an EventStoreDB
  */

@@ -9,7 +9,6 @@ import { startMongoDb } from '#test/support/service/mongodb-server.ts';
 const wholeEvents = 200_000;
 const quickEvents = 5_000;
 const rounds = 3;
-/** FerretDB takes five updates in a command, so that a large log takes long. */
 const readyMs = 2 * 60 * 60 * 1_000;
 /** The documents of one insert, and how many inserts run at the same time. */
 const insertedTogether = 1_000;

@@ -21,7 +21,7 @@ export interface FaultyNode {
 }
 
 /**
- * Nodes on the double of EventStoreDB and a FerretDB, each in a process of its own, with a receiver of webhooks and a provider
+ * Nodes on the double of EventStoreDB and a MongoDB, each in a process of its own, with a receiver of webhooks and a provider
  * for the lines of batches.
  */
 export class FaultyNodes {
@@ -52,7 +52,7 @@ export class FaultyNodes {
     writeFileSync(this.#configuration, JSON.stringify(provider.configuration));
   }
 
-  /** Starts the stores and the nodes, and waits until they are ready. The FerretDB runs already. */
+  /** Starts the stores and the nodes, and waits until they are ready. The MongoDB runs already. */
   static async start(mongoDb: MongoDbProcess, count: number): Promise<FaultyNodes> {
     const opened = new AsyncDisposableStack();
     try {
@@ -115,7 +115,7 @@ export class FaultyNodes {
     this.#live.push(begun);
   }
 
-  /** Ends all nodes and stores, but for the FerretDB. */
+  /** Ends all nodes and stores, but for the MongoDB. */
   end(): Promise<void> {
     return this.#opened.disposeAsync();
   }

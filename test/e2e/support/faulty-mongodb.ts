@@ -14,7 +14,7 @@ export interface LogLine {
 /** The levels of lines of a log from this one on are errors. */
 export const errorLevel = 50;
 
-/** Nodes with all roles on a double of EventStoreDB, and on a FerretDB that they reach through a faulty proxy. */
+/** Nodes with all roles on a double of EventStoreDB, and on a MongoDB that they reach through a faulty proxy. */
 export class NodesOnFaultyMongoDb {
   readonly proxy: FaultyMongoDbProxy;
   readonly nodes: ReadonlyArray<ServiceProcess>;
@@ -34,7 +34,7 @@ export class NodesOnFaultyMongoDb {
     this.#opened = opened;
   }
 
-  /** Starts the double, the proxy and the nodes, without faults. The FerretDB runs already. */
+  /** Starts the double, the proxy and the nodes, without faults. The MongoDB runs already. */
   static async start(mongoDb: MongoDbProcess, count = 1): Promise<NodesOnFaultyMongoDb> {
     const opened = new AsyncDisposableStack();
     try {

@@ -61,7 +61,7 @@ export function describeFaults(
 }
 
 /**
- * The double of EventStoreDB and a FerretDB, each in its own process, and two nodes that reach each of them through their
+ * The double of EventStoreDB and a MongoDB, each in its own process, and two nodes that reach each of them through their
  * own proxies. One of the nodes is under a load of commands.
  */
 export class FaultyStores {
@@ -87,7 +87,7 @@ export class FaultyStores {
     this.#opened = opened;
   }
 
-  /** Starts the double, the proxies and the nodes. The FerretDB runs already. */
+  /** Starts the double, the proxies and the nodes. The MongoDB runs already. */
   static async start(mongoDb: MongoDbProcess): Promise<FaultyStores> {
     const opened = new AsyncDisposableStack();
     try {

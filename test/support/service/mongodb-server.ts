@@ -34,6 +34,12 @@ export function describeOnOwnMongoDb(suite: string, define: (server: MongoDbProc
   if (canStart(suite, 'run .ci/secantusdb')) describeOnProcess(suite, ownServer({ syncOnCommit: true }), define);
 }
 
+/** Describes a suite whose server is a replica set of one member. It is skipped without SecantusDB. */
+export function describeOnReplicaSet(suite: string, define: (server: MongoDbProcess) => void): void {
+  if (SecantusDb.isInstalled) describeOnProcess(suite, new SecantusDb({ syncOnCommit: true }), define);
+  else skipSuite(suite, 'run .ci/secantusdb');
+}
+
 /** Describes the sample of a suite for servers without atomic updates. It is skipped when FerretDB is missing. */
 export function describeOnFerretDb(suite: string, define: (server: MongoDbProcess) => void): void {
   if (FerretDb.isInstalled) describeOnProcess(suite, new FerretDb(), define);
