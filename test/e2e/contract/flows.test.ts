@@ -306,31 +306,35 @@ describeContract('flows and their versions over HTTP', (engines) => {
     });
   });
 
-  itInRounds('shows a client’s own write immediately, in lists too, under load', { few: 2, many: 12 }, async (rounds) => {
-    const { id: contended } = await created();
-    const project = expectStatus(await client.post<{ id: string }>('/v1/projects', { name: 'Load' }), 201);
-    const path = `/v1/projects/${project.id}/flows`;
-    const isListed = async (flowId: string) =>
-      (await client.get<{ flows: FlowRecord[] }>(path)).body.flows.some(({ id }) => id === flowId);
-    await Promise.all(
-      Array.from({ length: 24 }, async (_, worker) => {
-        for (let round = 0; round < rounds; round += 1) {
-          const flow = expectStatus(
-            await client.post<FlowRecord>(path, { name: `Flow ${worker}`, flowSchema: 1 }),
-            201,
-          );
-          assert.ok(await isListed(flow.id), 'not in the list');
-          const flowPath = `/v1/flows/${flow.id}`;
-          const name = `${worker} ${round}`;
-          expectStatus(await client.patch(flowPath, { name }), 200);
-          assert.equal((await client.get<FlowRecord>(flowPath)).body.name, name);
-          const versions = `/v1/flows/${contended}/versions`;
-          const version = expectStatus(await client.post<FlowVersionRecord>(versions, { flowSchema: name }), 201);
-          expectStatus(await client.get(`/v1/flow-versions/${version.id}`), 200);
-          expectStatus(await client.remove(flowPath), 204);
-          assert.ok(!(await isListed(flow.id)), 'still in the list');
-        }
-      }),
-    );
-  });
+  itInRounds(
+    'shows a client’s own write immediately, in lists too, under load',
+    { few: 2, many: 12 },
+    async (rounds) => {
+      const { id: contended } = await created();
+      const project = expectStatus(await client.post<{ id: string }>('/v1/projects', { name: 'Load' }), 201);
+      const path = `/v1/projects/${project.id}/flows`;
+      const isListed = async (flowId: string) =>
+        (await client.get<{ flows: FlowRecord[] }>(path)).body.flows.some(({ id }) => id === flowId);
+      await Promise.all(
+        Array.from({ length: 24 }, async (_, worker) => {
+          for (let round = 0; round < rounds; round += 1) {
+            const flow = expectStatus(
+              await client.post<FlowRecord>(path, { name: `Flow ${worker}`, flowSchema: 1 }),
+              201,
+            );
+            assert.ok(await isListed(flow.id), 'not in the list');
+            const flowPath = `/v1/flows/${flow.id}`;
+            const name = `${worker} ${round}`;
+            expectStatus(await client.patch(flowPath, { name }), 200);
+            assert.equal((await client.get<FlowRecord>(flowPath)).body.name, name);
+            const versions = `/v1/flows/${contended}/versions`;
+            const version = expectStatus(await client.post<FlowVersionRecord>(versions, { flowSchema: name }), 201);
+            expectStatus(await client.get(`/v1/flow-versions/${version.id}`), 200);
+            expectStatus(await client.remove(flowPath), 204);
+            assert.ok(!(await isListed(flow.id)), 'still in the list');
+          }
+        }),
+      );
+    },
+  );
 });
