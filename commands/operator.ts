@@ -10,11 +10,11 @@ import { newEvent } from '#domain/shared/event.ts';
 import { type Failure, type FailureCode, failure as refused } from '#domain/shared/failure.ts';
 import { text } from '#shared/codecs/text.ts';
 
-/** The read models or the processes. */
+/** A kind of things that operators stop and start: the read models or the processes. */
 interface OperatedGroup<Parameter extends string, Status, Events> {
-  /** Of the name in paths. The member of the events with the name has the same name. */
+  /** The path parameter with the name. The member of the events with the name has the same name. */
   readonly parameter: Parameter;
-  /** One of the group, in descriptions. */
+  /** What descriptions call one of the group. */
   readonly noun: string;
   readonly path: string;
   readonly entity: Entity<OperatorRequestsState, Events>;

@@ -1,7 +1,7 @@
 import { type FlowEvents, flowFieldEvents } from '#domain/flow/events.ts';
 import { handledAlike, ignored, projection } from '#projection-engine/projection.ts';
 
-/** The flow has or had the agent profile. */
+/** A flow that has or had the agent profile. */
 export interface AgentProfileFlowDocument {
   readonly agentProfileId: string;
   readonly flowId: string;
@@ -10,7 +10,7 @@ export interface AgentProfileFlowDocument {
 const pairId = (agentProfileId: string | null, flowId: string) =>
   agentProfileId === null ? [] : [`${agentProfileId}.${flowId}`];
 
-/** To show a profile as of a time. */
+/** Shows which flows a profile had at a past time. */
 export const agentProfileFlows = projection<AgentProfileFlowDocument, FlowEvents>({
   name: 'agent-profile-flows',
   version: 1,

@@ -80,7 +80,7 @@ function withoutFlow(document: AgentProfileDocument | null, flowId: string): Age
   return claiming({ ...document, record: { ...document.record, flowIds } });
 }
 
-/** With the claims that follow from its record. */
+/** Adds the claims that follow from the profile's record. */
 function claiming(document: AgentProfileDocument): AgentProfileDocument {
   const { projectId, isDefault, flowIds } = document.record;
   return { ...document, claims: [...(isDefault ? [projectId] : []), ...flowIds].join(' ') };

@@ -11,7 +11,7 @@ export interface FlowVersionDocument extends Omit<TenantDocument<FlowVersionReco
   readonly flowId: string;
 }
 
-/** Of existing flows. Their ETag is the flow's. */
+/** The versions of existing flows. Their ETag is the flow's. */
 export const flowVersions = projection<FlowVersionDocument, FlowEvents>({
   name: 'flow-versions',
   version: 2,

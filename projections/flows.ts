@@ -5,9 +5,9 @@ import { projection } from '#projection-engine/projection.ts';
 import { changed, moved, type TenantDocument, tenantOf } from './document.ts';
 
 export interface FlowDocument extends TenantDocument<FlowRecord> {
-  /** For the lookup of an agent profile's flows. */
+  /** Finds an agent profile's flows. */
   readonly agentProfileId: string | null;
-  /** For an instance, to find out whether it was changed by hand. */
+  /** An instance compares it to find out whether its flow was changed by hand. */
   readonly activeVersionId: string | null;
 }
 

@@ -7,7 +7,10 @@ import { tenantIndexes, tenantOf } from './document.ts';
 
 export interface InstanceDocument extends Tenant {
   readonly revision: number;
-  /** Of the last event. A read model before this position may not show the results of the instance's operations. */
+  /**
+   * The position of the last event. A read model before this position may not show the results of the instance's
+   * operations.
+   */
   readonly position: number;
   readonly name: string;
   readonly status: InstanceRecord['status'];

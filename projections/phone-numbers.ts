@@ -7,7 +7,7 @@ import { changed, type TenantDocument, tenantOf } from './document.ts';
 export interface PhoneNumberDocument extends TenantDocument<PhoneNumberRecord>, ClaimingDocument {
   /** Its number. */
   readonly claims: string;
-  /** For the lookup of a flow's phone numbers. */
+  /** Finds a flow's phone numbers. */
   readonly flowId: string | null;
 }
 

@@ -11,7 +11,7 @@ export interface WebhookEndpointDocument extends TenantDocument<WebhookEndpointR
   /** The newest first. */
   readonly secrets: ReadonlyArray<SealedSecret>;
   readonly createdByKeyId: string | null;
-  /** Of the event that created it. Earlier events are not delivered. */
+  /** The position of the event that created it. Earlier events are not delivered. */
   readonly createdAtPosition: number;
 }
 
@@ -26,7 +26,7 @@ export const webhookEndpoints = projection<WebhookEndpointDocument, WebhookEndpo
   indexes: [...tenantIndexes(['organizationId', 'partnerId', 'projectId'], ['status']), ['createdByKeyId']],
 });
 
-/** As the state of decisions is folded, because both are the same. */
+/** Applies the event as the state of decisions does, because both are the same. */
 function folded(document: WebhookEndpointDocument | null, event: RecordedEvent): WebhookEndpointDocument | null {
   const before = document && {
     record: document.record,

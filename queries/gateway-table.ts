@@ -16,7 +16,7 @@ import { getStoreFile } from './store/get-store-file.ts';
 import { listStoreFiles } from './store/list-store-files.ts';
 import { listStores } from './store/list-stores.ts';
 
-/** For nodes with only the role `gateway`. */
+/** The queries of nodes with only the role `gateway`. */
 export const gatewayQueries: ReadonlyArray<AnyQuery> = withProofs([
   introspectKey,
   listFiles,
@@ -35,5 +35,5 @@ export const gatewayQueries: ReadonlyArray<AnyQuery> = withProofs([
   listTargets,
 ]);
 
-/** Their answers are bytes. */
+/** Queries whose answers are bytes. */
 export const contentQueries: ReadonlyArray<AnyContentQuery> = [getFileContent];

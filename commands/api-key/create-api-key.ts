@@ -15,7 +15,7 @@ import { type Failure, failure } from '#domain/shared/failure.ts';
 import { nullable } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
 
-/** By the type of the creating key. */
+/** The types of keys that a key of each type may create. */
 const creatableTypes: Readonly<Record<KeyType, ReadonlySet<KeyType>>> = {
   admin: new Set(['admin', 'partner', 'organization', 'project']),
   partner: new Set(['partner', 'organization', 'project']),

@@ -10,14 +10,14 @@ import { newEvent } from '#domain/shared/event.ts';
 import { flag } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
 
-/** Ids of descendants in one event and one answer. */
+/** Maximum number of revoked keys in one event and one answer. */
 const maxListedKeys = 5_000;
 
 const Output = t.intersection(
   [
     ApiKeyRecord,
     t.partial({
-      /** With `descendants=true`: the key and the keys that are revoked with it. */
+      /** Only with `descendants=true`: the key and the keys that are revoked with it. */
       revokedKeyIds: t.readonlyArray(text()),
       /** There may be more keys than the list has. */
       revokedKeyIdsOmitted: t.boolean,

@@ -30,7 +30,7 @@ import { withDefault } from '#shared/codecs/default.ts';
 import { jsonObject } from '#shared/codecs/json-value.ts';
 import { text } from '#shared/codecs/text.ts';
 
-/** In the space of `claimedNumbers`. */
+/** Keeps a number unique within its space (`claimedNumbers`). */
 const numberClaim: Claim<PhoneNumberClaimState, PhoneNumberClaimEvents, PhoneNumberState, PhoneNumberEvents> = {
   entity: phoneNumberClaim,
   holder: phoneNumber,

@@ -8,9 +8,9 @@ import type { Timeline } from './timeline.ts';
 
 export interface Filled {
   readonly partner: CallingKey;
-  /** Of the partner's own flow. */
+  /** The id of the partner's own flow. */
   readonly welcome: string;
-  /** Of Harbour Street Dental. */
+  /** The key of Harbour Street Dental. */
   readonly customerKey: string;
   readonly upgraded: string;
   readonly changedByHand: string;

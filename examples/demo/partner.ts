@@ -13,7 +13,7 @@ import { welcomeVersions } from './content/welcome.ts';
 import { DemoError } from './demo-error.ts';
 import type { PlatformClient } from './platform-client.ts';
 
-/** It calls models. With its tenant. */
+/** A key that calls models, with its tenant. */
 export interface CallingKey {
   readonly secret: string;
   readonly keyId: string;
@@ -29,7 +29,7 @@ const CreatedCustomer = t.type({ organizationId: t.string });
 
 const templates = { dentalReception, deliveryTracker };
 
-/** And how many of its versions the customer has tried. */
+/** An instance, and how many of its versions the customer has tried. */
 interface MadeInstance {
   readonly customer: DemoCustomer;
   readonly key: CallingKey;
@@ -41,7 +41,6 @@ interface MadeInstance {
 export class DemoPartner {
   readonly client: PlatformClient;
   readonly key: CallingKey;
-  /** Each method is one thing that the partner does, and returns a line about it. */
   readonly #versions = { dentalReception: [] as string[], deliveryTracker: [] as string[] };
   readonly #templates = new Map<string, string>();
   readonly #instances = new Map<DemoCustomer, MadeInstance>();
@@ -54,7 +53,7 @@ export class DemoPartner {
     this.key = key;
   }
 
-  /** With its project and its key. @param admin with an admin key */
+  /** Creates the partner with its project and its key. @param admin with an admin key */
   static async create(admin: PlatformClient): Promise<DemoPartner> {
     const organization = await admin.post('/v1/organizations', { name: partnerName, partner: true }, CreatedRecord);
     const { id: organizationId } = organization;
@@ -63,7 +62,7 @@ export class DemoPartner {
     return new DemoPartner(admin.as(key.secret), { ...key, partnerId: organizationId });
   }
 
-  /** The partner's own, and one of each customer. */
+  /** The partner's own key, and one key of each customer. */
   get callingKeys(): ReadonlyArray<CallingKey> {
     return [this.key, ...Array.from(this.#instances.values(), ({ key }) => key)];
   }
@@ -97,7 +96,7 @@ export class DemoPartner {
     return `template ${name}: version ${this.#versions[key].push(id)} published`;
   }
 
-  /** With a key and an instance. */
+  /** Adds a customer with a key and an instance. */
   async addCustomer(customer: DemoCustomer): Promise<string> {
     const { name, clientEmail, template, instanceName, versions } = customer;
     const [{ version, fieldValues }] = versions;
@@ -112,7 +111,7 @@ export class DemoPartner {
     return `customer ${name}, instance ${instanceName}: version ${version} ${record.status}`;
   }
 
-  /** To the next version that the customer takes. */
+  /** Upgrades the customer's instance to the next version that the customer takes. */
   async upgrade(customer: DemoCustomer): Promise<string> {
     const made = this.instanceOf(customer);
     const step = customer.versions[made.steps];
@@ -138,14 +137,14 @@ export class DemoPartner {
     return `${customer.name}: phone number ${number.number} meets what its template requires`;
   }
 
-  /** As the customer itself, with its own key. */
+  /** Changes the greeting as the customer itself, with its own key. */
   async changeGreeting(customer: DemoCustomer): Promise<string> {
     const { key, record } = this.instanceOf(customer);
     await saveFlow(this.client.as(key.secret), flowOf(record, 'greeting'), greetingByHand);
     return `${customer.name}: changes its greeting by hand, with a key of its own`;
   }
 
-  /** Of the partner's own flow. */
+  /** Changes the partner's own flow. */
   async changeWelcome(): Promise<string> {
     const { projectId } = this.key;
     if (this.#welcome === null) {
@@ -163,7 +162,7 @@ export class DemoPartner {
     return `flow Welcome: version ${versions.push(id)}`;
   }
 
-  /** Of the partner's own flow. */
+  /** Activates an older version of the partner's own flow. */
   async rollBackWelcome(version: number): Promise<string> {
     const id = this.#welcome?.versions[version - 1];
     if (id === undefined) throw new DemoError(`The flow Welcome has no version ${version}.`);
@@ -171,7 +170,7 @@ export class DemoPartner {
     return `flow Welcome: back to version ${version}`;
   }
 
-  /** Of the partner itself. It leads to its own flow. */
+  /** Adds a number of the partner itself. It leads to the partner's own flow. */
   async addNumber(name: string, number: string): Promise<string> {
     const flowId = this.#welcome?.flowId ?? null;
     await this.#addNumber(this.key.projectId, { name, number, status: 'enabled', flowId });

@@ -8,12 +8,12 @@ const callMs = 30_000;
 const settleMs = 60_000;
 const pollIntervalMs = 50;
 
-/** Of all clients of one platform. */
+/** What all clients of one platform have seen. */
 interface Seen {
   position: number;
 }
 
-/** With one key, over HTTP. Its reads always show its earlier writes. */
+/** Calls the API over HTTP, with one key. Its reads always show its earlier writes. */
 export class PlatformClient {
   readonly #url: string;
   readonly #key: string;
@@ -144,7 +144,7 @@ function jsonIn(text: string): unknown {
   }
 }
 
-/** Of a problem document (RFC 9457). */
+/** Reads the detail of a problem document (RFC 9457). */
 function detailOf(body: unknown): string {
   if (typeof body !== 'object' || body === null) return 'it is not a Switchyard that answers there.';
   if ('detail' in body && typeof body.detail === 'string') return body.detail;

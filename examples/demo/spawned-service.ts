@@ -13,13 +13,13 @@ const usualFolder = 'demo-data';
 const startMs = 60_000;
 const pollIntervalMs = 20;
 
-/** In a separate process, on its own folder. */
+/** A service in a separate process, on its own folder. */
 export interface SpawnedService {
   readonly url: string;
   readonly process: ChildProcess;
-  /** Waits for the end. May be called again. */
+  /** Stops the service and waits for its end. May be called again. */
   readonly stop: () => Promise<void>;
-  /** Null after a signal. */
+  /** The exit code; null after a signal. */
   readonly ended: Promise<number | null>;
 }
 
@@ -37,7 +37,7 @@ export function chooseFolder(environment: NodeJS.ProcessEnv): DemoFolder {
   return { path, typed };
 }
 
-/** Also if it does not exist. @throws DemoError when it cannot be read */
+/** True also if the folder does not exist. @throws DemoError when it cannot be read */
 export function isEmpty(path: string): boolean {
   try {
     return readdirSync(path).length === 0;
@@ -48,17 +48,17 @@ export function isEmpty(path: string): boolean {
 }
 
 export interface SpawnedServiceOptions {
-  /** Of this process. Its URLs of stores are ignored, because the demo uses embedded stores. */
+  /** The environment of this process. Its URLs of stores are ignored, because the demo uses embedded stores. */
   readonly environment: NodeJS.ProcessEnv;
-  /** They count more than those of this process. */
+  /** Variables that count more than those of this process. */
   readonly variables: Readonly<Record<string, string>>;
   /** Stops it while it starts. */
   readonly signal: AbortSignal;
-  /** Loaded before Switchyard. It can be sent messages. */
+  /** A module that is loaded before Switchyard. It can be sent messages. */
   readonly preload?: string;
 }
 
-/** With embedded stores. @throws DemoError when it does not start */
+/** Starts a service with embedded stores. @throws DemoError when it does not start */
 export async function spawnService(options: SpawnedServiceOptions): Promise<SpawnedService> {
   const { environment, variables, signal, preload } = options;
   const serviceEnvironment: NodeJS.ProcessEnv = {
@@ -89,7 +89,7 @@ export async function spawnService(options: SpawnedServiceOptions): Promise<Spaw
 
 const embedded = { EVENT_STORE_URL: '', READ_STORE_URL: '', BLOB_STORE_URL: '', ROLES: '' };
 
-/** As users write it on a command line. */
+/** Shows the path as users write it on a command line. */
 function asTyped(path: string): string {
   const fromHere = relative('', path);
   const short = fromHere === '' ? '.' : fromHere;
@@ -114,7 +114,7 @@ function refuseFilled(path: string, folder: string): void {
   );
 }
 
-/** The usual port, or any free one while that is in use, because a demo may run next to a service. */
+/** Finds the usual port, or any free one while that is in use, because a demo may run next to a service. */
 async function portFor({ host, port }: Config): Promise<number> {
   const server = createServer();
   try {

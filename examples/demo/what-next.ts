@@ -54,7 +54,7 @@ const suggestedCalls: ReadonlyArray<SuggestedCall> = [
   },
 ];
 
-/** As shell commands that work when they are pasted. */
+/** Shell commands that work when they are pasted. */
 export function whatNext({ url, adminKey }: DemoAddress, filled: Filled): string {
   const variables = {
     URL: url,

@@ -12,7 +12,7 @@ function originId(keyId: string, byKeyId: string | null): ReadonlyArray<string> 
   return byKeyId === null || byKeyId === keyId ? [] : [`${byKeyId}.${keyId}`];
 }
 
-/** To revoke a key with its descendants. */
+/** Finds the keys that are revoked with a key. */
 export const apiKeyOrigins = projection<ApiKeyOriginDocument, ApiKeyEvents>({
   name: 'api-key-origins',
   version: 1,

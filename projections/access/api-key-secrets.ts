@@ -6,7 +6,7 @@ export interface ApiKeySecretDocument {
   readonly keyId: string;
 }
 
-/** Of valid keys, including replaced ones. */
+/** The secrets of valid keys, including replaced ones. */
 export const apiKeySecrets = projection<ApiKeySecretDocument, ApiKeyEvents>({
   name: 'api-key-secrets',
   version: 2,

@@ -5,7 +5,7 @@ import { changed, type TenantDocument, tenantOf } from '#projections/document.ts
 
 export type ApiKeyDocument = TenantDocument<Omit<ApiKeyRecord, 'lastUsedAt'>>;
 
-/** Valid ones, without their secrets. */
+/** Valid keys, without their secrets. */
 export const apiKeys = projection<ApiKeyDocument, ApiKeyEvents>({
   name: 'api-keys',
   version: 2,

@@ -3,10 +3,10 @@ import type { SealedCustomer } from '#domain/organization/record.ts';
 import { ignored, projection } from '#projection-engine/projection.ts';
 import { type TenantDocument, tenantOf } from '#projections/document.ts';
 
-/** Its personal data is encrypted. */
+/** A customer, whose personal data is encrypted. */
 export type CustomerDocument = TenantDocument<SealedCustomer>;
 
-/** Of every partner. Their personal texts are sealed, as in the events. */
+/** The customers of every partner. Their personal texts are sealed, as in the events. */
 export const customers = projection<CustomerDocument, OrganizationEvents>({
   name: 'customers',
   version: 1,

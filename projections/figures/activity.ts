@@ -8,26 +8,26 @@ import { projection } from '#projection-engine/projection.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { scopesOf } from './figures-scope.ts';
 
-/** Of an owner's resources, on one day or of all time. */
+/** The activity in an owner's resources, on one day or of all time. */
 export interface ActivityDocument {
   /** See `scopeOf`. */
   readonly scope: string;
-  /** Days are listed by it; null for all time. */
+  /** The month of the day, by which days are listed; null for all time. */
   readonly month: string | null;
   /** `2026-01-05`, in UTC; null for all time. */
   readonly day: string | null;
   readonly events: number;
-  /** By the hour (UTC) of the day. */
+  /** The events of each hour (UTC) of the day. */
   readonly hours: ReadonlyArray<number>;
   readonly types: Counts;
   readonly kinds: Counts;
-  /** By the type and the id of the key, separated by a blank. */
+  /** The events by the type and the id of the key, separated by a blank. */
   readonly actors: Counts;
 }
 
-/** Actors of a day that are counted separately. Events of others count for `otherActors`. */
+/** Maximum number of actors that are counted separately on a day. Events of others count for `otherActors`. */
 const maxActors = 50;
-/** Further actors are counted under it. */
+/** The entry under which further actors are counted. */
 export const otherActors = '';
 
 /** The document of an owner for all time. */
@@ -35,7 +35,7 @@ export const everId = (scope: string) => `${scope} ever`;
 
 const dayId = (scope: string, day: string) => `${scope} ${day}`;
 
-/** Of the events that histories list, by owner: everybody, each partner, each organization and each project. */
+/** Counts the events that histories list, by owner: everybody, each partner, each organization and each project. */
 export const activity = projection<ActivityDocument, Readonly<Record<string, JsonObject>>>({
   name: 'activity',
   version: 1,
@@ -52,7 +52,7 @@ export const activity = projection<ActivityDocument, Readonly<Record<string, Jso
  */
 const knownIds = new LRUCache<string, ReadonlyArray<string>>({ max: 5000 });
 
-/** For the day and for all time, of every owner that counts the event. */
+/** The documents of the day and of all time, of every owner that counts the event. */
 function idsOf(event: RecordedEvent): ReadonlyArray<string> {
   const { organizationId, projectId, partnerId, time } = event.metadata;
   const isTemplate = isOfTemplate(kindOf(event));

@@ -15,20 +15,20 @@ export interface VersionFigures {
 /** If an older version was activated again, only its id is known: see `flow-versions`. */
 export type ActiveVersion = { readonly since: string } & (VersionFigures | { readonly id: string });
 
-/** With figures of its versions. */
+/** A flow with the figures of its versions. */
 export interface FlowFiguresDocument extends Tenant {
   readonly name: string;
   readonly versions: number;
   readonly deletedVersions: number;
   readonly activations: number;
-  /** Also if it is deleted. */
+  /** The newest version, also if it is deleted. */
   readonly newest: VersionFigures | null;
   readonly active: ActiveVersion | null;
   readonly createdAt: string;
   readonly updatedAt: string;
 }
 
-/** Of existing flows: how many versions each has, and how often one was activated. */
+/** Counts how many versions each existing flow has, and how often one was activated. */
 export const flowFigures = projection<FlowFiguresDocument, FlowEvents>({
   name: 'flow-figures',
   version: 2,

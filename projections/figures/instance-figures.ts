@@ -8,7 +8,7 @@ import { scopesOf } from './figures-scope.ts';
 type State = NonNullable<InstanceState>;
 type Status = ReturnType<typeof statusOf>;
 
-/** Of an instance in figures. */
+/** How an instance counts in figures. */
 interface Standing {
   readonly templateId: string;
   readonly templateVersionId: string;
@@ -18,12 +18,12 @@ interface Standing {
   readonly attention: 'failed' | 'undone' | null;
 }
 
-/** Including one that is being deleted. */
+/** An instance, including one that is being deleted. */
 export interface InstanceFiguresDocument extends Tenant {
   readonly kind: 'instance';
   readonly attention: Standing['attention'];
   readonly state: State;
-  /** Before the last event. Figures count the difference. */
+  /** The state before the last event. Figures count the difference. */
   readonly before: { readonly position: number; readonly standing: Standing | null; readonly upgrade: Upgrade | null };
 }
 
@@ -35,7 +35,7 @@ export interface VersionCount {
   readonly failed: number;
 }
 
-/** Requested on a day. */
+/** The upgrades that were requested on a day. */
 export interface UpgradeCount {
   readonly requested: number;
   readonly succeeded: number;
@@ -47,15 +47,15 @@ export interface UpgradeCount {
 export interface InstanceTotalsDocument {
   readonly kind: 'totals';
   readonly attentionTotal: number;
-  /** By the id of the template version. */
+  /** The instances by the id of the template version. */
   readonly versions: Readonly<Record<string, VersionCount>>;
-  /** By day, of the last 90 days. */
+  /** The upgrades by the day of their request, for the last 90 days. */
   readonly upgrades: Readonly<Record<string, UpgradeCount>>;
 }
 
 type FiguresDocument = InstanceFiguresDocument | InstanceTotalsDocument;
 
-/** Running or just ended. */
+/** An upgrade that is running or has just ended. */
 interface Upgrade {
   readonly number: number;
   readonly day: string;
@@ -143,7 +143,7 @@ function upgradeOf({ operation, lastOperation }: State): Upgrade | null {
 
 const nothing: InstanceTotalsDocument = { kind: 'totals', attentionTotal: 0, versions: {}, upgrades: {} };
 
-/** The same document if nothing changes. */
+/** Returns the same document if nothing changes. */
 function counted(
   totals: InstanceTotalsDocument,
   instanceAfter: InstanceFiguresDocument | null,
@@ -201,7 +201,7 @@ function add(upgrades: Record<string, UpgradeCount>, day: string, added: Partial
   };
 }
 
-/** Without days that are not shown any more. */
+/** Removes days that are not shown any more. */
 function kept(upgrades: Readonly<Record<string, UpgradeCount>>, time: string): InstanceTotalsDocument['upgrades'] {
   const oldest = new Date(Date.parse(time) - keptDays * dayMs).toISOString().slice(0, 10);
   return Object.fromEntries(Object.entries(upgrades).filter(([day]) => day >= oldest));

@@ -2,12 +2,12 @@ import type { BatchEvents } from '#domain/batch/events.ts';
 import type { FileEvents } from '#domain/file/events.ts';
 import { ignored, projection } from '#projection-engine/projection.ts';
 
-/** Of a project in the blob store. */
+/** The space that a project uses in the blob store. */
 export interface FileSpaceDocument {
   readonly bytes: number;
 }
 
-/** Of each project's files, and of the finished lines of its batches. */
+/** Counts each project's files, and the finished lines of its batches. */
 export const fileSpace = projection<FileSpaceDocument, FileEvents & BatchEvents>({
   name: 'file-space',
   version: 1,

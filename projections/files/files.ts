@@ -17,7 +17,7 @@ export interface FileDocument extends Tenant, ListedDocument<FileRecord> {
   readonly expiresAt: string | null;
 }
 
-/** With the places of removed files in lists. */
+/** Keeps the places of removed files in lists. */
 export const files = projection<FileDocument, FileEvents>({
   name: 'files',
   version: 1,

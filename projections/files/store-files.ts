@@ -10,7 +10,7 @@ export interface StoreFileDocument extends Tenant, ListedDocument<StoreFileRecor
   readonly fileId: string;
 }
 
-/** With the places of removed files in lists. The documents of a deleted store stay, but no query finds them. */
+/** Keeps the places of removed files in lists. The documents of a deleted store stay, but no query finds them. */
 export const storeFiles = projection<StoreFileDocument, StoreEvents>({
   name: 'store-files',
   version: 1,

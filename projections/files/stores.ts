@@ -9,7 +9,7 @@ export interface StoreDocument extends Tenant, ListedDocument<StoreRecord> {
   readonly revision: number;
 }
 
-/** With the places of deleted stores in lists. */
+/** Keeps the places of deleted stores in lists. */
 export const stores = projection<StoreDocument, StoreEvents>({
   name: 'stores',
   version: 1,

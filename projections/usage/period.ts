@@ -18,7 +18,7 @@ export function periodOf(length: PeriodLength, time: string): string {
   return new Date(Math.floor(Date.parse(time) / ms) * ms).toISOString();
 }
 
-/** Of a period's first moment, shared by all periods of its chunk. */
+/** The part of a period's first moment that all periods of its chunk share. */
 const chunkCharacters: Readonly<Record<PeriodLength, number>> = {
   minute: '2026-01-05T09'.length,
   'quarter-hour': '2026-01-05'.length,
@@ -31,11 +31,7 @@ export function chunkOf(length: PeriodLength, period: string): string {
   return period.slice(0, chunkCharacters[length]);
 }
 
-/**
- * In order.
- * @param from the first moment of the first period
- * @param until the end
- */
+/** The chunks in order. @param from the first moment of the first period @param until the end */
 export function chunksBetween(length: PeriodLength, from: string, until: string): ReadonlyArray<string> {
   const chunks = new Set<string>();
   const last = Date.parse(until);
@@ -53,7 +49,7 @@ export function chunksBetween(length: PeriodLength, from: string, until: string)
 interface Ring {
   readonly slotMs: number;
   readonly slots: number;
-  /** From the slot of an event to the slot that it empties. */
+  /** The number of slots from the slot of an event to the slot that it empties. */
   readonly emptied: number;
 }
 
@@ -68,7 +64,7 @@ const rings: Readonly<Record<PeriodLength, Ring | null>> = {
   day: null,
 };
 
-/** At least; null without a limit. */
+/** The minimum time for which periods are kept; null without a limit. */
 export function minKeptMs(length: PeriodLength): number | null {
   const ring = rings[length];
   return ring === null ? null : ring.slotMs * (ring.emptied - 1);

@@ -28,10 +28,10 @@ type Recorded = ProjectedEventOf<Pick<UsageEvents, 'UsageRecorded'>>;
 type Closed = ProjectedEventOf<Pick<UsageEvents, 'UsageDayClosed'>>;
 type DocumentBefore = (id: string) => UsageDocument | null;
 
-/** For two days. No day is closed so early. */
+/** Usage by the minute, kept for two days. No day is closed so early. */
 export const usageByMinute = usageBy('minute');
 export const usageByQuarterHour = usageBy('quarter-hour');
-/** For 90 days, and by the day permanently. */
+/** Usage by the hour, kept for 90 days, and usage by the day, kept permanently. */
 export const usageByHour = usageBy('hour');
 export const usageByDay = usageBy('day');
 
@@ -43,9 +43,9 @@ export const usageByPeriod: Readonly<Record<PeriodLength, UsageProjection>> = {
 };
 
 /**
- * By rows and sums of rows (`usage-group.ts`). A window counts in the period in which it ended, whenever its event is
- * stored and whichever node it is from. A closed day sets rows to the figures in `UsageDayClosed`, and changes the sums
- * over them by the same differences. So both are the same with and without the archived events.
+ * Counts usage in rows and sums of rows (`usage-group.ts`). A window counts in the period in which it ended, whenever
+ * its event is stored and whichever node it is from. A closed day sets rows to the figures in `UsageDayClosed`, and
+ * changes the sums over them by the same differences. So both are the same with and without the archived events.
  */
 function usageBy(length: PeriodLength): UsageProjection {
   const add = (document: UsageDocument | null, { data }: Recorded, id: string, before: DocumentBefore) => {
@@ -108,7 +108,7 @@ function ownerId(keyId: string): string {
   return documentId('', seriesOf('owner', keyId));
 }
 
-/** The documents with owners that the shares need. */
+/** Finds the documents with owners that the shares need. */
 function ownersOf(shares: Iterable<UsageShare>): ReadonlySet<string> {
   return new Set([...shares].flatMap(({ keyOfOwner }) => (keyOfOwner === null ? [] : [ownerId(keyOfOwner)])));
 }
@@ -117,7 +117,7 @@ function ownerDocument(keyId: string, owner: NullableTenant): UsageDocument {
   return { ...ownerGroup(keyId, owner), period: '', chunk: '', slot: null, sums: noUsage };
 }
 
-/** With its owner; null if it is an owner's sum and the owner has none, or is unknown. */
+/** Adds the owner to the group; null if it is an owner's sum and the owner has none, or is unknown. */
 function ownedGroup({ group, keyOfOwner }: UsageShare, before: DocumentBefore): UsageGroup | null {
   if (keyOfOwner === null) return group;
   return withOwner(group, knownTenantOf(before(ownerId(keyOfOwner)) ?? group));
@@ -166,8 +166,8 @@ function closedRow(
 }
 
 /**
- * By a closed day; null for no change.
- * @param row before the event; or after it, if an interrupted commit is being completed, which the row itself shows
+ * The change that a closed day makes; null if it makes none. @param row before the event; or after it, if an
+ * interrupted commit is being completed, which the row itself shows
  */
 function changeOf(row: UsageDocument | null, sums: UsageSums, position: number): UsageSums | null {
   if (row?.closed?.position === position) return row.closed.change;

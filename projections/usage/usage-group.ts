@@ -19,10 +19,10 @@ export type Rollup =
   | 'project/model'
   | 'key'
   | 'row'
-  /** No sum, but the owner of a key. */
+  /** Not a sum, but the document with the owner of a key. */
   | 'owner';
 
-/** It adds up over the members that are null. */
+/** What a document counts. It adds up over the members that are null. */
 export interface UsageGroup {
   readonly rollup: Rollup;
   /** Unique for the group. */
@@ -34,7 +34,7 @@ export interface UsageGroup {
   readonly model: string | null;
   /** `provider/model`; null also for calls without a target. */
   readonly target: string | null;
-  /** Of a row: what was called, `chat`, `messages`, `embeddings`, `speech` or `transcription`. */
+  /** Only for a row: what was called, `chat`, `messages`, `embeddings`, `speech` or `transcription`. */
   readonly endpoint?: string;
 }
 
@@ -52,12 +52,12 @@ export function rowOf({ keyId, model, target, operation, ...entry }: UsageEntry)
   return group('row', [keyId, model, target, operation], named);
 }
 
-/** Of the document with a key's owner. */
+/** The group of the document with a key's owner. */
 export function ownerGroup(keyId: string, tenant: NullableTenant): UsageGroup {
   return group('owner', [keyId], { ...tenant, keyId });
 }
 
-/** Those that include the entry, without its row. */
+/** The sums that include the entry, without its row. */
 export function rollupsOf(entry: UsageEntry): ReadonlyArray<UsageGroup> {
   const { keyId, model, target } = entry;
   const tenant = knownTenantOf(entry);
@@ -104,7 +104,7 @@ export function withOwner(sum: UsageGroup, owner: NullableTenant): UsageGroup | 
   }
 }
 
-/** As far as it is known. */
+/** A tenant as far as it is known. */
 export type NullableTenant = { readonly [member in keyof Tenant]: string | null };
 
 export function knownTenantOf({ organizationId, projectId, partnerId }: NullableTenant): NullableTenant {

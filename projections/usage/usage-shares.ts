@@ -6,12 +6,12 @@ import { knownTenantOf, rollupsOf, rowOf, type UsageGroup } from './usage-group.
 /** What an event adds to one document, or to which it sets the document. */
 export interface UsageShare {
   readonly group: UsageGroup;
-  /** For a closed day: its first moment. */
+  /** Only for a closed day: its first moment. */
   readonly period: string;
   readonly sums: UsageSums;
-  /** For a sum over rows: the documents of the rows with entries in the event. */
+  /** Only for a sum over rows: the documents of the rows with entries in the event. */
   readonly rows: ReadonlySet<string>;
-  /** With the owner of the group; null if the group names its owner, or has none. */
+  /** The key whose document has the owner of the group; null if the group names its owner, or has none. */
   readonly keyOfOwner: string | null;
 }
 
@@ -19,18 +19,18 @@ export function documentId(period: string, series: string): string {
   return `${period}\n${series}`;
 }
 
-/** Its first moment. @param id of the document */
+/** The first moment of the document's period. @param id of the document */
 export function periodOfDocument(id: string): string {
   return id.slice(0, id.indexOf('\n'));
 }
 
 type Shares = ReadonlyMap<string, UsageShare>;
 
-/** By the data of events. Needed once to find the documents, and once for each document. */
+/** Shares by the data of events. They are needed once to find the documents, and once for each document. */
 const ofRecorded = new WeakMap<object, Shares>();
 const ofClosed = new WeakMap<object, Map<PeriodLength, Shares>>();
 
-/** By series. Periods of all lengths get the same. */
+/** The shares by series. Periods of all lengths get the same. */
 export function sharesOfRecorded(data: UsageEvents['UsageRecorded']): Shares {
   const known = ofRecorded.get(data);
   if (known !== undefined) return known;
@@ -43,7 +43,7 @@ export function sharesOfRecorded(data: UsageEvents['UsageRecorded']): Shares {
   return made;
 }
 
-/** By the ids of documents; for sums over rows, the totals of these rows. */
+/** The shares by the ids of documents; for sums over rows, the totals of these rows. */
 export function sharesOfClosed(length: PeriodLength, data: UsageEvents['UsageDayClosed']): Shares {
   const byLength = ofClosed.get(data) ?? new Map<PeriodLength, Shares>();
   ofClosed.set(data, byLength);

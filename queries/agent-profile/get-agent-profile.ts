@@ -49,7 +49,7 @@ export const getAgentProfile = query<Input, AgentProfileDocument, AgentProfileRe
   },
 });
 
-/** By the streams of flows, in the order in which they first had the agent profile. */
+/** Reads the streams of the flows that the profile had, in the order in which they first had it. */
 export async function flowsAsOf(
   history: StreamHistory,
   agentProfileFlows: CollectionReader,

@@ -7,7 +7,7 @@ export interface ExportForm {
   readonly contentType: string;
   /** Text before the first entry. */
   readonly head: string;
-  /** With the line break. */
+  /** Includes the line break. */
   readonly lineOf: (entry: AuditEntry) => string;
 }
 

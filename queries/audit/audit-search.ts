@@ -16,7 +16,7 @@ export interface AuditSearch extends EventFilters {
   readonly resource?: string;
 }
 
-/** With the place where the next part begins. */
+/** A part of a search, and the place where the next part begins. */
 export interface AuditPart {
   readonly found: ReadonlyArray<EventPlace>;
   /** Null at the end. */
@@ -25,7 +25,7 @@ export interface AuditPart {
 
 const maxDocumentsPerRead = 1_000;
 const maxBytesPerRead = 1024 * 1024;
-/** Documents that one part of a search reads if it finds few entries. */
+/** Maximum number of documents that one part of a search reads if it finds few entries. */
 const maxSeen = 10_000;
 
 /**
@@ -34,7 +34,7 @@ const maxSeen = 10_000;
  */
 const clockToleranceMs = 24 * 60 * 60 * 1000;
 
-/** Newest first. @throws UnavailableError */
+/** Finds the newest entries first. @throws UnavailableError */
 export async function searchAudit(
   audit: CollectionReader,
   caller: Caller,
@@ -84,8 +84,8 @@ async function indexedCondition(
 }
 
 /**
- * Most have a stream of their own; a version is in that of its flow or template, an agent profile in that of its
- * project.
+ * Most resources have a stream of their own; a version is in that of its flow or template, an agent profile in that of
+ * its project.
  */
 async function streamKeyOfResource(audit: CollectionReader, id: string): Promise<string> {
   // Files and batches have prefixed ids, which their streams do not have; other ids stay as they are.
@@ -94,7 +94,7 @@ async function streamKeyOfResource(audit: CollectionReader, id: string): Promise
   return hasOwnStream ? own : parentId(id);
 }
 
-/** The entry is about the resource itself, or about a version of it. */
+/** True if the entry is about the resource itself, or about a version of it. */
 function concerns({ kind, resource, streamKey }: AuditDocument, id: string): boolean {
   return resource === id || (streamKey === id && (kind === 'flow-version' || kind === 'template-version'));
 }
@@ -114,7 +114,10 @@ function isKind(resource: string): resource is ResourceKind {
   return (resourceKinds as ReadonlyArray<string>).includes(resource);
 }
 
-/** Null for the newest. A binary search: no index is by time. */
+/**
+ * The place before which entries are older than the time; null for the newest place. A binary search: no index is by
+ * time.
+ */
 async function placeBefore(audit: CollectionReader, where: Where, until: string | undefined): Promise<PageKey | null> {
   if (until === undefined) return null;
   const end = shifted(until, clockToleranceMs);

@@ -28,9 +28,12 @@ const Input = t.partial({
 
 type Input = t.TypeOf<typeof Input>;
 
-/** Found together by an export. */
+/** The number of places that an export finds together. */
 const placesPerPart = 100;
-/** A piece of an export. An unread one is in memory up to three times: as lines, as a whole and in the connection. */
+/**
+ * Limits of a piece of an export. An unread one is in memory up to three times: as lines, as a whole and in the
+ * connection.
+ */
 const pieceLimits = { maxBytes: 20 * 1024, mayExceed: true };
 
 export const listAuditEntries = query<

@@ -4,10 +4,10 @@ import { wholeNumber } from '#shared/codecs/number.ts';
 import { textThat } from '#shared/codecs/text.ts';
 import { UsageInterval } from './gateway-answer.ts';
 
-/** Of `/v1/dashboard/activity`, `flows` and `instances`, today included. */
+/** Maximum of `days` for `/v1/dashboard/activity`, `flows` and `instances`, today included. */
 const maxDays = 90;
 
-/** Of every panel: one organization or project that the key has access to; otherwise 404. */
+/** The filters of every panel: one organization or project that the key has access to; otherwise 404. */
 export const tenantFilters = {
   organizationId: cuid,
   projectId: cuid,

@@ -1,15 +1,15 @@
 const dayMs = 24 * 60 * 60 * 1_000;
 
-/** Today is the last day. */
+/** A range of days whose last day is today. */
 export interface DayRange {
-  /** The beginning of the first day, and the time of the request. */
+  /** The beginning of the first day. The range ends at the time of the request. */
   readonly from: string;
   readonly until: string;
   /** `2026-01-05`, in UTC, oldest first. */
   readonly days: ReadonlyArray<string>;
-  /** The same number, before `days`. */
+  /** The same number of days, before `days`. */
   readonly previousDays: ReadonlyArray<string>;
-  /** Of all these days, `2026-01`. */
+  /** The months of all these days, `2026-01`. */
   readonly months: ReadonlyArray<string>;
 }
 

@@ -6,7 +6,7 @@ import { enumeration, nullable } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
 
 const counts = t.readonlyArray(t.number);
-/** Null if there was no call or no price. */
+/** Null where there was no call or no price. */
 const gapped = t.readonlyArray(nullable(t.number));
 
 const gatewayFigures = {
@@ -28,7 +28,7 @@ const gatewayFigures = {
 export const GatewayFigures = t.type(gatewayFigures, 'GatewayFigures');
 export type GatewayFigures = t.TypeOf<typeof GatewayFigures>;
 
-/** By interval, one value for each of `times`. */
+/** Figures by interval: one value for each of `times`. */
 const GatewaySeries = t.type(
   {
     calls: counts,
@@ -59,7 +59,7 @@ export const GatewayAnswer = t.type(
     from: timestamp,
     until: timestamp,
     interval: UsageInterval,
-    /** Of each interval, oldest first. The last interval may not be complete. */
+    /** The beginnings of the intervals, oldest first. The last interval may not be complete. */
     times: t.readonlyArray(timestamp),
     totals: GatewayFigures,
     series: GatewaySeries,
@@ -120,7 +120,7 @@ const totals = {
   firstContentP99Ms: 1900.6,
 };
 
-/** For two quarters of an hour, as a partner's key gets it. */
+/** An answer for two quarters of an hour, as a partner's key gets it. */
 export const gatewayExample: GatewayAnswer = {
   from: '2026-01-05T09:00:00.000Z',
   until: '2026-01-05T09:30:00.000Z',

@@ -13,7 +13,7 @@ import type { UsageDocument } from '#projections/usage/usage-by-period.ts';
 import { figuresOf, roundedCost } from '#queries/usage/usage-answer.ts';
 import type { GatewayAnswer, GatewayFigures, GatewaySeries } from './gateway-answer.ts';
 
-/** Models and targets of an answer. */
+/** Maximum number of models and of targets in an answer. */
 const maxNames = 50;
 
 interface Part {
@@ -23,7 +23,7 @@ interface Part {
   readonly totals: GatewayAnswer['totals'];
 }
 
-/** By model and target, most calls first. */
+/** Sums the calls by model and target, most calls first. */
 export function breakdownOf(
   documents: ReadonlyArray<UsageDocument>,
   periods: ReadonlyArray<string>,
@@ -37,7 +37,7 @@ export function breakdownOf(
   return parts.sort((one, other) => other.totals.calls - one.totals.calls).slice(0, maxNames);
 }
 
-/** By model, target and error, most tries first. */
+/** Sums the failed tries by model, target and error, most tries first. */
 export function failedTriesOf(documents: ReadonlyArray<UsageDocument>): NonNullable<GatewayAnswer['failedTries']> {
   const byModel = new Map<string, Counts>();
   for (const { model, sums } of documents) {
@@ -47,7 +47,7 @@ export function failedTriesOf(documents: ReadonlyArray<UsageDocument>): NonNulla
   return tries.sort((one, other) => other.tries - one.tries).slice(0, maxNames);
 }
 
-/** Also for periods without calls, in order. */
+/** One sum for each period in order, also for periods without calls. */
 export function sumsByPeriod(
   documents: ReadonlyArray<UsageDocument>,
   periods: ReadonlyArray<string>,

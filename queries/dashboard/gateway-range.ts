@@ -9,7 +9,7 @@ const hourMs = 60 * 60 * 1_000;
 const dayMs = 24 * hourMs;
 const defaultMs = dayMs;
 
-/** Of each interval, with the interval of its breakdown. They limit the documents of one answer. */
+/** The limits of each interval, with the interval of its breakdown. They limit the documents of one answer. */
 const intervals: Readonly<Record<UsageInterval, { readonly maxMs: number; readonly breakdown: UsageInterval }>> = {
   minute: { maxMs: 6 * hourMs, breakdown: 'quarter-hour' },
   'quarter-hour': { maxMs: dayMs, breakdown: 'hour' },
@@ -27,7 +27,7 @@ const preferred: ReadonlyArray<readonly [UsageInterval, number]> = [
 export interface GatewayRange {
   readonly series: UsageRange;
   readonly breakdown: UsageRange;
-  /** Of the same length, before; null if it is no longer kept. */
+  /** The range of the same length before; null if it is no longer kept. */
   readonly previous: UsageRange | null;
 }
 
@@ -40,7 +40,7 @@ interface RequestedRange {
   readonly interval?: UsageInterval | undefined;
 }
 
-/** To whole intervals. @returns invalid-input for a range that is too long or not kept */
+/** Extends the requested range to whole intervals. @returns invalid-input for a range that is too long or not kept */
 export function gatewayRange(requested: RequestedRange, now: string): E.Either<Failure, GatewayRange> {
   const until = requested.until ?? now;
   const from = requested.from ?? shifted(until, -defaultMs);

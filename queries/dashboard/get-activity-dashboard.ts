@@ -70,7 +70,7 @@ export type ActivityAnswer = t.TypeOf<typeof ActivityAnswer>;
 
 const defaultDays = 30;
 const hoursShown = 48;
-/** With an entry each. */
+/** Maximum number of actors with an entry of their own. */
 const maxActors = 20;
 const hourMs = 60 * 60 * 1_000;
 

@@ -178,7 +178,7 @@ function figuresByDay(
   };
 }
 
-/** By id: those of which the figures of a page have only the id. */
+/** Reads, by id, the versions of which the figures of a page have only the id. */
 async function readReactivated(
   versions: CollectionReader,
   page: ReadonlyArray<StoredDocument<FlowFiguresDocument>>,

@@ -112,7 +112,7 @@ async function answerOf(
   };
 }
 
-/** Of one series by period: of a model, a key, or everything that the request covers. */
+/** Maximum number of documents that one breakdown reads. */
 async function sumsIn(range: UsageRange, { input, caller, owner }: GatewayRequest, read: UsageReaders) {
   const { model, keyId } = input;
   const collection = read[range.length];

@@ -25,7 +25,7 @@ import { type DayRange, lastDays, sumOf } from './days.ts';
 
 const counts = t.readonlyArray(t.number);
 
-/** Arrays of figures are by day. */
+/** Sums one series by period: of a model, a key, or everything that the request covers. */
 export const InstancesAnswer = t.type(
   {
     /** Existing instances by state. */
@@ -83,7 +83,7 @@ export const InstancesAnswer = t.type(
 export type InstancesAnswer = t.TypeOf<typeof InstancesAnswer>;
 
 const defaultDays = 7;
-/** Of an answer: those with the most instances. */
+/** Maximum number of versions in an answer: those with the most instances. */
 const maxVersions = 200;
 const maxShown = 50;
 

@@ -12,10 +12,10 @@ import { IncompleteStreamList, projectionStateCodec } from '#queries/projection/
 import { nullable } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
 
-/** Of a read model or process. */
+/** How far a read model or process is behind the log. */
 const lag = {
   position: t.number,
-  /** Positions from there to the end of the log; null if the end is not known. */
+  /** The number of positions to the end of the log; null if the end is not known. */
   lag: nullable(t.number),
   /** How long it has been behind the log, to the second; 0 if it is not behind, null if that is not known. */
   lagMs: nullable(t.number),
@@ -38,7 +38,7 @@ export const ProjectionsAnswer = t.type(
           t.type({
             position: t.number,
             target: t.number,
-            /** From 0 to 1. */
+            /** The completed part, from 0 to 1. */
             part: t.number,
             eventsPerSecond: t.number,
             secondsLeft: nullable(t.number),

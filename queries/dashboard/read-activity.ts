@@ -4,7 +4,7 @@ import type { ActivityDocument } from '#projections/figures/activity.ts';
 
 const page = { limit: 100, maxBytes: 4 * 1024 * 1024 };
 
-/** By day. Days without events are absent. @throws UnavailableError */
+/** Reads the activity by day. Days without events are absent. @throws UnavailableError */
 export async function readActivity(
   collection: CollectionReader,
   scope: string,

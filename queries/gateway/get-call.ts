@@ -8,7 +8,7 @@ import { RecordedCall } from '#domain/usage/recorded-call.ts';
 import { text } from '#shared/codecs/text.ts';
 import { exampleCall, projectOfCalls, readsOfCalls, shownTo } from './shown-calls.ts';
 
-/** With one request id, newest first. */
+/** Maximum number of calls with one request id, newest first. */
 const maxCalls = 100;
 
 const Input = t.intersection([t.type({ requestId: text({ min: 1, max: 128 }) }), t.partial({ projectId: cuid })]);

@@ -12,7 +12,7 @@ import { text } from '#shared/codecs/text.ts';
 import { encodeJson } from '#shared/json/json.ts';
 import { exampleCall, projectOfCalls, readsOfCalls, shownTo } from './shown-calls.ts';
 
-/** A client looks for one call. */
+/** Small, because a client looks for one call. */
 const defaultLimit = 100;
 
 const Input = t.partial({

@@ -5,10 +5,10 @@ import type { Failure } from '#domain/shared/failure.ts';
 import type { RecordedCall } from '#domain/usage/recorded-call.ts';
 import { projects } from '#projections/access/projects.ts';
 
-/** Of `projectOfCalls`. */
+/** What `projectOfCalls` reads. */
 export const readsOfCalls = { projects };
 
-/** The one that the request names, or the key's own. @returns project-not-found if the key has no access to it */
+/** The project that the request names, or the key's own. @returns project-not-found if the key has no access to it */
 export async function projectOfCalls(
   caller: Caller,
   named: string | undefined,
@@ -20,7 +20,10 @@ export async function projectOfCalls(
   return E.left(notFound('project-not-found', JSON.stringify(named)));
 }
 
-/** The names of targets that failed are for operators, the cost is for keys that may read usage. */
+/**
+ * Hides what the caller may not see: the names of targets that failed are for operators, the cost is for keys that may
+ * read usage.
+ */
 export function shownTo({ keyType, scopes }: Caller, { cost = null, ...call }: RecordedCall): RecordedCall {
   const paid = scopes.has('usage:read') ? { cost } : {};
   if (keyType === 'admin') return { ...call, ...paid };
@@ -32,7 +35,6 @@ export function shownTo({ keyType, scopes }: Caller, { cost = null, ...call }: R
   return { ...call, attempts, ...paid };
 }
 
-/** For the documentation. */
 export const exampleCall: RecordedCall = {
   requestId: '53db8bbd-6f6c-4c43-a4b2-6f4d4d1f6c2e',
   time: '2026-01-05T09:30:00.000Z',

@@ -10,10 +10,10 @@ export const driftReads = { flows, agentProfiles, instances };
 
 export type DriftReads = keyof typeof driftReads;
 
-/** Compared with an instance. */
+/** The collections that are compared with an instance. */
 const compared = [flows.name, agentProfiles.name];
 
-/** With the flows that somebody changed by hand. */
+/** An instance with the flows that somebody changed by hand. */
 export interface Drift {
   readonly document: InstanceDocument;
   readonly drifted: ReadonlyArray<string>;

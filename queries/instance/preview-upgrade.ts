@@ -108,10 +108,10 @@ function flowChanges(
 
 type ChangedFlow = UpgradePreview['flows']['changed'][number];
 
-/** Of all diffs together. */
+/** Maximum length of all diffs together. */
 const maxDiffCharacters = 2 * 1024 * 1024;
 
-/** One after another, until the diffs would be too long. */
+/** Makes the diffs one after another, until they would be too long. */
 async function withDiffs(
   flows: ReadonlyArray<ChangedFlow>,
   had: TemplateVersionRecord | null,

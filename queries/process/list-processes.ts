@@ -7,7 +7,7 @@ import type { Tenant } from '#domain/shared/access.ts';
 import { enumeration, nullable } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
 
-/** `waiting` for a read model or a store, `stopped` after a failure. */
+/** `waiting` means for a read model or a store, `stopped` means after a failure. */
 export const ProcessState = enumeration('ProcessState', 'running', 'waiting', 'stopped');
 
 const Input = t.type({});

@@ -17,7 +17,7 @@ export const StoredResponsesSummary = t.type(
     bytes: t.number,
     /** Null without a response. */
     oldestAt: nullable(timestamp),
-    /** Of a project. Beyond them the oldest responses are removed. */
+    /** The quota of a project. When it is full, the oldest responses are removed. */
     quotaBytes: t.number,
     ttlDays: t.number,
   },

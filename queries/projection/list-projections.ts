@@ -7,7 +7,7 @@ import type { Tenant } from '#domain/shared/access.ts';
 import { enumeration, nullable } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
 
-/** `stopped` after a failure. */
+/** `stopped` means after a failure. */
 export const projectionStateCodec = enumeration('ProjectionState', 'running', 'rebuilding', 'stopped');
 
 const Input = t.type({});

@@ -19,7 +19,7 @@ type Diff = t.TypeOf<typeof Diff>;
 
 type VersionDocument<Record> = Omit<TenantDocument<Record>, 'revision'>;
 
-/** They differ between kinds of versions. */
+/** What differs between kinds of versions. */
 interface VersionDiff {
   readonly name: string;
   readonly summary: string;

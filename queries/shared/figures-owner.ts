@@ -16,12 +16,12 @@ export interface Narrowing {
   readonly projectId?: string | undefined;
 }
 
-/** Of `figuresOwner`. */
+/** What `figuresOwner` reads. */
 export const narrowingReads = { organizations, projects };
 
 /**
- * Everything that the key has access to, or the organization or project of the request.
- * @returns the owner; a not-found failure if the key has no access to it
+ * The owner of everything that the key has access to, or the organization or project of the request. @returns the
+ * owner; a not-found failure if the key has no access to it
  */
 export async function figuresOwner(
   caller: Caller,

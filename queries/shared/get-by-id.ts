@@ -16,7 +16,7 @@ import type { FailureCode } from '#domain/shared/failure.ts';
 import type { TenantDocument } from '#projections/document.ts';
 import type { Json } from '#shared/json/json.ts';
 
-/** They differ between kinds of resources. */
+/** What differs between kinds of resources. */
 interface OneResource<Parameter extends string, Record> {
   readonly name: string;
   readonly summary: string;
@@ -33,7 +33,7 @@ interface OneResource<Parameter extends string, Record> {
 
 type ById = AsOfInput & { readonly [parameter: string]: unknown };
 
-/** The record with its revision. */
+/** Answers the record with its revision. */
 export function getById<Parameter extends string, Record>({
   name,
   summary,

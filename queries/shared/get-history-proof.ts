@@ -8,12 +8,12 @@ import type { Tenant } from '#domain/shared/access.ts';
 import { streamName } from '#domain/shared/entity.ts';
 import { failure } from '#domain/shared/failure.ts';
 
-/** After each history: the query that proves it. */
+/** Adds after each history the query that proves it. */
 export function withProofs(queries: ReadonlyArray<AnyQuery>): ReadonlyArray<AnyQuery> {
   return queries.flatMap((query) => (query.http.path.endsWith('/history') ? [query, getHistoryProof(query)] : [query]));
 }
 
-/** The stream is in the newest signed digest. */
+/** Proves that the stream is in the newest signed digest. */
 function getHistoryProof(history: AnyQuery): Query<object, Tenant, InclusionProof, never, 'proveInclusion'> {
   const { about, access } = history;
   const { subject } = access;

@@ -10,13 +10,13 @@ import { HistoryEvent, type ResourceKind } from '#domain/history/record.ts';
 import type { Tenant } from '#domain/shared/access.ts';
 import { type ListOf, listOf } from './list-of.ts';
 
-/** Not shared with the query for the resource. */
+/** What the query does not share with the query for the resource. */
 interface HistoryOptions {
-  /** In the summary; default as in the summary of the resource's query. */
+  /** The noun for the resource in the summary; default as in the summary of the resource's query. */
   readonly noun?: string;
   /** Set if the stream has several resources and only the events of one are listed. */
   readonly oneOf?: ResourceKind;
-  /** For ids that are not cuids. */
+  /** Only for ids that are not cuids. */
   readonly idCodec?: t.Mixed;
 }
 

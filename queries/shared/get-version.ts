@@ -16,10 +16,10 @@ import { type FailureCode, failure } from '#domain/shared/failure.ts';
 import type { TenantDocument } from '#projections/document.ts';
 import type { Json } from '#shared/json/json.ts';
 
-/** Without a revision: the whole that it is a version of has one. */
+/** A version has no revision, because the whole that it is a version of has one. */
 type VersionDocument<Record> = Omit<TenantDocument<Record>, 'revision'>;
 
-/** They differ between kinds of versions. */
+/** What differs between kinds of versions. */
 interface OneVersion<Document, Record> {
   readonly name: string;
   readonly summary: string;
@@ -35,13 +35,13 @@ interface OneVersion<Document, Record> {
     readonly collection: { readonly name: string };
     readonly id: (version: Omit<Document, 'record'>) => string;
   };
-  /** From the stream of the whole. */
+  /** The past of the version, from the stream of the whole. */
   readonly past: PastOfRecord<Record>;
 }
 
 type ById = AsOfInput & { readonly versionId: string };
 
-/** The record with the revision of the whole. */
+/** Answers the record with the revision of the whole. */
 export function getVersion<Document extends VersionDocument<Record>, Record>({
   name,
   summary,

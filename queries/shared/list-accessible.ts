@@ -10,7 +10,7 @@ import type { Json } from '#shared/json/json.ts';
 import { filteredBy, type ListFilters } from './list-filters.ts';
 import { type ListOf, listOf } from './list-of.ts';
 
-/** They differ between kinds of resources. */
+/** What differs between kinds of resources. */
 interface AccessibleList<Name extends string, Record, Document extends DocumentValue> {
   readonly name: string;
   readonly summary: string;
@@ -18,7 +18,7 @@ interface AccessibleList<Name extends string, Record, Document extends DocumentV
   readonly group: string;
   readonly path: string;
   readonly scope: Scope;
-  /** Of the answer: it holds the list. */
+  /** The member of the answer that holds the list. */
   readonly member: Name;
   readonly record: t.Type<Record, unknown, unknown>;
   readonly example: Json;
@@ -29,7 +29,7 @@ interface AccessibleList<Name extends string, Record, Document extends DocumentV
   readonly collection: ReadCollection;
 }
 
-/** In pages: all resources of a kind that the key has access to. */
+/** Lists, in pages, all resources of a kind that the key has access to. */
 export function listAccessible<Name extends string, Record, Document extends DocumentValue>({
   member,
   record,

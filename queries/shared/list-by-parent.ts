@@ -21,7 +21,7 @@ import { type ListOf, listOf } from './list-of.ts';
 
 type Input = PageInput & AsOfInput;
 
-/** They differ between kinds of resources. */
+/** What differs between kinds of resources. */
 interface ListOfParent<Name extends string, Record> {
   readonly name: string;
   readonly summary: string;
@@ -34,14 +34,14 @@ interface ListOfParent<Name extends string, Record> {
     readonly parameter: string;
     readonly notFound: FailureCode;
   };
-  /** Of the answer: it holds the list. */
+  /** The member of the answer that holds the list. */
   readonly member: Name;
   readonly record: t.Type<Record, unknown, unknown>;
   readonly example: Json;
   readonly collection: ReadCollection;
   /** Each is in an index with `owner.parameter`. They do not apply to `past`. */
   readonly filters?: ListFilters;
-  /** If the list supports `asOf`. All items are in the stream of their owner. */
+  /** Set if the list supports `asOf`. All items are in the stream of their owner. */
   readonly past?: PastList;
 }
 

@@ -9,7 +9,7 @@ import { text } from '#shared/codecs/text.ts';
 /** Members of a list's items that begin an index, each with its codec. */
 export type ListFilters = Readonly<Record<string, t.Mixed>>;
 
-/** For items of exactly one name. */
+/** Selects the items with exactly this name. */
 export const nameFilter = withJsonSchema(text({ min: 1, max: 200 }), {
   type: 'string',
   minLength: 1,

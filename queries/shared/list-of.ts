@@ -1,7 +1,7 @@
 import * as t from 'io-ts';
 import { nextCursorOutput } from '#application/operations/paging.ts';
 
-/** In a member that each list names. */
+/** An answer with the records in a member that each list names. */
 export type ListOf<Name extends string, Record> = { readonly [member in Name]: ReadonlyArray<Record> } & {
   readonly nextCursor?: string | undefined;
 };

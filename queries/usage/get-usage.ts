@@ -23,10 +23,10 @@ const maxDaysByHour = 31;
 const maxDocuments = 100_000;
 const maxRows = 10_000;
 
-/** Of an answer as a table. */
+/** Media types of an answer as a table. */
 const tableTypes = ['text/csv'];
 
-/** Without `from`. */
+/** The default range if the request has no `from`. */
 const defaultDays = 30;
 
 const Input = t.partial({ from: instant, until: instant, groupBy: GroupBy, organizationId: cuid, projectId: cuid });

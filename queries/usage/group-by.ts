@@ -7,7 +7,7 @@ import type { UsageRow } from './usage-answer.ts';
 
 const groupings = ['hour', 'day', 'key', 'project', 'model', 'target', 'endpoint'] as const;
 
-/** Rows are separate by it. */
+/** A member by which rows are separate. */
 export type Grouping = (typeof groupings)[number];
 
 const fault = `must name some of ${groupings.join(', ')}, with commas between them; not both hour and day`;
@@ -53,7 +53,7 @@ const ofTargets = (withModels: boolean) => (withModels ? 'all/model/target' : 'a
 /** The members of a row that name its group. */
 export type UsageRowGroup = Pick<UsageRow, Grouping>;
 
-/** Of a document's row. */
+/** The group of a document's row. */
 export function rowGroupOf(groupBy: ReadonlyArray<Grouping>, document: UsageDocument): UsageRowGroup {
   const { period, keyId, projectId, model, target, endpoint } = document;
   const members: Readonly<Record<Grouping, string | null>> = {

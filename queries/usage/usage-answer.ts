@@ -21,11 +21,11 @@ export const usageFigures = {
   p50Ms: nullable(t.number),
   p95Ms: nullable(t.number),
   p99Ms: nullable(t.number),
-  /** Of the input, what providers read from their caches; null if none has reported it. */
+  /** The part of the input that providers read from their caches; null if none has reported it. */
   cachedInputTokens: nullable(t.number),
-  /** Of the input, what providers wrote to their caches; null if none has reported it. */
+  /** The part of the input that providers wrote to their caches; null if none has reported it. */
   cacheWriteTokens: nullable(t.number),
-  /** Of the output, the reasoning; null if no provider has reported it. */
+  /** The part of the output that was reasoning; null if no provider has reported it. */
   reasoningTokens: nullable(t.number),
 };
 

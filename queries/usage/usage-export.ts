@@ -7,10 +7,10 @@ import { currentWorkOwner } from '#shared/async/fair-queue.ts';
 import { type Grouping, rowGroupOf, type UsageRowGroup } from './group-by.ts';
 import { figuresOf, type UsageRow, usageFigures } from './usage-answer.ts';
 
-/** In the order of time, then by calls (most first), then by name. */
+/** The rows in the order of time, then by calls (most first), then by name. */
 export class UsageRows {
   readonly #groupBy: ReadonlyArray<Grouping>;
-  /** By the text of their group. */
+  /** The sums by the text of their group. */
   readonly #rows = new Map<string, UsageSums>();
 
   constructor(groupBy: ReadonlyArray<Grouping>) {
@@ -43,14 +43,14 @@ export class UsageRows {
     }
   }
 
-  /** For an answer with few rows. */
+  /** All rows, for an answer with few of them. */
   async rows(): Promise<ReadonlyArray<UsageRow>> {
     const rows: UsageRow[] = [];
     for await (const piece of this.pieces()) rows.push(...piece);
     return rows;
   }
 
-  /** In runs, because a sort of all rows would take one long turn. */
+  /** The sorted rows in runs, because a sort of all rows would take one long turn. */
   async #sortedRuns(): Promise<ReadonlyArray<ReadonlyArray<NamedRow>>> {
     const runs: ReadonlyArray<NamedRow>[] = [];
     const entries = this.#rows.entries();
@@ -74,7 +74,7 @@ function nextOf<Item>(items: Iterator<Item, unknown>, count: number): ReadonlyAr
   return taken;
 }
 
-/** With what decides its place. */
+/** A row, with what decides its place. */
 interface NamedRow {
   readonly name: string;
   readonly time: string;
@@ -92,7 +92,7 @@ function compareRows(one: NamedRow, other: NamedRow): number {
   return other.sums.calls - one.sums.calls || (one.name < other.name ? -1 : 1);
 }
 
-/** One row when it is requested. */
+/** Merges sorted runs and makes one row when it is requested. */
 function* mergeSorted(runs: ReadonlyArray<ReadonlyArray<NamedRow>>): Generator<NamedRow, void, void> {
   const places = runs.map(() => 0);
   for (;;) {
@@ -109,13 +109,13 @@ function* mergeSorted(runs: ReadonlyArray<ReadonlyArray<NamedRow>>): Generator<N
 
 const timeOf = ({ hour, day }: UsageRowGroup) => hour ?? day ?? '';
 
-/** About 30 KiB of text. */
+/** About 30 KiB of text for each piece. */
 const rowsPerPiece = 200;
 const rowsPerRun = 2_000;
 
 /**
- * A column for each grouping, then the figures under their names in JSON.
- * @param parts one part is in memory at a time
+ * A table with a column for each grouping, then the figures under their names in JSON. @param parts one part is in
+ * memory at a time
  */
 export function usageCsv(
   groupBy: ReadonlyArray<Grouping>,
@@ -138,7 +138,7 @@ async function* linesOf(
   }
 }
 
-/** Before the client takes it, because the text takes far less memory than its rows. */
+/** Makes the text before the client takes it, because the text takes far less memory than its rows. */
 async function textsOf(columns: ReadonlyArray<keyof UsageRow>, rows: UsageRows): Promise<ReadonlyArray<string>> {
   const texts: string[] = [];
   for await (const piece of rows.pieces()) {

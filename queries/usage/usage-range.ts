@@ -3,14 +3,14 @@ import { chunkOf, minKeptMs, type PeriodLength, periodMs, periodOf } from '#proj
 /** Whole periods of one length. */
 export interface UsageRange {
   readonly length: PeriodLength;
-  /** The beginning of the first period, and the end of the last one. */
+  /** The beginning of the first period; `until` is the end of the last one. */
   readonly from: string;
   readonly until: string;
 }
 
 export const startOf = periodOf;
 
-/** The time itself if a period begins with it. */
+/** The end of the period; the time itself if a period begins with it. */
 export function endOf(length: PeriodLength, time: string): string {
   const start = periodOf(length, time);
   return Date.parse(start) === Date.parse(time) ? start : shifted(start, periodMs[length]);
@@ -38,15 +38,15 @@ export function chunksOf(range: UsageRange): ReadonlyArray<UsageRange> {
   return starts.map((from, index) => ({ length, from, until: starts[index + 1] ?? until }));
 }
 
-/** Null if they are kept forever. */
+/** The time since which periods are kept; null if they are kept permanently. */
 export function keptSince(length: PeriodLength, now: string): string | null {
   const kept = minKeptMs(length);
   return kept === null ? null : shifted(now, -kept);
 }
 
 /**
- * This needs the fewest documents. A range that begins before hours are kept begins with a whole day.
- * @param now the time of the request
+ * Splits the range into whole days and hours, which needs the fewest documents. A range that begins before hours are
+ * kept begins with a whole day. @param now the time of the request
  */
 export function wholeDaysAndHours(from: string, until: string, now: string): ReadonlyArray<UsageRange> {
   const [start, end] = hoursOrDays(from, until, now);

@@ -18,7 +18,7 @@ export class TooMuchUsageError extends Error {
   }
 }
 
-/** In no order. @throws UnavailableError */
+/** Documents come in no order. @throws UnavailableError */
 export async function readSeries(
   collection: CollectionReader,
   range: UsageRange,
@@ -29,7 +29,7 @@ export async function readSeries(
   return found;
 }
 
-/** In no order. @throws TooMuchUsageError if there are more than `max`; UnavailableError */
+/** Documents come in no order. @throws TooMuchUsageError if there are more than `max`; UnavailableError */
 export async function readRollup(
   collection: CollectionReader,
   range: UsageRange,
@@ -43,9 +43,8 @@ export async function readRollup(
 }
 
 /**
- * In no order. Only a page of them is in memory at a time.
- * @returns their number
- * @throws TooMuchUsageError if there are more than `max`; UnavailableError
+ * Passes the documents in no order. Only a page of them is in memory at a time. @returns their number @throws
+ * TooMuchUsageError if there are more than `max`; UnavailableError
  */
 export function passRollup(
   collection: CollectionReader,

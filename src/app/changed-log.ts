@@ -22,7 +22,7 @@ export function createChangedLogApp({ lost, common }: LogChange, version: string
   return createStartingApp(refusal, healthRoutes(version, readiness));
 }
 
-/** Once: what has changed, and what is done and must be done. @param documents the read models of the old log */
+/** Logs once what has changed, and what is done and must be done. @param documents the read models of the old log */
 export async function logChange(
   { lost, common }: LogChange,
   documents: ReadStore,

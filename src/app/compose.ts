@@ -40,11 +40,11 @@ import { verifyInThread } from './verification/verify-in-thread.ts';
 
 /** The running service behind its listeners. */
 export interface Service {
-  /** Without the role `control-plane` these are the operations of the gateway. */
+  /** Nodes without the role `control-plane` answer only the operations of the gateway. */
   readonly operations: ReadonlyArray<AnyOperation>;
-  /** The control socket of every node answers all operations. */
+  /** Loads all operations, which the control socket of every node answers. */
   readonly loadLocalOperations: () => Promise<ReadonlyArray<AnyOperation>>;
-  /** Null for a normal service. */
+  /** The past moment that the service shows; null for a normal service. */
   readonly asOf: AsOf | null;
   readonly reloadGateway: () => Promise<void>;
   /** Empty on a node that does not serve the gateway. */
@@ -60,7 +60,7 @@ export interface Service {
   readonly digestKeys: ReadonlyArray<PublishedKey>;
   readonly metrics: Metrics;
   readonly admission: Admission;
-  /** They would keep their connections open while the process stops. */
+  /** Ends the live feeds, because they would keep their connections open while the process stops. */
   readonly endFeeds: () => void;
   /**
    * Finishes running work, and closes everything in the reverse order of opening.
@@ -69,12 +69,12 @@ export interface Service {
   readonly close: (limitMs?: number) => Promise<ReadonlyArray<string>>;
 }
 
-/** In addition to the configuration. */
+/** What a service needs in addition to the configuration. */
 export interface ComposeOptions {
   readonly log: DebugLogger;
-  /** For the key that a first start makes. */
+  /** Prints the key that a first start makes. */
   readonly printAdminKey: (key: string) => void;
-  /** The process must stop, and its supervisor must start it again. */
+  /** Called when the process must stop, and its supervisor must start it again. */
   readonly onFatal: (error: Error) => void;
   /** Called once if the log no longer has what was read of it. The service must then be closed, and opened again. */
   readonly onLogChanged?: (change: LogChange) => void;
@@ -111,7 +111,7 @@ async function openLiveService(config: Config, options: OpenOptions, opened: Ope
   return openService(config, { ...stores, admission, gatewaySource, processes, log, opened });
 }
 
-/** For a past moment: it runs no processes and delivers no webhooks. */
+/** Opens a service that shows a past moment: it runs no processes and delivers no webhooks. */
 async function openReadOnlyService(config: Config, options: OpenOptions, opened: OpenedParts): Promise<Service> {
   const { admission, log } = options;
   const { asOf, ...stores } = await openReadOnlyStores(config, options, opened);
@@ -139,7 +139,7 @@ interface Foundation extends Stores {
   readonly opened: OpenedParts;
 }
 
-/** On its stores. Starts the roles of this node. */
+/** Opens the service on its stores, and starts the roles of this node. */
 async function openService(config: Config, foundation: Foundation): Promise<Service> {
   const { admission, events, metrics, opened, gatewaySource, processes } = foundation;
   const { limits, roles } = config;

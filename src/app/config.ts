@@ -32,36 +32,36 @@ import {
 export const roles = ['control-plane', 'gateway', 'projections'] as const;
 export type Role = (typeof roles)[number];
 
-/** Decoded from the environment. */
+/** The configuration, decoded from the environment. */
 export interface Config {
   readonly host: string;
   readonly port: number;
-  /** For `/metrics`; null if it is `PORT`. */
+  /** The port of `/metrics`; null if it is `PORT`. */
   readonly metricsPort: number | null;
   readonly roles: ReadonlySet<Role>;
   /** The service only answers reads, from read models of a past moment. */
   readonly readOnly: boolean;
-  /** Of this process, with the embedded stores; absolute. */
+  /** The absolute path of this process's folder, with the embedded stores. */
   readonly dataDir: string;
   readonly eventStore: EventStoreConfig;
   readonly readStore: ReadStoreConfig;
   readonly blobStore: BlobStoreConfig;
-  /** For spooled uploads; absolute. */
+  /** The absolute path of the folder for spooled uploads. */
   readonly spoolDir: string;
-  /** Of an empty store; null if the service makes one. Never logged. */
+  /** The first key of an empty store; null if the service makes one. Never logged. */
   readonly bootstrapApiKey: string | null;
   readonly gatewayConfig: string | null;
   /** Never logged. */
   readonly digestKeys: DigestKeys;
-  /** For the key that the service makes for itself; null if one is named, or none is wanted. */
+  /** The file of the key that the service makes for itself; null if an operator names a key, or wants none. */
   readonly ownDigestKeyFile: string | null;
-  /** For the copies of digests; absolute. */
+  /** The absolute path of the folder for the copies of digests. */
   readonly digestDir: string;
-  /** Each day, after midnight UTC. */
+  /** Minutes after midnight UTC at which the log is verified each day. */
   readonly verifyAtMinutes: number;
   /** The https address for browsers; null if it is not named. */
   readonly publicUrl: URL | null;
-  /** Of pages that may call `/mcp`, in addition to the service's own. */
+  /** Origins of pages that may call `/mcp`, in addition to the service's own. */
   readonly mcpAllowedOrigins: ReadonlySet<string>;
   readonly webhooks: WebhookConfig;
   readonly logLevel: LogLevel;
@@ -69,31 +69,31 @@ export interface Config {
 }
 
 export interface WebhookConfig {
-  /** Also over plain HTTP. */
+  /** Webhooks may go to private networks, also over plain HTTP. */
   readonly allowsPrivateNetworks: boolean;
   readonly timeoutMs: number;
 }
 
 /** Maximum values: sizes in bytes, times in milliseconds. */
 export interface Limits {
-  /** Of the control plane. */
+  /** Size of a body of the control plane. */
   readonly maxBodyBytes: number;
-  /** In a body of the control plane. */
+  /** Number of values in a body of the control plane. */
   readonly maxBodyValues: number;
-  /** Of a body on the gateway. */
+  /** Size of a JSON body on the gateway. */
   readonly maxJsonBytes: number;
-  /** In a JSON body on the gateway. */
+  /** Number of values in a JSON body on the gateway. */
   readonly maxGatewayValues: number;
   readonly maxAudioBytes: number;
   readonly maxFileBytes: number;
-  /** Of all files of one project. */
+  /** Size of all files of one project. */
   readonly filesQuotaBytes: number;
-  /** Of a stored response. */
+  /** Days for which a response is stored. */
   readonly responsesTtlDays: number;
-  /** Of all stored responses of one project. */
+  /** Size of all stored responses of one project. */
   readonly responsesQuotaBytes: number;
   readonly responsesMemoryBytes: number;
-  /** For batches, by this node at the same time. */
+  /** Calls that this node makes for batches at the same time. */
   readonly batchCallsAtOnce: number;
   /** Memory of all bodies at the same time. */
   readonly bodies: ByteLimits;
@@ -101,17 +101,17 @@ export interface Limits {
   readonly answers: ByteLimits;
   /** Disk space of all spools at the same time. */
   readonly spools: ByteLimits;
-  /** Of each volume; null for 1 GiB or 5% of the volume, whichever is smaller. */
+  /** Free space of each volume; null for 1 GiB or 5% of the volume, whichever is smaller. */
   readonly minFreeBytes: number | null;
   readonly feeds: FairPlacesLimits;
   readonly webhookEndpoints: EndpointLimits;
-  /** Of one project; null for no limit. */
+  /** Requests of one project; null for no limit. */
   readonly requestsPerMinute: number | null;
-  /** Of its organization and its partner, as multiples of a project's limit. */
+  /** Limits of an organization and of a partner, as multiples of a project's limit. */
   readonly limitFactors: LimitFactors;
-  /** Of one append, as stored. */
+  /** Size of one append, as it is stored. */
   readonly maxAppendBytes: number;
-  /** Of JSON, in the filled schemas of one operation of an instance. */
+  /** Size of the JSON of all filled schemas in one operation of an instance. */
   readonly maxFilledBytes: number;
   /** Connections of each client. */
   readonly mongoDbMaxPoolSize: number;
@@ -119,11 +119,11 @@ export interface Limits {
   readonly maxConnections: number;
   readonly headersTimeoutMs: number;
   readonly requestTimeoutMs: number;
-  /** Of the whole body of a gateway call. */
+  /** Time for the whole body of a gateway call. */
   readonly uploadTimeoutMs: number;
   readonly keepAliveTimeoutMs: number;
   readonly idleTimeoutMs: number;
-  /** Of an answer, for its read models. */
+  /** Time that an answer waits for its read models. */
   readonly readYourWritesTimeoutMs: number;
   readonly stopTimeoutMs: number;
 }
@@ -238,7 +238,7 @@ function maxEndpointsOf(environment: Environment, owner: 'PROJECT' | 'ORGANIZATI
   return readWholeNumber(environment, `MAX_WEBHOOK_ENDPOINTS_PER_${owner}`, byDefault, 1, 100_000);
 }
 
-/** For the node, and for each project under the same name with `_PER_PROJECT`. */
+/** Reads the limits of the node, and under the same name with `_PER_PROJECT` those of each project. */
 function byteLimitsOf(environment: Environment, name: string, byDefault: ByteLimits): ByteLimits {
   return {
     maxBytesPerProject: readWholeNumber(
@@ -319,7 +319,7 @@ function mcpAllowedOriginsOf(environment: Environment): ReadonlySet<string> {
   return new Set(readVariable(environment, { name: 'MCP_ALLOWED_ORIGINS', codec, hint }) ?? []);
 }
 
-/** As browsers send it: only scheme, host and port. */
+/** An origin as browsers send it has only scheme, host and port. */
 function faultOfOrigin(origin: string): string | null {
   const isOrigin = URL.canParse(origin) && new URL(origin).origin === origin;
   return isOrigin ? null : 'must be a list of origins without a path, with commas between';

@@ -15,7 +15,7 @@ import {
   takeOwnedLock,
 } from './files/owned-lock.ts';
 
-/** Of the embedded stores, owned by this process until it is released. */
+/** The folder of the embedded stores, owned by this process until it is released. */
 export interface DataDirectory extends OwnedLock {
   readonly path: string;
 }
@@ -39,8 +39,7 @@ export function openDataDirectory(path: string): DataDirectory {
 }
 
 /**
- * For tools that can send requests to the owner.
- * @returns null if none runs, or if the folder does not exist
+ * Finds the owner, to which tools can send requests. @returns null if none runs, or if the folder does not exist
  * @throws StartupError if the folder cannot be read, or if its owner has not written its address yet
  */
 export function runningOwner(path: string): LockOwner | null {
@@ -52,7 +51,7 @@ export function runningOwner(path: string): LockOwner | null {
   return owner;
 }
 
-/** Whether or not it still runs; null without one. Does not touch the lock. */
+/** The recorded owner, whether or not it still runs; null without one. Does not touch the lock. */
 export function announcedOwner(path: string): LockOwner | null {
   return readLockOwner(lockFilesOf(path));
 }
@@ -61,7 +60,7 @@ function lockFilesOf(path: string): LockFiles {
   return { lock: join(path, dataFiles.lock), owner: join(path, dataFiles.owner) };
 }
 
-/** @throws StartupError instead of errors of the file system and of SQLite */
+/** Throws a StartupError instead of errors of the file system and of SQLite. */
 function usable<Result>(path: string, use: () => Result): Result {
   try {
     return use();

@@ -7,7 +7,7 @@ import type { Json } from '#shared/json/json.ts';
 import { olderDataError } from '#shared/stored-format.ts';
 import { ensureKnownFormat, ownFormat } from './stored-format.ts';
 
-/** Its format is a record. */
+/** A database whose format is a record. */
 export interface SharedDatabase {
   readonly records: Pick<RecordStore, 'get' | 'take' | 'put'>;
   readonly connection: Pick<MongoDbConnection, 'collectionNames'>;
@@ -15,9 +15,9 @@ export interface SharedDatabase {
 
 const kind = 'format';
 const key = 'database';
-/** Of release 0.3.0 and older ones, which stored no number. */
+/** The collection of read models of release 0.3.0 and older ones, which stored no number. */
 const oldReadModels = 'readModels';
-/** To record the format next to other nodes, and the time between two attempts. */
+/** Maximum number of attempts to record the format next to other nodes, and the time between two attempts. */
 const maxAttempts = 20;
 const retryMs = 100;
 

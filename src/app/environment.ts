@@ -39,9 +39,8 @@ export function readVariableText(environment: Environment, name: string): string
 }
 
 /**
- * In a range; the default if the variable is unset.
- * @param example for the error message
- * @throws StartupError as `readVariable` does
+ * Reads a whole number in a range; the default if the variable is unset. @param example for the error message @throws
+ * StartupError as `readVariable` does
  */
 export function readWholeNumber<Default extends number | null>(
   environment: Environment,
@@ -55,7 +54,7 @@ export function readWholeNumber<Default extends number | null>(
   return readVariable(environment, { name, codec: wholeNumber(least, most), hint }) ?? byDefault;
 }
 
-/** Short, on one line, for a message. */
+/** Shortens the text to one line for a message. */
 function quoted(text: string): string {
   return JSON.stringify(text.slice(0, 60));
 }

@@ -15,7 +15,7 @@ export const localOperator: Caller = {
   hasAllScopes: true,
 };
 
-/** For the control socket. */
+/** The options of the control socket's app. */
 export type LocalAppOptions = Omit<AppOptions, 'admission' | 'invoke'> & {
   /** The node's own admission. */
   readonly admission: Pick<Admission, 'budgets'>;

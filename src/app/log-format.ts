@@ -7,7 +7,7 @@ import { PermanentlyUnavailableError, UnavailableError } from '#shared/errors/un
 import { olderDataError } from '#shared/stored-format.ts';
 import { ensureKnownFormat, ownFormat } from './stored-format.ts';
 
-/** On a server, where other tools and releases may open it without the database of its read models. */
+/** A log on a server, where other tools and releases may open it without the database of its read models. */
 export interface ServerLog extends Pick<EventStore, 'append' | 'lastPosition'> {
   readonly readRaw: (stream: string, fromRevision: number) => Promise<ReadonlyArray<StoredEvent>>;
   readonly ensureWritable: () => Promise<void>;

@@ -1,12 +1,12 @@
 import { withTimeout } from '#shared/async/timed-waits.ts';
 import { clock } from '#shared/clock.ts';
 
-/** For everything of a node. */
+/** Maximum time to stop everything of a node. */
 const maxStopMs = 5_000;
-/** Of this time, for closing the stores, which write what is pending. */
+/** The part of this time for closing the stores, which write what is pending. */
 const closingMs = 1_000;
 
-/** Holds in memory for some time what callers believe to be stored. */
+/** A part that holds in memory for some time what callers believe to be stored. */
 export interface WriteBuffer {
   readonly flush: () => Promise<void>;
   readonly close: () => Promise<void>;
@@ -21,7 +21,7 @@ export class OpenedParts extends AsyncDisposableStack {
   readonly #closing: Promise<void>[] = [];
   #until = 0;
 
-  /** Done by the node itself. @param stop ends it, and waits for its end; never rejects */
+  /** Adds work that the node does by itself. @param stop ends it, and waits for its end; never rejects */
   addWork(name: string, stop: () => Promise<void>): void {
     this.#work.set(name, async () => stop());
   }

@@ -7,9 +7,8 @@ const commitForm = /^[0-9a-f]{40}$/;
 const shownCharacters = 7;
 
 /**
- * With its commit: `0.5.0+a58340c`. The commit is that of the checkout, or the one in the file `commit`, which the
- * build of the image writes; without both it is left out.
- * @param folder with `.git` or `commit`
+ * The version with its commit: `0.5.0+a58340c`. The commit is that of the checkout, or the one in the file `commit`,
+ * which the build of the image writes; without both it is left out. @param folder with `.git` or `commit`
  */
 export function readProductVersion(folder: string = root): string {
   const commit = commitOfCheckout(join(folder, '.git')) ?? commitIn(join(folder, 'commit'));
@@ -48,7 +47,7 @@ function commitIn(file: string): string | null {
   return commitForm.test(text) ? text : null;
 }
 
-/** Without the line break at its end; null if it cannot be read. */
+/** The file's text without the line break at its end; null if it cannot be read. */
 function textOf(file: string): string | null {
   try {
     return readFileSync(file, 'utf8').trimEnd();

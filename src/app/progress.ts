@@ -6,7 +6,7 @@ import type { ProcessStatuses } from '#process-engine/process-statuses.ts';
 import { LagMonitor } from '#projection-engine/progress/lag-monitor.ts';
 import { withTimeout } from '#shared/async/timed-waits.ts';
 
-/** Of readiness and the metrics, for a store. */
+/** Time limit of a store for readiness and the metrics. */
 const timeoutMs = 1_000;
 
 /** Null while the event store does not answer. */

@@ -13,11 +13,11 @@ import { StartupError } from '#shared/errors/startup-error.ts';
 import { replaceFile } from '#shared/files/replace-file.ts';
 
 const AsOf = t.type({
-  /** The log was replayed up to it. */
+  /** The position up to which the log was replayed. */
   position: t.number,
-  /** Of the last event up to that position; null without one. */
+  /** The time of the last event up to that position; null without one. */
   time: t.union([t.string, t.null]),
-  /** Of the replayed log (`identityOfLog`). */
+  /** The identity of the replayed log (`identityOfLog`). */
   log: t.string,
   projections: t.readonlyArray(t.type({ name: t.string, version: t.number })),
 });
@@ -27,7 +27,7 @@ export type AsOf = t.TypeOf<typeof AsOf>;
 
 const fileName = 'as-of.json';
 
-/** Durably, as the last step of a replay. */
+/** Writes the moment durably, as the last step of a replay. */
 export async function writeAsOf(folder: string, asOf: AsOf): Promise<void> {
   await replaceFile(join(folder, fileName), `${JSON.stringify(asOf)}\n`);
 }
@@ -45,7 +45,10 @@ export function readAsOf(folder: string): AsOf {
   );
 }
 
-/** A normal service would bring its read models to the end of the log. @throws StartupError */
+/**
+ * Refuses a replayed folder, because a normal service would bring its read models to the end of the log. @throws
+ * StartupError
+ */
 export function refuseAsOf(folder: string): void {
   if (!existsSync(join(folder, fileName))) return;
   throw new StartupError(
@@ -58,7 +61,7 @@ export function describeAsOf({ position, time }: AsOf): string {
   return `${time ?? 'the beginning'} (position ${position})`;
 }
 
-/** Of read models that do not change any more. */
+/** Positions of read models that do not change any more. */
 export function asOfProjections(asOf: AsOf): ProjectionsProgress {
   const { position } = asOf;
   const statuses = asOf.projections.map(
@@ -74,7 +77,7 @@ export function asOfProjections(asOf: AsOf): ProjectionsProgress {
   };
 }
 
-/** Of read models that do not change any more, so no caller waits for them. */
+/** Positions of read models that do not change any more, so no caller waits for them. */
 export function asOfPositions({ position, projections }: AsOf, admission: Pick<Admission, 'rooms'>): Positions {
   const positions = new Positions(admission);
   positions.update('projection', new Map(projections.map(({ name }) => [name, { position, live: false }])));

@@ -11,7 +11,7 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 /** Shorter than the whole wait of `/readyz`, so that `/readyz` can name the store that does not answer. */
 const timeoutMs = 1_500;
 
-/** In the detail of a check. */
+/** Maximum number of streams that the detail of a check names. */
 const maxNamedStreams = 3;
 
 const noBatches =
@@ -19,18 +19,18 @@ const noBatches =
 
 export interface ReadinessDependencies {
   readonly events: Pick<EventStore, 'lastPosition'>;
-  /** This node may append to the log. @throws UnavailableError */
+  /** Throws if this node may not append to the log. @throws UnavailableError */
   readonly ensureWritable: () => Promise<void>;
   readonly documents: Pick<ReadStore, 'status'>;
   readonly projections: Pick<ProjectionsProgress, 'status' | 'following'>;
   readonly processes: Pick<ProcessStatuses, 'read'>;
-  /** A live node runs batches. */
+  /** True if a live node runs batches. */
   readonly batchesRun: () => Promise<boolean>;
-  /** Null before the first, `off` if there is none. */
+  /** The last verification; null before the first, `off` if there is none. */
   readonly verification: () => Promise<LogVerification | null | 'off'>;
 }
 
-/** Each store answers, and the read models follow the log. Names stopped processes. */
+/** Checks that each store answers, and that the read models follow the log. Names stopped processes. */
 export function createReadiness({
   events,
   ensureWritable,
@@ -67,7 +67,7 @@ function following(projections: ReadinessDependencies['projections']): Readiness
   };
 }
 
-/** The first fill, as after an upgrade that makes the read models from the log again. */
+/** Describes the first fill, as after an upgrade that makes the read models from the log again. */
 function fillingOf(statuses: ReadonlyArray<ProjectionStatus>): string {
   const fills = statuses.flatMap(({ ready, rebuild }) => (ready || !rebuild ? [] : [rebuild]));
   if (fills.length === 0) return '';
@@ -143,7 +143,7 @@ function causeOf({ name, failure }: Pick<ProjectionStatus, 'name' | 'failure'>):
   return failure === null ? name : `${name} at ${placeOf(failure)}`;
 }
 
-/** In time. @param ask returns the detail for an operator */
+/** Checks that a store answers in time. @param ask returns the detail for an operator */
 function answers(name: string, ask: () => Promise<string>): Promise<ReadinessCheck> {
   return checked(name, async () => ({ ready: true, detail: await ask() }));
 }

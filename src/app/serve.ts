@@ -21,7 +21,7 @@ import { readProductVersion } from './product-version.ts';
 import { describeAsOf } from './read-only.ts';
 import { describeStart } from './startup/describe-start.ts';
 
-/** Of the time to stop, for writing pending data, after running requests have ended. */
+/** The part of the time to stop that is left for writing pending data, after running requests have ended. */
 const flushDelayMs = 2_000;
 
 /** They answer every request with 503 until `serve` sets their apps. */
@@ -42,7 +42,7 @@ export async function bind({ host, port, metricsPort, limits: given }: Config): 
 
 export interface Serving {
   readonly running: RunningRequests;
-  /** For what the service has in addition to these addresses. */
+  /** Ends what the service has in addition to these addresses. */
   readonly endServing: () => Promise<void>;
 }
 

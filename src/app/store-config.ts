@@ -21,14 +21,12 @@ export type ReadStoreConfig =
   | { readonly kind: 'mongodb'; readonly url: string };
 
 export type BlobStoreConfig =
-  /** Absolute. */
+  /** The folder's absolute path. */
   | { readonly kind: 'folder'; readonly path: string }
-  /** In MongoDB. The address may hold a password: no message shows it. */
+  /** Blobs in MongoDB. The address may hold a password: no message shows it. */
   | { readonly kind: 'gridfs'; readonly url: string };
 
-/** For messages. */
 export const eventStoreExample = 'esdb://events.example:2113?tls=true';
-/** For messages. */
 export const readStoreExample = 'mongodb://documents.example:27017/switchyard';
 
 /** Other applications have streams on the server too. */

@@ -14,7 +14,7 @@ import {
   type PutOptions,
 } from './blob-store.ts';
 
-/** Read from a file at a time, and held by an unread download. */
+/** Bytes that are read from a file at a time, and held by an unread download. */
 const readBytes = 64 * 1024;
 
 /** The system's error codes for a disk that is full, missing or not accessible. */

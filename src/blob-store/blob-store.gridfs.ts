@@ -25,7 +25,7 @@ const sweepIntervalMs = 60 * 60 * 1000;
 const maxSweep = 100;
 const listedAtOnce = 1_000;
 
-/** In one document, so that new content replaces old content in one step. */
+/** A blob in one document, so that new content replaces old content in one step. */
 interface BlobRecord {
   readonly _id: string;
   readonly file: ObjectId;
@@ -53,7 +53,7 @@ export function openGridFsBlobStore(options: MongoDbConnectionOptions): BlobStor
 class GridFsBlobStore implements BlobStore {
   readonly #connection: MongoDbConnection;
   #sweepAt = 0;
-  /** No caller waits for it. */
+  /** The running sweep, for which no caller waits. */
   #sweeping: Promise<void> = Promise.resolve();
 
   constructor(connection: MongoDbConnection) {
@@ -197,7 +197,7 @@ class GridFsBlobStore implements BlobStore {
     }
   }
 
-  /** Releases before 0.4 stored larger chunks. */
+  /** The size of the file's chunks. Releases before 0.4 stored larger ones. */
   async #chunkSizeOf(file: ObjectId): Promise<number> {
     const found = await this.#connection.call((database) =>
       database
@@ -225,7 +225,7 @@ class GridFsBlobStore implements BlobStore {
     await this.#connection.call((database) => database.collection<Leftover>(leftoversName).deleteOne({ _id: file }));
   }
 
-  /** Now if possible, else at a later sweep. */
+  /** Removes the file now if possible, else at a later sweep. */
   async #discard(file: ObjectId, blob: string): Promise<void> {
     try {
       await this.#noteLeftover(file, blob);

@@ -13,7 +13,7 @@ export interface ListedBlob {
 }
 
 export interface PutOptions {
-  /** A file with the same id stays as it is. */
+  /** `existing`: a file with the same id stays as it is. */
   readonly keep?: 'existing';
 }
 
@@ -33,11 +33,11 @@ export interface BlobStore {
    * @throws UnavailableError
    */
   get(id: string, range?: ByteRange): Promise<Readable | null>;
-  /** In bytes. @throws UnavailableError */
+  /** The size in bytes; null if the blob does not exist. @throws UnavailableError */
   size(id: string): Promise<number | null>;
   /** An absent file is not an error. @throws UnavailableError */
   delete(id: string): Promise<void>;
-  /** In any order. @throws UnavailableError */
+  /** Lists blobs in any order. @throws UnavailableError */
   list(prefix: string): AsyncIterable<ListedBlob>;
   /** Does not wait for running calls. */
   close(): Promise<void>;

@@ -15,10 +15,10 @@ import { skipEventAt } from './events/skip-event.ts';
 import { archiveUsage, unarchiveTo } from './events/usage-archives.ts';
 import { verifyEvents, verifyUsageArchives } from './events/verify-events.ts';
 
-/** Of shells after Ctrl-C. */
+/** The exit code of shells after Ctrl-C. */
 const interruptedCode = 130;
 
-/** For running work after a request to stop. Interrupting it loses nothing. */
+/** How long running work may take after a request to stop. Interrupting it loses nothing. */
 const stopTimeoutMs = 5_000;
 
 const interrupted = new AbortController();
@@ -77,7 +77,7 @@ function codeOf(error: unknown): number {
   return error instanceof InterruptedError ? interruptedCode : 1;
 }
 
-/** Errors of the operating system, such as a missing file, whose message is enough. */
+/** True for errors of the operating system, such as a missing file, whose message is enough. */
 function isOfSystem(error: unknown): error is Error {
   return error instanceof Error && 'syscall' in error;
 }

@@ -31,7 +31,7 @@ async function run(words: ReadonlyArray<string>): Promise<number | null> {
   return checkConfiguration(file, words.includes(withoutKeys) ? withEveryVariable(process.env) : process.env);
 }
 
-/** No variable is missed. */
+/** Answers any variable, so that none is missing. */
 function withEveryVariable(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return new Proxy(environment, {
     get: (variables, name) => (typeof name === 'string' ? variables[name] || 'not-set' : undefined),

@@ -47,7 +47,7 @@ async function rebuild(service: LocalService, asked: ReadonlyArray<string>): Pro
   return follow(service, begun);
 }
 
-/** Until every rebuild that was requested at these positions has ended. */
+/** Waits until every rebuild that was requested at these positions has ended. */
 async function follow(service: LocalService, begun: ReadonlyMap<string, number>): Promise<number> {
   const finished = new Set<string>();
   for (;;) {
@@ -68,7 +68,7 @@ function isOver({ rebuild: progress, begunAt, state }: ProjectionStatus, askedAt
   return progress === null && (begunAt >= askedAt || state === 'stopped');
 }
 
-/** Replaces the line before, on a terminal. */
+/** Writes the line, on a terminal in place of the line before. */
 function write(line: string): void {
   process.stdout.write(terminal ? `\r\x1b[2K${line}` : line);
 }

@@ -12,7 +12,7 @@ export interface PresentResources extends SeenResources {
   readonly isThere: (id: string) => boolean;
 }
 
-/** From their streams. There may be thousands, so other requests are served in between. */
+/** Reads the resources from their streams. There may be thousands, so other requests are served in between. */
 export async function loadPresentResources(
   state: InstanceState,
   { load }: Pick<RelatedStateLoader, 'load'>,

@@ -6,19 +6,19 @@ import { nullable } from '#shared/codecs/choice.ts';
 import { list } from '#shared/codecs/list.ts';
 import { text } from '#shared/codecs/text.ts';
 
-/** Set by a client; without the status. */
+/** The members that a client sets, so without the status. */
 export const endpointMembers = {
   url: text({ min: 1, max: maxUrlCharacters }),
   eventTypes: list(ListedEventType),
   description: nullable(text({ max: 1_000 })),
 };
 
-/** In the same order. */
+/** Removes repeated event types and keeps their order. */
 export function distinct(eventTypes: ReadonlyArray<string>): ReadonlyArray<string> {
   return [...new Set(eventTypes)];
 }
 
-/** Null without a fault. */
+/** Null if the URL has no fault. */
 export function urlRefusal(fault: string | null): Failure | null {
   return fault === null ? null : invalidInput([{ pointer: '/url', message: fault }]);
 }

@@ -3,23 +3,23 @@ import { postcodesOf } from './postcodes.ts';
 
 export const partnerName = 'Parley Voice';
 
-/** Has one instance. */
+/** A customer with one instance. */
 export interface DemoCustomer {
   readonly name: string;
   readonly clientEmail: string;
   readonly template: 'dentalReception' | 'deliveryTracker';
   readonly instanceName: string;
-  /** Of its instance, in order. */
+  /** The steps of its instance, in order. */
   readonly versions: readonly [StepOfInstance, ...StepOfInstance[]];
 }
 
-/** With the field values that are given with it. */
+/** A version, and the field values that are given with it. */
 export interface StepOfInstance {
   readonly version: number;
   readonly fieldValues: FieldValues;
 }
 
-/** Upgrades to the newest version. */
+/** This customer upgrades to the newest version. */
 const lindenhof: DemoCustomer = {
   name: 'Lindenhof Dental',
   clientEmail: 'reception@lindenhof-dental.example',
@@ -35,7 +35,7 @@ const lindenhof: DemoCustomer = {
   ],
 };
 
-/** Changes a flow by hand. */
+/** This customer changes a flow by hand. */
 const harbourStreet: DemoCustomer = {
   name: 'Harbour Street Dental',
   clientEmail: 'office@harbour-street.example',
@@ -54,7 +54,7 @@ const harbourStreet: DemoCustomer = {
   ],
 };
 
-/** Keeps the first version. */
+/** This customer keeps the first version. */
 const okafor: DemoCustomer = {
   name: 'Dr Okafor and Partners',
   clientEmail: 'desk@okafor-partners.example',
@@ -83,7 +83,7 @@ const kestrel: DemoCustomer = {
   ],
 };
 
-/** Pastes every postcode that it serves in place of districts. */
+/** This customer pastes every postcode that it serves in place of districts. */
 const avonValley: DemoCustomer = {
   name: 'Avon Valley Parcels',
   clientEmail: 'service@avon-valley.example',
@@ -95,10 +95,10 @@ const avonValley: DemoCustomer = {
   ],
 };
 
-/** Each shows another feature. */
+/** Each customer shows another feature. */
 export const demoCustomers = { lindenhof, harbourStreet, okafor, kestrel, avonValley };
 
-/** Harbour Street Dental has changed it by hand. */
+/** The greeting after Harbour Street Dental has changed it by hand. */
 export const greetingByHand = {
   say: 'Harbour Street Dental, good day! Ring back after lunch if nobody answers.',
   listenFor: ['pain', 'appointment'],
@@ -106,5 +106,5 @@ export const greetingByHand = {
 
 export const mainLineOfLindenhof = { name: 'Main line', number: '+44 20 7946 0187', status: 'enabled' };
 
-/** Lets Avon Valley's upgrade succeed: districts in place of every postcode. */
+/** With districts in place of every postcode, Avon Valley's upgrade succeeds. */
 export const districtsOfAvonValley = 'BS1 to BS5, BA1 and BA2';

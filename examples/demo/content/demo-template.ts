@@ -1,10 +1,10 @@
 import type { FieldsSchema, TemplatePayload } from '#domain/template/payload.ts';
 
-/** Published by the demo's partner. */
+/** A template that the demo's partner publishes. */
 export interface DemoTemplate {
   readonly name: string;
   readonly description: string;
-  /** From version 1 on. */
+  /** Begins with version 1. */
   readonly versions: ReadonlyArray<DemoTemplateVersion>;
 }
 

@@ -1,4 +1,4 @@
-/** Of the partner's own flow, version 1 first. */
+/** The versions of the partner's own flow, version 1 first. */
 export const welcomeVersions = [
   { say: 'Parley Voice, good day.', listenFor: ['sales', 'support'] },
   { say: 'Parley Voice, good day. Sales or support?', listenFor: ['sales', 'support'] },

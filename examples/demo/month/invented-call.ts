@@ -14,7 +14,7 @@ const outages = [
   { from: 40 * 60_000, until: 0 },
 ];
 
-/** With its share of all calls. */
+/** A kind of call, with its share of all calls. */
 interface KindOfCall {
   readonly operation: CallRecord['operation'];
   readonly model: string;
@@ -23,7 +23,7 @@ interface KindOfCall {
   readonly fallback: string | null;
   readonly share: number;
   readonly price: Partial<Price>;
-  /** Usual times in ms: to the first content, and of the rest. */
+  /** Usual times in ms: until the first content, and for the rest of the answer. */
   readonly firstContentMs: number;
   readonly restMs: number;
 }
@@ -142,7 +142,7 @@ function consumptionOf(operation: CallRecord['operation']): Consumption {
   }
 }
 
-/** Each item is drawn as often as its share says. */
+/** Draws each item as often as its share says. */
 function draw<Item extends { readonly share: number }>(items: readonly [Item, ...Item[]]): Item {
   let left = Math.random();
   for (const item of items) {
@@ -152,7 +152,7 @@ function draw<Item extends { readonly share: number }>(items: readonly [Item, ..
   return items[0];
 }
 
-/** Around 1, with a long tail upwards, as latencies have it: a log-normal distribution. */
+/** A factor around 1 with a long tail upwards, as latencies have it: a log-normal distribution. */
 function spread(): number {
   const normal = Math.sqrt(-2 * Math.log(1 - Math.random())) * Math.cos(2 * Math.PI * Math.random());
   return Math.exp(0.4 * normal);

@@ -20,7 +20,7 @@ export class PastService implements AsyncDisposable {
     this.#service = service;
   }
 
-  /** Thirty days ago. @throws DemoError when it does not start */
+  /** Starts the service with its clock set back thirty days. @throws DemoError when it does not start */
   static async start(environment: NodeJS.ProcessEnv, adminKey: string, signal: AbortSignal): Promise<PastService> {
     const folder = mkdtempSync(join(tmpdir(), 'switchyard-demo-'));
     const variables = {
@@ -45,7 +45,7 @@ export class PastService implements AsyncDisposable {
     return this.#service.url;
   }
 
-  /** Before today. @param time hh:mm, in UTC */
+  /** Sets the clock to a day before today. @param time hh:mm, in UTC */
   async moveTo(daysAgo: number, time: string): Promise<void> {
     const day = new Date(Date.now() - daysAgo * dayMs).toISOString().slice(0, 10);
     const { process } = this.#service;
@@ -57,12 +57,12 @@ export class PastService implements AsyncDisposable {
     });
   }
 
-  /** The folder stays. */
+  /** Keeps the folder. */
   stop(): Promise<void> {
     return this.#service.stop();
   }
 
-  /** The folder goes, too. */
+  /** Removes the folder, too. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
     rmSync(this.folder, { recursive: true, force: true });

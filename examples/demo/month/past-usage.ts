@@ -4,7 +4,7 @@ import type { CallingKey } from '#examples/demo/partner.ts';
 import { UsageWindow, usageEvent, usageStreamOf } from '#usage/usage-recorder.ts';
 import { inventCall } from './invented-call.ts';
 
-/** It would have recorded the usage. */
+/** The name of the node that would have recorded the usage. */
 const node = 'demo';
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -17,7 +17,7 @@ const weekendShare = 0.35;
 const keysAtOnce = 2;
 const maxEntries = 1_000;
 
-/** Of the last thirty days, up to a time: the events that a node of the gateway would have recorded. */
+/** Makes the usage of the last thirty days, up to a time: the events that a node of the gateway would have recorded. */
 export function usageOfMonth(keys: ReadonlyArray<CallingKey>, until: number): ReadonlyArray<StoredEvent> {
   const revisions = new Map<string, number>();
   const events: StoredEvent[] = [];

@@ -15,7 +15,7 @@ export interface MonthOptions {
   readonly environment: NodeJS.ProcessEnv;
   /** Empty. The history is stored in it. */
   readonly folder: string;
-  /** Of the first start. It works in the folder afterwards. */
+  /** The key of the first start. It works in the folder afterwards. */
   readonly adminKey: string;
   readonly signal: AbortSignal;
   readonly print: (line: string) => void;

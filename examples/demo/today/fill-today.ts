@@ -8,7 +8,7 @@ import type { PlatformClient } from '#examples/demo/platform-client.ts';
 import type { ModelCalls } from './model-calls.ts';
 
 const batchLines = 24;
-/** Of the partner's own flow, by their tags. They are not active. */
+/** Drafts of the partner's own flow, by their tags. They are not active. */
 const drafts = {
   shorter: 'Good day!',
   longer: 'Parley Voice, good day. How can we help you?',

@@ -17,7 +17,7 @@ const questions = [
 /** The models, the most used first. The last one is not in the catalogue, so its calls are refused. */
 const models = ['assistant', 'assistant', 'assistant', 'quick', 'quick', 'steady', 'steady', 'assistant', 'retired'];
 
-/** As the customers' programs call them. */
+/** Calls models as the customers' programs do. */
 export class ModelCalls {
   readonly #clients: ReadonlyArray<PlatformClient>;
   #made = 0;
@@ -28,7 +28,7 @@ export class ModelCalls {
     this.#clients = [operator, ...keys.map(({ secret }) => operator.as(secret))];
   }
 
-  /** Some hundreds. @returns their number */
+  /** Makes some hundreds of calls. @returns their number */
   async makeMany(): Promise<number> {
     // One after the other, so that the first keys try the target that fails before its circuit opens.
     for (const client of this.#clients) await ask(client, { model: 'steady', content: questions[0] });
@@ -39,7 +39,7 @@ export class ModelCalls {
     return this.#clients.length + this.#made;
   }
 
-  /** From time to time, until `stop`. */
+  /** Makes calls from time to time, until `stop`. */
   keepCalling(): void {
     this.#timer = setInterval(() => void this.#callNext().catch(() => undefined), pauseMs);
   }
@@ -74,7 +74,7 @@ async function ask(client: PlatformClient, { model, content, stream = false }: Q
   await client.callModel('/v1/chat/completions', { model, stream, messages });
 }
 
-/** The conversation is kept here. */
+/** Calls a model with the whole conversation, which is kept here. */
 async function converse(client: PlatformClient, input: string): Promise<void> {
   const answer = await client.callModel('/v1/responses', { model: 'quick', input });
   const { id } = JSON.parse(Buffer.from(answer).toString()) as { id: string };

@@ -10,7 +10,7 @@ export const dataDatabases = {
   responses: 'responses.db',
 } as const;
 
-/** In DATA_DIR, restricted like the databases. */
+/** Files in DATA_DIR, restricted like the databases. */
 export const dataFiles = {
   lock: 'lock.sqlite',
   owner: 'owner.json',

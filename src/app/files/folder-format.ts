@@ -7,7 +7,7 @@ import { replaceFileSync } from '#shared/files/replace-file.ts';
 import { olderDataError } from '#shared/stored-format.ts';
 import { dataDatabases, dataFiles } from './data-files.ts';
 
-/** Release 0.3.0 and older ones had it, and no records. */
+/** A file of release 0.3.0 and older ones, which had no records. */
 const oldProcesses = 'processes.db';
 
 /**
@@ -26,8 +26,8 @@ export function checkFolderFormat(folder: string): number | null {
 }
 
 /**
- * Durably. On a full disk it writes nothing; then the next start does.
- * @throws StartupError if another release has written the folder; Error of the file system
+ * Records the number durably. On a full disk it writes nothing; then the next start does. @throws StartupError if
+ * another release has written the folder; Error of the file system
  */
 export function recordFolderFormat(folder: string): void {
   if (checkFolderFormat(folder) === ownFormat.format) return;
@@ -38,7 +38,7 @@ export function recordFolderFormat(folder: string): void {
   }
 }
 
-/** Null without one; a text that is not JSON as it is. */
+/** The stored value; null without one; a text that is not JSON as it is. */
 function storedIn(folder: string): unknown {
   const text = readIfPresent(join(folder, dataFiles.format));
   if (text === null) return null;

@@ -6,7 +6,7 @@ export interface LockOwner {
   readonly pid: number;
   /** RFC 3339 UTC. */
   readonly startedAt: string;
-  /** The service listens on it; undefined before that. */
+  /** The URL on which the service listens; undefined before that. */
   readonly url?: string;
 }
 
@@ -16,19 +16,19 @@ export interface LockFiles {
    * ends. The owning process must not open the file in any other way, because closing it would release the lock.
    */
   readonly lock: string;
-  /** In JSON. This is only a hint, because only the lock decides. */
+  /** The file that names the owner in JSON. This is only a hint, because only the lock decides. */
   readonly owner: string;
 }
 
-/** Held by this process until it is released. */
+/** A lock that this process holds until it is released. */
 export interface OwnedLock {
-  /** Where the service listens. */
+  /** Records where the service listens. */
   announce(url: string): void;
   /** May be called again. */
   release(): void;
 }
 
-/** References each held lock, because garbage collection would release it. */
+/** Keeps a reference to each held lock, because garbage collection would release it. */
 const held = new Set<DatabaseSync>();
 
 /**
@@ -67,7 +67,7 @@ export function isLocked(files: LockFiles): boolean {
   return lock === null;
 }
 
-/** As recorded, whether or not it still runs; null without one. Does not touch the lock. */
+/** The recorded owner, whether or not it still runs; null without one. Does not touch the lock. */
 export function readLockOwner(files: LockFiles): LockOwner | null {
   try {
     const owner: unknown = JSON.parse(readFileSync(files.owner, 'utf8'));
@@ -77,7 +77,7 @@ export function readLockOwner(files: LockFiles): LockOwner | null {
   }
 }
 
-/** For an error's text. */
+/** Describes the owner in an error's text. */
 export function describeOwner(files: LockFiles): string {
   const owner = readLockOwner(files);
   return owner === null ? 'another process' : `process ${owner.pid}, running since ${owner.startedAt}`;

@@ -6,7 +6,7 @@ import { isDiskFull } from '#application/operations/unexpected-error.ts';
 import { dataDatabases, dataFiles } from './data-files.ts';
 import { resolveStoreFile } from './store-file-lock.ts';
 
-/** No permissions of other users on new files and folders. */
+/** Gives other users no permissions on new files and folders. */
 const privateUmask = 0o077;
 
 /** Endings that SQLite, a lock and a damaged read store add to the name of a store's file. */
@@ -14,7 +14,7 @@ const suffixes = /^(?:-wal|-shm|-journal|\.lock|\.owner\.json|\.set-aside-.*)?$/
 
 type StoreConfig = Pick<Config, 'dataDir' | 'eventStore' | 'readStore' | 'blobStore'>;
 
-/** Only their owner can read them, including those of SQLite. */
+/** Lets only their owner read new files, including those of SQLite. */
 export function keepNewFilesPrivate(): void {
   process.umask(privateUmask);
 }

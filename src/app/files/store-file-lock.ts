@@ -25,7 +25,7 @@ function holderOf(files: LockFiles): string {
     : describeOwner(files);
 }
 
-/** Whether or not the file exists. @throws Error if the folder is missing, or if links form a loop */
+/** The file need not exist. @throws Error if the folder is missing, or if links form a loop */
 export function resolveStoreFile(file: string): string {
   const path = join(realpathSync(dirname(file)), basename(file));
   const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
@@ -46,7 +46,7 @@ function refuseHardLinks(file: string, variable: string): void {
   );
 }
 
-/** @throws StartupError in place of the errors of the file system and of SQLite */
+/** Throws a StartupError in place of the errors of the file system and of SQLite. */
 function usable<Result>(file: string, variable: string, use: () => Result): Result {
   try {
     return use();

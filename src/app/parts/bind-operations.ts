@@ -24,19 +24,19 @@ import { arrivalLimits } from './body-limits.ts';
 import type { Digests } from './open-digests.ts';
 import type { OperationTable } from './operation-tables.ts';
 
-/** In addition to the runtime. */
+/** What the operations need in addition to the runtime. */
 export interface OperationParts {
-  /** Answers wait for their effects. */
+  /** Processes for whose effects answers wait. */
   readonly reacting: ReadonlyArray<ReactingProcess>;
   readonly processStatuses: ProcessStatuses;
   readonly space: FileSpace;
-  /** A live node runs batches. */
+  /** True if a live node runs batches. */
   readonly batchesRun: () => Promise<boolean>;
   readonly webhookTries: Lookup['webhookTries'];
   readonly digests: Digests;
   readonly comparer: VersionComparer;
   readonly lag: LagMonitor;
-  /** Of this node's gateway; null on a node without a gateway. */
+  /** The health of this node's gateway; null on a node without a gateway. */
   readonly gatewayHealth: QueryServices['gatewayHealth'];
 }
 
@@ -74,7 +74,7 @@ function commandDependencies(runtime: OperationRuntime, pending: PendingResource
   };
 }
 
-/** For commands, about other resources. */
+/** Reads other resources for commands. */
 function lookupIn(runtime: OperationRuntime): Lookup {
   const { documents, keyUsage, projections, processStatuses, batchesRun, webhooks, webhookTries } = runtime;
   return {

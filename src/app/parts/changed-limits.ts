@@ -2,7 +2,7 @@ import type { Config } from '#app/config.ts';
 import type { ByteLimits } from '#exchange/byte-budget.ts';
 import { type ChangedLimits, maxLineBytesOf } from '#exchange/slot-table.ts';
 
-/** Those that the configuration changes. */
+/** The limits that the configuration changes. */
 export function changedLimits(limits: Config['limits']): ChangedLimits {
   const { bodies, answers, spools, feeds, maxJsonBytes } = limits;
   const lines = linesLimits(bodies, maxLineBytesOf(maxJsonBytes));

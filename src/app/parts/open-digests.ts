@@ -23,21 +23,21 @@ export interface Digests {
   readonly operation: Operation<null>;
   readonly proveInclusion: (stream: string) => Promise<InclusionProof | null>;
   readonly publishedKeys: ReadonlyArray<PublishedKey>;
-  /** By any node; `off` if no digests are signed. @throws UnavailableError */
+  /** The last verification by any node; `off` if no digests are signed. @throws UnavailableError */
   readonly verification: () => Promise<LogVerification | null | 'off'>;
 }
 
-/** Of a processor core. */
+/** The part of a processor core that a verification may use. */
 const verificationShare = 0.1;
 
-/** Outside the node's stores. */
+/** What digests need outside the node's stores. */
 export interface DigestSurroundings {
-  /** For the external copies. */
+  /** The folder of the external copies. */
   readonly folder: DigestFolder;
   readonly verify: (order: VerificationOrder, signal: AbortSignal) => Promise<VerificationResult>;
 }
 
-/** Only if there is a key and this node has the role. @throws StartupError */
+/** Opens digests only if there is a key and this node has the role. @throws StartupError */
 export async function openDigests(runtime: Runtime, { folder, verify }: DigestSurroundings): Promise<Digests> {
   const { config, events, blobs, records, metrics, leases, node, log, opened } = runtime;
   const verification = () => readVerification(records);
@@ -71,7 +71,7 @@ export async function openDigests(runtime: Runtime, { folder, verify }: DigestSu
   };
 }
 
-/** Of the configuration, or made by this service for itself. */
+/** The keys of the configuration, or those that this service has made for itself. */
 async function keysOf({ config, log }: Runtime, store: DigestStore): Promise<Runtime['config']['digestKeys']> {
   const { digestKeys, ownDigestKeyFile: file, readOnly } = config;
   if (file === null || readOnly) return digestKeys;

@@ -20,13 +20,13 @@ import { runOnOneNode } from './run-on-one-node.ts';
 
 export interface OpenGateway {
   readonly gateway: Gateway;
-  /** Faults of the new configuration are logged. */
+  /** Reads the configuration again. Its faults are logged. */
   readonly reload: () => Promise<void>;
 }
 
 export interface GatewaySource {
   readonly configuration: GatewayConfiguration;
-  /** Null for the built-in sandbox. */
+  /** The configuration file; null for the built-in sandbox. */
   readonly file: ConfigurationFile | null;
 }
 
@@ -44,8 +44,8 @@ export async function readGatewaySource(config: Config, log: Logger): Promise<Ga
 }
 
 /**
- * With the metering of its calls. Follows changes of the file. The metering is closed after the gateway.
- * @returns null on a node that calls no model
+ * Opens the gateway and the metering of its calls. Follows changes of the file. The metering is closed after the
+ * gateway. @returns null on a node that calls no model
  */
 export function openGateway(source: GatewaySource | null, runtime: Runtime): OpenGateway | null {
   if (source === null) return null;
@@ -121,7 +121,7 @@ function keepResponseLimits(runtime: Runtime): void {
   });
 }
 
-/** At providers, when nothing here needs them any more. */
+/** Removes copies at providers when nothing here needs them any more. */
 function keepNoCopies(gateway: Gateway, runtime: Runtime): void {
   const { log, relayDependencies, responses } = gateway;
   const configurations = {
@@ -139,7 +139,7 @@ function keepNoCopies(gateway: Gateway, runtime: Runtime): void {
   });
 }
 
-/** A node without the role may do so for batches. */
+/** True if this node calls models. A node without the role may do so for batches. */
 function callsModels({ roles, gatewayConfig }: Config): boolean {
   return roles.has('gateway') || (roles.has('projections') && gatewayConfig !== null);
 }

@@ -18,7 +18,7 @@ export function openKeyResolver(runtime: Runtime): KeyResolver {
   return keys;
 }
 
-/** The read model contains every secret up to it; null while no node has published it. */
+/** The read model contains every secret up to this position; null while no node has published it. */
 function secretsKnownUpTo(projections: Pick<ProjectionsProgress, 'status'>): number | null {
   const status = projections.status().find(({ name }) => name === apiKeySecrets.name);
   if (status === undefined) return null;

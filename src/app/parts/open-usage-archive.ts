@@ -6,7 +6,7 @@ import { archiveUsageOperation } from '#usage/archive/archive-usage-operation.ts
 import { UsageArchive, type UsageArchiveOptions } from '#usage/archive/usage-archive.ts';
 
 const name = 'usage-archive';
-/** For another node that archives. */
+/** How long a node waits for another node that archives. */
 const leaseTimeoutMs = 20_000;
 
 /** One node at a time archives metering. */

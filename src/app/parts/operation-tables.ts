@@ -2,7 +2,7 @@ import type { AnyCommand } from '#application/commands/command.ts';
 import type { AnyContentQuery } from '#application/queries/content-query.ts';
 import type { AnyQuery } from '#application/queries/query.ts';
 
-/** By what their input and answer are. */
+/** Operations, by what their input and answer are. */
 export interface OperationTable {
   readonly commands: ReadonlyArray<AnyCommand>;
   readonly uploadCommands: ReadonlyArray<AnyCommand>;
@@ -10,7 +10,7 @@ export interface OperationTable {
   readonly contentQueries: ReadonlyArray<AnyContentQuery>;
 }
 
-/** For nodes with only the role `gateway`. */
+/** The operations of nodes with only the role `gateway`. */
 export async function loadGatewayTable(): Promise<OperationTable> {
   const [{ gatewayCommands: commands, uploadCommands }, { gatewayQueries: queries, contentQueries }] =
     await Promise.all([import('#commands/gateway-table.ts'), import('#queries/gateway-table.ts')]);

@@ -30,7 +30,7 @@ export async function startFollowers(started: Runtime, processes: ReadonlyArray<
   return { runtime, processStatuses, keys: openKeyResolver(runtime) };
 }
 
-/** Outside the node's stores. */
+/** What the work needs outside the node's stores. */
 export interface WorkSurroundings extends DigestSurroundings {
   /** Null on a node that runs no batches. */
   readonly lineCalls: LineCalls | null;
@@ -38,15 +38,15 @@ export interface WorkSurroundings extends DigestSurroundings {
   readonly createSender: (runtime: Runtime) => RequestSender;
 }
 
-/** Done by one node at a time. */
+/** Work that one node does at a time. */
 export interface SharedWork {
-  /** A live node runs batches. */
+  /** True if a live node runs batches. */
   readonly batchesRun: () => Promise<boolean>;
   readonly webhookTries: Lookup['webhookTries'];
   readonly digests: Digests;
 }
 
-/** Each kind on one node at a time. @throws StartupError */
+/** Starts the shared work, each kind on one node at a time. @throws StartupError */
 export async function startSharedWork(runtime: Runtime, surroundings: WorkSurroundings): Promise<SharedWork> {
   const batchesRun = runBatches(runtime, surroundings.lineCalls, surroundings.space);
   const digests = await openDigests(runtime, surroundings);

@@ -7,7 +7,7 @@ interface OneNodeWork extends Pick<OnOneNodeOptions, 'name' | 'failureMessage'> 
   readonly work: (term: Term, stopping: AbortSignal) => Promise<void>;
 }
 
-/** Until the service stops. @see onOneNode */
+/** Runs the work on one node at a time until the service stops. @see onOneNode */
 export function runOnOneNode(
   { leases, node, log, opened }: Pick<Runtime, 'leases' | 'node' | 'log' | 'opened'>,
   { name, failureMessage, work }: OneNodeWork,

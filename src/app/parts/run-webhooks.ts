@@ -9,7 +9,7 @@ import { runOnOneNode } from './run-on-one-node.ts';
 
 export type RequestSender = Pick<WebhookSender, 'send' | 'close'>;
 
-/** If this node may. @returns the tries of an endpoint; null if this node does not deliver to it */
+/** Delivers webhooks if this node may. @returns the tries of an endpoint; null if this node does not deliver to it */
 export function runWebhooks(
   runtime: Runtime,
   createSender: (runtime: Runtime) => RequestSender,

@@ -1,6 +1,6 @@
 import { StartupError } from '#shared/errors/startup-error.ts';
 
-/** For `--help`. */
+/** The text of `--help`. */
 export const usage = `Usage: npm start
 
 Starts Switchyard. It takes no arguments: environment variables set everything, and none must be set.

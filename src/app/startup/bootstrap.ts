@@ -12,14 +12,14 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
 const system = { keyId: 'system', keyType: 'system' };
 const origin = { actor: system, requestId: 'first-start', correlationId: 'first-start', causationId: 'first-start' };
-/** Fixed, so that the next start continues an interrupted one. */
+/** Fixed ids, so that the next start continues an interrupted one. */
 const ids = {
   organization: deriveNewIds('switchyard first organization').id,
   project: deriveNewIds('switchyard first project').id,
   apiKey: deriveNewIds('switchyard first key').id,
 };
 
-/** By any node. @throws UnavailableError */
+/** True if any node has finished the first start. @throws UnavailableError */
 export async function isBootstrapped(writer: StreamWriter): Promise<boolean> {
   try {
     return (await firstKeyIn(writer)) !== null;
@@ -34,9 +34,9 @@ async function firstKeyIn(writer: StreamWriter): Promise<ApiKeyState> {
   return (await writer.load(apiKey, ids.apiKey)).state;
 }
 
-/** The same text at every call. */
+/** The first key, which has the same text at every call. */
 export interface FirstKey {
-  /** `text` was called. By then a generated key is printed. */
+  /** True once `text` was called. By then a generated key is printed. */
   readonly given: boolean;
   /** A generated key is printed first, so that no crash can leave a stored key that was never printed. */
   readonly text: () => string;

@@ -8,11 +8,11 @@ export interface StartDescription {
   readonly eventStore: string;
   readonly readStore: string;
   readonly blobStore: string;
-  /** Of the gateway; none on a node without a gateway. */
+  /** The models of the gateway; none on a node without a gateway. */
   readonly models: ReadonlyArray<string>;
 }
 
-/** For the log, without credentials. @param models all models of the gateway */
+/** Describes the start for the log, without credentials. @param models all models of the gateway */
 export function describeStart(config: Config, version: string, models: ReadonlyArray<string>): StartDescription {
   const { roles, eventStore, readStore, blobStore } = config;
   const more = models.length - maxModels;

@@ -8,14 +8,14 @@ import { bootstrap, createFirstKey, isBootstrapped } from './bootstrap.ts';
 import { asRefusal, waitForStore } from './wait-for-stores.ts';
 
 const lease = 'bootstrap';
-/** For another node that makes the first start. */
+/** How long a node waits for another node that makes the first start. */
 const timeoutMs = 60_000;
 
 export interface FirstStartOptions {
   readonly writer: StreamWriter;
   /** Null to generate one. */
   readonly givenKey: string | null;
-  /** For a generated key. */
+  /** Prints a generated key. */
   readonly printAdminKey: (key: string) => void;
   /** They choose one of the nodes that start together; null for a single node. */
   readonly leases: Leases | null;
@@ -49,7 +49,7 @@ async function begin({ writer, givenKey, printAdminKey, log }: FirstStartOptions
   if (!isFirst) log.warn({}, 'Another node has made the first admin key meanwhile: the key printed here is void');
 }
 
-/** To standard output, even if that is not a terminal, because the key is shown only once. */
+/** Prints the key to standard output, even if that is not a terminal, because the key is shown only once. */
 export function printAdminKey(key: string): void {
   process.stdout.write(`\nThe first admin key, shown this once:\n\n  ${key}\n\n`);
 }

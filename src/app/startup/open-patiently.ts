@@ -2,16 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 
-/** Between two log lines about the same failure. */
+/** Minimum time between two log lines about the same failure. */
 const sameLineEveryMs = 60_000;
 
 export interface PatienceOptions {
   readonly isStopping: () => boolean;
   readonly onFailed: () => void;
   readonly log: Pick<Logger, 'error'>;
-  /** Before another try. Default: 5 s. */
+  /** The wait before another try. Default: 5 s. */
   readonly retryMs?: number;
-  /** Monotonic. Default: the machine's. */
+  /** A monotonic clock. Default: the machine's. */
   readonly now?: () => number;
 }
 

@@ -1,7 +1,7 @@
 import { distance } from 'fastest-levenshtein';
 import type { Environment } from '#app/environment.ts';
 
-/** The service does not read it. With the variable that it resembles. */
+/** A variable that the service does not read, with the variable that it resembles. */
 export interface MisspeltVariable {
   readonly variable: string;
   readonly resembles: string;
@@ -9,7 +9,7 @@ export interface MisspeltVariable {
 
 /** Shorter names resemble too many variables of other programs. */
 const minLength = 7;
-/** Letters that are added, left out or changed. */
+/** Maximum number of letters that are added, left out or changed. */
 const maxDifferences = 2;
 
 /** Also records variables that are not set. */
@@ -23,7 +23,10 @@ export function recordReads(environment: Environment, names: Set<string>): Envir
   });
 }
 
-/** They are set and not read, and their names resemble one that is read. @param known the names that are read */
+/**
+ * Finds variables that are set and not read, and their names resemble one that is read. @param known the names that are
+ * read
+ */
 export function findMisspelt(environment: Environment, known: ReadonlySet<string>): ReadonlyArray<MisspeltVariable> {
   const unread = Object.keys(environment).filter((name) => name.length >= minLength && !known.has(name));
   return unread.flatMap((variable) => {

@@ -9,7 +9,7 @@ import { StartupError } from '#shared/errors/startup-error.ts';
 import { PermanentlyUnavailableError, UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 
-/** Of a start, for its stores. Stores on the same machine may be starting too. */
+/** Time limit of a start for its stores. Stores on the same machine may be starting too. */
 const defaultTimeoutMs = 60_000;
 
 /**

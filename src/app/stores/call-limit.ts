@@ -13,13 +13,13 @@ export class CallLimit {
   }
 }
 
-/** The call does not wait for a store. */
+/** For a call that does not wait for a store. */
 export const immediate = new CallLimit((call) => call);
 
-/** The adapter ends the call, because only it knows what a late call has done. */
+/** For a call that the adapter ends, because only it knows what a late call has done. */
 export const byAdapter = new CallLimit((call) => call);
 
-/** Then the call throws `UnavailableError`. */
+/** After the time limit the call throws `UnavailableError`. */
 export function within(limit: number | ((...given: unknown[]) => number)): CallLimit {
   return new CallLimit((call, what) => (...given) => {
     const result = call(...given);
@@ -28,7 +28,7 @@ export function within(limit: number | ((...given: unknown[]) => number)): CallL
   });
 }
 
-/** The last parameter of the call is a signal. The call then ends without a result. */
+/** Aborts the signal in the last parameter of the call. The call then ends without a result. */
 export function endsAfter(milliseconds: number): CallLimit {
   return new CallLimit((call) => async (...given) => {
     const signal = given.at(-1) as AbortSignal;
@@ -48,7 +48,9 @@ export function endsAfter(milliseconds: number): CallLimit {
   });
 }
 
-/** Does not keep the process alive. A late answer is ignored. @throws UnavailableError */
+/**
+ * Limits the wait for an answer. Does not keep the process alive. A late answer is ignored. @throws UnavailableError
+ */
 export function answerWithin<Answer>(milliseconds: number, answer: Promise<Answer>, what: string): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const timer = clock.setTimeout(() => reject(lateError(milliseconds, what)), milliseconds).unref();

@@ -6,10 +6,10 @@ export interface PortLimits<Port> {
   readonly calls: MemberLimits<Port>;
 }
 
-/** A port in a port has limits of its own. */
+/** The limits of a port's members. A port in a port has limits of its own. */
 export type MemberLimits<Port> = { readonly [Name in keyof Port]-?: MemberLimit<Port[Name]> };
 
-/** A number of ms, also by what the call is given, or another kind of limit. */
+/** The limit of one call: a number of ms, also by what the call is given, or another kind of limit. */
 type MemberLimit<Member> = Member extends (...given: infer Given) => unknown
   ? number | ((...given: Given) => number) | CallLimit
   : CallLimit | MemberLimits<Member>;

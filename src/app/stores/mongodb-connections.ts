@@ -26,7 +26,7 @@ export interface MongoDbConnectionsOptions {
   readonly onCommand: OnCommand;
 }
 
-/** Their commands are counted. Nothing connects yet. */
+/** Opens clients whose commands are counted. Nothing connects yet. */
 export function openMongoDbConnections(
   { limits }: Pick<Config, 'limits'>,
   log: Logger,

@@ -33,7 +33,7 @@ export interface OpenedEventStore {
    * @throws StartupError; UnavailableError
    */
   readonly checkStreamPrefix: (hasDocuments: () => Promise<boolean>) => Promise<void>;
-  /** This service may append. @throws UnavailableError */
+  /** Throws if this service may not append. @throws UnavailableError */
   readonly ensureWritable: () => Promise<void>;
   /** Both throw StartupError if a newer or an older release has written the log, and UnavailableError. */
   readonly format: { readonly check: () => Promise<unknown>; readonly record: () => Promise<void> };
@@ -43,7 +43,7 @@ export interface EventStoreListeners {
   readonly admission: Admission;
   readonly log: DebugLogger;
   readonly metrics: Metrics;
-  /** Afterwards the store cannot be used. */
+  /** Called when the store has failed. It cannot be used afterwards. */
   readonly onFatal: (error: Error) => void;
 }
 

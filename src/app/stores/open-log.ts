@@ -17,7 +17,7 @@ export interface OpenedLog<Log extends RawLog> {
   readonly close: () => Promise<void>;
 }
 
-/** Of an append or a read, so that a restart of the server only causes a wait. */
+/** Time limit of an append or a read, so that a restart of the server only causes a wait. */
 const patientAnswerTimeoutMs = 60_000;
 
 /** The server's own limit decides. */
@@ -25,7 +25,7 @@ const maxAppendBytes = 64 * 1024 * 1024;
 
 export const toolLog = loggerOn('error', process.stderr);
 
-/** To read it; a service may run on it. @throws StartupError */
+/** Opens a log for reading; a service may run on it. @throws StartupError */
 export async function openLog(store: EventStoreConfig): Promise<OpenedLog<RawLog>> {
   if (store.kind === 'sqlite') {
     const log = openLogFile(store.path);
@@ -66,7 +66,7 @@ export async function openServerLog(
   return opened;
 }
 
-/** After a failure, which is thrown again. */
+/** Closes the store after a failure, which is thrown again. */
 export function closing(opened: EventStoreDbEventStore): (error: unknown) => Promise<never> {
   return async (error) => {
     await opened.close();

@@ -58,9 +58,8 @@ interface OpenedLog {
 }
 
 /**
- * The read models are of a past moment; the writer of the log may run. The service appends nothing, runs no process and
- * takes no lease.
- * @throws StartupError
+ * Opens stores whose read models are of a past moment; the writer of the log may run. The service appends nothing, runs
+ * no process and takes no lease. @throws StartupError
  */
 export async function openReadOnlyStores(
   config: Config,
@@ -130,7 +129,7 @@ export async function openReadOnlyStores(
   };
 }
 
-/** Documents of another version would be read wrongly. */
+/** Throws for another release, because documents of another version would be read wrongly. */
 function ensureSameRelease(asOf: AsOf): void {
   const versions = new Map(asOf.projections.map(({ name, version }) => [name, version]));
   const other = projectionTable.find(({ name, version }) => versions.get(name) !== version);
@@ -145,7 +144,7 @@ async function ensureSameLog(tail: LogTail, asOf: AsOf): Promise<void> {
   throw new StartupError('EVENT_STORE_URL: the read models in DATA_DIR were made from another log: name that one.');
 }
 
-/** Without removing unfinished files, because a service may have it open. */
+/** Opens the blobs without removing unfinished files, because a service may have them open. */
 async function openBlobsBeside(config: Config, mongoDb: MongoDbConnections): Promise<BlobStore> {
   const { blobStore } = config;
   if (blobStore.kind === 'folder' && existsSync(blobStore.path))

@@ -27,7 +27,7 @@ export interface OpenedReadStore {
   readonly documents: ReadStore;
   readonly projections: ProjectionsProgress;
   readonly positions: Positions;
-  /** For what follows the log in this process. */
+  /** Receives the positions of what follows the log in this process. */
   readonly positionSink: PositionSink;
   /** Null if this process is the only one. */
   readonly leases: Leases | null;
@@ -38,7 +38,7 @@ export interface ReadStoreDependencies {
   readonly admission: Admission;
   readonly tail: LogTail;
   readonly node: string;
-  /** With the notes of a shared read store. */
+  /** The records, with the notes of a shared read store. */
   readonly records: RecordStore;
   readonly metrics: Pick<Metrics, 'mongoDbCommand'>;
   readonly mongoDb: MongoDbConnections;
@@ -46,7 +46,7 @@ export interface ReadStoreDependencies {
   readonly opened: AsyncDisposableStack;
 }
 
-/** Made from a log. Call it before the store is opened. @throws UnavailableError */
+/** True if there are read models of a log. Call it before the store is opened. @throws UnavailableError */
 export async function hasReadModels(store: ReadStoreConfig, records: RecordStore): Promise<boolean> {
   const { madeFrom = {} } =
     store.kind === 'sqlite'

@@ -9,7 +9,7 @@ import type { MongoDbConnections } from './mongodb-connections.ts';
 import { recordLimits } from './port-limits.ts';
 import type { SmallStoresPlace } from './small-stores.ts';
 
-/** And the place of the stores next to them. */
+/** The records, and the place of the stores next to them. */
 export interface OpenedRecords {
   readonly records: RecordStore;
   readonly place: SmallStoresPlace;
@@ -19,7 +19,7 @@ export interface SharedRecords extends OpenedRecords {
   readonly connection: MongoDbConnection;
 }
 
-/** Writes nothing. @throws StartupError */
+/** Opens shared records and writes nothing. @throws StartupError */
 export async function openSharedRecords(
   url: string,
   mongoDb: MongoDbConnections,
@@ -32,10 +32,10 @@ export async function openSharedRecords(
   return { records, place: { kind: 'shared', connection }, connection };
 }
 
-/** After an error nothing can be written any more. */
+/** `onFatal` is called after an error, when nothing can be written any more. */
 type RecordWriting = Required<Pick<SqliteWriterOptions, 'admission' | 'onFatal'>>;
 
-/** Starts what writes them. @throws StartupError */
+/** Opens the records and starts what writes them. @throws StartupError */
 export function openEmbeddedRecords(
   dataDir: string,
   { admission, onFatal }: RecordWriting,

@@ -9,8 +9,8 @@ import { FreeSpace } from '#shared/files/free-space.ts';
 import { makeFolder } from '#shared/files/make-folder.ts';
 
 /**
- * For uploads that are too large for memory. Creates the folder if it does not exist.
- * @throws StartupError if it is not writable
+ * Opens spools for uploads that are too large for memory. Creates the folder if it does not exist. @throws StartupError
+ * if it is not writable
  */
 export function openSpools(config: Config, budget: ByteBudget, metrics: Metrics): SpoolFolder {
   const { spoolDir } = config;
@@ -24,7 +24,7 @@ export function openSpools(config: Config, budget: ByteBudget, metrics: Metrics)
   return new SpoolFolder({ folder: spoolDir, budget, freeSpace: freeSpaceOf(config) });
 }
 
-/** All volumes that this node writes to: those of spools, files and embedded stores. */
+/** Finds the free space of all volumes that this node writes to: those of spools, files and embedded stores. */
 export function freeSpaceOf({ spoolDir, dataDir, blobStore, eventStore, readStore, limits }: Config): FreeSpace {
   const stores = [eventStore, readStore].flatMap((store) => (store.kind === 'sqlite' ? [dirname(store.path)] : []));
   const blobs = blobStore.kind === 'folder' ? [blobStore.path] : [];

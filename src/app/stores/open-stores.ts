@@ -43,17 +43,17 @@ export interface Stores {
   readonly directory: DataDirectory;
   readonly metrics: Metrics;
   readonly events: EventStore & RawLog & StreamRemoval;
-  /** This service may append to the log. @throws UnavailableError */
+  /** Throws if this service may not append to the log. @throws UnavailableError */
   readonly ensureWritable: () => Promise<void>;
   /** The one reader of the log in this thread. */
   readonly tail: LogTail;
   readonly writer: StreamWriter;
   readonly projections: ProjectionsProgress;
   readonly positions: Positions;
-  /** For the processes of this node. */
+  /** Receives the positions of this node's processes. */
   readonly positionSink: PositionSink;
   readonly documents: ReadStore;
-  /** Small ones, such as the checkpoints of processes. */
+  /** Small records, such as the checkpoints of processes. */
   readonly records: RecordStore;
   readonly keyUsage: KeyUsage;
   readonly checkpoints: ProcessCheckpoints;
@@ -69,11 +69,14 @@ export interface Stores {
 export interface OpenStoresOptions {
   readonly admission: Admission;
   readonly log: DebugLogger;
-  /** The process cannot recover from it. */
+  /** Called when the process cannot recover. */
   readonly onFatal: (error: Error) => void;
 }
 
-/** They are closed in the opposite order, so that the event store outlives its followers. @throws StartupError */
+/**
+ * Opens the stores. They are closed in the opposite order, so that the event store outlives its followers. @throws
+ * StartupError
+ */
 export async function openStores(
   config: Config,
   { admission, log, onFatal }: OpenStoresOptions,
@@ -141,7 +144,10 @@ export async function openStores(
   return { directory, metrics, events, tail, writer, node, blobs, webhooks, calls, responses, ...read };
 }
 
-/** A right that is missing would otherwise show late, and again and again. @throws StartupError */
+/**
+ * Checks the rights of the database user: a right that is missing would otherwise show late, and again and again.
+ * @throws StartupError
+ */
 async function ensureUserActions(connection: MongoDbConnection, node: string, log: DebugLogger): Promise<void> {
   const refused = await waitForStore('READ_STORE_URL', log, () => findRefusedActions(connection, node));
   if (refused.length === 0) return;
@@ -150,7 +156,7 @@ async function ensureUserActions(connection: MongoDbConnection, node: string, lo
   );
 }
 
-/** Keeps the cached states of streams current with the appends of other nodes. Without it there are more conflicts. */
+/** Updates the cached states of streams when other nodes append. Without this there are more conflicts. */
 export function followStates(tail: LogTail, writer: StreamWriter, opened: AsyncDisposableStack): void {
   const stopped = new AbortController();
   const following = tail.follow({
@@ -165,7 +171,7 @@ export function followStates(tail: LogTail, writer: StreamWriter, opened: AsyncD
   });
 }
 
-/** Against other processes. @throws StartupError */
+/** Locks the files against other processes. */
 function lockStoreFiles({ eventStore, readStore }: Config, opened: AsyncDisposableStack): void {
   const lock = (store: Config['eventStore'] | Config['readStore'], variable: string) => {
     if (store.kind !== 'sqlite') return;

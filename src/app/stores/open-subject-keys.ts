@@ -8,9 +8,9 @@ import { limited } from './limited.ts';
 import { subjectKeyLimits } from './port-limits.ts';
 import type { SmallStoresPlace } from './small-stores.ts';
 
-/** They show whether keys are missing. */
+/** What shows whether keys are missing. */
 export interface SubjectKeysDependencies {
-  /** Any node has finished the first start. */
+  /** True if any node has finished the first start. */
   readonly isLogBegun: () => Promise<boolean>;
   /** The service only shows a past moment. Default false. */
   readonly isReadOnly?: boolean;
@@ -18,8 +18,8 @@ export interface SubjectKeysDependencies {
 }
 
 /**
- * Warns if the log is older than a folder without keys: the folder has lost them, or belongs to a second node.
- * @throws StartupError
+ * Opens the keys, and warns if the log is older than a folder without keys: the folder has lost them, or belongs to a
+ * second node. @throws StartupError
  */
 export async function openSubjectKeys(
   place: SmallStoresPlace,

@@ -10,7 +10,7 @@ import { openDeliveryLog, type SmallStoresPlace } from './small-stores.ts';
 export interface WebhookStores {
   readonly guard: UrlGuard;
   readonly deliveries: DeliveryLog;
-  /** For the fencing token of a lease. */
+  /** Opens the states of deliveries for the fencing token of a lease. */
   readonly statesFor: (fence: number) => DeliveryStateStore;
   readonly reads: WebhookReads;
 }

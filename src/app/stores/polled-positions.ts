@@ -6,14 +6,14 @@ import { decodePublishedPositions, positionsRecordKey } from '#read-store/notes.
 import type { RecordStore } from '#records/record-store.ts';
 import { abortAfter } from '#shared/async/timed-waits.ts';
 
-/** Of the first poll, for the identity of the log, so that callers wait for processes from the start. */
+/** Time limit of the first poll for the identity of the log, so that callers wait for processes from the start. */
 const firstIdentityTimeoutMs = 1_000;
-/** Of one attempt to compare the log. Events that it lacks may still come. */
+/** Time limit of one attempt to compare the log. Events that it lacks may still come. */
 const comparisonTimeoutMs = 1_000;
-/** Of one attempt to read the identity of the log. */
+/** Time limit of one attempt to read the identity of the log. */
 const identityTimeoutMs = 5_000;
 
-/** The positions of the projections and the record of the processes, in one command. */
+/** Reads the positions of the projections and the record of the processes in one command. */
 export function polledPositions(
   records: Pick<RecordStore, 'read'>,
   tail: Pick<LogTail, 'firstEvent' | 'compare'>,
@@ -46,7 +46,7 @@ export function polledPositions(
   };
 }
 
-/** Stored by a node during its term. */
+/** A record that a node stores during its term. */
 interface RecordOfTerm {
   readonly token: number;
   readonly read: ReadOfLog;

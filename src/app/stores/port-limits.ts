@@ -23,13 +23,13 @@ import type { MemberLimits, PortLimits } from './limited.ts';
  * end only what an adapter leaves open. A store that takes a second for each command reaches none of them.
  */
 const readMs = 18_000;
-/** Some commands, one after the other. */
+/** Time limit of some commands, one after the other. */
 const writeMs = 20_000;
-/** Work whose amount is not in its parameters, such as an index of a whole read model. */
+/** Time limit of work whose amount is not in its parameters, such as an index of a whole read model. */
 const bulkMs = 600_000;
-/** Longer than a store finishes what it has accepted. */
+/** Time limit of a close: longer than a store takes to finish what it has accepted. */
 const closeMs = 15_000;
-/** FerretDB takes five documents with one command. */
+/** Time for each document, because FerretDB takes five documents with one command. */
 const documentMs = 250;
 
 type LogPages = LogTailOptions['pages'];
@@ -72,7 +72,7 @@ export const serverLogLimits: PortLimits<EventStoreDbEventStore> = {
   calls: { ...streams, ensureWritable: writeMs, findUnprefixedStream: bulkMs },
 };
 
-/** A log that waits a minute for its server. */
+/** Limits of a log that waits a minute for its server. */
 export const patientLogLimits: PortLimits<RawLog> = {
   name: 'The event store',
   calls: { readRawLog: 150_000, lastPosition: 150_000 },

@@ -24,17 +24,17 @@ import { limited } from './limited.ts';
 import { polledPositions } from './polled-positions.ts';
 import { leaseLimits, readStoreLimits, recordLimits } from './port-limits.ts';
 
-/** Opened. They are closed with the store. */
+/** Opened stores. They are closed with the read store. */
 export interface SharedReadStorePorts {
   readonly openDocuments: (announced: AnnouncedGenerations) => ReadStore;
   readonly leases: LeaseStore;
   /** For the limits of the leases' connection. Default: a separate measure. */
   readonly leaseTimes?: RoundTimes;
-  /** Read many times a second. */
+  /** The records that are read many times a second. */
   readonly polled: RecordStore;
 }
 
-/** Whichever node fills it. */
+/** A read store, whichever node fills it. */
 export interface SharedReadStore {
   readonly documents: ReadStore;
   readonly projections: PolledProjections;
@@ -84,7 +84,7 @@ export function buildSharedReadStore(
   return { documents, projections, positions, positionSink: projections.sink, leases };
 }
 
-/** In a thread, while this node holds the lease. @throws Error when it cannot start */
+/** Runs the projections in a thread, while this node holds the lease. @throws Error when it cannot start */
 export async function runProjector(
   options: ProjectorThreadOptions,
   sink: PositionSink,

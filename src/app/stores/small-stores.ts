@@ -16,12 +16,12 @@ import type { DeliveryLog } from '#webhooks/delivery-log.ts';
 import { limited, type PortLimits } from './limited.ts';
 import { callLogLimits, deliveryLogLimits, responseLimits } from './port-limits.ts';
 
-/** Next to the read models, which one process embeds or all nodes share. */
+/** Where small stores are: next to the read models, which one process embeds or all nodes share. */
 export type SmallStoresPlace =
   | {
       readonly kind: 'embedded';
       readonly dataDir: string;
-      /** Of the folder's small SQLite files. */
+      /** Writes the folder's small SQLite files. */
       readonly writer: SqliteWriter;
     }
   | { readonly kind: 'shared'; readonly connection: MongoDbConnection };
@@ -71,7 +71,7 @@ export function openDeliveryLog(place: SmallStoresPlace): Promise<DeliveryLog> {
 
 interface SmallStoreAdapters<Store> {
   readonly limits: PortLimits<Store>;
-  /** Its name in DATA_DIR. */
+  /** The name of the file in DATA_DIR. */
   readonly file: string;
   readonly openSqlite: (options: SqliteStoreOptions) => Store;
   /** Loads the driver too, so it is called only where MongoDB is used. */

@@ -7,7 +7,7 @@ import type { Logger } from '#shared/logging/logger.ts';
 
 export interface OwnDigestKeyOptions {
   readonly file: string;
-  /** Null without one. */
+  /** The newest digest; null without one. */
   readonly newest: Pick<Digest, 'key'> | null;
   /** Ids of other keys whose signatures are accepted. */
   readonly accepted: ReadonlySet<string>;

@@ -8,11 +8,13 @@ const timeoutMs = 1_000;
 /** Each read may throw UnavailableError. */
 export interface VerificationReads {
   readonly last: () => Promise<LogVerification | null>;
-  /** In ms since 1970; before the first verification since when the log can be verified. */
+  /**
+   * The time of the last verification in ms since 1970; before the first, the time since when the log can be verified.
+   */
   readonly verifiedTime: () => Promise<number | null>;
 }
 
-/** Absent while there is no verification, and when it cannot be read. */
+/** The metrics are absent while there is no verification, and when it cannot be read. */
 export function watchVerification(registry: Registry, { last, verifiedTime }: VerificationReads): void {
   addGauge(registry, {
     name: 'switchyard_log_verification_timestamp_seconds',
@@ -32,7 +34,7 @@ export function watchVerification(registry: Registry, { last, verifiedTime }: Ve
 interface ReadGauge {
   readonly name: string;
   readonly help: string;
-  /** @returns null for no value */
+  /** @returns the value; null for none */
   readonly read: () => Promise<number | null>;
 }
 

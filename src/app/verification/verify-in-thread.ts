@@ -8,10 +8,10 @@ import { type ThreadHeap, threadError } from '#shared/memory/thread-heap.ts';
 export interface VerificationOrder {
   readonly eventStore: EventStoreConfig;
   readonly digestDir: string;
-  /** PEM, one after the other. */
+  /** The keys in PEM, one after the other. */
   readonly publicKeys: string;
   readonly since: DigestPlace | null;
-  /** Of a processor core. */
+  /** The part of a processor core that the thread may use. */
   readonly share: number;
 }
 
@@ -26,7 +26,10 @@ const heap: ThreadHeap = {
   maxYoungGenerationSizeMb: 8,
 };
 
-/** The thread ends with the verification. @throws UnavailableError; LogError as Error; the signal's reason */
+/**
+ * Verifies the log in a thread, which ends with the verification. @throws UnavailableError; LogError as Error; the
+ * signal's reason
+ */
 export async function verifyInThread(order: VerificationOrder, signal: AbortSignal): Promise<VerificationResult> {
   signal.throwIfAborted();
   const thread = new Worker(new URL('./verification-thread.ts', import.meta.url), {

@@ -7,29 +7,29 @@ import type { ReadStore } from '#read-store/read-store.ts';
 import { abortable, delay, withTimeout } from '#shared/async/timed-waits.ts';
 import { clock } from '#shared/clock.ts';
 
-/** They decide which keys and secrets are valid. */
+/** The types of events that decide which keys and secrets are valid. */
 const keyEventTypes: ReadonlyArray<string> = [...Object.keys(apiKeyEvents), ...Object.keys(keyCutoffEvents)];
 
-/** In order; an event may come twice. */
+/** Receives events in order; an event may come twice. */
 export type KeyEventListener = (events: ReadonlyArray<RecordedEvent>) => void;
 
 export interface KeyFollowerOptions {
   readonly tail: Pick<LogTail, 'follow'>;
   readonly store: Pick<EventStore, 'lastPosition'>;
-  /** Null while it is unknown. */
+  /** The position after which the follower begins; null while it is unknown. */
   readonly beginAfter: () => number | null;
 }
 
-/** Between two reads of the end of the log. */
+/** Time between two reads of the end of the log. */
 const readIntervalMs = 200;
-/** After no key was checked for a while. The next check then waits for a read. */
+/** Time between two reads after no key was checked for a while. The next check then waits for a read. */
 const idleIntervalMs = 2_000;
 const idleAfterMs = 5_000;
-/** Of a read of the log's end, and of the wait until the follower has passed that end. */
+/** Time limit of a read of the log's end, and of the wait until the follower has passed that end. */
 const readTimeoutMs = 1_000;
 
 interface Waiter {
-  /** Of the first read of the log's end that begins after the wait. */
+  /** The number of the first read of the log's end that begins after the wait. */
   readonly read: number;
   readonly resolve: (seen: boolean) => void;
 }
@@ -42,7 +42,7 @@ export class KeyFollower {
   readonly #waiters = new Set<Waiter>();
   #running: Promise<unknown> = Promise.resolve();
   #position: number | null = null;
-  /** Reads of the log's end that have begun. */
+  /** The number of reads of the log's end that have begun. */
   #reads = 0;
   #readingSince: number | null = null;
   #seenEndAt = Number.NEGATIVE_INFINITY;
@@ -71,20 +71,21 @@ export class KeyFollower {
     await this.#running;
   }
 
-  /** It knows where it begins: the listeners receive every event that is stored after that. */
+  /** True once the follower knows where it begins: the listeners receive every event that is stored after that. */
   get hasBegun(): boolean {
     return this.#position !== null;
   }
 
   /**
-   * In milliseconds of the clock; infinitely early before it has caught up once. A caller counts as a check of a key.
+   * When everything was last seen, in milliseconds of the clock; infinitely early before it has caught up once. A
+   * caller counts as a check of a key.
    */
   get seenEndAt(): number {
     this.#usedAt = clock.now();
     return this.#seenEndAt;
   }
 
-  /** The store does not answer, so a caller need not wait for it. */
+  /** True while the store does not answer, so that a caller need not wait for it. */
   get isStoreAway(): boolean {
     const since = this.#readingSince;
     return this.#lastReadFailed || (since !== null && clock.now() - since > readTimeoutMs);
@@ -194,14 +195,14 @@ export class KeyFollower {
   }
 }
 
-/** Visited in one turn of the event loop. */
+/** Maximum number of keys that are visited in one turn of the event loop. */
 const keysPerTurn = 50;
-/** Visited in total, including revoked ones. */
+/** Maximum number of keys that are visited in total, including revoked ones. */
 const maxVisitedKeys = 50_000;
 
 /**
- * Valid keys, by the read models: the key or a descendant created or rotated them. The nearest come first.
- * @throws UnavailableError
+ * Finds valid keys in the read models: the key or a descendant created or rotated them. The nearest come first. @throws
+ * UnavailableError
  */
 export async function descendantKeysOf(
   keyId: string,

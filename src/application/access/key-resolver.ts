@@ -26,7 +26,7 @@ export interface KeyResolverOptions {
 }
 
 const maxHolders = 10_000;
-/** Others are looked up in the read model. */
+/** Maximum number of remembered secrets. Others are looked up in the read model. */
 const maxSecrets = 100_000;
 /**
  * A cached key is used this long without reading the log. A revocation on another node takes effect within this time.
@@ -34,15 +34,15 @@ const maxSecrets = 100_000;
 const freshMs = 1_000;
 /** While the event store is unavailable, a key that was valid within this time is accepted. */
 const rememberedMs = 5 * 60_000;
-/** Of a request with a remembered key, for the event store. */
+/** Maximum wait of a request with a remembered key for the event store. */
 const maxReadWaitMs = 1_000;
-/** Of a stream, in a row, while the follower gets events that the reads lack. */
+/** Maximum number of reads of a stream in a row, while the follower gets events that the reads lack. */
 const maxReads = 5;
 
 interface Load {
   readonly startedAt: number;
   readonly holder: Promise<CachedKey>;
-  /** For callers who need what was stored after this read began. */
+  /** The next read, for callers who need what was stored after this read began. */
   next: Promise<CachedKey> | null;
 }
 
@@ -58,12 +58,12 @@ interface KnownSecret {
  */
 export class KeyResolver {
   readonly #options: KeyResolverOptions;
-  /** By the SHA-256 of the secret, from the log or from a read model. */
+  /** Secrets by their SHA-256, from the log or from a read model. */
   readonly #secrets = new LRUCache<string, KnownSecret>({ max: maxSecrets });
   /** The SHA-256 of texts that no read model showed within the last second, so that guesses cost little. */
   readonly #unknown = new LRUCache<string, true>({ max: maxHolders, ttl: freshMs, ttlResolution: 0, perf: clock });
   readonly #holders = new LRUCache<string, CachedKey>({ max: maxHolders });
-  /** Of each key's stream. An older read is not current. */
+  /** The revision of each key's stream. An older read is not current. */
   readonly #revisions = new LRUCache<string, number>({ max: maxHolders });
   readonly #loads = new Map<string, Load>();
   /** Secrets issued before it have expired. In ms since 1970; null until it is read. */
@@ -82,8 +82,8 @@ export class KeyResolver {
   };
 
   /**
-   * For a secret of a key that was found before; null if it is not valid any more.
-   * @throws UnavailableError if this cannot be decided
+   * The caller of a secret whose key was found before; null if it is not valid any more. @throws UnavailableError if
+   * this cannot be decided
    */
   resolveSecret = async (
     { keyId, secretHash }: { readonly keyId: string; readonly secretHash: string },
@@ -101,8 +101,8 @@ export class KeyResolver {
   };
 
   /**
-   * From this node or another. They may come twice and in any order. An event that this release cannot read counts as a
-   * change too: the next reader of its stream finds it.
+   * Receives events of this node and of others. They may come twice and in any order. An event that this release cannot
+   * read counts as a change too: the next reader of its stream finds it.
    */
   see = (events: ReadonlyArray<RecordedEvent>): void => {
     for (const event of events) {
@@ -158,7 +158,7 @@ export class KeyResolver {
     this.#issuedBefore = Math.max(this.#issuedBefore ?? 0, issuedBefore);
   }
 
-  /** Only if no event from more than a second ago can have changed it. */
+  /** The cached key, only if no event from more than a second ago can have changed it. */
   #freshHolder(keyId: string): CachedKey | null {
     const holder = this.#holders.get(keyId);
     if (holder === undefined) return null;
@@ -168,7 +168,7 @@ export class KeyResolver {
     return holder;
   }
 
-  /** From its stream; while the event store is unavailable, a key that was valid recently. */
+  /** The key from its stream; while the event store is unavailable, a key that was valid recently. */
   async #confirmedHolder(keyId: string, use: KeyUse): Promise<CachedKey> {
     const remembered = use === 'command' ? null : this.#rememberedHolder(keyId);
     if (remembered === null) return this.#load(keyId);
@@ -198,7 +198,7 @@ export class KeyResolver {
     return known !== undefined && known.revision <= holder.revision;
   }
 
-  /** A read model or a session named it. It is looked up once. */
+  /** Remembers a secret that a read model or a session named, so that it is looked up once. */
   #remember(secretHash: string, keyId: string, { revision }: CachedKey): void {
     if (!this.#secrets.has(secretHash)) this.#secrets.set(secretHash, { keyId, revision });
   }
@@ -212,7 +212,7 @@ export class KeyResolver {
     return holder;
   }
 
-  /** No read that runs already counts, but callers share the next one. */
+  /** Starts a read now. No read that runs already counts, but callers share the next one. */
   #loadFromNow(keyId: string): Promise<CachedKey> {
     const running = this.#loads.get(keyId);
     if (running === undefined || clock.now() - running.startedAt > freshMs) return this.#load(keyId);
@@ -268,7 +268,7 @@ export class KeyResolver {
     return startedAt;
   }
 
-  /** In a read model, or in the log up to its present end. */
+  /** Finds the key in a read model, or in the log up to its present end. */
   async #findKeyId(secretHash: string): Promise<string | null> {
     const { follower } = this.#options;
     const { hasBegun } = follower;
@@ -284,7 +284,7 @@ export class KeyResolver {
     return null;
   }
 
-  /** The read model may lag; null without a key. @throws UnavailableError */
+  /** Finds the key in a read model, which may lag; null without a key. @throws UnavailableError */
   async #findShown(secretHash: string): Promise<string | null> {
     if (this.#unknown.has(secretHash)) return null;
     const document = await this.#options.documents.get<{ keyId: string }>('api-key-secrets', secretHash);
@@ -306,7 +306,7 @@ function textIn(event: RecordedEvent, member: string): string | null {
   }
 }
 
-/** Times are in ms since 1970. */
+/** A secret of a key. Times are in ms since 1970. */
 interface HeldSecret {
   readonly issuedAt: number;
   /** When it expires because it was replaced. */
@@ -322,11 +322,11 @@ export interface CachedKey {
   readonly expiresAt: number;
   readonly revision: number;
   /**
-   * It contains everything that was stored before this moment of the node's clock. A revoked key never changes, so this
-   * is infinite.
+   * The key contains everything that was stored before this moment of the node's clock. A revoked key never changes, so
+   * this is infinite.
    */
   readonly asOf: number;
-  /** By the log, on the node's clock. */
+  /** When the log last confirmed the key, on the node's clock. */
   confirmedAt: number;
 }
 
@@ -364,7 +364,7 @@ export function keyHolder(
   };
 }
 
-/** It never becomes valid again. @param revision the last known one of its stream */
+/** A revoked key never becomes valid again. @param revision the last known one of its stream */
 function revokedHolder(revision: number): CachedKey {
   return { caller: null, secrets: new Map(), expiresAt: never, revision, asOf: never, confirmedAt: never };
 }

@@ -8,24 +8,25 @@ import type { Logger } from '#shared/logging/logger.ts';
 const kind = 'key-usage';
 const minuteMs = 60_000;
 const flushDelayMs = 3000;
-/** With an unsaved time of use. Times of further keys are dropped until a flush succeeds. */
+/** Maximum number of keys with an unsaved time of use. Times of further keys are dropped until a flush succeeds. */
 const maxPendingKeys = 10_000;
 
 export interface KeyUsageOptions {
-  /** A later stored time stays, whichever node has stored it. */
+  /** Keeps the later of two times, whichever node has stored it. */
   readonly records: Pick<RecordStore, 'all' | 'put'>;
   readonly log: Pick<Logger, 'info' | 'warn'>;
-  /** Of a use, in memory only (default 3 s). */
+  /** How long a time of use is only in memory (default 3 s). */
   readonly flushDelayMs?: number;
 }
 
 /**
- * To the minute. It is a record, not an event. Times are kept in memory, and stored every few seconds and at the close.
+ * Records, to the minute, when each key was last used. This is a record, not an event. Times are kept in memory, and
+ * stored every few seconds and at the close.
  */
 export class KeyUsage {
   readonly #options: KeyUsageOptions;
   readonly #pending = new Map<string, string>();
-  /** From 1970, so that a minute is not stored twice. */
+  /** The last noted minute of each key, counted from 1970, so that a minute is not stored twice. */
   readonly #noted = new Map<string, number>();
   readonly #saving: Debouncer;
 
@@ -34,7 +35,7 @@ export class KeyUsage {
     this.#saving = new Debouncer(options.flushDelayMs ?? flushDelayMs, (guard) => this.#save(guard(options.records)));
   }
 
-  /** In memory. @param at in ms since 1970 */
+  /** Notes the use in memory. @param at in ms since 1970 */
   touch(keyId: string, at: number): void {
     const minute = Math.floor(at / minuteMs);
     if ((this.#noted.get(keyId) ?? 0) >= minute) return;
@@ -45,7 +46,7 @@ export class KeyUsage {
     this.#saving.schedule();
   }
 
-  /** RFC 3339, without keys that were never used. @throws UnavailableError */
+  /** Times of use in RFC 3339, without keys that were never used. @throws UnavailableError */
   async lastUsed(keyIds: ReadonlyArray<string>): Promise<ReadonlyMap<string, string>> {
     // Memory is read first, because a flush moves times from memory to the store, never back.
     const pending = keyIds.flatMap((keyId) => {

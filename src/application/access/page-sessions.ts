@@ -19,7 +19,7 @@ export const maxRestMs = hourMs;
 /** The oldest ends when another one begins. */
 const maxSessionsOfKey = 20;
 const maxEndedAtATime = 100;
-/** Between two stored uses of a session. */
+/** Minimum time between two stored uses of a session. */
 const noteUseMs = minuteMs;
 /**
  * A session that was read is used this long without reading it again. Its end on another node takes effect within this
@@ -45,7 +45,7 @@ interface SessionPlace extends t.TypeOf<typeof StoredSessionOfKey> {
   readonly keyId: string;
 }
 
-/** Times are in ms since 1970. */
+/** A session whose times are in ms since 1970. */
 interface KnownSession extends t.TypeOf<typeof StoredSession> {
   usedAt: number;
   notedAt: number;
@@ -62,7 +62,7 @@ export interface PageSessionsOptions {
  */
 export class PageSessions {
   readonly #options: PageSessionsOptions;
-  /** By the SHA-256 of the token; null for a session that does not exist. */
+  /** Sessions by the SHA-256 of the token; null for a session that does not exist. */
   readonly #known = new LRUCache<string, { readonly session: KnownSession | null }>({
     max: maxCached,
     ttl: freshMs,
@@ -104,7 +104,7 @@ export class PageSessions {
     return caller;
   }
 
-  /** This is not a use of the session. @throws UnavailableError */
+  /** True if the session is valid. This is not a use of the session. @throws UnavailableError */
   async isValid(token: string): Promise<boolean> {
     const session = await this.#read(idOf(token));
     if (session === null || isOver(session, clock.time())) return false;
@@ -181,7 +181,7 @@ export class PageSessions {
     }
   }
 
-  /** Whoever has opened them. */
+  /** Removes old sessions, whoever has opened them. */
   async #sweep(): Promise<void> {
     const now = clock.time();
     const isOld = (startedAt: number) => now - startedAt >= maxSessionMs;
@@ -196,7 +196,7 @@ export class PageSessions {
     if (unlisted.length > 0) await this.#options.records.delete('sessions-of-keys', unlisted);
   }
 
-  /** From a random place on; those at the beginning follow the last one. */
+  /** Reads some rows from a random place on; those at the beginning follow the last one. */
   async #someOf(kind: 'sessions' | 'session-uses' | 'sessions-of-keys'): Promise<ReadonlyMap<string, Json>> {
     const { records } = this.#options;
     const after = kind === 'sessions-of-keys' ? `c${createId()}` : randomBytes(tokenBytes).toString('hex');
@@ -210,7 +210,7 @@ function idOf(token: string): string {
   return hash('sha256', token);
 }
 
-/** The newest session of a key comes first. */
+/** The key of a session's row. The newest session of a key comes first. */
 function rowOf({ id, keyId, startedAt }: SessionPlace): string {
   return `${keyId}/${lastTime - startedAt}/${id}`;
 }

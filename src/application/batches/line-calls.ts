@@ -3,31 +3,31 @@ import type { Caller } from '#domain/shared/access.ts';
 
 type Endpoint = BatchEvents['BatchCreated']['endpoint'];
 
-/** Of a batch's input. */
+/** One line of a batch's input. */
 export interface BatchLine {
   readonly customId: string;
-  /** Of its request, unchanged. */
+  /** The unchanged body of the line's request. */
   readonly body: Buffer;
 }
 
 export interface LineFault {
   readonly code: string;
   readonly message: string;
-  /** Null for the line as a whole. */
+  /** The faulty parameter; null for the line as a whole. */
   readonly param: string | null;
 }
 
 export interface LineRequest {
   readonly endpoint: Endpoint;
   readonly batchId: string;
-  /** With the key that created the batch. */
+  /** The caller with the key that created the batch. */
   readonly caller: Caller;
   readonly idempotencyKey: string;
-  /** The result is not needed any more. */
+  /** Aborts when the result is not needed any more. */
   readonly signal: AbortSignal;
 }
 
-/** Its status may be any, also a refusal's. */
+/** The answer to a line. Its status may be any, also a refusal's. */
 export interface LineAnswer {
   readonly kind: 'answer';
   readonly status: number;
@@ -45,7 +45,7 @@ export type LineOutcome =
   /** The call was ended by its signal. */
   | { readonly kind: 'ended' };
 
-/** Like a client with the batch's key. */
+/** Calls models like a client with the batch's key. */
 export interface LineCalls {
   /** @returns the line, or why it is invalid */
   readonly read: (line: Buffer, endpoint: Endpoint) => Promise<BatchLine | LineFault>;

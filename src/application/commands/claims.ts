@@ -17,16 +17,16 @@ const maxSeen = 10_000;
 
 /** Makes the holders of one entity unique by a value. */
 export interface Claim<State, Events, HolderState, HolderEvents> {
-  /** Its stream is named by the hashed value. */
+  /** The entity of the claims. Its stream is named by the hashed value. */
   readonly entity: Entity<State, Events>;
   readonly holder: Entity<HolderState, HolderEvents>;
-  /** Null without one. `since` is the time of the claim. */
+  /** The holder of the claim; null without one. `since` is the time of the claim. */
   readonly holderIn: (state: State) => { readonly id: string; readonly since: string } | null;
   readonly claimed: (holderId: string) => EventOf<Events>;
-  /** Closes a holder that was never created. */
+  /** The event that closes a holder that was never created. */
   readonly abandoned: (holderId: string) => EventOf<HolderEvents>;
   readonly taken: Failure;
-  /** For a client: another request has the claim, and its holder does not exist yet. */
+  /** The message for a client when another request has the claim, and its holder does not exist yet. */
   readonly beingTaken: string;
 }
 
@@ -34,7 +34,7 @@ export interface Claim<State, Events, HolderState, HolderEvents> {
 export type AnyClaim = Claim<any, any, any, any>;
 
 export interface Claimant {
-  /** Of the resource that will hold the claim. */
+  /** The id of the resource that will hold the claim. */
   readonly id: string;
   readonly tenant: Tenant;
   readonly origin: Origin;
@@ -47,7 +47,7 @@ export interface Claimant {
 export class Claims {
   readonly #writer: StreamWriter;
   readonly #graceMs: number;
-  /** Of a holder that did not exist, by this node, on this process's clock. */
+  /** When this node first saw that a holder did not exist, on this process's clock. */
   readonly #firstSeen = new LRUCache<string, number>({ max: maxSeen });
 
   /** @param graceMs how long a claim is valid before its holder exists */
@@ -57,9 +57,8 @@ export class Claims {
   }
 
   /**
-   * In the order of the values. Those that the claimant holds already are taken.
-   * @returns why one cannot be taken; null if all are
-   * @throws UnavailableError
+   * Takes the claims in the order of the values. Those that the claimant holds already are taken. @returns why one
+   * cannot be taken; null if all are @throws UnavailableError
    */
   async take(claim: AnyClaim, values: ReadonlyArray<string>, claimant: Claimant): Promise<Failure | null> {
     for (const value of values) {
@@ -88,9 +87,8 @@ export class Claims {
   }
 
   /**
-   * Takes nothing. Null if the claimant can take the claims now. It does not wait for a holder that does not exist yet;
-   * only `take` does.
-   * @throws UnavailableError
+   * Takes no claim. Null if the claimant can take the claims now. It does not wait for a holder that does not exist
+   * yet; only `take` does. @throws UnavailableError
    */
   async check(claim: AnyClaim, values: ReadonlyArray<string>, id: string): Promise<Failure | null> {
     for (const value of values) {
@@ -107,8 +105,8 @@ export class Claims {
   }
 
   /**
-   * On this process's clock. The clock of the claiming node may be ahead, so the wait ends at the latest one grace
-   * period after this node first saw the claim.
+   * The end of the grace period on this process's clock. The clock of the claiming node may be ahead, so the wait ends
+   * at the latest one grace period after this node first saw the claim.
    */
   #graceEnd(claimId: string, holderId: string, since: string): number {
     const now = clock.now();
@@ -119,7 +117,7 @@ export class Claims {
     return Math.min(firstSeen + this.#graceMs, now + leftByClock);
   }
 
-  /** A holder that was never created is closed first, so that it cannot be created late. */
+  /** True if the claim is free. A holder that was never created is closed first, so that it cannot be created late. */
   async #isFree(
     { holder, abandoned, beingTaken }: AnyClaim,
     holderId: string,

@@ -5,7 +5,7 @@ import type { PersonalData } from '#personal-data/personal-data.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { CommandEffects } from './command.ts';
 
-/** Outside the command's stream, after its append. */
+/** What a command does outside its stream, after its append. */
 export function effectsOf(writer: StreamWriter, personalData: PersonalData, origin: Origin): CommandEffects {
   return {
     load: (entity, id) => writer.load(entity, id),

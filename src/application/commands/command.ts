@@ -28,98 +28,98 @@ export interface RelatedStateLoader {
   readonly seal: <Field extends string>(
     texts: Readonly<Record<Field, string>>,
   ) => Promise<Readonly<Record<Field, SealedText>> | null>;
-  /** The command may seal and return them. */
+  /** Secrets that the command may seal and return. */
   readonly newSecrets: NewSecrets;
   readonly load: <State, Events>(entity: Entity<State, Events>, id: string) => Promise<LoadedStream<State>>;
-  /** For contents that the state does not hold. */
+  /** Reads the data of an event, for contents that the state does not hold. */
   readonly dataAt: <State, Events>(entity: Entity<State, Events>, id: string, revision: number) => Promise<JsonObject>;
   readonly lookup: Lookup;
 }
 
-/** They may lag, so no rule may depend on them. */
+/** Reads that may lag, so no rule may depend on them. */
 export interface Lookup {
   readonly exists: (collection: string, where: Readonly<Record<string, string>>) => Promise<boolean>;
-  /** Valid keys that the key or a descendant created or rotated: the nearest first, up to `limit`. */
+  /** Finds valid keys that the key or a descendant created or rotated: the nearest first, up to `limit`. */
   readonly descendantKeys: (keyId: string, limit: number) => Promise<ReadonlyArray<string>>;
-  /** Null if never. */
+  /** Null if the key was never used. */
   readonly keyLastUsed: (keyId: string) => Promise<string | null>;
   /** Null for an unknown name. */
   readonly projection: (name: string) => Promise<ProjectionSummary | null>;
   /**
-   * By the URL's present addresses; null if webhooks may be delivered to it.
-   * @throws UnavailableError if the host cannot be looked up now
+   * The fault of the URL, by its present addresses; null if webhooks may be delivered to it. @throws UnavailableError
+   * if the host cannot be looked up now
    */
   readonly webhookUrlFault: (url: string) => Promise<string | null>;
-  /** That run now; null if this node does not deliver to the endpoint. */
+  /** The tries that run now; null if this node does not deliver to the endpoint. */
   readonly webhookTries: (endpointId: string) => EndpointTries | null;
-  /** A live node runs batches. */
+  /** True if a live node runs batches. */
   readonly batchesRun: () => Promise<boolean>;
   /** Null for an unknown name. */
   readonly process: (name: string) => Promise<StoppableStatus | null>;
-  /** Of the failures that the statuses show: the first of each follower. Null without one. */
+  /** The failure at a position, among those that the statuses show: the first of each follower. Null without one. */
   readonly failureAt: (position: number) => Promise<EventFailure | null>;
 }
 
-/** Outside its stream, after its decision. */
+/** What a command may do outside its stream, after its decision. */
 export interface CommandEffects {
   readonly load: RelatedStateLoader['load'];
-  /** With the caller as actor. @throws UnavailableError */
+  /** Appends events with the caller as actor. @throws UnavailableError */
   readonly append: <State, Events>(
     write: Pick<StreamWrite<State, Events>, 'entity' | 'id' | 'decide'>,
   ) => Promise<void>;
-  /** The texts of the subject become permanently unreadable. */
+  /** Makes the texts of the subject permanently unreadable. */
   readonly erasePersonalData: (subject: string) => Promise<void>;
 }
 
-/** The members that decisions need. */
+/** The members of a status that decisions need. */
 export interface StoppableStatus {
   readonly failure: { readonly eventId: string } | null;
 }
 
-/** The members that decisions need. */
+/** The members of a projection's status that decisions need. */
 export interface ProjectionSummary extends StoppableStatus {
   readonly rebuild: object | null;
 }
 
-/** In addition to the input and the state. */
+/** What a decision gets in addition to the input and the state. */
 export interface DecisionContext<SubjectState, Also> {
   readonly caller: Caller;
   readonly newIds: NewIds;
   readonly newSecrets: NewSecrets;
   readonly subject: LoadedStream<SubjectState>;
   readonly related: Also;
-  /** Of the decision, RFC 3339. */
+  /** The time of the decision, RFC 3339. */
   readonly time: string;
-  /** Of JSON, in the filled schemas of one operation of an instance. */
+  /** Maximum size of the JSON of all filled schemas in one operation of an instance. */
   readonly maxFilledBytes: number;
 }
 
 export interface AnswerContext<Input, State> {
   readonly input: Input;
-  /** As the command produced it. */
+  /** The state that the command has produced. */
   readonly state: State;
   readonly changed: boolean;
   readonly newIds: NewIds;
-  /** Null in a repeated answer, which must not contain one again. */
+  /** The new secrets; null in a repeated answer, which must not contain one again. */
   readonly newSecrets: NewSecrets | null;
   readonly lookup: Lookup;
-  /** For contents that the state does not hold. */
+  /** Reads the data of an event, for contents that the state does not hold. */
   readonly dataAt: (revision: number) => Promise<JsonObject>;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a command reads its subject's state and not its events.
 type SubjectEntity<State> = Entity<State, any>;
 
-/** In a stream of its own or in that of the resource in the path. */
+/** How a command creates a resource, in a stream of its own or in that of the resource in the path. */
 export interface Creation<Input, State, Context> {
-  /** Of a resource with a stream of its own. Absent: the path names the stream. */
+  /** The id of a resource with a stream of its own. If it is absent, the path names the stream. */
   readonly id?: (input: Input, newIds: NewIds) => string;
   /**
-   * They derive from the `Idempotency-Key`, which a client may use again after its record has expired; the command then
-   * takes the next ids that derive from it.
+   * True if the new ids are used already. They derive from the `Idempotency-Key`, which a client may use again after
+   * its record has expired; the command then takes the next ids that derive from it.
    */
   readonly isIdUsed?: (state: State, input: Input, newIds: NewIds) => boolean;
-  /** Of its stream; absent, the subject's. */
+  /** The tenant of the stream; if it is absent, the subject's tenant. */
   readonly tenant?: (input: Input, context: Context) => Tenant;
   /** The resource is unique by these values. Their claims are taken in order before the append. */
   readonly claims?: { readonly claim: AnyClaim; readonly values: (input: Input) => ReadonlyArray<string> };
@@ -137,26 +137,26 @@ export interface Command<Input extends object, State, Events, SubjectState, Also
     { readonly entity: SubjectEntity<SubjectState>; readonly parameter: string } | null,
     Scope
   >;
-  /** Of its errors. Default `control`. */
+  /** The plane whose form of errors the command uses. Default `control`. */
   readonly plane?: Plane;
   readonly input: t.Type<Input, unknown, unknown>;
-  /** For a request that prefers strict handling, although the contract accepts it. */
+  /** Faults of a request that prefers strict handling, although the contract accepts it. */
   readonly strictFaults?: (input: Input) => ReadonlyArray<InputError>;
   /**
    * The input has personal data of the new resource's subject. The remembered hash of the request is then keyed, so
    * that an erasure makes it useless.
    */
   readonly personal?: boolean;
-  /** Null for no content. */
+  /** The codec of the answer; null for no content. */
   readonly output: t.Type<Output, unknown, unknown> | null;
   readonly failures: ReadonlyArray<FailureCode>;
-  /** The command appends to its stream. */
+  /** The entity to whose stream the command appends. */
   readonly entity: Entity<State, Events>;
   readonly creates?: Creation<Input, State, DecisionContext<SubjectState, Also>>;
-  /** If that does not depend only on the resource being live. */
+  /** Set if whether the command can be answered does not depend only on the resource being live. */
   readonly isAnswerable?: (state: State, input: Input) => boolean;
   readonly loadRelated?: (input: Input, loads: RelatedStateLoader, caller: Caller, state: State) => Promise<Also>;
-  /** A webhook endpoint's, whose number is limited: see `endpoint-places.ts`. */
+  /** Only for webhook endpoints, whose number is limited: see `endpoint-places.ts`. */
   readonly endpointPlace?: 'taken' | 'freed';
   readonly decide: (
     input: Input,

@@ -55,7 +55,7 @@ interface PlannedWrite {
   readonly before: StreamState<unknown>;
 }
 
-/** As histories do. @throws UnavailableError */
+/** Describes the events as histories do. @throws UnavailableError */
 export async function describePlannedEvents<State, Events>(
   entity: Entity<State, Events>,
   before: StreamState<State>,
@@ -84,7 +84,7 @@ export async function describePlannedEvents<State, Events>(
   return described;
 }
 
-/** @param body the answer that the command would have */
+/** The result of a dry run. @param body the answer that the command would have */
 export function dryRunResult({ output }: AnyCommand, events: ReadonlyArray<PlannedEvent>, body: Json): OperationResult {
   const answer = output === null ? null : body;
   return { status: 200, body: { dryRun: true, events: events as unknown as Json, answer } };

@@ -39,9 +39,9 @@ export interface CommandDependencies {
   readonly endpointPlaces: EndpointPlaces;
   readonly lookup: Lookup;
   readonly personalData: PersonalData;
-  /** Of one append, as stored. */
+  /** Maximum size of one append, as it is stored. */
   readonly maxAppendBytes?: number;
-  /** Of JSON, in the filled schemas of one operation of an instance. */
+  /** Maximum size of the JSON of all filled schemas in one operation of an instance. */
   readonly maxFilledBytes?: number;
   /** Holds an answer until the read models show the appended events. */
   readonly readYourWrites: Pick<ReadYourWrites, 'wait'>;
@@ -96,31 +96,31 @@ async function executeCommand(
 }
 
 /**
- * Why a request is attempted again: with the next ids, because a client may use an `Idempotency-Key` again after its
- * first request has expired; or with the key of personal data that another node has made.
+ * Why a request is attempted again: `id-used` means with the next ids, because a client may use an `Idempotency-Key`
+ * again after its first request has expired; or with the key of personal data that another node has made.
  */
 type Again = 'id-used' | 'key-made-elsewhere';
 
-/** In place of a decision. A remembered request is answered again. */
+/** What ends an attempt in place of a decision. A remembered request is answered again. */
 type Ending = Failure | RememberedRequest | Again;
 
 type Idempotency = NonNullable<NextEvents<unknown>['idempotency']>;
 
-/** The keys are stored when the attempt is accepted. */
+/** The new keys of personal data. They are stored when the attempt is accepted. */
 type Sealing = ReturnType<PersonalData['beginAttempt']>;
 
-/** With its new ids and secrets: stages 7 to 12, in their order. */
+/** One attempt of a command, with its new ids and secrets: stages 7 to 12, in their order. */
 class CommandAttempt {
   readonly #command: AnyCommand;
   readonly #runtime: CommandDependencies;
   readonly #valid: Decoded<unknown, LoadedStream<unknown>>;
   readonly #request: Asked;
   readonly #input: never;
-  /** Of a request with an `Idempotency-Key`. */
+  /** The key of the request in its stream; null without an `Idempotency-Key`. */
   readonly #key: string | null;
   readonly #newIds: NewIds;
   readonly #newSecrets: NewSecrets = new RandomSecrets();
-  /** Created or changed by the command. */
+  /** The id of the resource that the command creates or changes. */
   readonly #id: string;
   readonly #origin: Origin;
   #sealed: Sealing | null = null;
@@ -220,7 +220,7 @@ class CommandAttempt {
     return E.right({ events: events.right as ReadonlyArray<never>, tenant });
   }
 
-  /** In the stream. @returns null for a new request */
+  /** Looks for the request in the stream. @returns null for a new request */
   #recall(stream: StreamState<unknown>, { key, body }: Idempotency): Ending | null {
     const { creates, personal } = this.#command;
     const remembered = stream.remembered.get(key);
@@ -231,7 +231,7 @@ class CommandAttempt {
     return remembered.bodyHash === body ? remembered : keyReused;
   }
 
-  /** The resource still exists, at the revision in `If-Match`. */
+  /** Checks that the resource still exists, and has the revision in `If-Match`. */
   #checkPreconditions(stream: StreamState<unknown>): Failure | null {
     const { entity, creates, isAnswerable } = this.#command;
     const exists =
@@ -316,7 +316,10 @@ class CommandAttempt {
     return E.right({ ...this.#resultOf(stream, body, position), isReplay: true });
   }
 
-  /** In a stream of many resources: before the remembered request. @throws UnavailableError */
+  /**
+   * True if the remembered request created none: in a stream of many resources, the id was used before it. @throws
+   * UnavailableError
+   */
   async #isIdUsedBefore({ firstRevision }: RememberedRequest): Promise<boolean> {
     const { entity, creates } = this.#command;
     if (creates?.isIdUsed === undefined || firstRevision === 0) return false;
@@ -324,7 +327,7 @@ class CommandAttempt {
     return creates.isIdUsed(before.state, this.#input, this.#newIds);
   }
 
-  /** Claims, appends and awaits nothing. @throws UnavailableError */
+  /** Runs the command, but claims, appends and awaits nothing. @throws UnavailableError */
   async #executeDryRun(idempotency: Idempotency | null): Promise<E.Either<Failure, OperationResult> | Again> {
     const { entity } = this.#command;
     const before = await this.#runtime.writer.load(entity, this.#id);
@@ -341,7 +344,7 @@ class CommandAttempt {
     return E.right(dryRunResult(this.#command, described, body));
   }
 
-  /** Outside the stream. @throws UnavailableError */
+  /** Runs the effects outside the stream. @throws UnavailableError */
   async #runEffects(): Promise<Failure | null> {
     const { afterAppend } = this.#command;
     if (afterAppend === undefined) return null;
@@ -367,7 +370,7 @@ class CommandAttempt {
     });
   }
 
-  /** Each is read at most once; the given ones are in memory. */
+  /** Reads data of events. Each is read at most once; the given ones are in memory. */
   #dataReader(events: ReadonlyArray<RecordedEvent>): (revision: number) => Promise<JsonObject> {
     const { entity } = this.#command;
     const read = new Map(events.map(({ revision, data }) => [revision, Promise.resolve(data)]));
@@ -408,7 +411,7 @@ class CommandAttempt {
     };
   }
 
-  /** In its stream, for `ETag` and `If-Match`. */
+  /** The revision of the resource in its stream, for `ETag` and `If-Match`. */
   #revisionOf(stream: StreamState<unknown>): number {
     return this.#command.entity.revisionOf?.(stream.state, this.#id) ?? stream.resourceRevision;
   }
@@ -420,7 +423,7 @@ class CommandAttempt {
   }
 }
 
-/** A success without an event appends one that remembers the request. */
+/** Adds an event that remembers the request if a success has none. */
 function orRemembered(decision: Decision<unknown>): Decision<unknown> {
   return decision.events.length > 0
     ? decision
@@ -433,12 +436,15 @@ function originOf({ caller, id: requestId, onBehalfOf }: Asked): Origin {
   return { actor, requestId, correlationId: requestId, causationId: requestId };
 }
 
-/** A resource's stream also holds its children: a flow's stream holds its versions. */
+/**
+ * True if the command writes to the subject's stream. A resource's stream also holds its children: a flow's stream
+ * holds its versions.
+ */
 function writesToSubject({ access: { subject }, entity }: AnyCommand): boolean {
   return subject !== null && subject.entity.category === entity.category;
 }
 
-/** The subject does not exist, or the caller has no access to it. */
+/** The failure when the subject does not exist, or the caller has no access to it. */
 function notFoundBy({ access, entity }: AnyCommand, id: string): Failure {
   return notFound(access.subject?.entity.notFound ?? entity.notFound, id);
 }

@@ -7,17 +7,17 @@ import { secretPrefix } from '#domain/webhook-endpoint/secret.ts';
 const base = 36;
 const idTail = init({ length: 23 });
 
-/** Made before the decision, so that deciding stays pure. */
+/** Ids that are made before the decision, so that deciding stays pure. */
 export interface NewIds {
-  /** For a resource that has its own stream. */
+  /** The id of a resource that has its own stream. */
   readonly id: string;
-  /** For an id inside a stream. */
+  /** The suffix of an id inside a stream. */
   readonly suffix: string;
-  /** For a resource that is created together with the first. */
+  /** The id of a resource that is created together with the first. */
   readonly secondId: string;
 }
 
-/** Created at its first use, because ids are expensive and most commands need none. */
+/** Creates each id at its first use, because ids are expensive and most commands need none. */
 export class RandomIds implements NewIds {
   #id: string | null = null;
   #secondId: string | null = null;
@@ -39,15 +39,15 @@ export class RandomIds implements NewIds {
   }
 }
 
-/** A repeated request finds the resources of the first one. */
+/** Derives the ids from a seed, so that a repeated request finds the resources of the first one. */
 export function deriveNewIds(seed: string): NewIds {
   const derive = (label: string, length: number) => derivedCharacters(`${label}\n${seed}`, length);
   return { id: `c${derive('id', 23)}`, secondId: `c${derive('second', 23)}`, suffix: derive('suffix', suffixLength) };
 }
 
 /**
- * 41 bits, from the pool that node:crypto keeps for `randomInt`. A separate call for random bytes costs ten times as
- * much.
+ * A suffix of 41 bits, from the pool that node:crypto keeps for `randomInt`. A separate call for random bytes costs ten
+ * times as much.
  */
 function randomSuffix(): string {
   return randomInt(base ** suffixLength)
@@ -66,18 +66,18 @@ export function generateKey(): string {
   return `sy_live_${secret}`;
 }
 
-/** In the form of Standard Webhooks: 256 bits. */
+/** A secret in the form of Standard Webhooks, with 256 bits. */
 function generateWebhookSecret(): string {
   return secretPrefix + randomBytes(webhookSecretBytes).toString('base64');
 }
 
-/** Each is created at its first use. */
+/** New secrets, each of which is created at its first use. */
 export interface NewSecrets {
   readonly apiKey: string;
   readonly webhookSecret: string;
 }
 
-/** Few commands need one. */
+/** Creates secrets only when they are used, because few commands need one. */
 export class RandomSecrets implements NewSecrets {
   #apiKey: string | null = null;
   #webhookSecret: string | null = null;

@@ -5,7 +5,7 @@ import type { TemplateVersionRecord } from '#domain/template/record.ts';
 import { jsonPatch } from '#shared/codecs/json-patch.ts';
 import type { Json } from '#shared/json/json.ts';
 
-/** As JSON texts of their records. */
+/** Two versions as JSON texts of their records. */
 export interface Comparison {
   readonly kind: keyof typeof kinds;
   readonly before: string;
@@ -14,7 +14,7 @@ export interface Comparison {
 
 interface ComparedKind<Record, Contents> {
   readonly contentsOf: (record: Record) => Contents;
-  /** In sentences. */
+  /** Describes the change in sentences. */
   readonly describe: (before: Contents, after: Contents) => ReadonlyArray<string>;
 }
 
@@ -26,7 +26,10 @@ const kinds = {
   ),
 };
 
-/** Takes time in proportion to both: half a second for the largest. @returns `{patch, summary}` as JSON text */
+/**
+ * Compares two versions. Takes time in proportion to both: half a second for the largest. @returns `{patch, summary}`
+ * as JSON text
+ */
 export default function compareVersions({ kind, before, after }: Comparison): string {
   return JSON.stringify(kinds[kind](before, after));
 }

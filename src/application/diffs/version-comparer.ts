@@ -11,7 +11,7 @@ import { EncodedJson } from '#shared/json/json.ts';
 import { type ThreadHeap, threadError } from '#shared/memory/thread-heap.ts';
 import compareVersions, { type Comparison } from './compare-versions.ts';
 
-/** Of both versions that are compared without the thread, which takes a few milliseconds. */
+/** Maximum length of both versions that are compared without the thread, which takes a few milliseconds. */
 const maxCharactersHere = 64 * 1024;
 /** Comparing a character takes as long as parsing several: the longest text that is compared here has a turn of its own. */
 const workOfCharacter = 4;
@@ -28,7 +28,7 @@ const heap: ThreadHeap = {
 export interface VersionComparerOptions {
   readonly admission: Pick<Admission, 'slot'>;
   readonly maxCharactersHere?: number;
-  /** For waiting and comparing together. */
+  /** Time limit of waiting and comparing together. */
   readonly timeoutMs?: number;
   readonly heap?: ThreadHeap;
 }
@@ -47,9 +47,9 @@ export class VersionComparer {
   }
 
   /**
-   * For the project whose work runs.
-   * @returns `{patch, summary}`, encoded; too-many-calls if two large comparisons of the project wait
-   * @throws UnavailableError if too many projects wait, or if the thread does not answer in time
+   * Compares two versions for the project whose work runs. @returns `{patch, summary}`, encoded; too-many-calls if two
+   * large comparisons of the project wait @throws UnavailableError if too many projects wait, or if the thread does not
+   * answer in time
    */
   async compare<Diff>(comparison: Comparison): Promise<E.Either<Failure, EncodedJson<Diff>>> {
     const characters = comparison.before.length + comparison.after.length;
@@ -68,7 +68,7 @@ export class VersionComparer {
     }
   }
 
-  /** Abandons its comparison, and those that wait. */
+  /** Abandons the running comparison, and those that wait. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#pool?.destroy();

@@ -29,16 +29,16 @@ const sweptPrefixes = [fileBlobPrefix, partBlobPrefix];
  */
 const minAgeMs = 24 * 60 * 60 * 1_000;
 
-/** Between two reads of new events. */
+/** Number of blobs that are removed between two reads of new events. */
 const removedAtOnce = 100;
 
 const upcast = upcastWith(upcasters);
 
-/** Of files and batches. The service may run meanwhile. */
+/** Removes content of files and batches that nothing uses. The service may run meanwhile. */
 export class BlobSweep {
   readonly #options: BlobSweepOptions;
   readonly #search: OrphanSearch;
-  /** The log was read up to it. */
+  /** The position up to which the log was read. */
   #position = 0;
 
   private constructor(options: BlobSweepOptions, candidates: Iterable<ListedBlob>) {

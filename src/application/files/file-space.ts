@@ -4,13 +4,13 @@ import type { ReadStore } from '#read-store/read-store.ts';
 
 export interface FileSpaceOptions {
   readonly documents: Pick<ReadStore, 'get'>;
-  /** Of a project's files. */
+  /** Maximum size of a project's files. */
   readonly quotaBytes: number;
-  /** The disk keeps its reserve with these additional bytes. */
+  /** True if the disk keeps its reserve with these additional bytes. */
   readonly hasRoomFor: (bytes: number) => Promise<boolean>;
 }
 
-/** Stored between two checks of the disk. */
+/** Bytes that are stored between two checks of the disk. */
 const bytesBetweenLooks = 8 * 1024 * 1024;
 
 /**
@@ -31,7 +31,7 @@ export class FileSpace {
     return new SpaceReservation(this, projectId);
   }
 
-  /** The disk keeps its reserve with these additional bytes, independent of the quota. */
+  /** True if the disk keeps its reserve with these additional bytes, independent of the quota. */
   hasDiskRoomFor(bytes: number): Promise<boolean> {
     return this.#options.hasRoomFor(bytes);
   }
@@ -45,7 +45,7 @@ export class FileSpace {
     return (await hasRoomFor(bytes)) ? null : diskFull;
   }
 
-  /** Only for `SpaceReservation`. @param bytes more; less when negative */
+  /** Counts bytes of running uploads; only for `SpaceReservation`. @param bytes more; less when negative */
   count(projectId: string, bytes: number): void {
     const storing = (this.#storing.get(projectId) ?? 0) + bytes;
     if (storing > 0) this.#storing.set(projectId, storing);
@@ -59,7 +59,7 @@ export class SpaceReservation {
   #bytes = 0;
   #lookedAt = 0;
 
-  /** Only for `FileSpace`. */
+  /** Only `FileSpace` may call it. */
   constructor(space: FileSpace, projectId: string) {
     this.#space = space;
     this.#projectId = projectId;
@@ -79,7 +79,7 @@ export class SpaceReservation {
     return this.shortageOf(0);
   }
 
-  /** The file is now stored and counted elsewhere, or is removed. */
+  /** Ends the reservation: the file is now stored and counted elsewhere, or is removed. */
   release(): void {
     this.#space.count(this.#projectId, -this.#bytes);
     this.#bytes = 0;

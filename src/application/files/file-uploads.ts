@@ -25,15 +25,15 @@ export interface FileUploadsOptions {
   readonly blobOf: (fileId: string) => Promise<string | null>;
 }
 
-/** Of every file's blob id. */
+/** The beginning of every file's blob id. */
 export const fileBlobPrefix = 'file-';
 
-/** Of a multipart body, without the file. */
+/** Maximum size of a multipart body without the file. */
 const bytesAround = 2 * 1024 * 1024;
-/** Of an upload, between its connection and the blob store. */
+/** Maximum size of an upload's bytes in memory, between its connection and the blob store. */
 const bytesInMemory = 1024 * 1024;
 
-/** Multipart bodies, whose file is streamed to the blob store and hashed on the way. */
+/** Receives multipart bodies, whose file is streamed to the blob store and hashed on the way. */
 export class FileUploads {
   readonly #options: FileUploadsOptions;
 
@@ -120,7 +120,7 @@ export class FileUploads {
     throw new Error('The blob store stopped early.');
   }
 
-  /** Removes the stored bytes. */
+  /** Ends the upload and removes the stored bytes. */
   async #giveUp(content: ByteChannel, stored: Promise<number>, refusal: Failure): Promise<E.Either<Failure, never>> {
     content.fail(new Error('The upload was refused.'));
     await stored.catch(() => undefined);
@@ -153,7 +153,7 @@ export class FileUploads {
     if (isUsed === false || isRefused) await this.#options.blobs.delete(blobId).catch(() => undefined);
   }
 
-  /** Null if the store cannot be asked now. */
+  /** True if a file uses the blob; null if the store cannot be asked now. */
   async #isUsed(blobId: string, success: OperationResult): Promise<boolean | null> {
     try {
       return (await this.#options.blobOf(idIn(success))) === blobId;
@@ -168,7 +168,7 @@ function idIn({ body }: OperationResult): string {
   return (body as { readonly id: string }).id;
 }
 
-/** With one file. Keeps everything but the file's bytes. */
+/** Reads a form with one file. Keeps everything but the file's bytes. */
 class FormReader {
   refusal: Failure | null = null;
   readonly #scanner: MultipartScanner;
@@ -210,8 +210,8 @@ class FormReader {
   }
 
   /**
-   * An object is `a[b]` for each member `b` of `a`, as OpenAI's clients send it, or JSON, as OpenAPI describes it for
-   * forms.
+   * The fields of the form. An object is `a[b]` for each member `b` of `a`, as OpenAI's clients send it, or JSON, as
+   * OpenAPI describes it for forms.
    */
   get fields(): JsonObject {
     const fields: Record<string, Json> = {};
@@ -232,7 +232,7 @@ const nestedName = /^(\w+)\[(\w+)\]$/;
 const knownNested = new Set(['expires_after']);
 const knownFields = new Set(['purpose']);
 
-/** Otherwise the text, which the codec refuses. */
+/** The object in the text, otherwise the text, which the codec refuses. */
 function objectOr(text: string): Json {
   try {
     const value: unknown = JSON.parse(text);
@@ -249,7 +249,7 @@ function numberOr(text: string): string | number {
 
 const maxNameCharacters = 255;
 
-/** Without the folders that some clients add, and without forbidden characters. */
+/** The file's name without the folders that some clients add, and without forbidden characters. */
 function cleanName(filename: string): string {
   const last = filename.split(/[/\\]/).at(-1) ?? '';
   const clean = last
@@ -261,7 +261,7 @@ function cleanName(filename: string): string {
 
 const mediaType = /^[\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100}(?:\s*;\s*[\w-]{1,50}=[\w."-]{1,100}){0,3}$/;
 
-/** The client's, if any. */
+/** The content type that the client sent, if any. */
 function contentTypeOf(sent: FormPart['contentType'], filename: string): string {
   if (filename.toLowerCase().endsWith('.jsonl')) return 'application/jsonl';
   return sent !== null && mediaType.test(sent) ? sent : 'application/octet-stream';

@@ -41,11 +41,11 @@ export function concernsBlobs(type: string): boolean {
   return Object.hasOwn(effects, type) && effects[type as keyof BlobEvents] !== null;
 }
 
-/** From all events of the log in order. */
+/** Finds blobs that nothing uses, from all events of the log in order. */
 export class OrphanSearch {
   readonly #candidates: ReadonlyMap<string, ListedBlob>;
   readonly #reasons = new Map<string, OrphanReason>();
-  /** Of each batch: the named candidates. */
+  /** The named candidates of each batch. */
   readonly #parts = new Map<string, string[]>();
   #named = 0;
 
@@ -59,12 +59,12 @@ export class OrphanSearch {
     return this.#candidates.size;
   }
 
-  /** Even if a later event released them. */
+  /** The number of candidates that an event named, even if a later event released them. */
   get named(): number {
     return this.#named;
   }
 
-  /** In the log's order, with data in its type's newest shape. */
+  /** Takes events in the log's order, with data in its type's newest shape. */
   add({ type, data }: SeenEvent): void {
     if (!concernsBlobs(type)) return;
     const effectOf = effects[type as keyof BlobEvents] as (data: unknown) => Effect;
@@ -74,12 +74,12 @@ export class OrphanSearch {
     else this.#releasePartsOf(effect.releasesPartsOf);
   }
 
-  /** By all events so far. */
+  /** True if no file or batch uses the blob, by all events so far. */
   isOrphan(id: string): boolean {
     return this.#reasons.has(id);
   }
 
-  /** By all events so far. */
+  /** The unused blobs, by all events so far. */
   orphans(): ReadonlyArray<Orphan> {
     return [...this.#candidates.values()].flatMap((blob) => {
       const reason = this.#reasons.get(blob.id);

@@ -4,7 +4,7 @@ import type { BlobStore } from '#blob-store/blob-store.ts';
 import { file, isFileThere } from '#domain/file/file.ts';
 import { clock } from '#shared/clock.ts';
 
-/** Sent to a provider with a call. */
+/** A file that a call sends to a provider. */
 export interface ProjectFile {
   readonly filename: string;
   readonly contentType: string;
@@ -18,7 +18,7 @@ export interface FilePlaces {
   readonly blobs: Pick<BlobStore, 'get'>;
 }
 
-/** Null if the project has none of this id. @throws UnavailableError */
+/** Null if the project has no file of this id. @throws UnavailableError */
 export async function findProjectFile(
   { writer, blobs }: FilePlaces,
   fileId: string,

@@ -1,18 +1,18 @@
 import * as t from 'io-ts';
 import { withJsonSchema } from '#shared/codecs/json-schema.ts';
 
-/** Its bytes are already in the blob store. */
+/** A file whose bytes are already in the blob store. */
 export interface UploadedFile {
   readonly blobId: string;
   /** The name that the client has given. */
   readonly filename: string;
   readonly contentType: string;
   readonly bytes: number;
-  /** Of its bytes, in hex. */
+  /** The SHA-256 of its bytes, in hex. */
   readonly sha256: string;
 }
 
-/** To clients it is a file in a multipart body. */
+/** Clients send it as a file in a multipart body. */
 export const UploadedFile = withJsonSchema(
   new t.Type<UploadedFile, UploadedFile, unknown>(
     'uploaded file',

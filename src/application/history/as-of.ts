@@ -23,7 +23,7 @@ import { type EncodedJson, encodeJson, type Json } from '#shared/json/json.ts';
 import type { FoldedStream } from './folded-stream.ts';
 import type { StreamHistory } from './stream-history.ts';
 
-/** Directly after the event at a revision, or at a time. */
+/** A moment of a stream: directly after the event at a revision, or at a time. */
 export type Moment = { readonly revision: number } | { readonly time: string };
 
 const revisionPattern = /^\d{1,15}$/;
@@ -41,7 +41,10 @@ function notAfterNow(time: string): string {
   return time < now ? time : now;
 }
 
-/** A time, a day, which means its end in UTC, or a revision, which is an ETag without its quotes. */
+/**
+ * A moment as a client writes it: a time, a day, which means its end in UTC, or a revision, which is an ETag without
+ * its quotes.
+ */
 export const PastMoment = withJsonSchema(textAs('as of', asOfFault, momentOf), {
   type: 'string',
   description:
@@ -89,10 +92,10 @@ export async function streamAsOf<State, Events>(
 // biome-ignore lint/suspicious/noExplicitAny: a query knows records; states stay between an entity and its history.
 type AnyEntity = Entity<any, any>;
 
-/** They differ between kinds of resources. */
+/** What differs between kinds of resources. */
 export interface PastResource {
   readonly history: AnyEntityHistory;
-  /** Of the resource's own ids: that of a version finds its flow's stream. */
+  /** The entity of the resource's own ids: that of a version finds its flow's stream. */
   readonly entity: AnyEntity;
   readonly kind: ResourceKind;
 }
@@ -102,16 +105,16 @@ export interface PastOfRecord<Record> extends PastResource {
   readonly record?: Record;
 }
 
-/** As it was, with its revision then. */
+/** A record as it was, with its revision then. */
 export interface PastRecord<Record> {
   readonly body: Record;
   readonly revision: number;
 }
 
-/** As it was, and what makes records of the resources in it. */
+/** The state as it was, and what makes records of the resources in it. */
 export interface PastState<State> {
   readonly state: State;
-  /** Of the resource, then. */
+  /** The revision that the resource had then. */
   readonly revision: number;
   readonly read: (resource: ResourceName) => Promise<Json>;
 }
@@ -135,7 +138,7 @@ export async function stateAsOf<State, Events>(
   return E.right({ state, revision: entity.revisionOf?.(state, id) ?? resourceRevision, read });
 }
 
-/** @returns as `stateAsOf` @throws UnavailableError */
+/** The record as it was. @returns as `stateAsOf` @throws UnavailableError */
 export async function recordAsOf<Record>(
   reads: PastReads,
   past: PastOfRecord<Record> & { readonly notFound: FailureCode },
@@ -150,7 +153,7 @@ export async function recordAsOf<Record>(
   return E.right({ body, revision });
 }
 
-/** Of a query that supports `asOf`. */
+/** The question of a query that supports `asOf`. */
 interface AsOfQuestion {
   readonly input: AsOfInput;
   readonly subject: { readonly id: string };
@@ -186,15 +189,15 @@ export async function pastReader(
   return (resource) => history.record(state, resource, reader);
 }
 
-/** It did not exist at the moment. */
+/** The failure of a resource that did not exist at the moment. */
 export function absentThen(code: FailureCode, id: string, moment: Moment): Failure {
   const then = 'time' in moment ? moment.time : `revision ${moment.revision}`;
   return failure(code, `${notFound(code, id).detail.replace(/\.$/, '')}, as of ${then}.`);
 }
 
-/** Its items live in one stream. */
+/** The past of a list whose items live in one stream. */
 export interface PastList extends Pick<PastResource, 'history' | 'entity'> {
-  /** In the order of the list, with their increasing numbers. */
+  /** The items in the order of the list, with their increasing numbers. */
   // biome-ignore lint/suspicious/noExplicitAny: a query knows records; states stay between an entity and its history.
   readonly items: (state: any) => Iterable<{ readonly number: number; readonly resource: ResourceName }>;
 }
@@ -202,16 +205,16 @@ export interface PastList extends Pick<PastResource, 'history' | 'entity'> {
 export interface PastPage<Name extends string> {
   readonly past: PastList;
   readonly notFound: FailureCode;
-  /** The items belong to this resource. */
+  /** The id of the resource that the items belong to. */
   readonly id: string;
-  /** Of the answer: it holds the items. */
+  /** The member of the answer that holds the items. */
   readonly name: Name;
   readonly input: PageInput;
   readonly asOf: Moment;
   readonly maxBytes: number;
 }
 
-/** Of a record before it is made. */
+/** The expected length of a record before it is made. */
 const expectedCharacters = 1_024;
 
 type PageBody<Name extends string, Record> = { readonly [member in Name]: ReadonlyArray<Record> } & {

@@ -8,7 +8,7 @@ import { currentWorkOwner } from '#shared/async/fair-queue.ts';
 import { describeEvent } from './describe-event.ts';
 import type { HistoryStep, StreamHistory } from './stream-history.ts';
 
-/** Its stream gives the entry. */
+/** The place of an event, whose stream gives the entry. */
 export interface EventPlace {
   readonly position: number;
   readonly stream: string;
@@ -27,12 +27,15 @@ export interface AuditedEvent {
 
 const maxChangesCharacters = 64 * 1024;
 
-/** Between two wanted events that are folded in one pass. Beyond it, the second is found separately. */
+/**
+ * Maximum number of events between two wanted ones that are folded in one pass. Beyond it, the second is found
+ * separately.
+ */
 const maxSkipped = 100;
 
 /**
- * In the order of their places. Events of one stream are read together.
- * @throws UnavailableError; UnreadableEventError for a stream that this release cannot read
+ * Makes the entries in the order of their places. Events of one stream are read together. @throws UnavailableError;
+ * UnreadableEventError for a stream that this release cannot read
  */
 export async function auditEntries(
   reads: EntryReads,
@@ -42,8 +45,8 @@ export async function auditEntries(
 }
 
 /**
- * In the order of their places.
- * @throws UnavailableError; UnreadableEventError for a stream that this release cannot read
+ * Finds the events in the order of their places. @throws UnavailableError; UnreadableEventError for a stream that this
+ * release cannot read
  */
 export async function auditedEvents(
   reads: EntryReads,
@@ -55,8 +58,7 @@ export async function auditedEvents(
 }
 
 /**
- * Those of one stream together and in its order.
- * @param isWanted asked again before each entry is made
+ * Makes the events of one stream together and in its order. @param isWanted asked again before each entry is made
  * @throws UnavailableError; UnreadableEventError for a stream that this release cannot read
  */
 export async function* madeEvents(
@@ -117,14 +119,14 @@ async function* entriesOf(
   }
 }
 
-/** Of an entry before it is made. */
+/** The expected length of an entry before it is made. */
 const charactersOfEntry = 1_024;
 
 function personalSubjectOf({ personalSubject }: AnyEntityHistory, { after }: HistoryStep<unknown>): string | null {
   return personalSubject?.(after.state) ?? null;
 }
 
-/** Revisions that are read together. */
+/** Groups revisions that are read together. */
 function* runsOf(revisions: ReadonlyArray<number>): Generator<{ readonly from: number; readonly until: number }> {
   const [first, ...others] = revisions.toSorted((one, other) => one - other);
   if (first === undefined) return;
@@ -145,9 +147,9 @@ function withoutLongChanges(entry: DescribedEvent): EntryWithoutPosition {
   return isLong ? { ...entry, changes: null, changesOmitted: true } : entry;
 }
 
-/** Tried first, because their entries may be long. */
+/** Number of places that are tried first, because their entries may be long. */
 const firstPlaces = 25;
-/** Tried together. Events of one stream among them are read together. */
+/** Maximum number of places that are tried together. Events of one stream among them are read together. */
 const maxPlaces = 200;
 
 export interface EntryTextLimits {
@@ -156,19 +158,19 @@ export interface EntryTextLimits {
   readonly mayExceed: boolean;
 }
 
-/** In the order of the events. */
+/** The texts of entries in the order of the events. */
 interface EntryTexts {
   readonly texts: ReadonlyArray<string>;
   readonly bytes: number;
-  /** Events that the texts cover, from the first. An event without an entry has no text. */
+  /** The number of events that the texts cover, from the first. An event without an entry has no text. */
   readonly covered: number;
-  /** The next text did not fit. */
+  /** True if the next text did not fit. */
   readonly isCut: boolean;
 }
 
 /**
- * In parts, in the order of their places. Nothing is made beyond a part while its consumer does something else.
- * @param nextLimits asked before each part; the texts end when the first one of a part does not fit
+ * Makes the texts in parts, in the order of their places. Nothing is made beyond a part while its consumer does
+ * something else. @param nextLimits asked before each part; the texts end when the first one of a part does not fit
  * @throws as `auditedEvents`
  */
 export async function* entryTexts(
@@ -188,13 +190,15 @@ export async function* entryTexts(
   }
 }
 
-/** Texts that do not fit are thrown away, so fewer are made than would fit by the average. */
+/**
+ * How many texts are made next. Texts that do not fit are thrown away, so fewer are made than would fit by the average.
+ */
 function nextCount({ covered, bytes }: EntryTexts, { maxBytes }: EntryTextLimits): number {
   const fitting = Math.floor((0.8 * maxBytes * covered) / Math.max(bytes, 1));
   return Math.max(1, Math.min(fitting, 2 * covered, maxPlaces));
 }
 
-/** Texts that do not fit are dropped, from the last place, while others are made. */
+/** Keeps the texts that fit. Others are dropped, from the last place, while more are made. */
 async function textsThatFit(
   reads: EntryReads,
   places: ReadonlyArray<EventPlace>,

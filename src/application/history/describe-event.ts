@@ -8,7 +8,7 @@ import type { EventDataReader } from './event-data-reader.ts';
 import type { FindKeyName } from './key-names.ts';
 import type { HistoryStep } from './stream-history.ts';
 
-/** For descriptions of one stream's events. */
+/** What descriptions of one stream's events read. */
 export interface DescriptionReads {
   readonly data: EventDataReader;
   readonly open: RecordReader['open'];

@@ -2,10 +2,10 @@ import type { DataAt } from '#domain/shared/text-reference.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 
-/** Records before and after an event, and after the next one, share most of their data. */
+/** Number of cached events. Records before and after an event, and after the next one, share most of their data. */
 const maxKept = 8;
 
-/** Single events of one stream, for one answer. Caches the latest. */
+/** Reads single events of one stream, for one answer. Caches the latest. */
 export class EventDataReader {
   readonly #read: DataAt;
   readonly #kept = new Map<number, Promise<JsonObject>>();
@@ -14,14 +14,14 @@ export class EventDataReader {
     this.#read = read;
   }
 
-  /** Of the event at the revision. @throws UnavailableError */
+  /** The data of the event at the revision. @throws UnavailableError */
   readonly dataAt: DataAt = (revision) => {
     const data = this.#kept.get(revision) ?? this.#read(revision);
     this.#keep(revision, data);
     return data;
   };
 
-  /** For an event that was already read. */
+  /** Keeps the data of an event that was already read. */
   remember({ revision, data }: RecordedEvent): void {
     if (!this.#kept.has(revision)) this.#keep(revision, Promise.resolve(data));
   }

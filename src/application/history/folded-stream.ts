@@ -3,20 +3,20 @@ import { requestAnswered } from '#application/streams/stream-state.ts';
 import type { Entity } from '#domain/shared/entity.ts';
 import { noStream, type RecordedEvent } from '#event-store/event-store.ts';
 
-/** Up to one of its events, for histories. It lacks the data that appending needs. */
+/** The state of a stream up to one of its events, for histories. It lacks the data that appending needs. */
 export interface FoldedStream<State> {
   readonly state: State;
-  /** Of the last event; `noStream` before the first. */
+  /** The revision of the last event; `noStream` before the first. */
   readonly revision: number;
   /** The revision of the last event that is not `RequestAnswered`: the ETag. */
   readonly resourceRevision: number;
-  /** Of the last event; empty before the first. */
+  /** The time of the last event; empty before the first. */
   readonly time: string;
-  /** Estimated, in addition to another state of the stream. */
+  /** The estimated size, in addition to another state of the stream. */
   readonly bytes: number;
 }
 
-/** Before its first event. */
+/** The state of a stream before its first event. */
 export function unbegunStream<State, Events>({ initial }: Entity<State, Events>): FoldedStream<State> {
   return { state: initial, revision: noStream, resourceRevision: noStream, time: '', bytes: 0 };
 }
@@ -34,12 +34,12 @@ export function foldEvent<State, Events>(
   return { state, revision, resourceRevision: revision, time, bytes: 0 };
 }
 
-/** Of one stream, each after one of its events, in order. */
+/** States of one stream, each after one of its events, in order. */
 type States = ReadonlyArray<FoldedStream<unknown>>;
 
 /**
- * In memory, so that a state in the middle of a long stream is folded from one near it. States of one stream share what
- * did not change between them. Its size is limited: the least recently used streams are removed.
+ * Keeps states in memory, so that a state in the middle of a long stream is folded from one near it. States of one
+ * stream share what did not change between them. Its size is limited: the least recently used streams are removed.
  */
 export class KeptStates {
   readonly #streams: LRUCache<string, States>;
@@ -52,7 +52,7 @@ export class KeptStates {
     });
   }
 
-  /** Unless a state is kept at this revision. */
+  /** Keeps the state unless one is kept at this revision. */
   keep(stream: string, state: FoldedStream<unknown>): void {
     const states = this.#streams.get(stream) ?? [];
     const at = indexAfter(states, ({ revision }) => revision <= state.revision);
@@ -67,7 +67,10 @@ export class KeptStates {
       null) as FoldedStream<State> | null;
   }
 
-  /** The last event up to the time is between `from` and before `until`. `until` is null if no later state is kept. */
+  /**
+   * Two revisions around the time: the last event up to the time is between `from` and before `until`. `until` is null
+   * if no later state is kept.
+   */
   around(stream: string, time: string): { readonly from: number; readonly until: number | null } {
     const states = this.#streams.get(stream) ?? [];
     const at = indexAfter(states, (state) => state.time <= time);
@@ -77,7 +80,7 @@ export class KeptStates {
 
 const bytesOfStream = 256;
 
-/** All earlier states must meet the condition too. */
+/** The index after the last state that meets the condition. All earlier states must meet it too. */
 function indexAfter(states: States, holds: (state: FoldedStream<unknown>) => boolean): number {
   let low = 0;
   let high = states.length;

@@ -14,7 +14,7 @@ import { type DescriptionReads, describeEvent } from './describe-event.ts';
 import { ListedEventType } from './listed-event-type.ts';
 import type { HistoryStep, StreamHistory } from './stream-history.ts';
 
-/** `since` is included, `until` is not. */
+/** Filters of events. `since` is included, `until` is not. */
 export const eventFilters = {
   type: ListedEventType,
   actor: withJsonSchema(text(), { type: 'string', description: 'The id of an API key' }),
@@ -30,10 +30,10 @@ const HistoryInput = t.partial({ ...pageInput, ...eventFilters });
 
 export type HistoryInput = t.TypeOf<typeof HistoryInput>;
 
-/** Read for one page. With a narrow filter, a page may be empty and not the last. */
+/** Maximum number of events that are read for one page. With a narrow filter, a page may be empty and not the last. */
 const maxEventsPerPage = 5_000;
 
-/** Of a description before it is made. */
+/** The expected length of a description before it is made. */
 const expectedCharacters = 1_024;
 
 export interface HistoryPage {
@@ -44,16 +44,16 @@ export interface HistoryPage {
 
 export interface ResourceHistory {
   readonly history: AnyEntityHistory;
-  /** Its ids find the stream. */
+  /** The entity whose ids find the stream. */
   readonly entity: AnyEntityHistory['entity'];
   readonly id: string;
-  /** In a stream of several resources, the one whose events are listed; null for all events of the stream. */
+  /** The one of a stream's several resources whose events are listed; null for all events of the stream. */
   readonly resource: ResourceName | null;
   readonly reader: DescriptionReads;
   readonly maxPageBytes: number;
 }
 
-/** Oldest first. @throws UnavailableError */
+/** Reads a page of the history, oldest first. @throws UnavailableError */
 export async function readHistoryPage(
   streams: StreamHistory,
   wanted: ResourceHistory,

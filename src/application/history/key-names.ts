@@ -1,19 +1,19 @@
 import { LRUCache } from 'lru-cache';
 import type { ApiKeyState } from '#domain/api-key/api-key.ts';
 
-/** Null for an id without a key, like `system`. @throws UnavailableError */
+/** The name of a key; null for an id without a key, like `system`. @throws UnavailableError */
 export type FindKeyName = (keyId: string) => Promise<string | null>;
 
 const maxNames = 5_000;
 /** An id without a key is not looked up again for this long: it may be a key that is just being made. */
 const absentMs = 60_000;
 
-/** Read from the first event of each key. A key keeps its name, so the names are remembered. */
+/** The names of keys, read from the first event of each. A key keeps its name, so the names are remembered. */
 export class KeyNames {
   readonly #firstState: (keyId: string) => Promise<ApiKeyState>;
   readonly #names = new LRUCache<string, { readonly name: string | null }>({ max: maxNames });
 
-  /** @param firstState after the key's first event; null without one */
+  /** @param firstState the state after the key's first event; null without one */
   constructor(firstState: (keyId: string) => Promise<ApiKeyState>) {
     this.#firstState = firstState;
   }

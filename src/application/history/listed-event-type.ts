@@ -3,7 +3,7 @@ import { listedTypes } from '#domain/histories.ts';
 import { textThat } from '#shared/codecs/text.ts';
 
 const known = new Set(listedTypes);
-/** In letters, between a name and the type that is suggested for it. */
+/** Maximum number of letters that differ between a name and the type that is suggested for it. */
 const maxDifferences = 4;
 /** A longer name is like no type, so none is looked for. */
 const maxCharacters = 60;

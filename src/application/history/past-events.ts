@@ -8,17 +8,17 @@ import type { EventPlace } from './audit-entries.ts';
 /** The read model in which past events are found. */
 export const pastEventsCollection = 'audit';
 
-/** An audience may see it. */
+/** An event that an audience may see. */
 export interface PastEvent extends EventPlace {
   readonly type: string;
   readonly kind: ResourceKind;
   readonly resource: string;
 }
 
-/** In the order of the log. */
+/** Past events in the order of the log. */
 export interface PastPart {
   readonly events: ReadonlyArray<PastEvent>;
-  /** Events were read up to it; null at the end. */
+  /** The position up to which events were read; null at the end. */
   readonly lookedUpTo: number | null;
 }
 
@@ -33,9 +33,8 @@ interface AuditedEvent extends Tenant {
 const partBytes = 256 * 1024;
 
 /**
- * Oldest first, from the read model of the audit. A caller that needs all events up to a position first waits until the
- * read model has passed it.
- * @throws UnavailableError
+ * Reads events, oldest first, from the read model of the audit. A caller that needs all events up to a position first
+ * waits until the read model has passed it. @throws UnavailableError
  */
 export async function pastEvents(
   documents: Pick<ReadStore, 'list'>,

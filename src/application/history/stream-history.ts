@@ -6,18 +6,18 @@ import { EventDataReader } from './event-data-reader.ts';
 import { type FoldedStream, foldEvent, KeptStates, unbegunStream } from './folded-stream.ts';
 import { KeyNames } from './key-names.ts';
 
-/** With the stream before and after the event. */
+/** An event, with the stream before and after it. */
 export interface HistoryStep<State> {
   readonly event: RecordedEvent;
   readonly before: FoldedStream<State>;
   readonly after: FoldedStream<State>;
 }
 
-/** Of the states in memory. */
+/** Maximum size of the states in memory. */
 const maxKeptBytes = 64 * 1024 * 1024;
 /** The events between two kept states. One read has the same number of events. */
 const eventsBetween = 100;
-/** Of a state of versions, in addition to one a hundred events older: the paths to the changes. */
+/** The size of a state of versions, in addition to one a hundred events older: the paths to the changes. */
 const bytesOfKeptState = 64 * 1024;
 
 /**
@@ -28,7 +28,7 @@ export class StreamHistory {
   readonly #store: Pick<EventStore, 'read'>;
   readonly #kept = new KeptStates(maxKeptBytes);
 
-  /** Of the keys that have caused events. */
+  /** The names of the keys that have caused events. */
   readonly keyNames = new KeyNames(async (keyId) => (await this.at(apiKey, keyId, 0)).state);
 
   constructor(store: Pick<EventStore, 'read'>) {
@@ -36,8 +36,8 @@ export class StreamHistory {
   }
 
   /**
-   * After the event at the revision, or after the last event if the stream is shorter.
-   * @throws UnavailableError; UnreadableEventError
+   * The state after the event at the revision, or after the last event if the stream is shorter. @throws
+   * UnavailableError; UnreadableEventError
    */
   async at<State, Events>(entity: Entity<State, Events>, id: string, revision: number): Promise<FoldedStream<State>> {
     const stream = streamName(entity, id);
@@ -46,7 +46,7 @@ export class StreamHistory {
     return state;
   }
 
-  /** Of the stream's last event up to the time; -1 if there is none. @throws UnavailableError */
+  /** The revision of the stream's last event up to the time; -1 if there is none. @throws UnavailableError */
   async revisionAt<State, Events>(entity: Entity<State, Events>, id: string, time: string): Promise<number> {
     const stream = streamName(entity, id);
     const isUpTo = async (revision: number) => {
@@ -78,8 +78,7 @@ export class StreamHistory {
   }
 
   /**
-   * Other requests are served between two parts.
-   * @param until the last revision
+   * Reads a part of the history in steps. Other requests are served between two parts. @param until the last revision
    * @throws UnavailableError; UnreadableEventError
    */
   async *steps<State, Events>(

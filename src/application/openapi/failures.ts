@@ -5,7 +5,7 @@ import { type ErrorForm, openAiErrors } from '#exchange/error-form.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { headersNamed } from './headers.ts';
 
-/** In addition to an operation's own. */
+/** Failures that every operation has in addition to its own. */
 const commonFailures: ReadonlyArray<FailureCode> = [
   'key-required',
   'key-invalid',
@@ -54,7 +54,7 @@ export function refusals(operation: AnyOperation): JsonObject {
   return Object.fromEntries(sorted.map(([status, codes]) => [String(status), refusal(operation, status, codes)]));
 }
 
-/** Its own and those of its kind. */
+/** The failures of the operation itself and of its kind. */
 function failuresOf(operation: AnyOperation): ReadonlyArray<FailureCode> {
   const { scope, kind, plane, hasRevision, failures: own } = operation;
   return [
@@ -104,7 +104,7 @@ function exampleName(code: FailureCode, form: ErrorForm | null): string {
   return form.name === 'anthropic' ? `messages-${code}` : `gateway-${code}`;
 }
 
-/** By the names that operations use to refer to them. */
+/** Examples of failures, by the names that operations use to refer to them. */
 export function failureExamples(operations: ReadonlyArray<AnyOperation>): JsonObject {
   const named = operations.flatMap((operation) => {
     const form = formOf(operation);
@@ -221,7 +221,7 @@ const validationErrorSchema: JsonObject = {
   required: ['loc', 'msg', 'type'],
 };
 
-/** Of both planes, by name. */
+/** The schemas of errors on both planes, by name. */
 export const errorSchemas: Readonly<Record<string, JsonObject>> = {
   Problem: problemSchema,
   ProblemCode: { type: 'string', enum: Object.keys(failures), description: 'What went wrong: see /docs/problems' },

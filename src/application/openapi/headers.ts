@@ -55,7 +55,7 @@ const onBehalfOfHeader = header(
   { type: 'string', pattern: '^[A-Za-z0-9._:-]{1,64}$' },
 );
 
-/** In addition to the API key. */
+/** The headers of requests in addition to the API key. */
 export function requestHeaders(operation: AnyOperation): ReadonlyArray<JsonObject> {
   const { kind, hasRevision, isConditional = false } = operation;
   switch (kind) {
@@ -112,7 +112,7 @@ export const responseHeaders: JsonObject = {
   'WWW-Authenticate': text('How to present a key', 'Bearer realm="switchyard"'),
 };
 
-/** References, for the description of an answer. */
+/** References to headers, for the description of an answer. */
 export function headersNamed(names: ReadonlyArray<string>): JsonObject {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }

@@ -19,21 +19,21 @@ import type { OperationRoute } from './registry.ts';
 import { isStrict, requestHeadersOf } from './request-headers.ts';
 import { failureOfError } from './unexpected-error.ts';
 
-/** It shows who makes a request, and the place on which the request waits for that. */
+/** Shows who makes a request, and the place on which the request waits for that. */
 export interface Entrance {
   /** Null without a key. */
   readonly presentedKey: string | null;
-  /** Of the page's session, which counts if there is no key; null without one. */
+  /** The token of the page's session, which counts if there is no key; null without one. */
   readonly sessionToken: string | null;
-  /** Of the header that has the key, if it can be seen. */
+  /** The fault of the header that has the key, if it can be seen. */
   readonly keyFault: Failure | null;
-  /** For the connection of a request that has no place yet. Null for one that has. */
+  /** Takes a place for the connection of a request that has none yet. Null for a request that has one. */
   readonly takePlace: TakePlace | null;
 }
 
-/** With the data that an adapter needs to answer and to log. */
+/** A called operation, with the data that an adapter needs to answer and to log. */
 export interface Invocation {
-  /** A report if the operation wrote its answer itself; null if the client has left. */
+  /** The result; a report if the operation wrote its answer itself; null if the client has left. */
   readonly outcome: E.Either<Failure, OperationResult | Download | StreamReport | null>;
   /** Null if the key is unknown. */
   readonly keyId: string | null;
@@ -46,7 +46,7 @@ export interface InvokeDependencies {
   readonly authenticate: (presentedKey: string, use: KeyUse) => Promise<Caller | null>;
   /** Null if the session is over. Default: there are no sessions. @throws UnavailableError */
   readonly authenticateSession?: (token: string, use: KeyUse) => Promise<Caller | null>;
-  /** For requests of known callers; null if all are admitted. */
+  /** Admits requests of known callers; null if all are admitted. */
   readonly admission: Pick<Admission, 'enter'> | null;
   readonly metrics: { readonly command: (name: string, seconds: number) => void };
   readonly logger: Logger;
@@ -278,7 +278,7 @@ function namesOf({ id: requestId, operation }: Request) {
   return { requestId, operation };
 }
 
-/** At a path that accepts these methods. */
+/** The failure at a path that accepts other methods. */
 export function unservedRoute(method: string, allowedMethods: ReadonlyArray<string>): Failure {
   if (allowedMethods.length === 0) return failure('path-not-found', 'There is nothing at this path.');
   return failure('method-not-allowed', `This path takes ${allowedMethods.join(', ')}, not ${method}.`);

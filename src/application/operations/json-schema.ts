@@ -141,7 +141,7 @@ function orNull(schema: JsonObject, type: string): JsonObject {
   return { ...schema, type: [type, 'null'], ...(Array.isArray(values) ? { enum: [...values, null] } : {}) };
 }
 
-/** With their schemas; none if it is not an object. */
+/** The members of an object's schema; none if it is not an object. */
 export function members(schema: JsonObject): Readonly<Record<string, JsonObject>> {
   return (schema.properties ?? {}) as Readonly<Record<string, JsonObject>>;
 }

@@ -6,7 +6,7 @@ import type { RequestHeaders } from './request-headers.ts';
 /** What a known caller asks for in addition to the input. */
 export type Asked = Authorised & Omit<RequestHeaders, 'fault'>;
 
-/** Its key can access the subject and has the scope, and its input is valid. */
+/** A request whose key can access the subject and has the scope, and whose input is valid. */
 export interface Decoded<Input, Subject> {
   readonly request: Asked;
   readonly subject: Subject;
@@ -18,16 +18,16 @@ export interface Decoded<Input, Subject> {
 
 export interface OperationResult {
   readonly status: 200 | 201 | 204;
-  /** Undefined for no content. */
+  /** The body of the answer; undefined for no content. */
   readonly body: Json | EncodedJson | undefined;
   /** Replaces a JSON body. */
   readonly stream?: TextStream;
-  /** For the ETag. */
+  /** The revision for the ETag. */
   readonly revision?: number;
-  /** For `Switchyard-Position`. */
+  /** The position for `Switchyard-Position`. */
   readonly position?: number;
-  /** It repeats the answer to an earlier request with the same key: for `Idempotency-Replayed`. */
+  /** Set if this repeats the answer to an earlier request with the same key: for `Idempotency-Replayed`. */
   readonly isReplay?: true;
-  /** For `Link: rel="next"`: the cursor that `nextCursor` in the body holds. */
+  /** The cursor for `Link: rel="next"`, which `nextCursor` in the body holds. */
   readonly nextCursor?: string;
 }

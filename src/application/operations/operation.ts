@@ -15,7 +15,7 @@ export type HttpMethod = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
 export interface HttpRoute {
   readonly method: HttpMethod;
-  /** With `:name` for each path parameter; every path parameter is an id or a name that `input` declares. */
+  /** The path, with `:name` for each path parameter; every path parameter is an id or a name that `input` declares. */
   readonly path: string;
   /** Of a successful answer. */
   readonly status: 200 | 201 | 204;
@@ -43,22 +43,22 @@ export interface Operation<Subject = any> {
   /** A second scope that the key needs. */
   readonly alsoScope?: Scope;
   readonly input: t.Mixed;
-  /** For a request that prefers strict handling, although the contract accepts it. */
+  /** Faults of a request that prefers strict handling, although the contract accepts it. */
   // biome-ignore lint/suspicious/noExplicitAny: each operation has an input of its own.
   readonly strictFaults?: (input: any) => ReadonlyArray<InputError>;
   /** Null if there is no content. */
   readonly output: t.Mixed | null;
-  /** Without those that every operation has. */
+  /** The failures of the operation, without those that every operation has. */
   readonly failures: ReadonlyArray<FailureCode>;
-  /** In addition to JSON, if `Accept` asks for them. */
+  /** Media types in addition to JSON, if `Accept` asks for them. */
   readonly produces?: ReadonlyArray<string>;
   /** Answers a page of a list: takes `limit` and `cursor`, gives `nextCursor`. */
   readonly paged: boolean;
   /** The answer is one resource with a revision: it carries an ETag, and a command takes If-Match. */
   readonly hasRevision: boolean;
-  /** By the headers of a request; missing: OpenAI's on the gateway. */
+  /** The form of errors, by the headers of a request; if it is missing: OpenAI's on the gateway. */
   readonly errorForm?: (headers: IncomingHttpHeaders) => ErrorForm;
-  /** If its HTTP method does not show it. */
+  /** Set if the HTTP method does not show the effect. */
   readonly effect?: OperationEffect;
   /** The ETag changes with every member of its answer, so `If-None-Match` may be answered with 304. */
   readonly isConditional?: boolean;
@@ -74,11 +74,11 @@ export interface Operation<Subject = any> {
   readonly execute: (request: Decoded<unknown, Subject>) => Promise<E.Either<Failure, OperationResult>>;
 }
 
-/** Writes its answer itself, while the answer arrives from elsewhere. */
+/** An operation that writes its answer itself, while the answer arrives from elsewhere. */
 export interface StreamingOperation extends Omit<Operation, 'kind' | 'loadSubject' | 'execute'> {
   readonly kind: 'streaming';
   readonly consumes: 'application/json' | 'multipart/form-data';
-  /** In addition to JSON. */
+  /** Media types in addition to JSON. */
   readonly produces: ReadonlyArray<string>;
   /** Resolves when it has written everything; rejects only with `ClientDisconnectedError` or a bug. */
   readonly relay: (request: Authorised) => Promise<StreamReport>;
@@ -115,7 +115,7 @@ export interface UploadOperation<Subject = any> extends Omit<Operation<Subject>,
   readonly receive: (request: Authorised) => Promise<E.Either<Failure, ReceivedUpload>>;
 }
 
-/** Whole or in part. */
+/** Content that is sent whole or in part. */
 export interface Download {
   readonly kind: 'download';
   readonly contentType: string;
@@ -131,7 +131,7 @@ export interface Download {
   readonly open: (start: number, end: number) => Promise<Readable | null>;
 }
 
-/** The answer is bytes. */
+/** An operation whose answer is bytes. */
 // biome-ignore lint/suspicious/noExplicitAny: only the operation knows its subject; its callers pass it through.
 export interface DownloadOperation<Subject = any> extends Omit<Operation<Subject>, 'kind' | 'execute'> {
   readonly kind: 'download';
@@ -146,7 +146,7 @@ export type OperationAbout = Pick<Operation, 'name' | 'summary' | 'description' 
 
 export interface OperationAccess<Subject, Needed extends Scope | null = Scope | null>
   extends Pick<Operation, 'alsoScope'> {
-  /** Null if every valid key may call it. */
+  /** The scope that the key needs; null if every valid key may call it. */
   readonly scope: Needed;
   readonly subject: Subject;
 }
@@ -206,7 +206,7 @@ export function asksProvider(operation: AnyOperation): boolean {
   return operation.kind === 'streaming' && takesBody(operation);
 }
 
-/** If its HTTP method does not show it: see `effectOf`. */
+/** What an operation does, if its HTTP method does not show it: see `effectOf`. */
 export interface OperationEffect {
   /** It loses something, or cannot be undone. */
   readonly isDestructive?: boolean;

@@ -25,9 +25,9 @@ export interface QueryAnswer<Output> {
 
 /** Also the default of `limit`. */
 export const maxPageItems = 1_000;
-/** As stored, in a page. */
+/** Maximum size of a page, as it is stored. */
 export const maxPageBytes = 2 * 1024 * 1024;
-/** Of a page before it is read, to limit the pages that begin in one turn. */
+/** The expected length of a page before it is read, to limit the pages that begin in one turn. */
 const expectedCharacters = 64 * 1024;
 
 const cursorForm = /^(\d{1,16})\.([0-9a-zA-Z_-]{1,200})$/;
@@ -70,7 +70,7 @@ const ListSort = withJsonSchema(enumeration('ListSort', 'createdAt', '-createdAt
   description: 'Oldest first, or newest first with `-createdAt`. Default `createdAt`',
 });
 
-/** Of every list of resources. */
+/** The input of every list of resources. */
 export const listInput = { ...pageInput, sort: ListSort };
 
 /** Member of every list's answer. */
@@ -90,13 +90,13 @@ export interface PageInput {
 interface ListedPage<Name extends string> {
   readonly where: Where;
   readonly input: PageInput;
-  /** Of the answer: it holds the items. */
+  /** The member of the answer that holds the items. */
   readonly name: Name;
 }
 
 type PageBody<Name extends string, Item> = Record<Name, ReadonlyArray<Item>> & { nextCursor?: string };
 
-/** Unparsed, as they are stored. */
+/** Lists records unparsed, as they are stored. */
 export async function listRecords<Name extends string, Item>(
   collection: CollectionReader,
   list: ListedPage<Name>,
@@ -128,7 +128,7 @@ async function readPage<Value extends DocumentValue>(
   return readInTurn(collection, where, { limit, maxBytes: maxPageBytes, ...order, ...after });
 }
 
-/** So that many concurrent pages do not block other requests. */
+/** Reads pages in turn, so that many concurrent pages do not block other requests. */
 export async function readInTurn<Value extends DocumentValue>(
   collection: CollectionReader,
   where: Where,
@@ -142,7 +142,10 @@ export async function readInTurn<Value extends DocumentValue>(
   return page;
 }
 
-/** Yields to other requests in between, because parsing and encoding a whole page takes tens of milliseconds. */
+/**
+ * Encodes the items and yields to other requests in between, because parsing and encoding a whole page takes tens of
+ * milliseconds.
+ */
 async function encodeItems<Value extends DocumentValue, Item>(
   documents: ReadonlyArray<StoredDocument<Value>>,
   itemOf: (document: StoredDocument<Value>) => Item,
@@ -166,7 +169,7 @@ export function pageAnswer<Name extends string, Item>(
   return { body: encodeObject({ [name]: items, nextCursor }), nextCursor };
 }
 
-/** For the documents that a key has access to, for an index: see `canAccess`. */
+/** Selects the documents that a key has access to, with an index: see `canAccess`. */
 export function tenantFilter({ keyType, organizationId, projectId }: Audience): Where {
   switch (keyType) {
     case 'admin':

@@ -9,7 +9,7 @@ import {
 } from '#positions/positions.ts';
 import { clock } from '#shared/clock.ts';
 
-/** It handles events in order, so that an answer waits for its effects. */
+/** A process that handles events in order, so that an answer waits for its effects. */
 export interface ReactingProcess {
   readonly name: string;
   readonly types: ReadonlyArray<string>;
@@ -72,16 +72,16 @@ export class ReadYourWrites {
 
 export interface WrittenResources {
   readonly ids: Iterable<string>;
-  /** Of their stream; null if the stream has no event. */
+  /** The tenant of the stream; null if the stream has no event. */
   readonly tenant: Tenant | null;
 }
 
 interface PendingWrite {
   readonly tenant: Tenant;
-  /** Read models of other events have nothing to show, except for reactions. */
+  /** The types of the events. Read models of other events have nothing to show, except for reactions. */
   readonly types: ReadonlyArray<string>;
   readonly typesKey: string;
-  /** Of the last event of the request. */
+  /** The position of the last event of the request. */
   readonly position: number;
   readonly reactions: AwaitedReactions;
 }
@@ -93,7 +93,7 @@ interface ReadResult<Result> {
 }
 
 const defaultMaxIds = 10_000;
-/** Of a read, for a resource. */
+/** How long a read waits for a resource. */
 const defaultTimeoutMs = 1_000;
 
 /**
@@ -106,7 +106,7 @@ export class PendingResources {
   readonly #maxIds: number;
   readonly #timeoutMs: number;
   readonly #writes = new Map<string, PendingWrite>();
-  /** By project, or by organization for resources of a whole one; the newest last. */
+  /** The pending ids by project, or by organization for resources of a whole one; the newest last. */
   readonly #idsOf = new Map<string, Set<string>>();
 
   constructor(positions: Positions, { maxIds = defaultMaxIds, timeoutMs = defaultTimeoutMs } = {}) {
@@ -120,7 +120,7 @@ export class PendingResources {
     return this.#writes.size;
   }
 
-  /** Until the read models show them. */
+  /** Adds resources that are pending until the read models show them. */
   add({ ids, tenant, types, position, reactions }: WrittenResources & Omit<PendingWrite, 'tenant' | 'typesKey'>): void {
     if (tenant === null) return;
     const write = { tenant, types, typesKey: types.join(), position, reactions };
@@ -128,7 +128,7 @@ export class PendingResources {
     while (this.#writes.size > this.#maxIds) this.#forgetOldest();
   }
 
-  /** Of resources that the caller has access to. @param ids in the request's path */
+  /** Begins reads of resources that the caller has access to. @param ids in the request's path */
   beginReads(ids: Iterable<string>, caller: Caller): RequestReads {
     const write = this.#writes.size === 0 ? null : this.#find(ids, caller);
     if (write === null) return readsNothingPending;
@@ -203,7 +203,7 @@ class ReadsOfPending implements RequestReads {
   readonly #positions: Positions;
   readonly #write: PendingWrite;
   readonly #timeoutMs: number;
-  /** Null before the first wait. */
+  /** When the waits end; null before the first one. */
   #deadline: number | null = null;
 
   constructor(positions: Positions, write: PendingWrite, timeoutMs: number) {

@@ -2,24 +2,24 @@ import type { FailureCode } from '#domain/shared/failure.ts';
 import { jsonSchema, members } from './json-schema.ts';
 import { type AnyOperation, isWriting } from './operation.ts';
 
-/** For adapters, computed once. */
+/** What adapters need of an operation, computed once. */
 export interface OperationRoute {
   readonly operation: AnyOperation;
   /** Upper case, as in a request. */
   readonly method: string;
   /** Path parameters that are ids: an invalid id gets the same answer as an unknown one. */
   readonly idParameters: ReadonlyArray<{ readonly name: string; readonly pattern: RegExp }>;
-  /** For an ill-formed id. */
+  /** The failure for an ill-formed id. */
   readonly notFound: FailureCode;
-  /** Of the input: others in a request are ignored. */
+  /** The members of the input. Others in a request are ignored. */
   readonly members: ReadonlySet<string>;
   /** It may change something, and so can be tried as a dry run. */
   readonly isWriting: boolean;
   /** The input comes from a body; otherwise it only comes from the query. */
   readonly hasBody: boolean;
-  /** Of created resources: without the id, and with `:name` for each parameter. */
+  /** The path of created resources: without the id, and with `:name` for each parameter. */
   readonly createdUnder: string | null;
-  /** Of the answer: it holds that id. */
+  /** The member of the answer that holds the created id. */
   readonly createdId: string;
 }
 
@@ -59,12 +59,12 @@ function routeOf(operation: AnyOperation, operations: ReadonlyArray<AnyOperation
   };
 }
 
-/** In order: `flowId` for `/v1/flows/:flowId`. */
+/** The parameters in order: `flowId` for `/v1/flows/:flowId`. */
 export function pathParameters(path: string): ReadonlyArray<string> {
   return [...path.matchAll(/:(\w+)/g)].map(([, name]) => name ?? '');
 }
 
-/** Without ids; null for an operation that creates nothing. OpenAI's creations answer 200 instead of 201. */
+/** The path without ids; null for an operation that creates nothing. OpenAI's creations answer 200 instead of 201. */
 export function createdUnder(
   { http: { method, path, status } }: AnyOperation,
   operations: ReadonlyArray<AnyOperation>,

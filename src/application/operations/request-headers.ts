@@ -4,7 +4,7 @@ import { invalidInput } from '#exchange/input-errors.ts';
 import type { Request } from '#exchange/request.ts';
 
 export interface RequestHeaders {
-  /** From `If-Match`; null without one or with `*`. */
+  /** The revision in `If-Match`; null without one or with `*`. */
   readonly ifMatch: number | null;
   readonly idempotencyKey: string | null;
   /** `Switchyard-Min-Position`. */
@@ -15,7 +15,7 @@ export interface RequestHeaders {
   readonly onBehalfOf?: string;
   /** `Accept`; absent without one. */
   readonly accept?: string;
-  /** Its member is null then. */
+  /** Why a header is invalid. Its member is null then. */
   readonly fault: Failure | null;
 }
 
@@ -42,7 +42,7 @@ export function ifMatchOf(headers: IncomingHttpHeaders): number | null {
 
 const printableAscii = /^[\x20-\x7e]{1,255}$/;
 
-/** Null if it is valid. */
+/** Null if the key is valid. */
 export function checkIdempotencyKey(text: unknown): Failure | null {
   if (typeof text === 'string' && printableAscii.test(text)) return null;
   return failure(
@@ -81,8 +81,8 @@ function minPositionOf(headers: IncomingHttpHeaders): number | Failure | null {
 }
 
 /**
- * In addition to the input.
- * @param isCommand false for queries, which take neither `If-Match`, `Idempotency-Key` nor `dryRun`
+ * What the headers say in addition to the input. @param isCommand false for queries, which take neither `If-Match`,
+ * `Idempotency-Key` nor `dryRun`
  */
 export function requestHeadersOf(
   { headers, query }: Pick<Request, 'headers' | 'query'>,
@@ -108,7 +108,7 @@ function isFailure(value: string | number | Failure | null): value is Failure {
 
 const name = 'dryRun';
 
-/** Of a command. `fault` is why the value is invalid. */
+/** Reads `dryRun` of a command. `fault` is why the value is invalid. */
 function readDryRun(query: string): Pick<RequestHeaders, 'dryRun'> & Partial<Pick<RequestHeaders, 'fault'>> {
   // Most requests have no query.
   if (!query.includes(name)) return {};
@@ -120,7 +120,7 @@ function readDryRun(query: string): Pick<RequestHeaders, 'dryRun'> & Partial<Pic
   return { dryRun: true, fault: invalidInput([{ pointer: `/${name}`, parameter: name, message }]) };
 }
 
-/** To recognize a repeated request. */
+/** Removes `dryRun`, to recognize a repeated request. */
 export function withoutDryRun(query: string): string {
   if (!query.includes(name)) return query;
   const parameters = new URLSearchParams(query);

@@ -61,7 +61,7 @@ export function isDiskFull(error: unknown): boolean {
   return isDiskFull(error.cause);
 }
 
-/** For a request that needs space. */
+/** The failure of a request that needs space on a full disk. */
 export const diskFull: Failure = failure(
   'disk-full',
   'The disk of this node has too little free space left. Try again later, or ask the operator to make room.',

@@ -6,9 +6,8 @@ import { pointerTo } from '#shared/json/json-pointer.ts';
 const message = 'is unknown';
 
 /**
- * At every depth.
- * @param schema of the body, without references; null for an operation without a body
- * @returns at most 100 faults
+ * Finds unknown members at every depth. @param schema of the body, without references; null for an operation without a
+ * body @returns at most 100 faults
  */
 export function unknownMembers(schema: JsonObject | null, body: JsonObject): ReadonlyArray<InputError> {
   const found: string[] = [];
@@ -50,7 +49,7 @@ function collectOfObject(schema: JsonObject, value: JsonObject, keys: ReadonlyAr
   }
 }
 
-/** Of the alternative that has the fewest. */
+/** Collects the unknown members of the alternative that has the fewest. */
 function collectOfAny(
   alternatives: ReadonlyArray<JsonObject>,
   value: Json | undefined,

@@ -12,7 +12,7 @@ import {
   questionAbout,
 } from './query-handler.ts';
 
-/** In the blob store. */
+/** Content in the blob store. */
 export interface FoundContent {
   readonly blobId: string;
   readonly contentType: string;
@@ -21,7 +21,7 @@ export interface FoundContent {
   readonly etag: string;
 }
 
-/** The answer is bytes. */
+/** A query whose answer is bytes. */
 export interface ContentQuery<Input extends object, Subject extends Tenant>
   extends Omit<
     Query<Input, Subject, never>,

@@ -5,7 +5,7 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
 type Slots = Pick<Admission, 'slot'>;
 
-/** When it is the turn of its project. @returns unavailable if the turn does not come in time */
+/** Makes a page when it is the turn of its project. @returns unavailable if the turn does not come in time */
 export async function makePage<Result>(
   admission: Slots,
   held: Holder,
@@ -21,8 +21,8 @@ export async function makePage<Result>(
 }
 
 /**
- * Each part when it is the turn of its project. An export that waits for its client has no slot.
- * @throws UnavailableError if the turn does not come in time
+ * Makes each part when it is the turn of its project. An export that waits for its client has no slot. @throws
+ * UnavailableError if the turn does not come in time
  */
 export async function* exportInTurn<Part>(
   admission: Slots,

@@ -14,7 +14,7 @@ import { type EncodedJson, encodeObject } from '#shared/json/json.ts';
 /** Also the default of `limit`, as for OpenAI's files. */
 const maxObjects = 10_000;
 
-/** As in OpenAI's API. */
+/** The input of a list in OpenAI's API. */
 export const ObjectListInput = t.partial({
   after: withJsonSchema(new t.StringType(), {
     type: 'string',
@@ -28,7 +28,7 @@ export type ObjectListInput = t.TypeOf<typeof ObjectListInput>;
 /** `desc` is newest first. */
 export const ListOrder = enumeration('ListOrder', 'asc', 'desc');
 
-/** In OpenAI's form. */
+/** A list in OpenAI's form. */
 export interface ObjectList<Item> {
   readonly object: 'list';
   readonly data: ReadonlyArray<Item>;
@@ -50,21 +50,21 @@ export function objectList<Item>(item: t.Type<Item, unknown, unknown>): t.Type<O
   );
 }
 
-/** With the id of its record. A deleted record keeps its place, so that a page can begin after it. */
+/** A document with the id of its record. A deleted record keeps its place, so that a page can begin after it. */
 export interface ListedDocument<Item> {
   readonly projectId: string | null;
-  /** The project's; null if it is deleted. */
+  /** The list of the project; null if the record is deleted. */
   readonly listedIn: string | null;
   /** Null once it was deleted. */
   readonly record: Item | null;
 }
 
 export interface ObjectListOptions<Document> {
-  /** An index begins with it. */
+  /** The condition. An index begins with it. */
   readonly where?: Where;
   /**
-   * Other than the project's. The query has already checked the access to it. The id of a document is then `{list}.{id
-   * of its record}`.
+   * A list other than the project's. The query has already checked the access to it. The id of a document is then
+   * `{list}.{id of its record}`.
    */
   readonly list?: string;
   /** Default: oldest first. */
@@ -101,7 +101,7 @@ export async function listObjects<Item, Document extends ListedDocument<Item> = 
 
 const unknownPlace = invalidInput([{ pointer: '/after', message: 'must be the last_id of an earlier page' }]);
 
-/** In OpenAI's form. */
+/** A deleted object in OpenAI's form. */
 export interface DeletedObject<Kind extends string> {
   readonly id: string;
   readonly object: Kind;

@@ -1,6 +1,6 @@
 import type { EventFailure } from '#domain/event-failure.ts';
 
-/** Whichever node runs it. */
+/** The status of a process, whichever node runs it. */
 export interface ProcessStatus {
   readonly name: string;
   /** `stopped`: at an event, until an operator decides. `waiting`: until a retry succeeds, which needs no operator. */

@@ -20,17 +20,17 @@ import type { AnyQuery, DocumentSubject, QueryServices, QuerySources, Question, 
 export interface QueryDependencies {
   readonly services: QueryServices;
   readonly documents: ReadStore;
-  /** Answered by this node before the read models showed it. */
+  /** Resources that this node has written and answered before the read model showed them. */
   readonly pending: Pick<PendingResources, 'beginReads'>;
-  /** For answers from many documents. */
+  /** Admits answers that are made from many documents. */
   readonly admission: Pick<Admission, 'slot'>;
 }
 
-/** And the further reads of its request. */
+/** The resource in the path, and the further reads of its request. */
 export interface QuerySubject {
   /**
-   * Of a resource whose past may be asked for: `absent` if it exists no longer, `not-yet` if this node wrote it and the
-   * read model does not show it in time.
+   * The document. For a resource whose past may be asked for: `absent` if it exists no longer, `not-yet` if this node
+   * wrote it and the read model does not show it in time.
    */
   readonly found: StoredDocument<Tenant> | 'absent' | 'not-yet';
   readonly reads: RequestReads;
@@ -42,7 +42,7 @@ type AnySources = QuerySources<string, keyof QueryServices>;
 const noTenant: Tenant = { organizationId: '', projectId: null, partnerId: null };
 const noSubject = new StoredDocument<Tenant>('', 0, JSON.stringify(noTenant), 0);
 
-/** Every caller can call it. */
+/** Makes a query an operation, which every caller can call. */
 export function queryOperation(definition: AnyQuery, runtime: QueryDependencies): Operation<QuerySubject> {
   const sources: AnySources = {
     ...servicesOf(definition, runtime.services),
@@ -70,7 +70,7 @@ function servicesOf({ services: named = [] }: AnyQuery, services: QueryServices)
   return Object.fromEntries(named.map((name) => [name, services[name]])) as unknown as QueryServices;
 }
 
-/** Of the collections that the query declares. */
+/** Readers of the collections that the query declares. */
 export function readersOf<Read extends string>(
   documents: Pick<ReadStore, 'get' | 'list'>,
   reads: Readonly<Record<Read, ReadCollection>>,
@@ -141,7 +141,7 @@ async function findDocument(
   return existed ? 'absent' : null;
 }
 
-/** It ever existed, and the caller has access to it. */
+/** True if the resource ever existed, and the caller has access to it. */
 async function isInStream(
   entity: StreamSubject['entity'],
   id: string,
@@ -154,7 +154,7 @@ async function isInStream(
 
 const named = (id: string) => new StoredDocument<Tenant>(id, 0, '{}', 0);
 
-/** A resource that this node has just written is not answered as unknown. */
+/** Answers when the read model shows the resource, because one that this node has just written is not unknown. */
 async function answerWhenShown(
   definition: AnyQuery,
   collections: ReadonlyArray<string>,
@@ -170,7 +170,7 @@ async function answerWhenShown(
   return isLate ? E.left(notShown(subjectId(definition, valid.request))) : result;
 }
 
-/** For an answer about the present. */
+/** The resource for an answer about the present. */
 export function presentSubject(
   { access }: Pick<AnyQuery, 'access'>,
   { request, subject: { found } }: Decoded<unknown, QuerySubject>,
@@ -187,12 +187,12 @@ export function questionAbout(
   return { request, input, subject, time: new Date(clock.time()).toISOString() };
 }
 
-/** Empty if the path names none. */
+/** The id in the path; empty if the path names none. */
 function subjectId({ access: { subject } }: Pick<AnyQuery, 'access'>, { parameters }: Asked): string {
   return subject === null ? '' : (parameters[subject.parameter] ?? '');
 }
 
-/** Every answer is made from many documents. One as of a time is made from a stream. */
+/** True if every answer is made from many documents. One as of a time is made from a stream. */
 function readsManyDocuments({ paged, produces, readsMany }: AnyQuery): boolean {
   return paged === true || produces !== undefined || readsMany === true;
 }
@@ -228,7 +228,7 @@ async function answer(
   });
 }
 
-/** The position is after the end of the log. That is the client's mistake, and a retry does not help. */
+/** The failure of a position after the end of the log. That is the client's mistake, and a retry does not help. */
 async function notReached(position: number, { services: { lastPosition } }: QueryDependencies): Promise<Failure> {
   const end = await lastPosition();
   if (end === null || position <= end) return behind(position);

@@ -25,31 +25,31 @@ import type { ProjectionStatus, ReadStore } from '#read-store/read-store.ts';
 import type { StoredDocument } from '#read-store/stored-document.ts';
 import type { ResponseAmounts } from '#responses/stored-responses.ts';
 
-/** In addition to documents. They are the same for all requests. */
+/** What a query may use in addition to documents. The services are the same for all requests. */
 export interface QueryServices {
   readonly history: StreamHistory;
-  /** Of the personal texts of these subjects. */
+  /** Reads the personal texts of these subjects. */
   readonly personalReader: PersonalData['readerOf'];
   readonly keyUsage: KeyUsage;
   readonly streams: Pick<StreamWriter, 'load'>;
-  /** For `READ_YOUR_WRITES_TIMEOUT_MS` at most. */
+  /** Waits for `READ_YOUR_WRITES_TIMEOUT_MS` at most. */
   readonly waitForPosition: (projections: ReadonlyArray<string>, position: number) => Promise<boolean>;
   readonly comparer: Pick<VersionComparer, 'compare'>;
-  /** Null before the first, `off` if no digests are signed. */
+  /** The last verification; null before the first, `off` if no digests are signed. */
   readonly verification: () => Promise<LogVerification | null | 'off'>;
-  /** In the newest signed digest; null if the stream is in none. */
+  /** Proves that the stream is in the newest signed digest; null if it is in none. */
   readonly proveInclusion: (stream: string) => Promise<InclusionProof | null>;
   readonly webhooks: WebhookReads;
-  /** Types that this release does not know. */
+  /** Types of events that this release does not know. */
   readonly unknownEvents: ReadStore['unknownEvents'];
   /** The end of the log; null if the event store does not answer in time. */
   readonly lastPosition: () => Promise<number | null>;
   readonly projectionStatus: () => Promise<ReadonlyArray<ProjectionStatus>>;
-  /** As this node has seen it. */
+  /** The lag as this node has seen it. */
   readonly lag: Pick<LagMonitor, 'lagMs' | 'past'>;
-  /** Of targets, as this node's gateway has observed it; null on a node without a gateway. */
+  /** The health of targets, as this node's gateway has observed it; null on a node without a gateway. */
   readonly gatewayHealth: () => GatewayHealth | null;
-  /** Also those of other nodes. */
+  /** The recorded calls, also those of other nodes. */
   readonly calls: RecordedCalls;
   readonly responses: ResponseAmounts;
   readonly processStatus: () => Promise<ReadonlyArray<ProcessStatus>>;
@@ -58,16 +58,16 @@ export interface QueryServices {
 /** A request, its input and the document of the resource in the path. */
 export interface Question<Input, Subject extends object>
   extends Omit<Decoded<Input, StoredDocument<Subject>>, 'bodyHash'> {
-  /** Of the request, RFC 3339. */
+  /** The time of the request, RFC 3339. */
   readonly time: string;
 }
 
-/** Each under its own name. */
+/** The sources of a query, each under its own name. */
 export type QuerySources<Read extends string, Service extends keyof QueryServices> = Pick<QueryServices, Service> & {
   readonly read: Readonly<Record<Read, CollectionReader>>;
 };
 
-/** Not JSON, in one of the query's media types. */
+/** An answer that is not JSON, in one of the query's media types. */
 export interface StreamedAnswer {
   readonly stream: TextStream;
 }
@@ -75,7 +75,7 @@ export interface StreamedAnswer {
 // biome-ignore lint/suspicious/noExplicitAny: the check works on states of every entity.
 type AnyEntity = Entity<any, any>;
 
-/** Read from a read model. */
+/** A subject that is read from a read model. */
 export interface DocumentSubject {
   readonly collection: { readonly name: string };
   readonly parameter: string;
@@ -87,18 +87,18 @@ export interface DocumentSubject {
   readonly past?: AnyEntity;
 }
 
-/** Read from its stream, deleted or not. The question's `subject` has only its id. */
+/** A subject that is read from its stream, deleted or not. The question's `subject` has only its id. */
 export interface StreamSubject {
   readonly entity: AnyEntity;
   readonly parameter: string;
-  /** Default a cuid. */
+  /** The codec of the id. Default a cuid. */
   readonly idCodec?: t.Mixed;
   readonly notFound: FailureCode;
 }
 
 type Answered<Output> = E.Either<Failure, QueryAnswer<Output> | StreamedAnswer>;
 
-/** From read models, or from streams if it is about the past. */
+/** A query of read models, or of streams if it is about the past. */
 export interface Query<
   Input extends object,
   Subject extends Tenant,
@@ -110,7 +110,7 @@ export interface Query<
   readonly http: HttpRoute;
   /** `subject` is the resource in the path, to which the key needs access; null if the answer itself depends on it. */
   readonly access: OperationAccess<(DocumentSubject | StreamSubject) | null>;
-  /** Of its errors. Default `control`. */
+  /** The plane whose form of errors the query uses. Default `control`. */
   readonly plane?: Plane;
   /** Nodes of the other plane answer it too. */
   readonly onBothPlanes?: true;
@@ -119,13 +119,13 @@ export interface Query<
   readonly output: t.Type<Output, unknown, unknown> | null;
   readonly failures: ReadonlyArray<FailureCode>;
   /**
-   * In addition to its subject's, by their names in `read`. It can read no others. `Switchyard-Min-Position` waits for
-   * these projections and the subject's.
+   * The collections in addition to its subject's, by their names in `read`. It can read no others.
+   * `Switchyard-Min-Position` waits for these projections and the subject's.
    */
   readonly reads: Readonly<Record<Read, ReadCollection>>;
   /** Default: none. */
   readonly services?: ReadonlyArray<Service>;
-  /** In addition to JSON: see `acceptedType`. */
+  /** Media types in addition to JSON: see `acceptedType`. */
   readonly produces?: ReadonlyArray<string>;
   /** It answers pages: `limit` and `cursor` belong to its input. */
   readonly paged?: boolean;

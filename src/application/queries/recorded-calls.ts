@@ -13,22 +13,22 @@ export interface CallFilter {
 
 export interface CallPageRequest {
   readonly limit: number;
-  /** But for the first call. */
+  /** Maximum size, except that the first call always fits. */
   readonly maxBytes: number;
-  /** Of the page before; null for the first page. */
+  /** The place where the page before ended; null for the first page. */
   readonly after: PageKey | null;
 }
 
-/** Newest first. */
+/** A page of calls, newest first. */
 export interface CallPage {
   readonly calls: ReadonlyArray<RecordedCall>;
   /** Null at the end. */
   readonly next: PageKey | null;
 }
 
-/** As queries read them on any node. Every target has its name. */
+/** The recorded calls as queries read them on any node. Every target has its name. */
 export interface RecordedCalls {
-  /** The newest ones. A client may use a request id again. @throws UnavailableError */
+  /** The newest calls of the request. A client may use a request id again. @throws UnavailableError */
   readonly ofRequest: (projectId: string, requestId: string, limit: number) => Promise<ReadonlyArray<RecordedCall>>;
   /** @throws UnavailableError */
   readonly page: (projectId: string, filter: CallFilter, request: CallPageRequest) => Promise<CallPage>;

@@ -5,7 +5,7 @@ import type { Caller } from '#domain/shared/access.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 
-/** They identify a request. */
+/** What identifies a request. */
 interface KeyedRequest {
   readonly idempotencyKey: string | null;
   readonly caller: Pick<Caller, 'keyId'>;
@@ -17,11 +17,13 @@ export function requestKeyOf({ idempotencyKey, caller, target }: KeyedRequest): 
   return idempotencyKey === null ? null : hash('sha256', `${caller.keyId}\n${target}\n${idempotencyKey}`);
 }
 
-/** Of this process, with an `Idempotency-Key`: one for each key at a time. */
+/** The running requests of this process with an `Idempotency-Key`: one for each key at a time. */
 export class RunningKeys {
   readonly #running = new Set<string>();
 
-  /** Unless one with the key is running. @param key null for a request without one, which always runs */
+  /**
+   * Runs the request unless one with the key is running. @param key null for a request without one, which always runs
+   */
   async run<Result>(
     key: string | null,
     work: () => Promise<E.Either<Failure, Result>>,
@@ -43,24 +45,24 @@ const stillRunning = failure(
   { retryAfterSeconds: 1 },
 );
 
-/** The earlier answer held personal data that was erased or lost. */
+/** The failure when the earlier answer held personal data that was erased or lost. */
 export const keyErased = failure(
   'idempotency-key-erased',
   'This Idempotency-Key created something whose personal data was erased since: what the body was is not known any ' +
     'more, so it is not answered again. Use a new key for a new request.',
 );
 
-/** Another request has used the `Idempotency-Key`. */
+/** The failure when another request has used the `Idempotency-Key`. */
 export const keyReused = failure(
   'idempotency-key-reused',
   'This Idempotency-Key came with another body before. Use a new key for a new request.',
 );
 
-/** From the metadata of a command's events. */
+/** A request, remembered in the metadata of a command's events. */
 export interface RememberedRequest {
   readonly key: string;
   readonly bodyHash: string;
-  /** Of the first and the last event that it appended. */
+  /** The revision of the first event that the request appended; `lastRevision` is that of the last one. */
   readonly firstRevision: number;
   readonly lastRevision: number;
   readonly time: string;
@@ -68,17 +70,21 @@ export interface RememberedRequest {
 
 const rememberedForMs = 24 * 60 * 60 * 1000;
 
-/** Removed by one event: more than one, so that they do not accumulate, but few, so that no event is slow. */
+/**
+ * Number of requests that one event removes: more than one, so that they do not accumulate, but few, so that no event
+ * is slow.
+ */
 const droppedAtOnce = 4;
 
 /**
- * By key. Immutable: versions share nearly all of their data, so an event costs the same for any number of requests.
+ * Requests by key. Immutable: versions share nearly all of their data, so an event costs the same for any number of
+ * requests.
  */
 export class RememberedRequests {
   static readonly none = new RememberedRequests(PersistentMap(), List(), '');
 
   readonly #byKey: PersistentMap<string, RememberedRequest>;
-  /** In the order of their times. */
+  /** The requests in the order of their times. */
   readonly #order: List<RememberedRequest>;
   /** Requests before this time have expired. */
   readonly #oldest: string;
@@ -89,24 +95,24 @@ export class RememberedRequests {
     this.#oldest = oldest;
   }
 
-  /** In the order of their times. */
+  /** @param requests in the order of their times */
   static from(requests: Iterable<RememberedRequest>): RememberedRequests {
     const order = List(requests);
     return new RememberedRequests(PersistentMap(order.map((request) => [request.key, request])), order, '');
   }
 
-  /** Including expired requests that are not removed yet. */
+  /** The number of requests, including expired ones that are not removed yet. */
   get held(): number {
     return this.#byKey.size;
   }
 
-  /** Undefined without a request that has not expired. */
+  /** The request, unless it has expired. */
   get(key: string): RememberedRequest | undefined {
     const request = this.#byKey.get(key);
     return request !== undefined && request.time >= this.#oldest ? request : undefined;
   }
 
-  /** Those that have not expired, in the order of their times. */
+  /** The requests that have not expired, in the order of their times. */
   *[Symbol.iterator](): Generator<RememberedRequest, void, void> {
     for (const { key, firstRevision } of this.#order) {
       const request = this.get(key);

@@ -14,16 +14,16 @@ export interface StreamLoaderOptions {
   readonly soleWriter?: boolean;
   /** Without it a long stream is read from its beginning. */
   readonly snapshots?: SnapshotStore;
-  /** Of the cache of states. Default 64 MiB. */
+  /** Maximum size of the cache of states. Default 64 MiB. */
   readonly cacheBytes?: number;
 }
 
 const defaultCacheBytes = 64 * 1024 * 1024;
-/** In one read of a stream. */
+/** Number of events in one read of a stream. */
 const eventsRead = 100;
-/** Roughly, without the collections, whose entities estimate their size themselves. */
+/** A rough size of the state without the collections, whose entities estimate their size themselves. */
 const bytesOfState = ({ stream, bytes }: CachedState) => 1024 + 512 * stream.remembered.held + bytes;
-/** Of an append, and how long they are remembered. */
+/** Maximum number of streams with an append of unknown outcome, and how long they are remembered. */
 const maxStreamsWithUnknownOutcome = 10_000;
 const unknownOutcomeMs = 10 * 60 * 1000;
 
@@ -34,13 +34,13 @@ interface CachedState {
   readonly entity: Entity<any, any>;
 }
 
-/** Caches the most recently used. */
+/** Loads the states of streams and caches the most recently used. */
 export class StreamLoader {
   readonly #store: Pick<EventStore, 'read'>;
   readonly #states: LRUCache<string, CachedState>;
-  /** An abandoned append may still be stored. They are read each time. */
+  /** Streams to which an abandoned append may still be stored. They are read each time. */
   readonly #uncertain = new LRUCache<string, true>({ max: maxStreamsWithUnknownOutcome, ttl: unknownOutcomeMs });
-  /** Of each stream that is not cached; concurrent callers share it. */
+  /** The running read of each stream that is not cached; concurrent callers share it. */
   readonly #firstReadings = new Map<string, Promise<StreamState<unknown>>>();
   readonly #snapshots: StreamSnapshots | null;
   /** Only this process appends, so a cached state is current. */
@@ -55,8 +55,8 @@ export class StreamLoader {
   }
 
   /**
-   * @param minRevision the caller knows it to be stored: subscribers may get an event before its writer gets an answer
-   * @throws UnavailableError
+   * @param minRevision a revision that the caller knows to be stored: subscribers may get an event before its writer
+   * gets an answer @throws UnavailableError
    */
   async load<State, Events>(entity: Entity<State, Events>, id: string, minRevision = 0): Promise<StreamState<State>> {
     const stream = streamName(entity, id);
@@ -70,14 +70,14 @@ export class StreamLoader {
   }
 
   /**
-   * May be stale: enough for facts that never change. Reads the stream if it is not cached.
+   * Loads a state that may be stale: this is enough for facts that never change. Reads the stream if it is not cached.
    * @throws UnavailableError
    */
   async loadCached<State, Events>(entity: Entity<State, Events>, id: string): Promise<StreamState<State>> {
     return this.cached<State>(streamName(entity, id)) ?? this.load(entity, id);
   }
 
-  /** From this process or another. */
+  /** Updates the cached states with events of this process or another. */
   observe(events: ReadonlyArray<RecordedEvent>): void {
     for (const event of events) {
       const cached = this.#states.peek(event.stream);
@@ -87,12 +87,12 @@ export class StreamLoader {
     }
   }
 
-  /** Null without one, or if an append to it may still be stored. */
+  /** The cached state; null without one, or if an append to the stream may still be stored. */
   cached<State>(stream: string): StreamState<State> | null {
     return this.#uncertain.has(stream) ? null : (this.#peek<State>(stream) ?? null);
   }
 
-  /** From the log. @throws UnavailableError */
+  /** Reads the stream from the log, not from the cache. @throws UnavailableError */
   async loadAt<State, Events>(
     entity: Entity<State, Events>,
     id: string,
@@ -109,12 +109,12 @@ export class StreamLoader {
     return event;
   }
 
-  /** Another write made it stale. */
+  /** Drops a cached state that another write has made stale. */
   drop(stream: string): void {
     this.#states.delete(stream);
   }
 
-  /** None is cached while an abandoned append may still be stored. */
+  /** Drops a cached state, because none is cached while an abandoned append may still be stored. */
   dropUncertain(stream: string): void {
     this.drop(stream);
     this.#uncertain.set(stream, true);
@@ -151,8 +151,8 @@ export class StreamLoader {
   }
 
   /**
-   * Folds in parts. So a stream of large payloads is never completely in memory, and other requests are served between
-   * two parts. It looks for a snapshot only if the stream is long, because most streams have none.
+   * Folds the events in parts. So a stream of large payloads is never completely in memory, and other requests are
+   * served between two parts. It looks for a snapshot only if the stream is long, because most streams have none.
    */
   async #foldOn<State, Events>(
     entity: Entity<State, Events>,

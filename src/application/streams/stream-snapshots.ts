@@ -24,13 +24,13 @@ const readTimeoutMs = 500;
 const maxStreamsKnown = 10_000;
 
 /**
- * Of long streams. A failure is harmless, because the stream is then read from its beginning. One snapshot is taken at
- * a time, after the command that made it due.
+ * Keeps snapshots of long streams. A failure is harmless, because the stream is then read from its beginning. One
+ * snapshot is taken at a time, after the command that made it due.
  */
 export class StreamSnapshots {
   readonly #store: SnapshotStore;
   readonly #eventAt: (stream: string, revision: number) => Promise<RecordedEvent | undefined>;
-  /** Of the newest useful snapshot, by stream. */
+  /** The revision of the newest useful snapshot, by stream. */
   readonly #known = new LRUCache<string, number>({ max: maxStreamsKnown });
   #isTaking = false;
 
@@ -40,8 +40,8 @@ export class StreamSnapshots {
   }
 
   /**
-   * Only if it is of this log, of this release and not later than the revision.
-   * @throws UnavailableError if the event store cannot be read
+   * Finds a snapshot only if it is of this log, of this release and not later than the revision. @throws
+   * UnavailableError if the event store cannot be read
    */
   async find<State, Events>(
     entity: Entity<State, Events>,
@@ -87,7 +87,7 @@ export class StreamSnapshots {
   }
 }
 
-/** Written or read in one turn of the event loop, in about a millisecond. */
+/** Number of entries that are written or read in one turn of the event loop, in about a millisecond. */
 const entriesInATurn = 250;
 
 /** The first line. The entries of maps and the remembered requests follow it in parts, one part in each line. */
@@ -103,9 +103,8 @@ type Part =
   | { readonly remembered: ReadonlyArray<RememberedRequest> };
 
 /**
- * As lines, each a JSON value. Persistent maps must be members of the state itself. Other requests are served
- * meanwhile.
- * @param maxCharacters of all lines together; longer ones are not written, and the result is null
+ * Writes the snapshot as lines, each a JSON value. Persistent maps must be members of the state itself. Other requests
+ * are served meanwhile. @param maxCharacters of all lines together; longer ones are not written, and the result is null
  */
 export async function writeSnapshot(
   { remembered, ...stream }: StreamState<unknown>,
@@ -127,7 +126,7 @@ export async function writeSnapshot(
   return lines;
 }
 
-/** What `writeSnapshot` has written. Other requests are served meanwhile. @throws Error if it is damaged */
+/** Reads what `writeSnapshot` has written. Other requests are served meanwhile. @throws Error if it is damaged */
 export async function readSnapshot<State>([first = '', ...lines]: ReadonlyArray<string>): Promise<StreamState<State>> {
   const { maps, state, ...stream } = JSON.parse(first) as Head;
   const members = new Map<string, Members>(maps.map((member) => [member, PersistentMap()]));
@@ -175,26 +174,26 @@ function withEntries(map: Members, entries: Entries): Members {
 }
 
 /**
- * With it, a long stream need not be read from its beginning. It is a cache, so a loss only costs time. It has no
- * texts, no personal data and no secrets.
+ * With a snapshot, a long stream need not be read from its beginning. It is a cache, so a loss only costs time. It has
+ * no texts, no personal data and no secrets.
  */
 export interface StoredSnapshot {
   readonly stream: string;
-  /** Of the last event in it. */
+  /** The revision of the last event in it. */
   readonly revision: number;
-  /** Of that event. If the event in the log has a different hash, the snapshot is of another log. */
+  /** The hash of that event. If the event in the log has a different hash, the snapshot is of another log. */
   readonly hash: string;
-  /** `stateVersion` of the entity. */
+  /** The `stateVersion` of the entity. */
   readonly stateVersion: number;
-  /** From `writeSnapshot`. At most 12 MiB. */
+  /** The lines of `writeSnapshot`. At most 12 MiB. */
   readonly lines: ReadonlyArray<string>;
 }
 
-/** One for each stream. */
+/** Stores one snapshot for each stream. */
 export interface SnapshotStore {
   /** @throws UnavailableError */
   read(stream: string): Promise<StoredSnapshot | null>;
-  /** In place of the stream's earlier one. @throws UnavailableError */
+  /** Saves the snapshot in place of the stream's earlier one. @throws UnavailableError */
   save(snapshot: StoredSnapshot): Promise<void>;
 }
 

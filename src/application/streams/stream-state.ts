@@ -10,17 +10,20 @@ import { workForAll } from '#shared/async/fair-queue.ts';
 import { chance } from '#shared/chance.ts';
 import { RememberedRequests } from './idempotency.ts';
 
-/** Remembers a success without an event for its `Idempotency-Key`. It changes nothing, and histories do not list it. */
+/**
+ * The type of an event that remembers a success without an event for its `Idempotency-Key`. It changes nothing, and
+ * histories do not list it.
+ */
 export const requestAnswered = 'RequestAnswered';
 
-/** And the data for the next append. */
+/** The state of a stream, and the data for the next append. */
 export interface StreamState<State> {
   readonly state: State;
-  /** Of the last event; `noStream` without one. */
+  /** The revision of the last event; `noStream` without one. */
   readonly revision: number;
   /** Of the last event that is not `RequestAnswered`: the ETag. */
   readonly resourceRevision: number;
-  /** Of the first event; null without one. */
+  /** The tenant of the first event; null without one. */
   readonly tenant: Tenant | null;
   readonly hash: string | null;
   readonly time: string;
@@ -39,7 +42,7 @@ export function emptyStream<State, Events>(entity: Entity<State, Events>): Strea
   };
 }
 
-/** The old state does not change. */
+/** Does not change the old state. */
 export function foldStream<State, Events>(
   entity: Entity<State, Events>,
   from: StreamState<State>,
@@ -68,7 +71,7 @@ function tenantOf({ metadata }: RecordedEvent): Tenant {
   };
 }
 
-/** For the metadata of every event. */
+/** What the metadata of every event says about its origin. */
 export interface Origin {
   readonly actor: Actor;
   readonly requestId: string;
@@ -76,26 +79,26 @@ export interface Origin {
   readonly causationId: string;
 }
 
-/** Their data and that of their metadata. */
+/** New events: their data and that of their metadata. */
 export interface NextEvents<Events> {
   readonly events: ReadonlyArray<EventOf<Events>>;
-  /** Null for the stream's. */
+  /** The tenant; null for the stream's. */
   readonly tenant: Tenant | null;
   readonly origin: Origin;
-  /** Remembered in the stream. */
+  /** The request that is remembered in the stream. */
   readonly idempotency?: { readonly key: string; readonly body: string };
 }
 
-/** In the form for the append, and in recorded form with position 0, which is still unknown. */
+/** Events in the form for the append, and in recorded form with position 0, which is still unknown. */
 export interface SealedEvents {
   readonly sealed: EventToAppend[];
   readonly recorded: RecordedEvent[];
 }
 
 /**
- * A large event is serialized in one turn of the event loop, and hashed in another.
- * @param now the present time; no event gets a time before that of its predecessor
- * @throws Error for a new stream without a tenant
+ * Seals events for the append. A large event is serialized in one turn of the event loop, and hashed in another. @param
+ * now the present time; no event gets a time before that of its predecessor @throws Error for a new stream without a
+ * tenant
  */
 export async function sealAfter<Events>(
   stream: string,

@@ -23,23 +23,23 @@ import { foldStream, type NextEvents, type StreamState, sealAfter } from './stre
  */
 export type WriteMode = 'pipelined' | 'alone' | 'bypass';
 
-/** Empty `events` if nothing changed. */
+/** The result of a write. `events` is empty if nothing changed. */
 export interface StreamWriteResult<State> {
   readonly stream: StreamState<State>;
   readonly events: ReadonlyArray<RecordedEvent>;
 }
 
-/** After a conflict the caller decides again. */
+/** The outcome of an append. After a conflict the caller decides again. */
 type AppendOutcome<State> =
   | ({ readonly kind: 'stored' } & StreamWriteResult<State>)
   | { readonly kind: 'conflict' }
   | { readonly kind: 'refused'; readonly failure: Failure };
 
-/** Accepted by the store and not confirmed; the newest on its stream. */
+/** The newest append on a stream that the store has accepted and not confirmed. */
 interface PendingAppend {
   /** The same object for all appends of which each was decided on the one before it. */
   readonly line: object;
-  /** Of the line, at most. */
+  /** Maximum number of appends in the line. */
   readonly depth: number;
   readonly state: StreamState<unknown>;
   readonly lastEventId: string;
@@ -47,27 +47,26 @@ interface PendingAppend {
 }
 
 const retryJitterMs = 10;
-/** To one stream, accepted by the store and not confirmed. */
+/** Maximum number of appends to one stream that the store has accepted and not confirmed. */
 const maxPendingAppends = 512;
 
-/** For their turn on one stream. */
+/** Maximum number of callers that wait for their turn on one stream. */
 const defaultMaxWaiting = 1_000;
 
-/** One caller after another. Different streams do not wait for each other. */
+/** Gives callers of one stream their turns, one after another. Different streams do not wait for each other. */
 export class StreamTurns {
-  /** They begin the waiting turns, for each stream in use. */
+  /** Functions that begin the waiting turns, for each stream in use. */
   readonly #waiting = new Map<string, Set<() => void>>();
   readonly #maxWaiting: number;
 
-  /** @param maxWaiting callers of one stream */
+  /** @param maxWaiting maximum number of waiting callers of one stream */
   constructor(maxWaiting = defaultMaxWaiting) {
     this.#maxWaiting = maxWaiting;
   }
 
   /**
-   * After the turns of earlier callers. Needs one `end`.
-   * @param deadline on this process's clock
-   * @throws UnavailableError if too many wait, or after the deadline
+   * Begins a turn after those of earlier callers. Needs one `end`. @param deadline on this process's clock @throws
+   * UnavailableError if too many wait, or after the deadline
    */
   async begin(stream: string, deadline: number): Promise<void> {
     const waiting = this.#waiting.get(stream);
@@ -103,12 +102,12 @@ export class StreamTurns {
   }
 }
 
-/** Knows those that the store has accepted and not confirmed. */
+/** Appends events, and knows the appends that the store has accepted and not confirmed. */
 export class StreamAppends {
   readonly #store: Pick<EventStore, 'append'>;
   readonly #loader: StreamLoader;
   readonly #now: () => Date;
-  /** By stream. */
+  /** The newest pending append of each stream. */
   readonly #pending = new Map<string, PendingAppend>();
   readonly #listeners: Array<(appended: ReadonlyArray<RecordedEvent>) => void> = [];
 
@@ -170,13 +169,13 @@ export class StreamAppends {
     return { outcome };
   }
 
-  /** If it is the newest one. */
+  /** Ends the pending append if it is the newest one. */
   #endPending(stream: string, line: object, lastEventId: string | undefined): void {
     const pending = this.#pending.get(stream);
     if (pending?.line === line && pending.lastEventId === lastEventId) this.#pending.delete(stream);
   }
 
-  /** Another writer came first, or the outcome is unknown, so the cached state may be stale. */
+  /** Drops the cached state, which may be stale: another writer came first, or the outcome is unknown. */
   #fail(stream: string, refused: AppendFailure): Exclude<AppendOutcome<never>, { kind: 'stored' }> {
     if (refused.kind === 'unavailable') this.#loader.dropUncertain(stream);
     else this.#loader.drop(stream);
@@ -191,12 +190,12 @@ export interface TurnParts {
 }
 
 /**
- * Load, decide, append, and again after a conflict. Other callers of this process wait until it ends. The first state
- * may be a cached one, or one that a pending append leaves. If another write has made it stale, or the pending append
- * fails, the append conflicts.
+ * A caller loads, decides and appends in its turn, and again after a conflict. Other callers of this process wait until
+ * it ends. The first state may be a cached one, or one that a pending append leaves. If another write has made it
+ * stale, or the pending append fails, the append conflicts.
  */
 export class StreamTurn<State, Events> {
-  /** On this process's clock. */
+  /** The deadline on this process's clock. */
   readonly deadline: number;
   /** The next caller may begin when the append is accepted. Otherwise the turn ends when it is durable. */
   readonly isPipelined: boolean;
@@ -303,10 +302,10 @@ export function appendTooLarge(bytes: number, maxBytes: number): Failure {
   );
 }
 
-/** Of metadata, type and id, at most. */
+/** Maximum size of metadata, type and id. */
 const metadataBytes = 2_048;
 
-/** Before they are sealed. Their metadata counts with its maximum. */
+/** Refuses too large events before they are sealed. Their metadata counts with its maximum. */
 export function refuseTooLarge(events: ReadonlyArray<object>, maxBytes: number): Failure | null {
   const bytes = Buffer.byteLength(JSON.stringify(events)) + metadataBytes * events.length;
   return bytes > maxBytes ? appendTooLarge(bytes, maxBytes) : null;

@@ -19,25 +19,25 @@ import {
 
 export interface StreamWriterOptions extends Omit<StreamLoaderOptions, 'store'> {
   readonly store: EventStore;
-  /** Of a write, including waits and retries; default 10,000. */
+  /** Time limit of a write, including waits and retries; default 10,000. */
   readonly deadlineMs?: number;
   readonly now?: () => Date;
 }
 
 export interface Decision<Events> {
   readonly events: ReadonlyArray<EventOf<Events>>;
-  /** Null for the stream's. */
+  /** The tenant; null for the stream's. */
   readonly tenant: Tenant | null;
 }
 
-/** By a command, as a part of one, or by a process. `Refusal` is what its decision may refuse with. */
+/** A write by a command, as a part of one, or by a process. `Refusal` is what its decision may refuse with. */
 export interface StreamWrite<State, Events, Refusal = Failure>
   extends Pick<NextEvents<Events>, 'origin' | 'idempotency'> {
   readonly entity: Entity<State, Events>;
   readonly id: string;
   /** Default `alone`. */
   readonly mode?: WriteMode;
-  /** For the first decision, if it is known without a read. */
+  /** The state for the first decision, if it is known without a read. */
   readonly known?: StreamState<State> | null;
   /** Called again after each conflict. @param deadline until when it may wait, on this process's clock */
   readonly decide: (
@@ -48,7 +48,7 @@ export interface StreamWrite<State, Events, Refusal = Failure>
 
 const defaultDeadlineMs = 10_000;
 
-/** All events of commands and processes are appended through it, each in its turn. */
+/** Appends all events of commands and processes, each in its turn. */
 export class StreamWriter {
   readonly #loader: StreamLoader;
   readonly #appends: StreamAppends;
@@ -70,27 +70,27 @@ export class StreamWriter {
   }
 
   /**
-   * @param minRevision the caller knows it to be stored: subscribers may get an event before its writer gets an answer
-   * @throws UnavailableError
+   * @param minRevision a revision that the caller knows to be stored: subscribers may get an event before its writer
+   * gets an answer @throws UnavailableError
    */
   load<State, Events>(entity: Entity<State, Events>, id: string, minRevision = 0): Promise<StreamState<State>> {
     return this.#loader.load(entity, id, minRevision);
   }
 
   /**
-   * May be stale: enough for facts that never change. Reads the stream if it is not cached.
+   * Loads a state that may be stale: this is enough for facts that never change. Reads the stream if it is not cached.
    * @throws UnavailableError
    */
   loadCached<State, Events>(entity: Entity<State, Events>, id: string): Promise<StreamState<State>> {
     return this.#loader.loadCached(entity, id);
   }
 
-  /** From this process or another. */
+  /** Updates the cached states with events of this process or another. */
   observe(events: ReadonlyArray<RecordedEvent>): void {
     this.#loader.observe(events);
   }
 
-  /** From the log. @throws UnavailableError */
+  /** Reads the stream from the log, not from the cache. @throws UnavailableError */
   loadAt<State, Events>(entity: Entity<State, Events>, id: string, revision: number): Promise<StreamState<State>> {
     return this.#loader.loadAt(entity, id, revision);
   }
@@ -101,10 +101,9 @@ export class StreamWriter {
   }
 
   /**
-   * In a turn on the stream, and again after each conflict until the deadline. A pipelined turn ends when its append is
-   * accepted, so another decision has another turn.
-   * @returns the appended events, or the failure of the decision or the append
-   * @throws UnavailableError
+   * Writes in a turn on the stream, and again after each conflict until the deadline. A pipelined turn ends when its
+   * append is accepted, so another decision has another turn. @returns the appended events, or the failure of the
+   * decision or the append @throws UnavailableError
    */
   async write<State, Events, Refusal = Failure>(
     write: StreamWrite<State, Events, Refusal>,
@@ -140,7 +139,7 @@ export class StreamWriter {
     return turn;
   }
 
-  /** Appends nothing. The events are in recorded form. @param maxBytes of one append, as stored */
+  /** Makes the events without appending them. They are in recorded form. @param maxBytes of one append, as stored */
   async planWrite<State, Events>(
     entity: Entity<State, Events>,
     id: string,

@@ -3,24 +3,24 @@ import type { Where } from '#read-store/read-store.ts';
 
 export interface EndpointLimits {
   readonly maxPerProject: number;
-  /** Of an organization, with those of its projects. */
+  /** Maximum number of endpoints of an organization, with those of its projects. */
   readonly maxPerOrganization: number;
 }
 
 export const defaultEndpointLimits: EndpointLimits = { maxPerProject: 100, maxPerOrganization: 500 };
 
-/** Of a partner with its customers, as a multiple of the limit of an organization. */
+/** The limit of a partner with its customers, as a multiple of the limit of an organization. */
 const partnerFactor = 10;
 
 export interface EndpointLimit {
   readonly of: 'project' | 'organization' | 'partner';
   readonly max: number;
   readonly where: Where;
-  /** An endpoint of this tenant counts. */
+  /** True if an endpoint of this tenant counts. */
   readonly includes: (tenant: Tenant) => boolean;
 }
 
-/** For an endpoint of the tenant. */
+/** The limits for an endpoint of the tenant. */
 export function endpointLimitsOf(
   { projectId, organizationId, partnerId }: Tenant,
   { maxPerProject, maxPerOrganization }: EndpointLimits,

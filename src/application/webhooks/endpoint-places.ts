@@ -14,11 +14,11 @@ export interface EndpointPlacesOptions {
   readonly documents: Pick<ReadStore, 'count'>;
   readonly positions: Pick<Positions, 'hasPassed' | 'isHalted' | 'passed'>;
   readonly limits: EndpointLimits;
-  /** Of a full limit, until the read model shows the last creations and deletions. */
+  /** How long a full limit waits until the read model shows the last creations and deletions. */
   readonly timeoutMs: number;
 }
 
-/** By this node; the read model does not show it yet. */
+/** A creation or deletion by this node that the read model does not show yet. */
 interface Change {
   readonly tenant: Tenant;
   readonly position: number;
@@ -26,12 +26,12 @@ interface Change {
 }
 
 const readModel = 'webhook-endpoints';
-/** By event type: how many endpoints it adds. */
+/** How many endpoints an event adds, by its type. */
 const createdBy: ReadonlyMap<string, number> = new Map([
   ['WebhookEndpointCreated', 1],
   ['WebhookEndpointDeleted', 0],
 ]);
-/** The oldest are forgotten if the read model does not show them. */
+/** Maximum number of remembered changes. The oldest are forgotten if the read model does not show them. */
 const maxChanges = 10_000;
 
 /**
@@ -41,16 +41,16 @@ const maxChanges = 10_000;
  */
 export class EndpointPlaces {
   readonly #options: EndpointPlacesOptions;
-  /** In the order of their positions. */
+  /** The changes in the order of their positions. */
   readonly #changes: Change[] = [];
-  /** Of the last change for which a wait was too long. */
+  /** The position of the last change for which a wait was too long. */
   #latePosition = 0;
 
   constructor(options: EndpointPlacesOptions) {
     this.#options = options;
   }
 
-  /** Events that this node has appended. Call it before the turn of their creation ends. */
+  /** Takes events that this node has appended. Call it before the turn of their creation ends. */
   observe(appended: ReadonlyArray<RecordedEvent>): void {
     this.#removeShown();
     for (const { type, position, metadata } of appended) {
@@ -115,7 +115,7 @@ export class EndpointPlaces {
   }
 }
 
-/** It holds its turn from the first `takePlace` until it is disposed of. */
+/** The creation of an endpoint. It holds its turn from the first `takePlace` until it is disposed of. */
 export class EndpointCreation implements Disposable {
   readonly #places: Pick<EndpointPlaces, 'enter' | 'refusalOf'>;
   #leave: (() => void) | null = null;

@@ -6,7 +6,7 @@ import { listedTypes } from '#domain/histories.ts';
 import { upcasters } from '#domain/upcasters.ts';
 import { newestVersion } from '#event-store/recorded-event.ts';
 
-/** Of a frozen example of an event. */
+/** The records of a frozen example of an event. */
 interface ExampleRecords {
   readonly history: { readonly resource: { readonly kind: string }; readonly summary: string };
 }
@@ -22,7 +22,7 @@ Patch of the resource's record. [behaviour.md](behaviour.md#history) describes i
 those of the stored event. \`changes\` shows them if the record has them; no entry contains a secret.
 `;
 
-/** As `/docs/events` shows them. */
+/** The events of a kind of resource, as `/docs/events` shows them. */
 export interface EventsOfKind {
   readonly kind: string;
   readonly events: ReadonlyArray<{
@@ -32,7 +32,7 @@ export interface EventsOfKind {
   }>;
 }
 
-/** By kind of resource. @param records the folder with those of each frozen example */
+/** Lists events by kind of resource. @param records the folder with those of each frozen example */
 export function listEvents(records: string): ReadonlyArray<EventsOfKind> {
   const kinds = Map.groupBy(listedTypes, (type) => exampleOf(records, type).history.resource.kind);
   return [...kinds]
@@ -47,7 +47,7 @@ export function listEvents(records: string): ReadonlyArray<EventsOfKind> {
     }));
 }
 
-/** As Markdown. */
+/** Describes the events as Markdown. */
 export function describeEvents(kinds: ReadonlyArray<EventsOfKind>): string {
   return [introduction, ...kinds.map(sectionOf)].join('\n');
 }

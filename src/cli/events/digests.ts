@@ -39,11 +39,7 @@ export async function writeDigest(afterRestore: boolean): Promise<number> {
   }
 }
 
-/**
- * A new private key, or the public half of the service's.
- * @returns the exit code
- * @throws StartupError
- */
+/** Prints a new private key, or the public half of the service's. @returns the exit code @throws StartupError */
 export function printDigestKey(isPublic: boolean): number {
   if (!isPublic) {
     process.stdout.write(createSigningKey());

@@ -22,19 +22,19 @@ interface Command {
 
 export interface EventsArguments {
   readonly command: 'help' | keyof typeof commands;
-  /** Empty if the command takes no file. */
+  /** The file; empty if the command takes none. */
   readonly file: string;
   readonly day: string;
   readonly position: string;
-  /** Of a skipped event; empty if the command takes none. */
+  /** Why an event is skipped; empty if the command takes none. */
   readonly reason: string;
   readonly flags: { readonly resume: boolean; readonly unverified: boolean };
-  /** As given on the command line. */
+  /** The address of the store, as given on the command line. */
   readonly store: string | undefined;
-  /** A folder, with the file of the key that must have signed the digests. */
+  /** The folder of the digests; `key` is the file of the key that must have signed them. */
   readonly digests: string | undefined;
   readonly key: string | undefined;
-  /** Days before it are archived; empty if the command takes none. */
+  /** The day before which days are archived; empty if the command takes none. */
   readonly before: string;
   readonly afterRestore: boolean;
   readonly public: boolean;

@@ -36,7 +36,7 @@ export async function importEvents({ file, store }: EventsArguments, signal: Abo
   return 0;
 }
 
-/** Before the import changes a store. @returns the number of the file's events */
+/** Checks the file before the import changes a store. @returns the number of the file's events */
 async function checkedFile(file: string, signal: AbortSignal): Promise<number> {
   const progress = new Progress('verified', process.stderr);
   const decoder = new StoredEventDecoder();

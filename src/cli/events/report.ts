@@ -5,12 +5,12 @@ import type { StoredEventDecoder } from './stored-event-decoder.ts';
 
 const maxPrintedBreaks = 20;
 
-/** To standard error, because standard output is for the result. */
+/** Prints to standard error, because standard output is for the result. */
 export function printMessage(line: string): void {
   process.stderr.write(`events: ${line}\n`);
 }
 
-/** Found by a verification. */
+/** Broken links that a verification has found. */
 export interface BrokenLinks {
   readonly found: (fault: string) => void;
   /** @returns the exit code */

@@ -7,14 +7,12 @@ interface Follower {
   readonly position: number;
 }
 
-/** For followers that have not come to the event yet. */
+/** How long to wait for followers that have not come to the event yet. */
 const maxWaitMs = 30_000;
 const pollIntervalMs = 200;
 
 /**
- * For every read model and process.
- * @param position as on the command line
- * @returns the exit code
+ * Skips the event for every read model and process. @param position as on the command line @returns the exit code
  * @throws StartupError if the service refuses
  */
 export async function skipEventAt(position: string, reason: string): Promise<number> {
@@ -41,7 +39,7 @@ async function skipAt(service: LocalService, position: number, reason: string) {
   }
 }
 
-/** As in a service that has just started. */
+/** True if followers are before the event, as in a service that has just started. */
 async function hasFollowersBefore(service: LocalService, position: number): Promise<boolean> {
   const [{ body: projections }, { body: processes }] = await Promise.all([
     service.call('GET', '/v1/projections'),

@@ -12,11 +12,11 @@ const upcast = upcastWith(upcasters);
 const metadataCodec = t.type({ metadata: eventMetadataCodec });
 const dataCodecs = new Map(Object.entries(eventCodecs).map(([type, data]) => [type, t.type({ data })]));
 
-/** From outside. The service itself trusts its own log and does not decode it (ADR 24). */
+/** Decodes events that come from outside. The service itself trusts its own log and does not decode it (ADR 24). */
 export class StoredEventDecoder {
   readonly #unknownTypes = new Map<string, number>();
 
-  /** By type: the number of events, which are not decoded. */
+  /** The number of events of each unknown type, which are not decoded. */
   get unknownTypes(): ReadonlyMap<string, number> {
     return this.#unknownTypes;
   }

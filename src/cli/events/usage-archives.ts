@@ -17,7 +17,7 @@ import { archivePrefix, archiveSource, verifyArchive } from '#usage/archive/arch
 import type { EventsArguments } from './events-arguments.ts';
 import { printMessage } from './report.ts';
 
-/** Writing an archive of many days with much traffic takes long. */
+/** Long, because writing an archive of many days with much traffic takes time. */
 const archiveTimeoutMs = 6 * 60 * 60 * 1000;
 
 /**
@@ -119,7 +119,7 @@ export async function unarchiveTo({ day, file }: EventsArguments, signal: AbortS
   }
 }
 
-/** For `npm run events`. */
+/** The help of `npm run events`. */
 export const usageText = `Usage: npm run events -- <command>
 
   export <file>   writes the log to a file that does not exist yet; - is standard output

@@ -9,7 +9,7 @@ import { brokenLinks, describeLog, printMessage, printUnknownTypes } from './rep
 import { StoredEventDecoder } from './stored-event-decoder.ts';
 import { verifyArchives } from './usage-archives.ts';
 
-/** And compares the log with the digests of a folder. @returns the exit code */
+/** Verifies the log, and compares it with the digests of a folder. @returns the exit code */
 export async function verifyEvents(
   { store, digests: folder, key }: EventsArguments,
   signal: AbortSignal,

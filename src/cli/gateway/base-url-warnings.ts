@@ -6,7 +6,7 @@ import { providerPrefixes } from './litellm/provider-prefixes.ts';
 /** https://learn.microsoft.com/azure/foundry/openai/api-version-lifecycle */
 const azureHost = /\.openai\.azure\.com$/;
 
-/** For each base URL that most likely ends too early or too late for what the gateway appends. */
+/** Warns about each base URL that most likely ends too early or too late for what the gateway appends. */
 export function baseUrlWarnings(providers: GatewayConfiguration['providers']): ReadonlyArray<string> {
   return Object.entries(providers).flatMap(([name, provider]) => {
     const fault = faultOf(provider);
@@ -34,7 +34,7 @@ function faultOf(provider: ProviderConfiguration): string | null {
   return `has no path, so the gateway calls ${at(first)}: ${advice}${unless}`;
 }
 
-/** As the provider at the host documents; null if it is not known. */
+/** The path that the provider at the host documents; null if it is not known. */
 function knownPath(kind: string, usual: string, { host, hostname }: URL): string | null {
   if (kind === openAiCompatible.kind && azureHost.test(hostname)) return '/openai/v1';
   const ofKind = providerPrefixes.flatMap((each) => (each.kind === kind && each.baseUrl ? [each.baseUrl] : []));

@@ -6,9 +6,8 @@ import { defaultMaxTokensMember, spokenProtocols } from '#gateway/providers/prov
 import { baseUrlWarnings } from './base-url-warnings.ts';
 
 /**
- * As a start would. Prints every issue, or what the configuration holds.
- * @param environment has the variables that `apiKeyEnv` names
- * @returns the exit code
+ * Checks the configuration as a start would. Prints every issue, or what the configuration holds. @param environment
+ * has the variables that `apiKeyEnv` names @returns the exit code
  */
 export async function checkConfiguration(file: string, environment: NodeJS.ProcessEnv): Promise<number> {
   const read = await readConfiguration(file, environment);
@@ -31,7 +30,7 @@ function summaryOf({ providers, models, voices }: GatewayConfiguration): string 
   return parts.join(', ');
 }
 
-/** Embeddings never use these targets, which a configuration does not show. */
+/** Targets that embeddings never use, which a configuration does not show. */
 function passedOverIn(configuration: GatewayConfiguration): ReadonlyArray<string> {
   return new Catalogue(configuration).models().flatMap((route) => {
     const passedOver = passedOverForEmbeddings(route).map(({ id }) => id);

@@ -5,17 +5,17 @@ import { upcasters } from '#domain/upcasters.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { upcastWith } from '#event-store/recorded-event.ts';
 
-/** In its newest shape. */
+/** An event in its newest shape. */
 export interface FrozenEvent {
   readonly name: string;
-  /** Of the shape in which it was written. */
+  /** The version of the shape in which it was written. */
   readonly version: number;
   readonly event: RecordedEvent;
 }
 
 const upcast = upcastWith(upcasters, isKnownEventType);
 
-/** In the newest shape of its type. @throws UpcastError for a shape that this release does not know */
+/** Reads an event in the newest shape of its type. @throws UpcastError for a shape that this release does not know */
 export function readFrozenEvent(text: string, position: number): RecordedEvent {
   const { data, ...event } = JSON.parse(text);
   return { ...event, position, data: upcast(event.type, event.metadata.schemaVersion, data) };

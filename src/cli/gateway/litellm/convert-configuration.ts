@@ -6,14 +6,14 @@ import { Fallbacks } from './fallbacks.ts';
 import { ImportReport, type Remark, Section, visible } from './import-report.ts';
 import { ProviderRegistry } from './provider-registry.ts';
 
-/** As one of the gateway, with what is left out or different. */
+/** A configuration of the gateway, with what is left out or different. */
 export interface ImportedConfiguration {
-  /** It holds no secrets. Its models may be none. */
+  /** The configuration. It holds no secrets, and may have no models. */
   readonly configuration: { readonly providers: JsonObject; readonly models: JsonObject };
   readonly remarks: ReadonlyArray<Remark>;
 }
 
-/** In the result, because fallbacks repeat the targets of other models. */
+/** Maximum number of targets in the result, because fallbacks repeat the targets of other models. */
 const maxTargets = 50_000;
 
 /** https://docs.litellm.ai/docs/proxy/configs */
@@ -115,7 +115,7 @@ function notePrices(deployments: ReadonlyArray<Deployment>, report: ImportReport
     );
 }
 
-/** Named anywhere in the file, so that no new variable has such a name. */
+/** Variables that are named anywhere in the file, so that no new variable has such a name. */
 function variablesIn(value: Json | undefined): ReadonlySet<string> {
   return new Set(Array.from(JSON.stringify(value ?? null).matchAll(/os\.environ\/(\w+)/g), ([, name = '']) => name));
 }

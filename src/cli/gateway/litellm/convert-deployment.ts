@@ -10,12 +10,12 @@ import { ImportReport, isVariableReference, Section, visible } from './import-re
 import { type ProviderPrefix, providerPrefixes, providersWithoutKind } from './provider-prefixes.ts';
 import type { ImportedProvider, ProviderKey, ProviderRegistry } from './provider-registry.ts';
 
-/** Of `model_list`. It can be a target here. */
+/** An entry of `model_list` that can be a target here. */
 export interface Deployment {
   readonly place: string;
-  /** Its `model_name`. */
+  /** The `model_name` of the entry. */
   readonly group: string;
-  /** A fallback may name it by this. */
+  /** The id by which a fallback may name it. */
   readonly id: string | undefined;
   readonly target: JsonObject;
   readonly weight: number | undefined;
@@ -24,7 +24,7 @@ export interface Deployment {
   readonly timeoutMs: number | undefined;
 }
 
-/** Of the file, while its deployments are converted. */
+/** What is known of the file while its deployments are converted. */
 export interface ImportContext {
   readonly registry: ProviderRegistry;
   readonly credentials: Credentials;
@@ -175,7 +175,7 @@ function readModel(params: Section): E.Either<string, NamedModel> {
     : E.left('the name of its model has other characters than visible ASCII, or more than 500');
 }
 
-/** Null for the kind's own base URL. */
+/** The base URL; null for the kind's own. */
 function readBaseUrl(params: Section, prefix: ProviderPrefix): E.Either<string, string | null> {
   const [apiBase, other] = [params.take('api_base'), params.take('base_url')];
   const written = apiBase ?? other;
@@ -216,7 +216,7 @@ function readKey(params: Section, prefix: ProviderPrefix, hasOwnAddress: boolean
     : E.right({ text: written });
 }
 
-/** Documentation of providers names them, and they hold no secrets. */
+/** Headers that documentation of providers names, and that hold no secrets. */
 const publicHeaders = new Set([
   'http-referer',
   'x-title',

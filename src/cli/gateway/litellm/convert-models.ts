@@ -3,7 +3,7 @@ import type { JsonObject } from '#shared/json/json.ts';
 import type { Deployment } from './convert-deployment.ts';
 import type { ImportReport, Section } from './import-report.ts';
 
-/** Of `router_settings` and `litellm_settings`. */
+/** The settings of `router_settings` and `litellm_settings`. */
 export interface CommonSettings {
   readonly retries: number | undefined;
   readonly timeoutMs: number | undefined;
@@ -29,10 +29,10 @@ function preferred(first: number | undefined, second: number | undefined, onBoth
   return first ?? second;
 }
 
-/** With one `model_name`, in the order of the file. */
+/** The deployments with one `model_name`, in the order of the file. */
 export type DeploymentGroup = ReadonlyArray<Deployment>;
 
-/** Without fallbacks to other names. */
+/** Converts a model without its fallbacks to other names. */
 export function convertGroup(group: DeploymentGroup, common: CommonSettings, report: ImportReport): JsonObject {
   const [first, ...later] = tiersOf(group);
   const retries = retriesOf(group, common, report);
@@ -45,7 +45,7 @@ export function convertGroup(group: DeploymentGroup, common: CommonSettings, rep
   };
 }
 
-/** When another model falls back to this one, in order. */
+/** The targets in order, for another model that falls back to this one. */
 export function targetsAsFallbacks(group: DeploymentGroup, report: ImportReport): ReadonlyArray<JsonObject> {
   return tiersOf(group).flatMap((tier) => targetsInOrder(tier, report));
 }
@@ -61,7 +61,7 @@ function targetsInOrder(tier: DeploymentGroup, report: ImportReport): ReadonlyAr
   return tier.toSorted((one, other) => (other.weight ?? 0) - (one.weight ?? 0)).map(({ target }) => target);
 }
 
-/** Groups by `order`, the lowest first; deployments without one are asked last, unless none has one. */
+/** Groups deployments by `order`, the lowest first; those without one are asked last, unless none has one. */
 function tiersOf(group: DeploymentGroup): ReadonlyArray<DeploymentGroup> {
   const orders = [...new Set(group.map(({ order }) => order))].toSorted(
     (one, other) => (one ?? Infinity) - (other ?? Infinity),
@@ -89,7 +89,7 @@ function timeoutOf(group: DeploymentGroup, common: CommonSettings, report: Impor
   return shared(group, 'timeout', ({ timeoutMs }) => timeoutMs, report) ?? common.timeoutMs;
 }
 
-/** It counts if all deployments of the model have the same value. */
+/** A value counts only if all deployments of the model have the same value. */
 function shared(
   group: DeploymentGroup,
   name: string,

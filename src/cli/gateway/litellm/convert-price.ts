@@ -12,7 +12,7 @@ const costs = [
   ['cache_creation_input_token_cost_above_1hr', 'cacheWriteHourPerMillion'],
 ] as const;
 
-/** LiteLLM prefers those of `litellm_params`. @returns undefined without a cost */
+/** Converts a price. LiteLLM prefers those of `litellm_params`. @returns undefined without a cost */
 export function convertPrice(params: Section, info: Section, mode: string | undefined): JsonObject | undefined {
   const price: Record<string, number> = {};
   for (const [cost, ours] of costs) {
@@ -39,7 +39,7 @@ function takeCost(params: Section, info: Section, name: string): number | undefi
   return first ?? second;
 }
 
-/** Without the rounding of a multiplication: 2.8e-7 by 6 is 0.28. */
+/** Shifts without the rounding of a multiplication: 2.8e-7 by 6 is 0.28. */
 function shifted(value: number, digits: number): number {
   const [mantissa, exponent = '0'] = String(value).split('e');
   return Number(`${mantissa}e${Number(exponent) + digits}`);

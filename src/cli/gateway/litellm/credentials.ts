@@ -2,10 +2,10 @@ import * as E from 'fp-ts/lib/Either.js';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { type ImportReport, placeIn, Section } from './import-report.ts';
 
-/** With those of the credential that the deployment names. */
+/** Parameters, with those of the credential that the deployment names. */
 interface CreditedParams {
   readonly params: Section;
-  /** In the file. */
+  /** The place of a parameter in the file. */
   readonly placeOf: (name: string) => string;
 }
 

@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { type DeploymentGroup, targetsAsFallbacks } from './convert-models.ts';
 import { type ImportReport, placeIn, type Section, visible } from './import-report.ts';
 
-/** By the model that has them. */
+/** The fallbacks of each model. */
 export class Fallbacks {
   readonly #byModel = new Map<string, { readonly place: string; readonly names: ReadonlyArray<Json> }>();
   readonly #default: { readonly place: string; readonly names: ReadonlyArray<Json> } | null;
@@ -31,7 +31,7 @@ export class Fallbacks {
     return this.#byModel.has(model);
   }
 
-  /** In order. */
+  /** The fallbacks of a model, in order. */
   of(model: string, groups: ReadonlyMap<string, DeploymentGroup>): ReadonlyArray<JsonObject> {
     const own = this.#byModel.get(model);
     const list = own ?? this.#default;
@@ -66,7 +66,7 @@ export class Fallbacks {
     return byId.map(({ target }) => target);
   }
 
-  /** Of models that the configuration does not have. */
+  /** Reports fallbacks of models that the configuration does not have. */
   nameUnused(models: ReadonlySet<string>): void {
     for (const [model, { place }] of this.#byModel)
       if (!models.has(model)) this.#report.leaveOut(place, 'is not a model of the converted configuration');

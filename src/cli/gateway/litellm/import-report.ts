@@ -1,16 +1,16 @@
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { type KnownSettings, settingAt } from './settings.ts';
 
-/** About one place of the file, for an operator. */
+/** A remark for an operator about one place of the file. */
 export interface Remark {
   readonly kind: 'left out' | 'note';
   /** `model_list[3].litellm_params.rpm` */
   readonly place: string;
-  /** Without a value of the file that may be a secret. */
+  /** Holds no value of the file that may be a secret. */
   readonly text: string;
 }
 
-/** Each remark once, although fallbacks are read again. */
+/** Reports each remark once, although fallbacks are read again. */
 export class ImportReport {
   readonly #byText = new Map<string, Remark>();
 
@@ -56,21 +56,21 @@ export class Section {
     return placeIn(this.place, name);
   }
 
-  /** Undefined if the member is missing or null, as for LiteLLM. */
+  /** The member's value; undefined if it is missing or null, as for LiteLLM. */
   take(name: string): Json | undefined {
     const value = this.#members.get(name);
     this.#members.delete(name);
     return value ?? undefined;
   }
 
-  /** Also members that are null. */
+  /** Takes all members, also those that are null. */
   takeAll(): ReadonlyArray<readonly [string, Json]> {
     const all = [...this.#members];
     this.#members.clear();
     return all;
   }
 
-  /** Another value than a text is left out. */
+  /** Takes a text. Another value is left out. */
   takeText(name: string): string | undefined {
     const value = this.take(name);
     if (value === undefined || typeof value === 'string') return value;
@@ -93,7 +93,7 @@ export class Section {
     return undefined;
   }
 
-  /** As `takeNumber`. */
+  /** Takes a whole number, as `takeNumber` does. */
   takeInteger(name: string, min: number, max: number): number | undefined {
     const number = this.takeNumber(name, min, max);
     if (number === undefined || Number.isInteger(number)) return number;
@@ -141,12 +141,12 @@ export function placeIn(place: string, name: string): string {
   return place === '' ? name : `${place}.${name}`;
 }
 
-/** In any way that people write it. */
+/** True if the text refers to a variable in any way that people write it. */
 export function isVariableReference(value: Json): boolean {
   return typeof value === 'string' && /^\s*(?:os\.environ|os\.getenv|\$\{?\w|env:)/.test(value);
 }
 
-/** In quotes, without characters that a terminal acts on. */
+/** Shows the text in quotes, without characters that a terminal acts on. */
 export function visible(text: string): string {
   return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text).replace(
     /[^\x20-\x7e…]/g,

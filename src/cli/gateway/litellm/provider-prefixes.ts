@@ -2,19 +2,19 @@ import { anthropic } from '#gateway/providers/anthropic.ts';
 import { elevenLabs } from '#gateway/providers/elevenlabs.ts';
 import { openAiCompatible } from '#gateway/providers/openai-compatible.ts';
 
-/** Before a model's name in LiteLLM. */
+/** What comes before a model's name in LiteLLM. */
 export interface ProviderPrefix {
   readonly prefix: string;
   readonly kind: string;
-  /** Without `api_base`: null for the kind's own, undefined if `api_base` must be written. */
+  /** The base URL without `api_base`: null for the kind's own, undefined if `api_base` must be written. */
   readonly baseUrl: string | null | undefined;
-  /** Missing if an `api_base` cannot be converted. */
+  /** Converts an `api_base`. Missing if that is not possible. */
   readonly baseUrlOf?: (apiBase: string) => string;
   /** The variables that LiteLLM reads without `api_key`, in its order. */
   readonly keys: ReadonlyArray<string>;
-  /** Null if the name is not certain. Missing if it is the same. */
+  /** The name of the model; null if it is not certain. Missing if it is the same. */
   readonly modelOf?: (model: string) => string | null;
-  /** It names the base URL. */
+  /** The page that names the base URL. */
   readonly page: string;
 }
 
@@ -169,7 +169,7 @@ function fireworksModel(model: string): string | null {
   return model.endsWith('-fast') ? null : `accounts/fireworks/models/${model}`;
 }
 
-/** LiteLLM knows them, and this import has no kind for them. */
+/** Providers that LiteLLM knows, and for which this import has no kind. */
 export const providersWithoutKind: ReadonlyArray<string> = [
   'azure',
   'azure_ai',

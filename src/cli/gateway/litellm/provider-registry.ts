@@ -9,9 +9,9 @@ export interface ImportedProvider {
   /** The provider's name in LiteLLM. */
   readonly prefix: string;
   readonly kind: string;
-  /** Null for the kind's own. */
+  /** The base URL; null for the kind's own. */
   readonly baseUrl: string | null;
-  /** It is the one that the prefix means. */
+  /** True if this is the provider that the prefix means. */
   readonly isUsual: boolean;
   readonly key: ProviderKey;
   readonly headers: Readonly<Record<string, string>>;
@@ -49,7 +49,7 @@ export class ProviderRegistry {
     return known.name;
   }
 
-  /** With the variables that must be set. @param variables those that the file names */
+  /** The providers, with the variables that must be set. @param variables those that the file names */
   configured(variables: ReadonlySet<string>, report: ImportReport): JsonObject {
     const all = [...this.#byIdentity.values()];
     const named = all.flatMap(({ provider: { key } }) => (key !== null && 'variable' in key ? [key.variable] : []));

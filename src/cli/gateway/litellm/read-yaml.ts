@@ -4,7 +4,7 @@ import { type Document, LineCounter, parseDocument, type Tags, visit } from 'yam
 import { type Json, parsedJson } from '#shared/json/json.ts';
 
 const maxBytes = 1024 * 1024;
-/** For values that aliases repeat, so that a small file cannot become a very large value. */
+/** Maximum number of values that aliases repeat, so that a small file cannot become a very large value. */
 const maxAliasCount = 100;
 const maxListedErrors = 5;
 
@@ -14,8 +14,8 @@ const foreignTypes = new Set(
 );
 
 /**
- * YAML 1.1, as for LiteLLM's reader (PyYAML).
- * @returns why it cannot be read, as sentences without their full stops; they never hold texts of the file
+ * Reads YAML 1.1, as for LiteLLM's reader (PyYAML). @returns why it cannot be read, as sentences without their full
+ * stops; they never hold texts of the file
  */
 export async function readYaml(path: string): Promise<E.Either<ReadonlyArray<string>, Json>> {
   try {
@@ -77,7 +77,7 @@ function shortened(faults: ReadonlyArray<string>): ReadonlyArray<string> {
   return more <= 0 ? faults : [...faults.slice(0, maxListedErrors), `${more} more`];
 }
 
-/** No value is shared, and none holds itself. */
+/** A tree in which no value is shared, and none holds itself. */
 function treeOf(document: Document.Parsed): E.Either<ReadonlyArray<string>, Json> {
   try {
     return E.right(parsedJson(JSON.stringify(document.toJS({ maxAliasCount })) ?? 'null') ?? null);

@@ -1,9 +1,9 @@
-/** In a place `[]` is any index. */
+/** A setting that the import knows. In a place `[]` is any index. */
 export interface KnownSettings {
   readonly places: ReadonlyArray<string>;
   /** `converted` into one of ours; `needless`, because the gateway does so anyway; `absent` in this release. */
   readonly kind: 'converted' | 'needless' | 'absent';
-  /** For `converted` our setting; else the reason. */
+  /** Our setting if it is `converted`; else the reason. */
   readonly text: string;
 }
 
@@ -348,7 +348,7 @@ export const knownSettings: ReadonlyArray<KnownSettings> = [
 
 const byPlace = new Map(knownSettings.flatMap((setting) => setting.places.map((place) => [place, setting])));
 
-/** Undefined if the table does not have the place. */
+/** The setting; undefined if the table does not have the place. */
 export function settingAt(place: string): KnownSettings | undefined {
   return byPlace.get(place.replaceAll(/\[\d+\]/g, '[]'));
 }
