@@ -7,7 +7,7 @@ import { loadPageAssets, type PageAssets } from './page-assets.ts';
 import { assetsPath, pageDocument } from './page-document.ts';
 import { pagePaths } from './page-paths.ts';
 
-/** No inline scripts and styles, files from other origins, frames around the page, or forms. */
+/** Forbids inline scripts and styles, files from other origins, frames around the page, and forms. */
 const pagePolicy = [
   'Content-Security-Policy',
   "default-src 'self'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -16,14 +16,14 @@ const pagePolicy = [
 const revalidateHeaders = ['Cache-Control', 'no-cache'];
 const immutableHeaders = ['Cache-Control', 'public, max-age=31536000, immutable'];
 
-/** Made for the first request. */
+/** The page as it was made for the first request. */
 interface LoadedPage {
   readonly assets: PageAssets;
   readonly document: Buffer;
   readonly tag: string;
 }
 
-/** All are public, because the page gets its data from the API with a key. */
+/** All routes are public, because the page gets its data from the API with a key. */
 export function dashboardRoutes(): ReadonlyArray<Route> {
   let loading: Promise<LoadedPage> | null = null;
   const loaded = async () => {

@@ -1,14 +1,14 @@
-/** In JavaScript, with the imports of its source. */
+/** A module in JavaScript, with the imports of its source. */
 export interface SourceModule {
   /** Other modules import it by this: `#dashboard/page/text/times.ts`. */
   readonly specifier: string;
   readonly text: string;
 }
 
-/** It stays a separate file. */
+/** A module that stays a separate file. */
 export interface OuterModule {
   readonly specifier: string;
-  /** Relative to the joined module. */
+  /** The address relative to the joined module. */
   readonly address: string;
 }
 
@@ -43,7 +43,7 @@ export function joinModules(
   return `${parts.join('\n')}\n`;
 }
 
-/** Each needed module after its imports. */
+/** Orders the modules so that each needed one follows its imports. */
 function inOrder(
   modules: ReadonlyMap<string, SourceModule>,
   outer: ReadonlyMap<string, number>,
@@ -78,7 +78,7 @@ function scopeOf({ specifier, text }: SourceModule, placeOf: ReadonlyMap<string,
   return `${body}return { ${exported.join(', ')} };`;
 }
 
-/** Of `{ a, b as c }` or `D`, for a declaration. */
+/** The names in `{ a, b as c }` or `D`, for a declaration. */
 function bindingOf(clause: string): string {
   const named = /^\{([\s\S]*)\}$/.exec(clause);
   if (named === null) return `{ default: ${clause} }`;

@@ -4,9 +4,9 @@ import type { CompressedFile } from '#http/response/compressed-file.ts';
 import { withTimeoutError } from '#shared/async/timed-waits.ts';
 import type { CompressedPage } from './page-thread.ts';
 
-/** Compressed. */
+/** The compressed files of the page. */
 export interface PageAssets {
-  /** Of all files. It is a part of every address. */
+  /** The hash of all files. It is a part of every address. */
   readonly hash: string;
   readonly files: ReadonlyMap<string, CompressedFile>;
 }

@@ -6,7 +6,7 @@ import { join, sep } from 'node:path';
 import { joinModules, type SourceModule } from './join-modules.ts';
 import { joinStyles } from './join-styles.ts';
 
-/** Loaded by the browser. */
+/** A file that the browser loads. */
 export interface PageFile {
   /** A name without folders: `styles.mark.svg` for `page/styles/mark.svg`. */
   readonly name: string;
@@ -25,7 +25,7 @@ interface Vendor {
   readonly specifier: string;
   readonly name: string;
   readonly file: string;
-  /** For a file that is not a module. */
+  /** Makes a module of a file that is not one. */
   readonly asModule?: (text: string) => string;
 }
 
@@ -99,7 +99,7 @@ async function ownModule(path: string): Promise<SourceModule> {
   return { specifier: ownPrefix + path, text: stripTypeScriptTypes(text) };
 }
 
-/** By their path in the folder of styles. */
+/** The page's own styles by their path in the folder of styles. */
 async function ownStyles(paths: ReadonlyArray<string>): Promise<ReadonlyMap<string, string>> {
   const sheets = paths.map(
     async (path): Promise<[string, string]> => [
@@ -123,7 +123,7 @@ async function vendorStyle(): Promise<PageFile> {
   return { name: vendorStyles.name, type: style, text: await readFile(packagePath(vendorStyles.file), 'utf8') };
 }
 
-/** In any folder where packages may be installed. */
+/** Finds a file of a package in any folder where packages may be installed. */
 function packagePath(file: string): string {
   const [packageName = '', ...inside] = file.split('/');
   const paths = createRequire(import.meta.url).resolve.paths(packageName) ?? [];
@@ -143,7 +143,7 @@ function withoutSourceMap(text: string): string {
 
 const packageImport = /\bfrom\s*(['"])([^'"]+)\1/g;
 
-/** Imports between packages become addresses of the served files. */
+/** Replaces imports between packages by addresses of the served files. */
 function withServedImports(text: string, file: string): string {
   return text.replace(packageImport, (_, quote: string, specifier: string) => {
     const vendor = vendors.find((each) => each.specifier === specifier);

@@ -21,7 +21,7 @@ const views = {
   webhooks: true,
 } as const;
 
-/** With the page as answer, so that a view opens by its address. `:id` is the id of a resource. */
+/** Paths that are answered with the page, so that a view opens by its address. `:id` is the id of a resource. */
 export const pagePaths: ReadonlyArray<string> = [
   dashboardPath,
   ...Object.entries(views).flatMap(([view, hasResourcePaths]) => {

@@ -6,7 +6,7 @@ export interface NamedFile extends CompressedFile {
   readonly name: string;
 }
 
-/** From the thread to the main thread. */
+/** What the thread sends to the main thread. */
 export interface CompressedPage {
   readonly hash: string;
   readonly files: ReadonlyArray<NamedFile>;

@@ -12,12 +12,12 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 const weekMs = 7 * dayMs;
-/** 1970 began on a Thursday. */
+/** The first Sunday after 1970 began, which was on a Thursday. */
 const firstSundayMs = 3 * dayMs;
 
-/** A start has other work to do. */
+/** The delay after a start, which has other work to do. */
 const startDelayMs = minuteMs;
-/** After a failure, and while there is no digest. */
+/** The pause after a failure, and while there is no digest. */
 const retryMs = 10 * minuteMs;
 
 const kind = 'verification';
@@ -29,20 +29,20 @@ export interface DailyVerificationOptions {
   readonly records: Pick<RecordStore, 'get' | 'put'>;
   /** @throws UnavailableError */
   readonly hasDigest: () => Promise<boolean>;
-  /** The whole log if `since` is null. */
+  /** Verifies the whole log if `since` is null. */
   readonly verify: (since: DigestPlace | null, signal: AbortSignal) => Promise<VerificationResult>;
-  /** In minutes after midnight UTC. */
+  /** The time of the verification in minutes after midnight UTC. */
   readonly atMinutes: number;
   readonly log: Logger;
 }
 
 /**
- * Once a day: what is new since the last time, on Sundays the whole log, and the whole log again after a finding. One
- * node at a time may run it.
+ * Verifies once a day what is new since the last time, on Sundays the whole log, and the whole log again after a
+ * finding. One node at a time may run it.
  */
 export class DailyVerification {
   readonly #options: DailyVerificationOptions;
-  /** From midnight UTC. */
+  /** The time of the verification after midnight UTC. */
   readonly #offsetMs: number;
 
   constructor(options: DailyVerificationOptions) {
@@ -124,7 +124,7 @@ export async function readVerifiedTime(records: Pick<RecordStore, 'get'>): Promi
   return Number.isNaN(time) ? null : time;
 }
 
-/** Of moments that come regularly, the latest up to now. All in ms since 1970. */
+/** The latest up to now of moments that come regularly. All in ms since 1970. */
 function latestSlot(now: number, first: number, everyMs: number): number {
   return Math.floor((now - first) / everyMs) * everyMs + first;
 }

@@ -13,7 +13,7 @@ import { MerkleTree } from './merkle-tree.ts';
 /** Each stream of a log with its last event. */
 type Heads = ReadonlyChainHeads;
 
-/** A notice is for the auditor. */
+/** Where a check reports. A notice is for the auditor. */
 export interface Findings {
   readonly fault: (text: string) => void;
   readonly note: (text: string) => void;
@@ -26,9 +26,9 @@ export interface Findings {
 export class DigestCheck {
   readonly #folder: DigestFolder;
   readonly #findings: Findings;
-  /** In the order of their chain. */
+  /** The digests in the order of their chain. */
   readonly digests: ReadonlyArray<Digest>;
-  /** By the id of its last event, which has not come yet. */
+  /** Digests whose last event has not come yet, by its id. */
   readonly #open = new Map<string, Digest[]>();
   #events = 0;
   #sequence = emptySequence;
@@ -152,7 +152,10 @@ export class DigestCheck {
     return differing;
   }
 
-  /** Comparing every root would cost time for all streams; heads and order are already compared. */
+  /**
+   * True for few digests, because comparing every root would cost time for all streams; heads and order are already
+   * compared.
+   */
   #isRootDue(digest: Digest): boolean {
     return digest.headsOf === 'all' || digest === this.digests.at(-1) || !this.#folder.hasHeads(digest);
   }

@@ -7,11 +7,11 @@ import { clock } from '#shared/clock.ts';
 import { makeFolder } from '#shared/files/make-folder.ts';
 import { nameFile } from '#shared/files/name-file.ts';
 
-/** A file is there completely or not at all, and is never replaced. */
+/** Files that are there completely or not at all, and are never replaced. */
 export interface DigestFiles {
-  /** For messages. */
+  /** The path for messages. */
   readonly path: string;
-  /** None if the folder does not exist. */
+  /** The names of the files; none if the folder does not exist. */
   names(): Promise<ReadonlyArray<string>>;
   has(name: string): boolean;
   readText(name: string): Promise<string>;
@@ -63,7 +63,7 @@ export class DigestFilesInFolder implements DigestFiles {
     await this.#sync();
   }
 
-  /** The processes of their writers have ended. */
+  /** Removes unfinished files, whose writers' processes have ended. */
   async #removeAbandoned(): Promise<void> {
     for (const name of await this.names()) {
       if (!name.endsWith(partEnding)) continue;

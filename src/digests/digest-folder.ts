@@ -7,7 +7,7 @@ import { hashOfHeads, isNoHeadsFile } from './heads-file.ts';
 /** Names sort in the order of the digests. */
 const namePattern = /^digest-(\d{6})-(\d{8})\.json$/;
 
-/** The external copy, or the copy of an auditor. */
+/** A folder of digests: the external copy, or the copy of an auditor. */
 export class DigestFolder {
   readonly path: string;
   readonly #files: DigestFiles;
@@ -17,7 +17,7 @@ export class DigestFolder {
     this.#files = files;
   }
 
-  /** In order; none if the folder does not exist. */
+  /** The places of the digests in order; none if the folder does not exist. */
   async places(): Promise<ReadonlyArray<DigestPlace>> {
     return (await this.#files.names())
       .flatMap((name) => {
@@ -33,7 +33,7 @@ export class DigestFolder {
     return digest !== null && comparePlaces(digest, place) === 0 ? digest : null;
   }
 
-  /** Compressed; null if it is missing. */
+  /** The compressed heads; null if they are missing. */
   heads(place: DigestPlace): Readable | null {
     return this.hasHeads(place) ? this.#files.open(headsName(place)) : null;
   }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { StartupError } from '#shared/errors/startup-error.ts';
 
 export interface DigestKeys {
-  /** Null if this process makes no digests. */
+  /** The key that signs digests; null if this process makes none. */
   readonly signing: KeyObject | null;
   /** The public half of the signing key, and earlier keys. */
   readonly trusted: ReadonlyArray<KeyObject>;

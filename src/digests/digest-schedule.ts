@@ -9,9 +9,9 @@ import { DigestRefusedError } from './digest.ts';
 import type { DigestWriter } from './digest-writer.ts';
 
 const hourMs = 60 * 60 * 1000;
-/** A start has other work to do, and the first digest of a long log reads all of it. */
+/** The delay after a start, which has other work to do. The first digest of a long log reads all of it. */
 const startDelayMs = 60_000;
-/** After a failure. */
+/** The pause after a failure. */
 const retryMs = 60_000;
 /** The limit of the wait for another node that writes a digest. */
 const leaseTimeoutMs = 20_000;

@@ -12,14 +12,14 @@ export class DigestStore {
     this.#blobs = blobs;
   }
 
-  /** Null without one. @throws UnavailableError; Error for one that cannot be read */
+  /** The newest digest; null without one. @throws UnavailableError; Error for one that cannot be read */
   async newest(): Promise<Digest | null> {
     const chain = await this.lastChain();
     const number = await this.lastNumber(chain);
     return number === 0 ? null : this.read({ chain, number });
   }
 
-  /** 0 without one. @throws UnavailableError */
+  /** The number of the last chain; 0 without one. @throws UnavailableError */
   lastChain(): Promise<number> {
     return lastThat((chain) => this.#exists({ chain, number: 1 }));
   }
@@ -37,14 +37,14 @@ export class DigestStore {
     return digest;
   }
 
-  /** Compressed. @throws UnavailableError; Error if it is missing */
+  /** The compressed heads. @throws UnavailableError; Error if they are missing */
   async heads(digest: HeadsPlace): Promise<Readable> {
     const content = (await this.#blobs.get(headsId(digest))) ?? (await this.#blobs.get(earlierHeadsId(digest)));
     if (content === null) throw new Error(`Digest ${digest.number} of chain ${digest.chain} has no file of heads.`);
     return content;
   }
 
-  /** Call it before the digest is stored. @throws UnavailableError */
+  /** Stores the heads. Call it before the digest is stored. @throws UnavailableError */
   async putHeads(digest: HeadsPlace, { content }: HeadsFile): Promise<void> {
     await this.#blobs.put(headsId(digest), content, Number.MAX_SAFE_INTEGER);
   }
@@ -71,7 +71,7 @@ function digestId({ chain, number }: DigestPlace): string {
   return `digest-${chain}-${number}`;
 }
 
-/** The place of its digest, and the events up to there. */
+/** The place of the heads' digest, and the events up to there. */
 type HeadsPlace = Pick<Digest, 'chain' | 'number' | 'sequence'>;
 
 const charactersOfSequence = 16;
@@ -84,7 +84,7 @@ function headsId(digest: HeadsPlace): string {
   return `${earlierHeadsId(digest)}-${digest.sequence.slice(0, charactersOfSequence)}`;
 }
 
-/** Of releases up to 0.5. */
+/** The id of heads that releases up to 0.5 have stored. */
 function earlierHeadsId(place: DigestPlace): string {
   return `${digestId(place)}-heads`;
 }

@@ -11,7 +11,7 @@ import { headsFile } from './heads-file.ts';
 import { MerkleTree } from './merkle-tree.ts';
 import { type NewHeads, readNewHeads } from './new-heads.ts';
 
-/** It limits the files that must be read for the present heads. */
+/** Number of digests between two files of all heads. It limits the files that must be read for the present heads. */
 const digestsPerFullFile = 24;
 
 export interface DigestWriterOptions {
@@ -22,7 +22,7 @@ export interface DigestWriterOptions {
   readonly key: KeyObject;
 }
 
-/** Writes digests. One writes at a time: see `DigestSchedule`. One that the lease has left replaces nothing. */
+/** Writes digests. One writes at a time: see `DigestSchedule`. A writer without the lease replaces nothing. */
 export class DigestWriter {
   readonly #options: DigestWriterOptions;
 
@@ -95,7 +95,10 @@ export class DigestWriter {
     }
   }
 
-  /** An attacker who changes the chain in the blob store cannot change the external folder. */
+  /**
+   * Refuses an external folder with another digest: an attacker who changes the chain in the blob store cannot change
+   * that folder.
+   */
   async #ensureSame(copied: DigestPlace | undefined): Promise<void> {
     const { store, folder } = this.#options;
     if (copied === undefined) return;
@@ -153,7 +156,7 @@ export class DigestWriter {
   }
 }
 
-/** Each head is added as it is read. @throws the signal's reason */
+/** Passes the heads on, and adds each to the tree as it is read. @throws the signal's reason */
 async function* inTree(
   tree: MerkleTree,
   heads: AsyncIterable<StreamHead>,

@@ -22,7 +22,7 @@ export function isSignedBy({ signature, ...statement }: Digest, key: KeyObject):
   return verify(null, signedText(statement), key, Buffer.from(signature, 'base64url'));
 }
 
-/** Canonical JSON, as it is stored. */
+/** The digest as canonical JSON, as it is stored. */
 export function digestText(digest: Digest): string {
   return canonicalJson(digest);
 }
@@ -37,7 +37,7 @@ export function digestOf(text: string): Digest | null {
   }
 }
 
-/** The next digest names this one by it. */
+/** What the next digest names this one by. */
 export function digestReference(digest: Digest): NonNullable<Digest['previous']> {
   const { chain, number } = digest;
   return { chain, number, hash: hash('sha256', digestText(digest)) };
@@ -51,7 +51,7 @@ function signedText(statement: object): Buffer {
   return Buffer.from(canonicalJson(statement));
 }
 
-/** An operator must act. The message says how. */
+/** An operator must act before another digest is written. The message says how. */
 export class DigestRefusedError extends Error {
   override readonly name = 'DigestRefusedError';
 }
@@ -68,7 +68,7 @@ export function headOfLine(line: string): StreamHead {
   return head;
 }
 
-/** By the code units of their names, as RFC 8785 orders names. Files and the tree have this order. */
+/** The streams by the code units of their names, as RFC 8785 orders names. Files and the tree have this order. */
 export function sortedStreams(heads: ReadonlyChainHeads): ReadonlyArray<string> {
   return [...heads.streams()].sort();
 }

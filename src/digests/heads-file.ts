@@ -79,7 +79,7 @@ export async function hashOfHeads(content: Readable): Promise<string> {
   return hash;
 }
 
-/** Of an error of `readHeads`: the content is not a file of heads. False if it could not be read. */
+/** True if `readHeads` has failed because the content is not a file of heads, false if it could not be read. */
 export function isNoHeadsFile(error: unknown): boolean {
   if (error instanceof SyntaxError || error instanceof TypeError) return true;
   return error instanceof Error && 'code' in error && String(error.code).startsWith('Z_');
@@ -114,7 +114,7 @@ async function advance(source: AsyncIterator<StreamHead>): Promise<StreamHead | 
   return done === true ? null : value;
 }
 
-/** The first by name; of several with this name, the last one. */
+/** The first head by name; of several with this name, the last one. */
 function newestOfFirst(heads: ReadonlyArray<StreamHead | null>): StreamHead | null {
   let first: StreamHead | null = null;
   for (const head of heads) if (head !== null && (first === null || head.stream <= first.stream)) first = head;

@@ -8,10 +8,10 @@ import { MerkleTree } from './merkle-tree.ts';
 
 /** Each proof reads the heads of all streams. */
 const maxWaiting = 16;
-/** Far longer than the heads of a large log take. */
+/** Time limit of a proof: far longer than the heads of a large log take. */
 const maxProofMs = 600_000;
 
-/** For one stream after the other. */
+/** Proves one stream after the other. */
 export class InclusionProofs {
   readonly #store: DigestStore;
   #waiting = 0;

@@ -13,7 +13,10 @@ export interface ChangedHead extends StreamHead {
 
 /** What a part of a log adds to the digest before it. */
 export interface NewHeads extends Pick<Digest, 'events' | 'lastEvent' | 'position' | 'positionBefore' | 'sequence'> {
-  /** In the order of files of heads. They are made on demand, because all together may not fit in memory. */
+  /**
+   * The changed heads in the order of files of heads. They are made on demand, because all together may not fit in
+   * memory.
+   */
   readonly changed: Iterable<ChangedHead> & { readonly length: number };
 }
 
@@ -46,7 +49,7 @@ export async function readNewHeads(
   return collector.result();
 }
 
-/** Divided into turns: one event has up to a megabyte, and a page several. */
+/** Verifies a page in turns: one event has up to a megabyte, and a page several. */
 async function verify(page: ReadonlyArray<RawEvent>, collector: HeadCollector): Promise<void> {
   let left = charactersPerTurn;
   for (const event of page) {
@@ -59,7 +62,7 @@ async function verify(page: ReadonlyArray<RawEvent>, collector: HeadCollector): 
   }
 }
 
-/** A restored log may end earlier, or have other events than the digest. */
+/** Refuses a log of which the digest was not made: a restored log may end earlier, or have other events. */
 async function ensureSameLog(log: RawLog, digest: Digest): Promise<void> {
   const { chain, number, position, positionBefore, lastEvent } = digest;
   const [found] = (await log.lastPosition()) < position ? [] : await log.readRawLog(positionBefore, 1);
@@ -87,7 +90,7 @@ class HeadCollector {
     return before;
   });
   #result: ReadPart;
-  /** Of the last event that was read, of any stream. */
+  /** The position of the last event that was read, of any stream. */
   #position: number;
 
   constructor(since: Digest | null) {

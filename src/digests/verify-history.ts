@@ -14,9 +14,9 @@ const maxFindings = 20;
 export interface VerifiedHistory {
   readonly log: RawLog;
   readonly folder: DigestFolder;
-  /** Their signatures are accepted. */
+  /** The keys whose signatures are accepted. */
   readonly keys: ReadonlyArray<KeyObject>;
-  /** The log is verified up to it already; null to verify the whole log. */
+  /** The place up to which the log is verified already; null to verify the whole log. */
   readonly since: DigestPlace | null;
 }
 
@@ -75,7 +75,7 @@ async function verifyNew(log: RawLog, from: Digest, newest: Digest, findings: Fi
   }
 }
 
-/** The thread that verifies is ended as a whole. */
+/** A signal that never aborts, because the thread that verifies is ended as a whole. */
 const neverAborted = new AbortController().signal;
 
 class Findings {

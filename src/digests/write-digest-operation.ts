@@ -9,7 +9,7 @@ import type { DigestSchedule } from './digest-schedule.ts';
 
 const WriteDigestInput = t.partial({ afterRestore: t.boolean });
 
-/** By it an operator requests a digest now. @param schedule null without a signing key */
+/** Lets an operator request a digest now. @param schedule null without a signing key */
 export function writeDigestOperation(schedule: Pick<DigestSchedule, 'write'> | null): Operation<null> {
   return {
     name: 'write_digest',

@@ -18,7 +18,7 @@ import { usageEvents } from '#domain/usage/events.ts';
 import { webhookEndpointEvents } from '#domain/webhook-endpoint/events.ts';
 import { nullable } from '#shared/codecs/choice.ts';
 
-/** Of the newest shape of each event type. This release does not know other types. */
+/** The codec of the newest shape of each event type. This release does not know other types. */
 export const eventCodecs: Readonly<Record<string, t.Mixed>> = {
   ...agentProfileEvents,
   ...apiKeyEvents,
@@ -41,12 +41,12 @@ export const eventCodecs: Readonly<Record<string, t.Mixed>> = {
   RequestAnswered: t.type({}),
 };
 
-/** A newer release wrote any other type. */
+/** True if this release knows the type. A newer release wrote any other type. */
 export function isKnownEventType(type: string): boolean {
   return Object.hasOwn(eventCodecs, type);
 }
 
-/** Metering has no hash chain, so its events lack `prevHash` and `hash`. */
+/** The metadata of events. Metering has no hash chain, so its events lack `prevHash` and `hash`. */
 export const eventMetadataCodec = t.intersection([
   t.type({
     $correlationId: t.string,

@@ -19,11 +19,14 @@ interface FailedEvent {
   readonly type: string;
   readonly position: number;
   readonly stream: string;
-  /** Throws if it cannot be read. */
+  /** The event's data. Reading it throws if it cannot be read. */
   readonly data: unknown;
 }
 
-/** For a broken event it says what the event lacks, and which command leaves it out. @param error of the handler */
+/**
+ * Describes the failure. For a broken event it says what the event lacks, and which command leaves it out. @param error
+ * of the handler
+ */
 export function eventFailure(event: FailedEvent, error: unknown): EventFailure {
   const { id, type, position, stream } = event;
   const reason = error instanceof Error ? error.message : String(error);
@@ -46,7 +49,7 @@ function faultOfData(event: FailedEvent): string | null {
   }
 }
 
-/** Without the numbers that intersections and unions add for their parts. */
+/** The place without the numbers that intersections and unions add for their parts. */
 function placeIn(context: t.Context): string {
   const parts = new Set(['IntersectionType', 'UnionType']);
   const isPart = (index: number) => parts.has((context[index - 1]?.type as { readonly _tag?: string })?._tag ?? '');
@@ -54,7 +57,7 @@ function placeIn(context: t.Context): string {
   return ['data', ...keys].join('.');
 }
 
-/** Without the message: it may quote the event, and only operators with a key may see it. */
+/** The place of the event without the message: it may quote the event, and only operators with a key may see it. */
 export function placeOf({ eventId, eventType, position }: EventFailure): string {
   return `position ${position} (event ${eventId}, ${eventType})`;
 }

@@ -45,7 +45,7 @@ const texts: Readonly<Record<FailureCode, FailureText>> = {
   ...storedResponseFailures,
 };
 
-/** In the order of the codes. */
+/** All failures in the order of the codes. */
 export const failures = Object.fromEntries(failureCodes.map((code) => [code, texts[code]])) as typeof texts;
 
 /** On the gateway a body that is not JSON is invalid input. */

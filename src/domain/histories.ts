@@ -35,26 +35,26 @@ export const entityHistories: ReadonlyArray<AnyEntityHistory> = [
   eventControlHistory,
 ];
 
-/** Without an entity, so no history lists them: remembered requests and metering. */
+/** Types without an entity, so no history lists them: remembered requests and metering. */
 export const unlistedTypes: ReadonlyArray<string> = ['RequestAnswered', 'UsageDayClosed', 'UsageRecorded'];
 
 // biome-ignore lint/suspicious/noExplicitAny: the table of an entity types what it says of each event.
 type AnyListedEvent = ListedEvent<any, any>;
 
-/** Null if no history lists it, or if this release does not know it. */
+/** How the type is listed; null if no history lists it, or if this release does not know it. */
 export function listedEvent({ events }: AnyEntityHistory, type: string): AnyListedEvent | null {
   const listed = Object.hasOwn(events, type) ? events[type] : undefined;
   return listed === undefined || listed === unlisted ? null : listed;
 }
 
-/** Of histories and the audit, sorted by name. */
+/** The types in histories and the audit, sorted by name. */
 export const listedTypes: ReadonlyArray<string> = entityHistories
   .flatMap((history) => Object.keys(history.events).filter((type) => listedEvent(history, type) !== null))
   .toSorted();
 
 const byCategory = new Map(entityHistories.map((history) => [history.entity.category, history]));
 
-/** Null for a stream without an entity. */
+/** The history of a stream; null for a stream without an entity. */
 export function historyOfStream(stream: string): AnyEntityHistory | null {
   return byCategory.get(stream.slice(0, stream.indexOf('-'))) ?? null;
 }
@@ -63,7 +63,7 @@ const byType = new Map(
   entityHistories.flatMap((history) => Object.keys(history.events).map((type) => [type, listedEvent(history, type)])),
 );
 
-/** Null if no history lists the type. */
+/** The history that lists a type; null if none does. */
 export function historyOfType(type: string): AnyListedEvent | null {
   return byType.get(type) ?? null;
 }

@@ -21,7 +21,7 @@ export const usageStreamKind = 'usage';
 /** `usageDay-{date}`; these streams belong to no entity either. */
 export const usageDayStreamKind = 'usageDay';
 
-/** Before the first hyphen of a stream's name. */
+/** The text before the first hyphen of a stream's name. */
 export const streamKinds: ReadonlyArray<string> = [
   ...[
     projectAgentProfiles,
@@ -49,7 +49,7 @@ export const streamKinds: ReadonlyArray<string> = [
 /** Retention shortens these streams on purpose, so they may begin above revision 0. */
 const shortenedStreamKinds: ReadonlySet<string> = new Set([usageStreamKind]);
 
-/** They are in streams of these kinds alone. */
+/** Types of events that are in streams of these kinds alone. */
 export const shortenedEventTypes: ReadonlyArray<string> = ['UsageRecorded'];
 
 /** The stream may lack its first events, because retention shortens streams of its kind on purpose. */

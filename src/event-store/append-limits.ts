@@ -4,8 +4,7 @@ import { currentOwner, type FairPlaces } from '#shared/async/fair-queue.ts';
 import { type AppendFailure, type EventToAppend, noStream } from './event-store.ts';
 
 /**
- * On every engine.
- * @returns the stored bytes of the events, or that these are too many
+ * Measures an append, the same on every engine. @returns the stored bytes of the events, or that these are too many
  * @throws RangeError for no events (a server may report a success) or for an impossible revision
  */
 export function sizedAppend(
@@ -41,20 +40,20 @@ export class AppendPlace {
     this.#place = this.#held.add(leave);
   }
 
-  /** Of the current owner. @returns null if there is no room */
+  /** Takes the place from the room of the current owner. @returns null if there is no room */
   static take(room: FairPlaces, bytes: number): AppendPlace | null {
     const owner = currentOwner();
     return room.take(owner, bytes) ? new AppendPlace(owner, () => room.giveBack(owner, bytes)) : null;
   }
 
-  /** Its request has been answered, and its outcome is still unknown. */
+  /** Keeps the place: the request has been answered, and the outcome is still unknown. */
   keep(): void {
     if (this.#isKept) return;
     this.#isKept = true;
     this.#held = this.#held.keep('settling append', this.#place);
   }
 
-  /** Its outcome is known. */
+  /** Leaves the place, because the outcome is known. */
   leave(): void {
     this.#isKept = true;
     this.#held.release();

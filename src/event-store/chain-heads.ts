@@ -1,4 +1,4 @@
-/** Its hash depends on all events of the stream. */
+/** The end of a chain, whose hash depends on all events of the stream. */
 export interface ChainHead {
   readonly revision: number;
   readonly hash: string | null;
@@ -7,7 +7,7 @@ export interface ChainHead {
 export interface ReadonlyChainHeads {
   readonly size: number;
   get(stream: string): ChainHead | undefined;
-  /** In the order in which they were first set. */
+  /** The streams in the order in which they were first set. */
   streams(): Iterable<string>;
 }
 

@@ -4,24 +4,24 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { LogChanges } from './log-pages.ts';
 import type { RawEvent } from './transfer/raw-log.ts';
 
-/** For another thread, with the events as stored. */
+/** A page for another thread, with the events as stored. */
 export interface SentPage {
   readonly after: number;
   readonly position: number;
-  /** Of the events' texts. */
+  /** The length of the events' texts. */
   readonly characters: number;
   readonly events: ReadonlyArray<RawEvent>;
 }
 
-/** A listener acknowledges it with its kind. */
+/** A change of the log. A listener acknowledges it with its kind. */
 type Change =
-  /** With the page that ends at the position, if this thread has read it. */
+  /** Something was stored. The message has the page that ends at the position, if this thread has read it. */
   | { readonly kind: 'stored'; readonly position: number; readonly page?: SentPage }
   | { readonly kind: 'removed'; readonly stream: string }
   /** The log may not have what was read before this message. */
   | { readonly kind: 'doubt' };
 
-/** Maximum pages on their way, so that they do not accumulate while the other thread is busy. */
+/** Maximum number of pages on their way, so that they do not accumulate while the other thread is busy. */
 const maxPagesUnderWay = 4;
 
 /** A removal waits this long for a listener: far longer than one that runs takes. */
@@ -33,7 +33,7 @@ const maxRemovalMs = 10_000;
  */
 export class ChangeNotifier {
   readonly #port: MessagePort;
-  /** Not acknowledged yet, in order. */
+  /** Removals that are not acknowledged yet, in order. */
   readonly #removals: Array<() => void> = [];
   #underWay = 0;
   #position = 0;
@@ -102,14 +102,14 @@ export class ChangeNotifier {
 
 /** Readers of the log wait here for something new to be stored. */
 export class ChangeListener implements LogChanges {
-  /** By each wait, the position that must be passed. */
+  /** The position that must be passed, for each wait. */
   readonly #waiting = new Map<() => void, number>();
   readonly #removalListeners = new Set<(stream: string) => void | Promise<void>>();
   readonly #doubtListeners = new Set<() => void>();
   #position = 0;
   #closed = false;
 
-  /** Of the last event that was announced. */
+  /** The position of the last event that was announced. */
   get position(): number {
     return this.#position;
   }
@@ -121,7 +121,7 @@ export class ChangeListener implements LogChanges {
     for (const [wake, after] of [...this.#waiting]) if (after < position) wake();
   }
 
-  /** What was announced after the position is lost. */
+  /** Takes back an announcement: what was announced after the position is lost. */
   withdraw(position: number): void {
     this.#position = position;
   }
@@ -173,9 +173,8 @@ export class ChangeListener implements LogChanges {
 }
 
 /**
- * From the `ChangeNotifier` of another thread.
- * @param onPage called with each page that it sends, before the page is announced
- * @returns the notifications; they close with the port
+ * Listens to the `ChangeNotifier` of another thread. @param onPage called with each page that it sends, before the page
+ * is announced @returns the notifications; they close with the port
  */
 export function listenForChanges(port: MessagePort, onPage: (page: SentPage) => void = () => {}): ChangeListener {
   const changes = new ChangeListener();

@@ -38,7 +38,7 @@ export interface RecordedEvent<Type extends string = string, Data = JsonObject> 
   readonly metadata: EventMetadata;
 }
 
-/** Of the last event appended. */
+/** The revision and position of the last event appended. */
 export interface AppendResult {
   readonly revision: number;
   readonly position: number;
@@ -59,29 +59,29 @@ export interface UnavailableFailure {
   readonly isOutage?: boolean;
 }
 
-/** Stored bytes, on every engine. */
+/** The default limit of stored bytes, on every engine. */
 export const defaultMaxAppendBytes = 900 * 1024;
 
 /** Events in order, without a gap. */
 export interface StreamPart {
   readonly events: ReadonlyArray<RecordedEvent>;
-  /** Of their JSON text, a measure of the cost of reading them. */
+  /** The length of their JSON texts, a measure of the cost of reading them. */
   readonly characters: number;
   /** The stream had no further events; if false, there may be some. */
   readonly isEnd: boolean;
 }
 
-/** Of the texts; the last event of a part may exceed it. */
+/** Maximum length of the texts; the last event of a part may exceed it. */
 export const maxPartCharacters = 512 * 1024;
 
-/** In order, for a follower of the log. */
+/** Events in order, for a follower of the log. */
 export interface EventBatch {
   readonly events: ReadonlyArray<RecordedEvent>;
-  /** The log was read up to it, including filtered events. */
+  /** The position up to which the log was read, including filtered events. */
   readonly position: number;
   /** Nothing more was stored when this batch was read, so that later events are live. Such a batch may be empty. */
   readonly caughtUp: boolean;
-  /** Of its events' JSON texts: a measure of memory. */
+  /** The length of its events' JSON texts: a measure of memory. */
   readonly characters: number;
 }
 
@@ -112,18 +112,19 @@ export interface EventStore {
    *   if an event from that revision on is missing, except in a stream that may be shortened
    */
   read(stream: string, fromRevision: number, limit?: number): Promise<StreamPart>;
-  /** Of the last event stored; 0 for an empty log. @throws UnavailableError */
+  /** The position of the last event stored; 0 for an empty log. @throws UnavailableError */
   lastPosition(): Promise<number>;
   /** Finishes accepted appends, refuses others as `unavailable`, and closes. */
   close(): Promise<void>;
 }
 
 export interface CommitStatistics {
-  /** More than one if a store commits several waiting appends together. */
+  /** The number of appends: more than one if a store commits several waiting ones together. */
   readonly appends: number;
   readonly events: number;
   /**
-   * Until the store has answered: from the beginning of an embedded store's transaction, or from the call to a server.
+   * The time until the store has answered: from the beginning of an embedded store's transaction, or from the call to a
+   * server.
    */
   readonly milliseconds: number;
 }

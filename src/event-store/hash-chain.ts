@@ -21,7 +21,7 @@ export interface BrokenLink {
   readonly stream: string;
   readonly revision: number;
   readonly id: string;
-  /** After that of the stream's event before it. */
+  /** The revision after that of the stream's event before it. */
   readonly expectedRevision: number;
   readonly reason: 'events-missing' | 'revision-out-of-order' | 'previous-hash-differs' | 'hash-differs' | 'unreadable';
 }
@@ -50,15 +50,14 @@ export function seal(
   };
 }
 
-/** Metering events are not, because they are many and may expire. */
+/** True if the stream has a hash chain. Metering events have none, because they are many and may expire. */
 export function isChained(stream: string): boolean {
   return !isShortenedOnPurpose(stream);
 }
 
 /**
- * Of one stream, or of many in any mixture, each from its revision 0 on.
- * @param events as stored (`readRaw`, `readRawLog`)
- * @returns the first broken link; null when every chain holds
+ * Verifies the chain of one stream, or of many in any mixture, each from its revision 0 on. @param events as stored
+ * (`readRaw`, `readRawLog`) @returns the first broken link; null when every chain holds
  */
 export function verifyChain(events: Iterable<StoredEvent>): BrokenLink | null {
   const verifier = new ChainVerifier();
@@ -69,10 +68,10 @@ export function verifyChain(events: Iterable<StoredEvent>): BrokenLink | null {
   return null;
 }
 
-/** Before the first of the stream's events that is verified. */
+/** The head before the first of the stream's events that is verified. */
 type HeadBefore = (event: StoredEvent, texts: ParsedTexts) => ChainHead;
 
-/** Keeps only the last revision and hash of each stream. */
+/** Verifies chains and keeps only the last revision and hash of each stream. */
 export class ChainVerifier {
   readonly #heads = new ChainHeads();
   readonly #headBefore: HeadBefore;
@@ -105,7 +104,7 @@ export class ChainVerifier {
   }
 }
 
-/** The caller compares it. */
+/** The head that the event itself names. The caller compares it. */
 export function statedHeadBefore({ revision }: StoredEvent, { metadata }: ParsedTexts): ChainHead {
   const stated = metadata?.prevHash;
   return { revision: revision - 1, hash: typeof stated === 'string' ? stated : null };
@@ -135,7 +134,10 @@ function faultOf(event: StoredEvent, { data, metadata }: ParsedTexts, before: Ch
   return hash === expected ? null : 'hash-differs';
 }
 
-/** Null for data that RFC 8785 cannot represent (a lone surrogate, an infinite number), which was never sealed. */
+/**
+ * The hash; null for data that RFC 8785 cannot represent (a lone surrogate, an infinite number), which was never
+ * sealed.
+ */
 function hashOfStored(event: StoredEvent, data: object, hashed: object): string | null {
   try {
     return hashOf(event.stream, event.revision, event.id, event.type, data, hashed);

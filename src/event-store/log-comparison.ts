@@ -4,9 +4,9 @@ import { clock } from '#shared/clock.ts';
 import { isChained } from './hash-chain.ts';
 import type { LogPages } from './log-pages.ts';
 
-/** With marks of what was read. */
+/** The result of comparing a log with marks of what was read. */
 export interface LogComparison {
-  /** Null if the log still has the newest mark. */
+  /** The newest mark, which the log no longer has; null if it still has it. */
   readonly lost: LogMark | null;
   /** The newest mark that the log has; null without one. */
   readonly common: LogMark | null;
@@ -21,7 +21,7 @@ const comparedMarks = 16;
 /** How long a node of the server may be behind. After that, what it lacks counts as lost. */
 export const defaultGraceMs = 10_000;
 const askAgainMs = 200;
-/** Of the events after the newest mark. */
+/** Maximum number of events after the newest mark that are read. */
 const maxEvents = 1_000;
 
 export interface ComparisonOptions {
@@ -31,9 +31,8 @@ export interface ComparisonOptions {
 }
 
 /**
- * Another event at the position of a mark counts immediately. An event that is missing is asked for again, because the
- * node that answers may only be behind.
- * @throws UnavailableError
+ * Compares the log with what was read of it. Another event at the position of a mark counts immediately. An event that
+ * is missing is asked for again, because the node that answers may only be behind. @throws UnavailableError
  */
 export async function compareLog(read: ReadOfLog, options: ComparisonOptions): Promise<LogComparison> {
   const { graceMs, signal } = options;

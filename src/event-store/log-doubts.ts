@@ -1,7 +1,7 @@
 import type { LogMark } from '#domain/shared/log-mark.ts';
 import type { LogComparison } from './log-comparison.ts';
 
-/** The log no longer has what was read of it. */
+/** A change of the log, so that it no longer has what was read of it. */
 export interface LogChange {
   /** The newest event that was read. */
   readonly lost: LogMark;
@@ -29,7 +29,7 @@ export class LogDoubts {
     return this.#raised;
   }
 
-  /** The log may no longer have what was read of it. */
+  /** Raises a doubt: the log may no longer have what was read of it. */
   raise(): void {
     if (this.#change !== null) return;
     this.#raised += 1;

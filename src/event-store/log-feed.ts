@@ -5,7 +5,7 @@ import type { LogTail } from './log-tail.ts';
 import { LogWindow } from './log-window.ts';
 import { LazyEvent, type Upcast } from './recorded-event.ts';
 
-/** Of the events that wait for the tail of the other thread. */
+/** Maximum length of the events that wait for the tail of the other thread. */
 const maxCharacters = 2 * 1024 * 1024;
 
 /**
@@ -43,7 +43,7 @@ export function feedTail(tail: LogTail, changes: LogChanges): MessagePort {
   return port2;
 }
 
-/** From a `feedTail` in another thread. */
+/** Pages that `feedTail` has sent from another thread. */
 export class FedPages {
   readonly changes: ChangeListener;
   readonly #window = new LogWindow(maxCharacters);
@@ -58,7 +58,7 @@ export class FedPages {
     this.changes.onDoubt(() => this.#window.moveTo(this.#window.end));
   }
 
-  /** Null if they have not come, or have left the memory. */
+  /** Finds sent pages; null if they have not come, or have left the memory. */
   find({ after, maxEvents }: LogPageRequest): LogPage | null {
     const { end } = this.#window;
     if (after >= end || !this.#window.covers(after)) return null;

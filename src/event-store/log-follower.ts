@@ -9,18 +9,18 @@ import type { LogPage, LogPageRequest } from './log-pages.ts';
 import { type LogWindow, type TakenEvents, type TypeFilter, takeEvents } from './log-window.ts';
 
 export interface FollowOptions {
-  /** As the beginning of a sentence: "The process detach-phone-numbers". */
+  /** The name as the beginning of a sentence: "The process detach-phone-numbers". */
   readonly name: string;
   /**
    * The position after which it begins: 0 for the whole log, `end` for the events that are stored from now on. After a
    * failure it continues where it was. A function is asked at the start and after each failure; null ends the follower.
    */
   readonly after: number | 'end' | (() => number | null | Promise<number | null>);
-  /** All if absent. */
+  /** The types of events; all if absent. */
   readonly types?: ReadonlyArray<string>;
-  /** Not together with `types`. */
+  /** Types that are left out. Not together with `types`. */
   readonly exceptTypes?: ReadonlyArray<string>;
-  /** Of a batch. Default 1,000. */
+  /** Maximum number of events of a batch. Default 1,000. */
   readonly maxEvents?: number;
   /**
    * Handles the next events; the follower gets no others until it resolves. The first batch that reaches the end of the
@@ -38,9 +38,9 @@ export interface FollowOptions {
 }
 
 export interface Following {
-  /** It has handled the log up to here. While it waits for events, that is the end of the tail. */
+  /** The position up to which it has handled the log. While it waits for events, that is the end of the tail. */
   readonly position: number;
-  /** It has handled everything that was stored when it began, or began again after a failure. */
+  /** True if it has handled everything that was stored when it began, or began again after a failure. */
   readonly isCaughtUp: boolean;
   /** Rejects with what `onError` has thrown. */
   readonly ended: Promise<void>;
@@ -50,13 +50,13 @@ export interface Following {
 
 export interface TailOfFollower {
   readonly window: LogWindow;
-  /** The newest page of the window was the end of the log. */
+  /** True if the newest page of the window was the end of the log. */
   readonly isAtEnd: boolean;
   /** Repeats a failed read. @returns null if the signal aborts first */
   readPage(request: LogPageRequest, signal: AbortSignal): Promise<LogPage | null>;
   /** Repeats a failed read. @returns null if the signal aborts first */
   readEnd(signal: AbortSignal): Promise<number | null>;
-  /** The follower waits for events after the window. */
+  /** Notes that the follower waits for events after the window. */
   waits(follower: LogFollower): void;
   readonly log: Logger;
 }
@@ -83,7 +83,9 @@ export class LogFollower implements Following {
   readonly #backOff = new BackOff(retryLimits);
   readonly #outage: OutageLog;
   readonly #waits = new Set<PositionWait>();
-  /** While it waits for events, it has also handled what the window covers beyond this. */
+  /**
+   * The handled position. While the follower waits for events, it has also handled what the window covers beyond this.
+   */
   #position = 0;
   /** The end of the log when the follower began. */
   #endAtStart = Number.POSITIVE_INFINITY;
@@ -112,12 +114,12 @@ export class LogFollower implements Following {
     return this.#isCaughtUp;
   }
 
-  /** For events after the window. */
+  /** True while it waits for events after the window. */
   get isWaiting(): boolean {
     return this.#wake !== null;
   }
 
-  /** It must see the end of the log, even without events. */
+  /** True while it must see the end of the log, even without events. */
   get awaitsEnd(): boolean {
     return !this.#isCaughtUp && this.#tail.window.end >= this.#endAtStart;
   }
@@ -138,7 +140,7 @@ export class LogFollower implements Following {
     });
   }
 
-  /** The window has events for it after the position. */
+  /** Wakes the follower: the window has events for it after the position. */
   wake(after: number): void {
     this.#position = Math.max(this.#position, after);
     const wake = this.#wake;

@@ -1,29 +1,31 @@
 import type { RecordedEvent } from './event-store.ts';
 
-/** With the length of its texts. */
+/** An event of a page, with the length of its texts. */
 export interface PagedEvent extends RecordedEvent {
   readonly characters: number;
 }
 
 export interface LogPageRequest {
-  /** 0 for the whole log. */
+  /** The position after which the page begins; 0 for the whole log. */
   readonly after: number;
-  /** A store whose callers share a read may return more. */
+  /** Maximum number of events. A store whose callers share a read may return more. */
   readonly maxEvents: number;
-  /** A store without such a filter returns events of all types. */
+  /** The types of events. A store without such a filter returns events of all types. */
   readonly types?: ReadonlyArray<string>;
-  /** As `types`, and not together with it. */
+  /**
+   * Types that are left out, and not together with `types`. A store without such a filter returns events of all types.
+   */
   readonly exceptTypes?: ReadonlyArray<string>;
-  /** Reads from the store, although another thread has sent the page, or it is being read. */
+  /** True to read from the store, although another thread has sent the page, or it is being read. */
   readonly isFresh?: boolean;
 }
 
 export interface LogPage {
   readonly after: number;
-  /** It covers the log up to here, including filtered events; `after` if nothing was stored. */
+  /** The position up to which the page covers the log, including filtered events; `after` if nothing was stored. */
   readonly position: number;
   readonly events: ReadonlyArray<PagedEvent>;
-  /** Of its events' texts. */
+  /** The length of its events' texts. */
   readonly characters: number;
   /** No further event was stored at the time of the read. */
   readonly isEnd: boolean;
@@ -52,13 +54,13 @@ export interface LogChanges {
   onDoubt(listener: () => void): () => void;
 }
 
-/** Only `LogTail` and the tools of the command line use it. */
+/** Reads the log in pages. Only `LogTail` and the tools of the command line use it. */
 export interface LogPages {
-  /** Ends early, after at least one event, if the texts are large. @throws UnavailableError */
+  /** Reads a page, which ends early, after at least one event, if the texts are large. @throws UnavailableError */
   readPage(request: LogPageRequest): Promise<LogPage>;
-  /** Of the last event stored; 0 for an empty log. @throws UnavailableError */
+  /** The position of the last event stored; 0 for an empty log. @throws UnavailableError */
   lastPosition(): Promise<number>;
-  /** Of the event at exactly this position; null if the log has none there. @throws UnavailableError */
+  /** The id of the event at exactly this position; null if the log has none there. @throws UnavailableError */
   eventAt(position: number): Promise<string | null>;
   readonly changes: LogChanges;
 }

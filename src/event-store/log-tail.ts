@@ -16,23 +16,23 @@ import { LogWindow, takeEvents } from './log-window.ts';
 export type { Following, FollowOptions } from './log-follower.ts';
 
 export interface LogTailOptions {
-  /** The tail does not close it. */
+  /** The pages of the log. The tail does not close them. */
   readonly pages: LogPages;
   readonly log: Logger;
-  /** The store may lack events that it had for this long, because the node that answers is behind. Default 10 s. */
+  /** How long the store may lack events that it had, because the node that answers is behind. Default 10 s. */
   readonly graceMs?: number;
 }
 
-/** It is stored already. */
+/** A part of the log that is stored already. */
 export interface PastOptions {
   readonly after: number;
   readonly types?: ReadonlyArray<string>;
-  /** Not together with `types`. */
+  /** Types that are left out. Not together with `types`. */
   readonly exceptTypes?: ReadonlyArray<string>;
   readonly signal: AbortSignal;
 }
 
-/** Of the events in the window. */
+/** Maximum length of the events in the window. */
 const maxCharacters = 2 * 1024 * 1024;
 const pageEvents = 1_000;
 const retryLimits = { firstMs: 20, maxMs: 500 };
@@ -50,14 +50,14 @@ export class LogTail implements TailOfFollower {
   readonly #graceMs: number;
   readonly #outage: OutageLog;
   readonly #followers = new Set<LogFollower>();
-  /** By the event types that they receive. */
+  /** Followers by the event types that they receive. */
   readonly #byType = new Map<string, Set<LogFollower>>();
   readonly #ofAll = new Set<LogFollower>();
   readonly #closing = new AbortController();
   readonly #doubts = new LogDoubts(() => this.#compare(() => this.trail.read, this.#closing.signal));
   readonly #stopListening: ReadonlyArray<() => void>;
   #isAtEnd = false;
-  /** Of any event that is known to be stored. */
+  /** The position of the last event that is known to be stored. */
   #knownEnd = 0;
   #reading: Promise<void> | null = null;
   /** Ends the wait for new events when no follower waits any more. */
@@ -74,7 +74,7 @@ export class LogTail implements TailOfFollower {
     ];
   }
 
-  /** The newest page was the end of the log. */
+  /** True if the newest page was the end of the log. */
   get isAtEnd(): boolean {
     return this.#isAtEnd;
   }
@@ -84,7 +84,7 @@ export class LogTail implements TailOfFollower {
     return this.#doubts.onChanged(listener);
   }
 
-  /** Until its signal aborts or the tail is closed. */
+  /** Follows the log until the signal aborts or the tail is closed. */
   follow(options: FollowOptions): Following {
     const ending = new AbortController();
     const end = () => ending.abort();
@@ -102,7 +102,7 @@ export class LogTail implements TailOfFollower {
     return follower;
   }
 
-  /** Up to the end of the log. Repeats failed reads. Ends early when the signal aborts. */
+  /** Reads the past up to the end of the log. Repeats failed reads. Ends early when the signal aborts. */
   async *past({ after, signal: callerSignal, ...filter }: PastOptions): AsyncGenerator<EventBatch, void, void> {
     const signal = AbortSignal.any([callerSignal, this.#closing.signal]);
     const isWanted = (type: string) => filter.types?.includes(type) ?? !filter.exceptTypes?.includes(type);
@@ -138,8 +138,8 @@ export class LogTail implements TailOfFollower {
   }
 
   /**
-   * With an earlier run. Continues from what was read then as far as it is the same.
-   * @returns null if the signal aborts first
+   * Compares the log with an earlier run, and continues from what was read then as far as it is the same. @returns null
+   * if the signal aborts first
    */
   async compare(read: ReadOfLog, callerSignal: AbortSignal): Promise<LogComparison | null> {
     const signal = AbortSignal.any([callerSignal, this.#closing.signal]);
@@ -160,7 +160,7 @@ export class LogTail implements TailOfFollower {
     return page;
   }
 
-  /** A page whose read began before a doubt may be of the log before, so it is read again. */
+  /** Reads a page again if its read began before a doubt, because it may be of the log before. */
   async #readUndoubted(request: LogPageRequest): Promise<LogPage> {
     for (;;) {
       const { raised } = this.#doubts;
@@ -253,7 +253,7 @@ export class LogTail implements TailOfFollower {
     this.#isAtEnd = isEnd;
   }
 
-  /** Until the store answers. One line in the log says when it does not, and one when it does again. */
+  /** Repeats a call until the store answers. One line in the log says when it does not, and one when it does again. */
   async #repeat<Result>(call: () => Promise<Result>, signal: AbortSignal): Promise<Result | null> {
     const backOff = new BackOff(retryLimits);
     while (!signal.aborted) {

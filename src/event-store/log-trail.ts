@@ -2,7 +2,7 @@ import type { LogMark, ReadOfLog } from '#domain/shared/log-mark.ts';
 import { isChained } from './hash-chain.ts';
 import type { LogPage } from './log-pages.ts';
 
-/** More marks than this are thinned. */
+/** Maximum number of marks before they are thinned. */
 const maxUnthinned = 128;
 /** The newest marks are all kept: a server that loses its tail mostly loses few events. */
 const denseMarks = 16;
@@ -12,7 +12,7 @@ const denseMarks = 16;
  * newest mark that it still has is about where the two logs part. A metering event is not a mark, because it may expire.
  */
 export class LogTrail {
-  /** In the order of positions. */
+  /** The marks in the order of positions. */
   #marks: LogMark[] = [];
   #readTo = 0;
 
@@ -20,20 +20,20 @@ export class LogTrail {
     return this.#marks.at(-1) ?? null;
   }
 
-  /** Some seventy marks at most. */
+  /** What was read, with some seventy marks at most. */
   get read(): ReadOfLog {
     this.#marks = thinned(this.#marks);
     return { marks: [...this.#marks], readTo: this.#readTo };
   }
 
-  /** @param isWhole the page has the events of all types */
+  /** Adds the marks of a page. @param isWhole the page has the events of all types */
   addPage({ after, position, events }: LogPage, isWhole: boolean): void {
     const isNext = after <= this.#readTo;
     const marks = events.filter(({ stream }) => isChained(stream));
     this.add({ marks, readTo: isWhole && isNext ? position : 0 });
   }
 
-  /** Of the same log. */
+  /** Adds what was read earlier of the same log. */
   add({ marks, readTo }: ReadOfLog): void {
     for (const { position, id } of marks) {
       const place = this.#marks.findLastIndex((mark) => mark.position <= position);

@@ -2,16 +2,16 @@ import { type LogPage, type PagedEvent, pageWith } from './log-pages.ts';
 
 export type TypeFilter = (type: string) => boolean;
 
-/** From one or more pages. */
+/** Events that were taken from one or more pages. */
 export interface TakenEvents {
   readonly events: ReadonlyArray<PagedEvent>;
-  /** The pages were taken up to it, including filtered events. */
+  /** The position up to which the pages were taken, including filtered events. */
   readonly position: number;
-  /** Of the events' texts. */
+  /** The length of the events' texts. */
   readonly characters: number;
 }
 
-/** Without a gap, for the followers at the end of the log. */
+/** The newest pages without a gap, for the followers at the end of the log. */
 export class LogWindow {
   readonly #maxCharacters: number;
   #pages: LogPage[] = [];
@@ -28,7 +28,7 @@ export class LogWindow {
     return this.#end;
   }
 
-  /** The page begins at the window's end. If the texts become too many, the oldest pages are dropped. */
+  /** Adds a page that begins at the window's end. If the texts become too many, the oldest pages are dropped. */
   add(page: LogPage): void {
     this.#end = page.position;
     if (page.events.length === 0) return;
@@ -45,7 +45,7 @@ export class LogWindow {
     if (dropped > 0) this.#pages = this.#pages.slice(dropped);
   }
 
-  /** Drops all pages. */
+  /** Moves the window and drops all pages. */
   moveTo(position: number): void {
     this.#pages = [];
     this.#characters = 0;
@@ -53,7 +53,7 @@ export class LogWindow {
     this.#end = position;
   }
 
-  /** It has all events after the position that were read. */
+  /** True if the window has all events after the position that were read. */
   covers(position: number): boolean {
     return position >= this.#start;
   }
@@ -73,13 +73,13 @@ export class LogWindow {
 
 interface TakeOptions {
   readonly after: number;
-  /** The pages cover the log up to it. */
+  /** The position up to which the pages cover the log. */
   readonly end: number;
   readonly isWanted: TypeFilter;
   readonly maxEvents: number;
 }
 
-/** In the order of the log. */
+/** Takes events in the order of the log. */
 export function takeEvents(pages: Iterable<LogPage>, { after, end, isWanted, maxEvents }: TakeOptions): TakenEvents {
   const events: PagedEvent[] = [];
   let characters = 0;

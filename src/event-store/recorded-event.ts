@@ -56,7 +56,7 @@ export class LazyEvent implements RecordedEvent {
   }
 }
 
-/** Immediately, for readers of a stream. @throws UnreadableEventError */
+/** Parses and upcasts immediately, for readers of a stream. @throws UnreadableEventError */
 export function recordedEvent(stored: RawEvent, upcast: Upcast): RecordedEvent {
   const { position, stream, revision, id, type } = stored;
   const { data, metadata } = decode(stored, upcast);
@@ -94,7 +94,7 @@ function objectOf(text: string): JsonObject {
   return value as JsonObject;
 }
 
-/** Parsed once for all functions that read them. None of these may change them. */
+/** Texts that are parsed once for all functions that read them. None of these may change them. */
 export interface ParsedTexts {
   /** Null for a text that is not a JSON object. */
   readonly data: JsonObject | null;
@@ -115,17 +115,19 @@ function parseObject(text: string): JsonObject | null {
   }
 }
 
-/** From one schema version to the next. Pure. */
+/** A pure function from one schema version to the next. */
 // biome-ignore lint/suspicious/noExplicitAny: each step knows the shape that its version had; JSON cannot.
 export type UpcastStep = (data: any) => object;
 
-/** By event type, the step from schema version n (at index n - 1) to n + 1. A type without steps is at version 1. */
+/**
+ * The steps of each event type, from schema version n (at index n - 1) to n + 1. A type without steps is at version 1.
+ */
 export type Upcasters = Readonly<Record<string, ReadonlyArray<UpcastStep>>>;
 
-/** To the newest shape of the type. @throws UpcastError */
+/** Converts data to the newest shape of the type. @throws UpcastError */
 export type Upcast = (type: string, schemaVersion: number, data: JsonObject) => JsonObject;
 
-/** For readers without upcasters. */
+/** Returns data unchanged, for readers without upcasters. */
 export const asStored: Upcast = (_type, _schemaVersion, data) => data;
 
 /** An event has a shape that this code does not know, probably of a newer release. */
@@ -133,15 +135,14 @@ export class UpcastError extends Error {
   override readonly name = 'UpcastError';
 }
 
-/** New events of the type are written with it. */
+/** The version with which new events of the type are written. */
 export function newestVersion(upcasters: Upcasters, type: string): number {
   return stepsOf(upcasters, type).length + 1;
 }
 
 /**
- * Data in its newest shape is returned unchanged.
- * @param upcasters the steps of every type that ever changed its shape
- * @param isKnown whether this release knows a type; by default every type is known
+ * Makes an `Upcast`. Data in its newest shape is returned unchanged. @param upcasters the steps of every type that ever
+ * changed its shape @param isKnown whether this release knows a type; by default every type is known
  */
 export function upcastWith(upcasters: Upcasters, isKnown: (type: string) => boolean = () => true): Upcast {
   return (type, schemaVersion, data) => {

@@ -31,7 +31,9 @@ export function readFrozenLog(folder: string): ReadonlyArray<FrozenEvent> {
     });
 }
 
-/** The events of a stream up to a frozen one. If a revision has several, the newest shape of the first by name. */
+/**
+ * Finds the events of a stream up to a frozen one. If a revision has several, the newest shape of the first by name.
+ */
 export function storyOf(log: ReadonlyArray<FrozenEvent>, last: FrozenEvent): ReadonlyArray<RecordedEvent> {
   const byRevision = new Map<number, FrozenEvent>([[last.event.revision, last]]);
   for (const frozen of log) {

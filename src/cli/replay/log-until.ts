@@ -22,14 +22,16 @@ function untilPosition(page: LogPage, last: number): LogPage {
 }
 
 export interface LogPlace {
-  /** Of the last event up to this place; 0 without one. */
+  /** The position of the last event up to this place; 0 without one. */
   readonly position: number;
-  /** Of that event; null without one. */
+  /** The time of that event; null without one. */
   readonly time: string | null;
   readonly events: number;
 }
 
-/** The last event before the first one for which `isAfter` holds. @throws UnavailableError; the signal's reason */
+/**
+ * Finds the last event before the first one for which `isAfter` holds. @throws UnavailableError; the signal's reason
+ */
 export async function findPlace(
   log: RawLog,
   isAfter: (position: number, time: string) => boolean,

@@ -9,15 +9,15 @@ import { projections } from '#projections/table.ts';
 import type { Json } from '#shared/json/json.ts';
 import { type FrozenEvent, readFrozenLog, storyOf } from './frozen-log.ts';
 
-/** By today's code, for a stream that ends with a frozen event. */
+/** What today's code makes of a stream that ends with a frozen event. */
 interface Replayed {
-  /** As in histories; null if none lists the event. */
+  /** The event as histories show it; null if none lists the event. */
   readonly history: { readonly resource: Json; readonly summary: string } | null;
-  /** Of every read model with any. */
+  /** The documents of every read model that has any. */
   readonly documents: Json;
 }
 
-/** One line for each frozen event that does not match. */
+/** The result of a check, with one line for each frozen event that does not match. */
 export interface ReplayCheck {
   readonly events: number;
   readonly streams: number;

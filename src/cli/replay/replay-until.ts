@@ -105,7 +105,7 @@ async function fill(
   }
 }
 
-/** Of the slowest projection. */
+/** The position of the slowest projection. */
 function placeOf(runner: ProjectionRunner): number {
   return Math.min(...runner.status().map(({ position, rebuild }) => rebuild?.position ?? position));
 }

@@ -31,7 +31,7 @@ export function unknownWord(tool: string, word: string, known: ReadonlyArray<str
   return new StartupError(`it does not understand ${shown(word)}; it takes ${takes}. See: npm run ${tool} -- --help`);
 }
 
-/** On one line; an address may hold a password. */
+/** Shows the word on one line; an address may hold a password. */
 function shown(word: string): string {
   const visible = word.replace(/(:\/\/).*$/s, '$1…');
   return JSON.stringify(visible.length > maxShownLength ? `${visible.slice(0, maxShownLength)}…` : visible);
@@ -39,7 +39,7 @@ function shown(word: string): string {
 
 const day = /^\d{4}-\d{2}-\d{2}$/;
 
-/** Its beginning in UTC. Any other text stays unchanged. */
+/** The beginning of the day in UTC. Any other text stays unchanged. */
 export function dayOrTime(text: string): string {
   return day.test(text) ? `${text}T00:00:00Z` : text;
 }
@@ -79,10 +79,10 @@ function showUsage(name: string, usage: string, words: ReadonlyArray<string>): n
   return 1;
 }
 
-/** Of shells for a process that writes to a closed pipe. */
+/** The exit code of shells for a process that writes to a closed pipe. */
 const closedPipeCode = 141;
 
-/** Silently, if the reader of the output closes the pipe, like `| head`. */
+/** Ends the tool silently if the reader of the output closes the pipe, like `| head`. */
 export function endOnClosedPipe(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {

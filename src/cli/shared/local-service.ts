@@ -9,11 +9,11 @@ export interface LocalServiceAnswer {
   readonly status: number;
   // biome-ignore lint/suspicious/noExplicitAny: each tool knows the operation that it calls.
   readonly body: any;
-  /** `Switchyard-Position`; 0 without one. */
+  /** The `Switchyard-Position` of the answer; 0 without one. */
   readonly position: number;
 }
 
-/** It owns the data folder. */
+/** The service that owns the data folder. */
 export interface LocalService {
   readonly call: (method: 'GET' | 'POST', path: string, body?: object) => Promise<LocalServiceAnswer>;
   readonly close: () => Promise<void>;
@@ -48,7 +48,7 @@ export async function openLocalService(timeoutMs = defaultTimeoutMs): Promise<Lo
   };
 }
 
-/** Loaded only here, because a tool next to a running service needs little of the code. */
+/** Loads the service only here, because a tool next to a running service needs little of the code. */
 async function startOwn(config: Config, path: string): Promise<() => Promise<void>> {
   const { dataDir, eventStore } = config;
   // In a misspelt folder a start would create stores and a first key.

@@ -12,26 +12,26 @@ export interface Stoppable {
   readonly failure: EventFailure | null;
   /** Only a process waits. */
   readonly waitingFor?: string | null;
-  /** Of a read model. */
+  /** The running rebuild of a read model. */
   readonly rebuild?: { readonly position: number } | null;
 }
 
 /** @returns the exit code */
 export type Action = (service: LocalService) => Promise<number>;
 
-/** For followers of the log that can stop at an event, such as projections and processes. */
+/** A tool for followers of the log that can stop at an event, such as projections and processes. */
 export interface StoppableTool<Status extends Stoppable> {
-  /** Of the tool, of its path under `/v1` and of the list in the answer. */
+  /** The name of the tool, of its path under `/v1` and of the list in the answer. */
   readonly name: 'projections' | 'processes';
   readonly usage: string;
   readonly describe: (status: Status) => string;
-  /** In addition to `list`, `status`, `retry` and `skip`. */
+  /** Commands in addition to `list`, `status`, `retry` and `skip`. */
   readonly otherCommands?: ReadonlyArray<string>;
-  /** For `otherCommands`; null for unknown words. */
+  /** The action of one of `otherCommands`; null for unknown words. */
   readonly otherAction?: (command: string | undefined, names: ReadonlyArray<string>) => Action | null;
 }
 
-/** `list`, `status`, `retry`, `skip`, and the tool's other commands. */
+/** Runs `list`, `status`, `retry`, `skip`, or one of the tool's other commands. */
 export function runStoppableTool<Status extends Stoppable>(tool: StoppableTool<Status>): Promise<void> {
   return runTool(tool.name, tool.usage, async ([command, ...names]) => {
     const action = actionOf(tool, command, names) ?? tool.otherAction?.(command, names) ?? null;
@@ -82,10 +82,10 @@ async function list<Status extends Stoppable>(tool: StoppableTool<Status>, servi
   return 0;
 }
 
-/** Between the two samples of a rate. */
+/** Time between the two samples of a rate. */
 const sampleIntervalMs = 1_000;
 
-/** Of each in the log, with the rate and the time for the rest. */
+/** Shows the place of each in the log, with the rate and the time for the rest. */
 async function showProgress<Status extends Stoppable>(
   tool: StoppableTool<Status>,
   service: LocalService,
@@ -112,7 +112,10 @@ async function sample<Status extends Stoppable>({ name }: StoppableTool<Status>,
   return statuses.map((each) => ({ status: each, at: { position: placeOf(each), logEnd, atMs } }));
 }
 
-/** During a rebuild, the position of the rebuild, because the read model in use is at the end of the log. */
+/**
+ * The position in the log. During a rebuild it is that of the rebuild, because the read model in use is at the end of
+ * the log.
+ */
 function placeOf({ position, rebuild }: Stoppable): number {
   return rebuild?.position ?? position;
 }
@@ -131,7 +134,7 @@ export async function readStatuses<Status>(
   return body[name];
 }
 
-/** Prints why the call was refused. */
+/** Also prints why the call was refused. */
 export function exitCodeOf({ name }: Pick<StoppableTool<never>, 'name'>, { status, body }: LocalServiceAnswer): number {
   if (status < 300) return 0;
   process.stderr.write(`${name}: ${body.detail}\n`);
@@ -152,11 +155,11 @@ export interface ProgressSample {
   readonly position: number;
   /** Null if the event store did not report it. */
   readonly logEnd: number | null;
-  /** On any clock. */
+  /** When the sample was taken, on any clock. */
   readonly atMs: number;
 }
 
-/** The share of the log, the rate, and the time for the rest. @param before an earlier sample */
+/** Describes the share of the log, the rate, and the time for the rest. @param before an earlier sample */
 export function describeProgress(name: string, state: string, before: ProgressSample, after: ProgressSample): string {
   const { position, logEnd } = after;
   if (logEnd === null)

@@ -17,31 +17,31 @@ export type AgentProfileContents = Pick<
   'name' | 'supportedInputLanguages' | 'reasoningMode' | 'outputVoiceId'
 >;
 
-/** Its contents stay in its events. */
+/** The state of a profile, whose contents stay in its events. */
 export interface AgentProfileState {
   readonly contents: TextReference;
-  /** Of the event with the flows that were requested last. */
+  /** The revision of the event with the flows that were requested last. */
   readonly flowIdsRevision: number;
   readonly isDefault: boolean;
   readonly deleted: boolean;
-  /** Of the last event that touched it. */
+  /** The revision of the last event that touched it. */
   readonly revision: number;
   readonly createdAt: string;
   readonly updatedAt: string;
 }
 
 export interface AgentProfilesState {
-  /** By id, including deleted ones, because their ids must not be used again. */
+  /** The profiles by id, including deleted ones, because their ids must not be used again. */
   readonly profiles: PersistentMap<string, AgentProfileState>;
   readonly defaultId: string | null;
-  /** Profiles that are not deleted. */
+  /** The number of profiles that are not deleted. */
   readonly liveCount: number;
 }
 
-/** With its entry in the map. */
+/** Estimated size of a profile with its entry in the map. */
 const bytesOfProfile = 512;
 
-/** One stream for each project, so that at most one profile is the default. */
+/** The profiles of a project share one stream, so that at most one of them is the default. */
 export const projectAgentProfiles: Entity<AgentProfilesState, AgentProfileEvents> = {
   category: 'agentProfiles',
   stateVersion: 1,
@@ -121,8 +121,8 @@ function knownAgentProfile({ profiles }: AgentProfilesState, id: string): AgentP
 }
 
 /**
- * With the flows that were requested last.
- * @param dataAt reads events of the project's agent profiles, which have the contents
+ * The record, with the flows that were requested last. @param dataAt reads events of the project's agent profiles,
+ * which have the contents
  */
 export async function agentProfileRecord(
   state: AgentProfilesState,
@@ -154,7 +154,7 @@ export function checkAssignable(profiles: AgentProfilesState | null, id: string,
   return failure('agent-profile-not-found', `There is no agent profile ${id} in this project.`);
 }
 
-/** In the state of its stream. */
+/** A flow that was requested, in the state of its stream. */
 export interface RequestedFlow {
   readonly id: string;
   readonly state: FlowState;

@@ -4,7 +4,7 @@ import { exampleIds, recordTimes } from '#domain/shared/examples.ts';
 import { record } from '#shared/codecs/record.ts';
 import { text } from '#shared/codecs/text.ts';
 
-/** Contract, "Agent profile". */
+/** See "Agent profile" in the contract. */
 export const AgentProfileRecord = record('AgentProfile', {
   id: [cuid, exampleIds.agentProfile],
   projectId: [cuid, exampleIds.project],
@@ -19,7 +19,7 @@ export const AgentProfileRecord = record('AgentProfile', {
 
 export type AgentProfileRecord = t.TypeOf<typeof AgentProfileRecord>;
 
-/** Set by a client (contract, "Agent profiles"; it gives no bounds). */
+/** Members that a client sets (contract, "Agent profiles"; it gives no bounds). */
 export const agentProfileContents = {
   name: text(),
   flowIds: t.readonlyArray(text()),

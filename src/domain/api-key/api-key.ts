@@ -6,7 +6,7 @@ import { type Failure, failure } from '#domain/shared/failure.ts';
 import type { ApiKeyEvents } from './events.ts';
 import type { ApiKeyRecord } from './record.ts';
 
-/** As its SHA-256. Times are RFC 3339. */
+/** A secret as its SHA-256. Times are RFC 3339. */
 export interface KeySecret {
   readonly hash: string;
   readonly issuedAt: string;
@@ -17,14 +17,14 @@ export interface KeySecret {
 /** Null before it was created. */
 export type ApiKeyState = {
   readonly record: Omit<ApiKeyRecord, 'lastUsedAt'>;
-  /** The newest first, and those replaced secrets that may still be valid. */
+  /** The newest secret first, and then the replaced ones that may still be valid. */
   readonly secrets: readonly [KeySecret, ...KeySecret[]];
   readonly revoked: boolean;
-  /** Of the event that also revokes its descendants; null without one. */
+  /** The time of the event that also revokes its descendants; null without one. */
   readonly descendantsRevokedAt: number | null;
 } | null;
 
-/** Valid at the same time; beyond that the oldest expire. */
+/** Maximum number of replaced secrets that are valid at the same time; beyond that the oldest expire. */
 const maxReplacedSecrets = 16;
 
 export const apiKey: Entity<ApiKeyState, ApiKeyEvents> = {
@@ -67,7 +67,7 @@ export const apiKey: Entity<ApiKeyState, ApiKeyEvents> = {
   },
 };
 
-/** None is valid longer than the overlap, and expired ones are removed. */
+/** The secrets after a rotation. None is valid longer than the overlap, and expired ones are removed. */
 function replaced(secrets: ReadonlyArray<KeySecret>, validUntil: string, now: string): ReadonlyArray<KeySecret> {
   return secrets
     .map((secret) => ({ ...secret, validUntil: earlierOf(secret.validUntil, validUntil) }))
@@ -79,12 +79,12 @@ function earlierOf(one: string | null, other: string): string {
   return one !== null && one < other ? one : other;
 }
 
-/** As SHA-256. */
+/** The newest secret as SHA-256. */
 export function newestSecretOf(state: ApiKeyState): string | null {
   return state === null ? null : state.secrets[0].hash;
 }
 
-/** Only the read store has the time of its last use. */
+/** The record without the time of its last use, which only the read store has. */
 export function apiKeyRecord(state: ApiKeyState): Omit<ApiKeyRecord, 'lastUsedAt'> {
   if (state === null) throw new Error('an answer about an API key needs one');
   return state.record;
@@ -119,7 +119,7 @@ export function checkMayManage(caller: Caller, state: ApiKeyState): Failure | nu
     : null;
 }
 
-/** Ends the secrets of all keys. */
+/** The events that end the secrets of all keys. */
 export const keyCutoffEvents = {
   /** Every secret of every key that was issued before this time has expired. */
   ApiKeySecretsEnded: t.type({ issuedBefore: t.string }),
@@ -132,7 +132,7 @@ export interface KeyCutoffState {
   readonly issuedBefore: string | null;
 }
 
-/** The cutoff concerns all keys. */
+/** The id of the cutoff, which concerns all keys. */
 export const allKeys = 'all';
 
 export const keyCutoff: Entity<KeyCutoffState, KeyCutoffEvents> = {
@@ -147,12 +147,12 @@ export const keyCutoff: Entity<KeyCutoffState, KeyCutoffEvents> = {
   }),
 };
 
-/** As events record it; null for the local operator, who has no key. */
+/** The maker as events record it; null for the local operator, who has no key. */
 export function makerOf({ keyId }: Caller): string | null {
   return isCuid(keyId) ? keyId : null;
 }
 
-/** The caller's key was revoked during the request. */
+/** The failure when the caller's key was revoked during the request. */
 export const makerRevoked: Failure = failure(
   'key-invalid',
   'The API key was revoked while it was used. So this request gets no secret.',

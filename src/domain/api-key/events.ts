@@ -17,7 +17,7 @@ export const apiKeyEvents = {
     prefix: t.string,
     /** The key that created it; null if no key did, or in events from before this was recorded. */
     createdByKeyId: nullable(t.string),
-    /** Null if the key does not expire. */
+    /** When the key expires; null if it does not. */
     expiresAt: nullable(t.string),
   }),
   ApiKeyRotated: t.type({
@@ -29,7 +29,7 @@ export const apiKeyEvents = {
     previousValidUntil: t.string,
     /** The key that rotated it; null as for `createdByKeyId`. */
     rotatedByKeyId: nullable(t.string),
-    /** As in `ApiKeyCreated`. */
+    /** When the key expires, as in `ApiKeyCreated`. */
     expiresAt: nullable(t.string),
   }),
   ApiKeyRevoked: t.type({

@@ -13,7 +13,7 @@ import type { ApiKeyEvents } from './events.ts';
 
 const itself = ({ id }: { readonly id: string }): ResourceName => ({ kind: 'key', id });
 
-/** Without secrets, and without hashes of them. */
+/** The history shows no secrets, and no hashes of them. */
 export const apiKeyHistory = entityHistory<ApiKeyState, ApiKeyEvents>({
   entity: apiKey,
   events: {

@@ -12,7 +12,7 @@ const [firstScope, ...otherScopes] = scopes as [Scope, ...Scope[]];
 
 export const ScopeCodec = enumeration('Scope', firstScope, ...otherScopes);
 
-/** Without its secret. */
+/** A key without its secret. */
 export const ApiKeyRecord = record('ApiKey', {
   id: [cuid, exampleIds.apiKey],
   projectId: [cuid, exampleIds.project],
@@ -25,9 +25,9 @@ export const ApiKeyRecord = record('ApiKey', {
   prefix: [text(), 'sy_live_7Qm2'],
   /** Null if no key created it, or if it is unknown. */
   createdByKeyId: [nullable(cuid), null],
-  /** Null if it does not expire. */
+  /** When it expires; null if it does not. */
   expiresAt: [nullable(timestamp), null],
-  /** To the minute; null if it was never used. */
+  /** When it was last used, to the minute; null if it was never used. */
   lastUsedAt: [nullable(timestamp), null],
   ...recordTimes,
 });

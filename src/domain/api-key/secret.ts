@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 
 const shownCharacters = 12;
 
-/** A longer text is not a key, and is not looked up. */
+/** A longer text than this is not a key, and is not looked up. */
 export const maxKeyCharacters = 256;
 
 const keyPrefix = 'sy_live_';
@@ -18,19 +18,19 @@ export function looksLikeKey(text: unknown): boolean {
   return typeof text === 'string' && text.startsWith(keyPrefix) && lettersAndDigits.test(text.slice(keyPrefix.length));
 }
 
-/** SHA-256 (hex) and the displayed prefix. */
+/** The SHA-256 (hex) and the displayed prefix. */
 export function storedFormOfKey(key: string): { readonly secretHash: string; readonly prefix: string } {
   return { secretHash: hashKey(key), prefix: key.slice(0, shownCharacters) };
 }
 
-/** SHA-256 (hex). The texts are random and long, so they need no salt and no slow hash. */
+/** The SHA-256 (hex). The texts are random and long, so they need no salt and no slow hash. */
 export function hashKey(key: string): string {
   return hash('sha256', key);
 }
 
 /**
- * For a text that a person chose, as the end of a sentence; null if it may be used. It cannot prove that a text is
- * random; it refuses texts that are clearly not.
+ * The fault of a text that a person chose, as the end of a sentence; null if it may be used. It cannot prove that a
+ * text is random; it refuses texts that are clearly not.
  */
 export function faultOfKeyText(key: string): string | null {
   const random = key.slice(keyPrefix.length);

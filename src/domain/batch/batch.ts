@@ -7,7 +7,7 @@ import type { BatchEvents } from './events.ts';
 import { hasLine, type LineSet, linesIn, noLines, withLines } from './line-set.ts';
 import { type BatchFacts, changedBatchFacts, newBatchFacts } from './record.ts';
 
-/** In the blob store. */
+/** A part of the results in the blob store. */
 export interface BatchPart {
   readonly blobId: string;
   readonly outputBytes: number;
@@ -25,14 +25,14 @@ export type BatchState = {
   /** The token of the run that may record. */
   readonly token: number;
   readonly leaseToken: number;
-  /** With a recorded outcome. */
+  /** The lines with a recorded outcome. */
   readonly done: LineSet;
-  /** By their number, counted from 0. */
+  /** The parts by their number, counted from 0. */
   readonly parts: PersistentMap<string, BatchPart>;
   readonly partBytes: number;
-  /** Set as soon as no more lines are run. */
+  /** The outcome, which is set as soon as no more lines are run. */
   readonly outcome: BatchEvents['BatchEnded']['outcome'] | null;
-  /** Of the last event with errors; null without one. */
+  /** The scope that a key needs for the calls of a batch's lines. */
   readonly errorsRevision: number | null;
   readonly isChecked: boolean;
   readonly hasEnded: boolean;
@@ -41,7 +41,7 @@ export type BatchState = {
 type Known = NonNullable<BatchState>;
 type Decided = E.Either<Failure, ReadonlyArray<EventOf<BatchEvents>>>;
 
-/** A key needs it for the calls of a batch's lines. */
+/** Each batch has one stream, with its progress. */
 export const lineScope = 'gateway:write';
 
 const idPrefix = 'batch_';
@@ -122,19 +122,19 @@ export function newBatchId(id: string): string {
   return `${idPrefix}${id}`;
 }
 
-/** In the order in which their lines finished. */
+/** The parts in the order in which their lines finished. */
 export function batchPartsOf({ parts }: Known): ReadonlyArray<BatchPart> {
   return Array.from({ length: parts.size }, (_, part) => parts.get(String(part))).filter((part) => part !== undefined);
 }
 
-/** Of every part's blob id. */
+/** The beginning of every part's blob id. */
 export const partBlobPrefix = 'part_';
 
 export function partBlobId(id: string, token: number, part: number): string {
   return `${partBlobPrefix}${batch.streamKey(id)}_${token}_${part}`;
 }
 
-/** A cancellation was requested, and lines are still running. */
+/** True while a cancellation was requested, and lines are still running. */
 export function isCancelling({ facts }: Known): boolean {
   return facts.status === 'cancelling';
 }
@@ -147,21 +147,23 @@ function asOwner(state: BatchState, token: number, decide: (known: Known) => Dec
   return state.hasEnded ? E.right([]) : decide(state);
 }
 
-/** Begins a run. Earlier runs record nothing from now on. @param leaseToken of the node, 0 without a lease */
+/**
+ * Begins a run. Earlier runs record nothing from now on. @param leaseToken the node's fencing token, 0 without a lease
+ */
 export function batchTaken(state: BatchState, leaseToken: number): Decided {
   if (state === null || leaseToken < state.leaseToken) return E.left(takenOver);
   if (state.hasEnded) return E.right([]);
   return E.right([newEvent('BatchTaken', { id: state.facts.id, token: state.token + 1, leaseToken })]);
 }
 
-/** The input is valid. */
+/** Records that the input is valid. */
 export function batchChecked(state: BatchState, token: number, total: number): Decided {
   return asOwner(state, token, ({ isChecked, facts: { id } }) =>
     E.right(isChecked ? [] : [newEvent('BatchChecked', { id, token, total })]),
   );
 }
 
-/** No event if this part is already recorded. */
+/** Decides no event if this part is already recorded. */
 export function linesCompleted(state: BatchState, part: Omit<BatchEvents['BatchLinesCompleted'], 'id'>): Decided {
   return asOwner(state, part.token, ({ parts, done, facts: { id } }) => {
     const recorded = parts.get(String(part.part));
@@ -171,7 +173,7 @@ export function linesCompleted(state: BatchState, part: Omit<BatchEvents['BatchL
   });
 }
 
-/** No event if it was requested before. */
+/** Decides no event if it was requested before. */
 export function cancelRequested(state: BatchState): Decided {
   if (state === null) return E.left(failure('batch-not-found', 'There is no such batch.'));
   const { id, status } = state.facts;
@@ -180,7 +182,7 @@ export function cancelRequested(state: BatchState): Decided {
   return E.left(failure('batch-ended', `The batch is ${status}: there is nothing left to cancel.`));
 }
 
-/** No more lines are run. */
+/** Records that no more lines are run. */
 export function batchFinalizing(
   state: BatchState,
   { token, outcome, errors }: Omit<BatchEvents['BatchFinalizing'], 'id'>,

@@ -1,7 +1,7 @@
 import * as t from 'io-ts';
 import { enumeration, nullable, oneOf } from '#shared/codecs/choice.ts';
 
-/** A batch may call them. */
+/** The endpoints that a batch may call. */
 export const batchEndpoints = [
   '/v1/chat/completions',
   '/v1/responses',
@@ -41,7 +41,7 @@ export const batchEvents = {
     endpoint: BatchEndpoint,
     completionWindow: oneOf('24h'),
     metadata: nullable(t.record(t.string, t.string)),
-    /** Of its output and error files; null if they do not expire. */
+    /** Lifetime of its output and error files; null if they do not expire. */
     outputExpiresAfterSeconds: nullable(t.number),
   }),
   /** A run begins, on a node under a lease; `leaseToken` is 0 if the node is the only one. */
@@ -77,7 +77,7 @@ export const batchEvents = {
     errors: t.readonlyArray(BatchError),
     outputFileId: nullable(t.string),
     errorFileId: nullable(t.string),
-    /** The bytes of its parts in the blob store, which are released. */
+    /** The size of its parts in the blob store, which are released. */
     partBytes: t.number,
   }),
 };

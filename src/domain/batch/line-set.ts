@@ -2,7 +2,7 @@ import { Map as PersistentMap } from 'immutable';
 
 const linesOfBlock = 1_024;
 
-/** Line numbers, from 1: for each block of lines a bit mask, in hex. */
+/** Finished lines by number, from 1: for each block of lines a bit mask, in hex. */
 export type LineSet = PersistentMap<string, string>;
 
 export const noLines: LineSet = PersistentMap();
@@ -29,7 +29,7 @@ export function withLines(set: LineSet, ranges: string): LineSet {
   return changed;
 }
 
-/** In order: `1-31,35`. */
+/** The ranges in order: `1-31,35`. */
 export function rangesOf(lines: ReadonlyArray<number>): string {
   const ranges: [number, number][] = [];
   for (const line of [...lines].sort((one, other) => one - other)) {

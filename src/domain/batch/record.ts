@@ -10,7 +10,7 @@ import { record } from '#shared/codecs/record.ts';
 import { codePoints, text, textLike } from '#shared/codecs/text.ts';
 import { BatchEndpoint, type BatchEvents } from './events.ts';
 
-/** In OpenAI's form. */
+/** An id in OpenAI's form. */
 export const batchId = withJsonSchema(textLike(/^batch_[0-9a-z]{8,64}$/), {
   type: 'string',
   pattern: '^batch_[0-9a-z]{8,64}$',
@@ -52,7 +52,7 @@ export const BatchMetadata = checked(t.record(t.string, t.string), (metadata) =>
   });
 });
 
-/** In the form of OpenAI's object. */
+/** A batch in the form of OpenAI's object. */
 export const BatchRecord = record('Batch', {
   id: [batchId, exampleIds.batch],
   object: [oneOf('batch'), 'batch'],
@@ -78,7 +78,7 @@ export const BatchRecord = record('Batch', {
 
 export type BatchRecord = t.TypeOf<typeof BatchRecord>;
 
-/** Without the client's texts. */
+/** A batch without the client's texts. */
 export type BatchFacts = Omit<BatchRecord, 'metadata' | 'errors'>;
 
 const windowSeconds = 24 * 60 * 60;

@@ -7,7 +7,7 @@ export function isCuid(value: string): boolean {
   return cuidPattern.test(value);
 }
 
-/** In the contract's form. */
+/** An id in the contract's form. */
 export const cuid = withJsonSchema(textLike(cuidPattern, `must be an id that matches ${cuidPattern.source}`), {
   type: 'string',
   pattern: cuidPattern.source,

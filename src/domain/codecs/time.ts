@@ -2,7 +2,7 @@ import * as t from 'io-ts';
 import { withJsonSchema } from '#shared/codecs/json-schema.ts';
 import { textThat } from '#shared/codecs/text.ts';
 
-/** RFC 3339 in UTC with milliseconds, as in all answers. */
+/** A time in RFC 3339 in UTC with milliseconds, as in all answers. */
 export const timestamp = textThat(
   'timestamp',
   (value) => (Number.isNaN(Date.parse(value)) ? 'must be an RFC 3339 time' : null),
@@ -12,7 +12,7 @@ export const timestamp = textThat(
 const instantPattern =
   /^(\d{4}-\d\d-\d\d)T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i;
 
-/** From a client, in RFC 3339 with any offset. It is decoded to UTC with milliseconds. */
+/** A time from a client, in RFC 3339 with any offset. It is decoded to UTC with milliseconds. */
 export const instant = withJsonSchema(
   new t.Type<string, string, unknown>(
     'instant',

@@ -1,7 +1,7 @@
 import * as t from 'io-ts';
 import { withJsonSchema } from '#shared/codecs/json-schema.ts';
 
-/** Counts from 1. */
+/** The number of a version, which counts from 1. */
 export const versionNumber = withJsonSchema(
   new t.Type<number, number, unknown>(
     'version number',

@@ -1,20 +1,20 @@
 import * as t from 'io-ts';
 import { nullable, oneOf } from '#shared/codecs/choice.ts';
 
-/** They hold facts about the file; its bytes are in the blob store. */
+/** Events with facts about the file, whose bytes are in the blob store. */
 export const fileEvents = {
   FileCreated: t.type({
     id: t.string,
     projectId: t.string,
-    /** In the blob store. */
+    /** The id in the blob store. */
     blobId: t.string,
     filename: t.string,
     purpose: t.string,
     contentType: t.string,
     bytes: t.number,
-    /** Of its bytes, in hex. */
+    /** The SHA-256 of its bytes, in hex. */
     sha256: t.string,
-    /** From its creation on; null for a file that does not expire. */
+    /** Lifetime from its creation on; null for a file that does not expire. */
     expiresAfterSeconds: nullable(t.number),
   }),
   /** A batch begins to read it, so it cannot be deleted. */

@@ -14,7 +14,7 @@ export type FileState = {
   readonly isBatchInput: boolean;
   readonly createdAt: string;
   readonly expiresAt: string | null;
-  /** Ids of the batches that read it. */
+  /** The ids of the batches that read it. */
   readonly heldBy: PersistentMap<string, true>;
   readonly deleted: boolean;
 } | null;
@@ -23,10 +23,10 @@ type Decided = ReadonlyArray<EventOf<FileEvents>>;
 
 const idPrefix = 'file-';
 
-/** With its entry in `heldBy`. */
+/** Estimated size of a holder with its entry in `heldBy`. */
 const bytesOfHolder = 96;
 
-/** One stream for each file. */
+/** Each file has one stream. */
 export const file: Entity<FileState, FileEvents> = {
   category: 'file',
   stateVersion: 1,
@@ -56,7 +56,7 @@ export const file: Entity<FileState, FileEvents> = {
   },
 };
 
-/** Of the input file of a batch. */
+/** The purpose of the input file of a batch. */
 export const batchPurpose = 'batch';
 
 /** @param id a fresh one */
@@ -64,17 +64,17 @@ export function newFileId(id: string): string {
   return `${idPrefix}${id}`;
 }
 
-/** A repetition gives the same id. @param what distinguishes the batch's files */
+/** Derives an id, so that a repetition gives the same id. @param what distinguishes the batch's files */
 export function derivedFileId(batchId: string, what: string): string {
   return newFileId(derivedCharacters(`${what}\n${batchId}`, 24));
 }
 
-/** At a time (RFC 3339). An expired file does not exist, even before it is removed. */
+/** True if the file exists at a time (RFC 3339). An expired file does not exist, even before it is removed. */
 export function isFileThere(state: FileState, time: string): state is NonNullable<FileState> {
   return state !== null && !state.deleted && !hasExpired(state, time);
 }
 
-/** RFC 3339; null if it does not expire. */
+/** The time in RFC 3339; null if it does not expire. */
 export function expiryOf(createdAt: string, seconds: number | null): string | null {
   return seconds === null ? null : new Date(Date.parse(createdAt) + seconds * 1_000).toISOString();
 }
@@ -83,12 +83,12 @@ export function hasExpired({ expiresAt }: { readonly expiresAt: string | null },
   return expiresAt !== null && expiresAt <= time;
 }
 
-/** No event if it was created before, even if it is deleted now. */
+/** Decides no event if it was created before, even if it is deleted now. */
 export function fileMade(contents: FileEvents['FileCreated'], state: FileState): Decided {
   return state === null ? [newEvent('FileCreated', contents)] : [];
 }
 
-/** The file cannot be deleted until the batch releases it. No event if it does not exist. */
+/** Holds the file, so that it cannot be deleted until the batch releases it. Decides no event if it does not exist. */
 export function fileHeld(batchId: string, state: FileState, time: string): Decided {
   if (!isFileThere(state, time) || state.heldBy.has(batchId)) return [];
   return [newEvent('FileHeld', { id: state.id, batchId })];
@@ -98,7 +98,7 @@ export function fileReleased(batchId: string, state: FileState): Decided {
   return state?.heldBy.has(batchId) ? [newEvent('FileReleased', { id: state.id, batchId })] : [];
 }
 
-/** No event if it does not exist or if a batch holds it. */
+/** Decides no event if the file does not exist or if a batch holds it. */
 export function fileRemoved(reason: FileEvents['FileDeleted']['reason'], state: FileState): Decided {
   if (state === null || state.deleted || !state.heldBy.isEmpty()) return [];
   const { id, projectId, blobId, bytes } = state;

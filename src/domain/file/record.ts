@@ -7,7 +7,7 @@ import { object } from '#shared/codecs/object.ts';
 import { record } from '#shared/codecs/record.ts';
 import { text, textLike } from '#shared/codecs/text.ts';
 
-/** In OpenAI's form. */
+/** An id in OpenAI's form. */
 export const fileId = withJsonSchema(textLike(/^file-[0-9a-z]{8,64}$/), {
   type: 'string',
   pattern: '^file-[0-9a-z]{8,64}$',
@@ -23,10 +23,10 @@ export const unixTime = withJsonSchema(integer(0, Number.MAX_SAFE_INTEGER), {
 /** One of OpenAI's values, or any other. */
 export const FilePurpose = text({ min: 1, max: 64 });
 
-/** As in OpenAI's API: after an hour at least, after thirty days at most. */
+/** When the file expires, as in OpenAI's API: after an hour at least, after thirty days at most. */
 export const ExpiresAfter = object({ anchor: oneOf('created_at'), seconds: integer(3_600, 2_592_000) }, {});
 
-/** In the form of OpenAI's object. */
+/** A file in the form of OpenAI's object. */
 export const FileRecord = record('File', {
   id: [fileId, exampleIds.file],
   object: [oneOf('file'), 'file'],
@@ -40,7 +40,7 @@ export const FileRecord = record('File', {
 
 export type FileRecord = t.TypeOf<typeof FileRecord>;
 
-/** From RFC 3339. */
+/** Converts a time in RFC 3339. */
 export function unixSeconds(time: string): number {
   return Math.floor(Date.parse(time) / 1_000);
 }

@@ -5,7 +5,7 @@ import { json } from '#shared/codecs/json-value.ts';
 export const FlowType = enumeration('FlowType', 'simple', 'graph');
 export const FlowTier = enumeration('FlowTier', 'standard', 'pro');
 
-/** They change a field of a flow, without an effect on anything else. */
+/** Events that change a field of a flow, without an effect on anything else. */
 export const flowFieldEvents = {
   FlowRenamed: t.type({ id: t.string, name: t.string }),
   FlowDescribed: t.type({ id: t.string, description: nullable(t.string) }),
@@ -14,7 +14,7 @@ export const flowFieldEvents = {
   FlowTierChanged: t.type({ id: t.string, tier: FlowTier }),
 };
 
-/** And of its versions. */
+/** The events of a flow and of its versions. */
 export const flowEvents = {
   FlowCreated: t.type({
     id: t.string,
@@ -31,8 +31,8 @@ export const flowEvents = {
     agentProfileId: nullable(t.string),
     previousAgentProfileId: nullable(t.string),
     /**
-     * This flow has applied the requests of the agent profiles' events up to it; null if the flow's own request
-     * assigned the profile.
+     * The revision up to which this flow has applied the requests of the agent profiles' events; null if the flow's own
+     * request assigned the profile.
      */
     requestedAtRevision: nullable(t.number),
   }),

@@ -9,34 +9,34 @@ export interface FlowFacts extends Omit<FlowRecord, 'name' | 'description'> {
   readonly description: TextReference;
 }
 
-/** Its schema stays in the event at `schemaRevision`. */
+/** The state of a version, whose schema stays in the event at `schemaRevision`. */
 export interface FlowVersionState extends Pick<FlowVersionRecord, 'id' | 'version' | 'createdAt' | 'updatedAt'> {
   readonly tag: TextReference;
   readonly schemaRevision: number;
   readonly deleted: boolean;
-  /** By its last activation; null without one. */
+  /** The version that its last activation has replaced; null without one. */
   readonly replacedVersionId: string | null;
 }
 
-/** With its versions. Null before it was created. */
+/** A flow with its versions. Null before it was created. */
 export type FlowState = {
   readonly record: FlowFacts;
   readonly deleted: boolean;
   readonly versions: PersistentMap<string, FlowVersionState>;
   readonly activeVersionId: string | null;
   readonly lastVersionNumber: number;
-  /** Of the newest agent profiles' event that was applied here; -1 before the first. */
+  /** The revision of the newest agent profiles' event that was applied here; -1 before the first. */
   readonly carriedOutRevision: number;
-  /** By a request for this flow. Earlier requests of profiles no longer apply. */
+  /** The time of the last assignment by a request for this flow. Earlier requests of profiles no longer apply. */
   readonly assignedAt: string;
 } | null;
 
 type Live = NonNullable<FlowState>;
 
-/** With its entry in the map. */
+/** Estimated size of a version with its entry in the map. */
 const bytesOfVersion = 640;
 
-/** One stream for each flow, with its versions. */
+/** Each flow has one stream, with its versions. */
 export const flow: Entity<FlowState, FlowEvents> = {
   category: 'flow',
   stateVersion: 1,
@@ -52,7 +52,7 @@ export const flow: Entity<FlowState, FlowEvents> = {
   },
 };
 
-/** Addressed by its own id, in the flow's stream and state. */
+/** A version is addressed by its own id, in the flow's stream and state. */
 export const flowVersion: Entity<FlowState, FlowEvents> = {
   ...flow,
   streamKey: parentId,
@@ -132,7 +132,7 @@ export function knownFlow(state: FlowState): NonNullable<FlowState> {
   return state;
 }
 
-/** In the order of their numbers. */
+/** The versions in the order of their numbers. */
 export function liveVersions(state: FlowState): ReadonlyArray<FlowVersionState> {
   const versions = state?.versions.valueSeq().filter(({ deleted }) => !deleted) ?? [];
   return [...versions].sort((one, other) => one.version - other.version);

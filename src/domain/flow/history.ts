@@ -6,7 +6,7 @@ import { type FlowState, flow, flowRecord, flowVersion, flowVersionRecord } from
 const itself = ({ id }: { readonly id: string }): ResourceName => ({ kind: 'flow', id });
 const version = ({ id }: { readonly id: string }): ResourceName => ({ kind: 'flow-version', id });
 
-/** And of its versions. */
+/** The history of a flow and of its versions. */
 export const flowHistory = entityHistory<FlowState, FlowEvents>({
   entity: flow,
   events: {

@@ -8,7 +8,7 @@ import { record } from '#shared/codecs/record.ts';
 import { text } from '#shared/codecs/text.ts';
 import { FlowTier, FlowType } from './events.ts';
 
-/** Contract, "Flow version". */
+/** See "Flow version" in the contract. */
 export const FlowVersionRecord = record(
   'FlowVersion',
   {
@@ -26,7 +26,7 @@ export const FlowVersionRecord = record(
 
 export type FlowVersionRecord = t.TypeOf<typeof FlowVersionRecord>;
 
-/** Contract, "Flow". */
+/** See "Flow" in the contract. */
 export const FlowRecord = record(
   'Flow',
   {
@@ -39,7 +39,7 @@ export const FlowRecord = record(
     agentProfileId: [nullable(cuid), null],
     ...recordTimes,
   },
-  /** Only in an answer that was asked for it; null without an active version. */
+  /** The active version, only in an answer that was asked for it; null without one. */
   { activeVersion: nullable(FlowVersionRecord) },
 );
 

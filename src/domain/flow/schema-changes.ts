@@ -3,8 +3,8 @@ import { describeItemChanges, type Items, itemChanges, listed } from '#domain/hi
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 
 /**
- * As sentences. For graphs they name the added, changed and removed nodes, matched by id; for other schemas the
- * members.
+ * Describes the changes as sentences. For graphs they name the added, changed and removed nodes, matched by id; for
+ * other schemas the members.
  */
 export function describeSchemaChanges(before: Json, after: Json): ReadonlyArray<string> {
   const [nodesBefore, nodesAfter] = [nodesOf(before), nodesOf(after)];
@@ -14,7 +14,7 @@ export function describeSchemaChanges(before: Json, after: Json): ReadonlyArray<
   return others.length === 0 ? nodes : [...nodes, `Also changed: ${listed(others)}.`];
 }
 
-/** Of a graph schema, by id; null for any other schema. */
+/** The nodes of a graph schema, by id; null for any other schema. */
 function nodesOf(schema: Json): Items | null {
   const nodes = isObject(schema) ? schema.nodes : undefined;
   if (Array.isArray(nodes)) return nodesOfList(nodes);

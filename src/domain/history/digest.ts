@@ -6,12 +6,12 @@ const Place = t.type({ chain: t.number, number: t.number });
 
 const PreviousDigest = t.intersection([Place, t.type({ hash: t.string })]);
 
-/** About the log. All hashes are SHA-256 in hex. */
+/** What a digest states about the log. All hashes are SHA-256 in hex. */
 export const DigestStatement = t.type({
   chain: t.number,
   number: t.number,
   time: t.string,
-  /** Of the chained streams. */
+  /** The number of events in the chained streams. */
   events: t.number,
   /** The id of the last of these events. */
   lastEvent: t.string,
@@ -21,7 +21,7 @@ export const DigestStatement = t.type({
   positionBefore: t.number,
   /** The order of all these events: `sequenceAfter`, from the first event on. */
   sequence: t.string,
-  /** Chained ones: the size of the Merkle tree. */
+  /** The number of chained streams: the size of the Merkle tree. */
   streams: t.number,
   /** The root of the Merkle tree (RFC 9162) over the heads of all chained streams. */
   root: t.string,
@@ -29,9 +29,9 @@ export const DigestStatement = t.type({
   headsHash: t.string,
   /** That file has all heads, or those that changed since the digest before. */
   headsOf: enumeration('DigestHeads', 'all', 'changed'),
-  /** Null for the first of all. A chain's first names the last of the chain before. */
+  /** The digest before; null for the first of all. A chain's first names the last of the chain before. */
   previous: t.union([PreviousDigest, t.null]),
-  /** The digest is signed with it. */
+  /** The id of the key that has signed the digest. */
   key: t.string,
 });
 
@@ -40,7 +40,7 @@ export type DigestStatement = Readonly<t.TypeOf<typeof DigestStatement>>;
 export const Digest = t.intersection(
   [
     DigestStatement,
-    /** Ed25519 over the canonical JSON (RFC 8785) of the other members, in base64url. */
+    /** The Ed25519 signature over the canonical JSON (RFC 8785) of the other members, in base64url. */
     t.type({ signature: t.string }),
   ],
   'Digest',
@@ -55,13 +55,13 @@ export const StreamHead = t.type({ hash: t.string, revision: t.number, stream: t
 
 export type StreamHead = Readonly<t.TypeOf<typeof StreamHead>>;
 
-/** That a digest contains a stream's head (RFC 9162, 2.1.3). */
+/** A proof that a digest contains a stream's head (RFC 9162, 2.1.3). */
 export const InclusionProof = t.type(
   {
     digest: Digest,
     /** The leaf is its canonical JSON (RFC 8785). */
     head: StreamHead,
-    /** Of the leaf, from 0. */
+    /** The index of the leaf, from 0. */
     index: t.number,
     /** Hashes in hex, from the leaf's sibling up. */
     path: t.readonlyArray(t.string),
@@ -71,7 +71,6 @@ export const InclusionProof = t.type(
 
 export type InclusionProof = Readonly<t.TypeOf<typeof InclusionProof>>;
 
-/** For documentation. */
 export const exampleDigest: Digest = {
   chain: 1,
   number: 12,

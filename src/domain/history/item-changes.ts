@@ -1,17 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Json } from '#shared/json/json.ts';
 
-/** By their ids or keys. */
+/** Items by their ids or keys. */
 export type Items = ReadonlyMap<string, Json>;
 
-/** Between two versions of a list, by id. */
+/** What has changed between two versions of a list, by id. */
 export interface ItemChanges {
   readonly added: ReadonlyArray<string>;
   readonly changed: ReadonlyArray<string>;
   readonly removed: ReadonlyArray<string>;
 }
 
-/** With the same id. */
+/** Compares items with the same id. */
 export function itemChanges(before: Items, after: Items): ItemChanges {
   const ids = [...after.keys()];
   return {
@@ -21,7 +21,7 @@ export function itemChanges(before: Items, after: Items): ItemChanges {
   };
 }
 
-/** In one sentence. */
+/** Maximum number of names in one sentence. */
 const maxNames = 20;
 
 /** One sentence for each kind: `Nodes added: greet, ask.` @param what names the items, in the plural */
@@ -34,7 +34,7 @@ export function describeItemChanges(what: string, { added, changed, removed }: I
   return kinds.filter(([, ids]) => ids.length > 0).map(([kind, ids]) => `${what} ${kind}: ${listed(ids)}.`);
 }
 
-/** The first twenty, for a sentence. */
+/** The first twenty names, for a sentence. */
 export function listed(names: ReadonlyArray<string>): string {
   const shown = names
     .slice(0, maxNames)

@@ -4,27 +4,29 @@ import type { DataAt } from '#domain/shared/text-reference.ts';
 import type { Json } from '#shared/json/json.ts';
 import type { ResourceName } from './record.ts';
 
-/** For histories and the audit. */
+/** How histories and the audit list an event. */
 export interface ListedEvent<State, Data> {
   /** @param key of the event's stream */
   readonly resource: (data: Data, key: string) => ResourceName;
-  /** Changed by the event too: its history lists the event. */
+  /** Another resource that the event changes, whose history lists the event too. */
   readonly other?: (data: Data) => ResourceName | null;
   /** One sentence, without personal data. @param state after the event */
   readonly summary: (data: Data, state: State) => string;
 }
 
-/** No history, audit, feed or webhook lists the event type. */
+/** Marks a type of event that no history, audit, feed or webhook lists. */
 export const unlisted = Symbol('unlisted');
 
-/** Data that a state does not hold. */
+/** Reads data that a state does not hold. */
 export interface RecordReader {
   readonly dataAt: DataAt;
-  /** An erased text reads `erased`. */
+  /** Decrypts a text. An erased text reads `erased`. */
   readonly open: (subject: string, field: string, text: PersonalText) => string;
 }
 
-/** For readers. It must list every event type of the entity; a missing one is a type error. */
+/**
+ * How readers see the events of an entity. It must list every event type of the entity; a missing one is a type error.
+ */
 export interface EntityHistory<State, Events> {
   readonly entity: Entity<State, Events>;
   readonly events: {
@@ -32,7 +34,7 @@ export interface EntityHistory<State, Events> {
   };
   /** Null if the resource does not exist in this state. */
   readonly record: (state: State, resource: ResourceName, reader: RecordReader) => Promise<Json>;
-  /** Of the personal texts that a state holds. */
+  /** The subject of the personal texts that a state holds. */
   readonly personalSubject?: (state: State) => string | null;
 }
 
@@ -43,7 +45,7 @@ export function entityHistory<State, Events>(history: EntityHistory<State, Event
   return history;
 }
 
-/** For a sentence. */
+/** Quotes a text for a sentence. */
 export function quote(text: string): string {
   const characters = [...text.slice(0, 2 * maxQuoted + 2)];
   return characters.length > maxQuoted ? `“${characters.slice(0, maxQuoted).join('')}…”` : `“${text}”`;

@@ -37,12 +37,12 @@ export interface ResourceName {
 
 const [firstKind, ...otherKinds] = resourceKinds;
 
-/** As an input or an answer names them. */
+/** The kinds of resources, as an input or an answer names them. */
 export const ResourceKindCodec = enumeration('ResourceKind', firstKind, ...otherKinds);
 
 const exampleTime = '2026-01-06T14:05:00.000Z';
 
-/** In histories, the audit, the feed and webhooks. */
+/** An event in histories, the audit, the feed and webhooks. */
 const describedEvent = recordMembers({
   type: [text(), 'FlowRenamed'],
   time: [timestamp, exampleTime],
@@ -51,18 +51,18 @@ const describedEvent = recordMembers({
       t.type({
         keyId: text(),
         keyType: text(),
-        /** Null for Switchyard itself. */
+        /** The name of the key; null for Switchyard itself. */
         keyName: nullable(text()),
       }),
-      /** As the caller claimed it in `Switchyard-On-Behalf-Of`. */
+      /** What the caller claimed in `Switchyard-On-Behalf-Of`. */
       t.partial({ onBehalfOf: text() }),
     ]),
     { keyId: exampleIds.apiKey, keyType: 'project', keyName: 'Back office' },
   ],
   requestId: [text(), '0b8f8a54-6d7c-4f0e-9a54-2f3c1f6f0c11'],
-  /** `changes` is about this resource. */
+  /** The resource that `changes` is about. */
   resource: [t.type({ kind: ResourceKindCodec, id: text() }), { kind: 'flow', id: exampleIds.flow }],
-  /** One sentence. */
+  /** A sentence about the event. */
   summary: [text(), 'The flow was renamed to “Opening hours”.'],
   /** The patch from the record before to the record after; null if there is no record. */
   changes: [
@@ -87,14 +87,14 @@ const {
   ...described
 } = describedEvent;
 
-/** Of the audit, the live feed and webhooks. */
+/** An entry of the audit, the live feed and webhooks. */
 export const AuditEntry = record(
   'AuditEntry',
   {
-    /** Of the event in the log. */
+    /** The position of the event in the log. */
     position: [t.number, 4_711],
     ...described,
-    /** Null if they are longer than 64 KiB: the resource's history has them in full. */
+    /** The patch; null if it is longer than 64 KiB: the resource's history has it in full. */
     changes: [nullable(JsonPatch), exampleChanges],
   },
   { changesOmitted: t.literal(true) },
@@ -102,7 +102,7 @@ export const AuditEntry = record(
 
 export type AuditEntry = t.TypeOf<typeof AuditEntry>;
 
-/** A command would append it. */
+/** An event that a command would append. */
 const PlannedEvent = t.type({
   type: Described.props.type,
   summary: Described.props.summary,
@@ -116,7 +116,7 @@ export const DryRun = t.type(
   {
     dryRun: t.literal(true),
     events: t.readonlyArray(PlannedEvent),
-    /** Null for an answer without content. */
+    /** The answer; null for an answer without content. */
     answer: json,
   },
   'DryRun',

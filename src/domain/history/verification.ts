@@ -5,18 +5,18 @@ import { integer } from '#shared/codecs/number.ts';
 
 const count = integer(0, Number.MAX_SAFE_INTEGER);
 
-/** Of the log against its signed digests. */
+/** The verification of the log against its signed digests. */
 export const LogVerification = t.type(
   {
-    /** When it ended. */
+    /** When the verification ended. */
     time: timestamp,
     /** When the last verification of the whole log ended; null before the first. */
     wholeTime: nullable(timestamp),
-    /** Those of the whole log, or those since the verification before. */
+    /** The number of events in the whole log, or of those since the verification before. */
     events: count,
     /** The log is verified up to this digest; null if it could not be. */
     digest: nullable(t.type({ chain: t.number, number: t.number })),
-    /** The first ones, as sentences. */
+    /** The first findings, as sentences. */
     findings: t.readonlyArray(t.string),
     findingCount: count,
   },

@@ -11,16 +11,16 @@ export interface SeenAgentProfile {
   readonly holds: (contents: AgentProfileContents) => boolean;
 }
 
-/** Null for those that do not exist. */
+/** The flows and profile of an instance; null for those that do not exist. */
 export interface SeenResources {
   readonly flow: (id: string) => SeenFlow | null;
   readonly agentProfile: SeenAgentProfile | null;
 }
 
 /**
- * Different from the provisioned state: deleted, renamed, another version active, another agent profile assigned. If
- * the agent profile was replaced or deleted, all flows are drifted.
- * @param underway of a running operation, which is not drift either
+ * Flows that differ from the provisioned state: deleted, renamed, another version active, another agent profile
+ * assigned. If the agent profile was replaced or deleted, all flows are drifted. @param underway of a running
+ * operation, which is not drift either
  */
 export function driftedFlows(
   provisioned: Resources,

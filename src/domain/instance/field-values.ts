@@ -6,7 +6,7 @@ import { withJsonSchema } from '#shared/codecs/json-schema.ts';
 import { isObject } from '#shared/json/json.ts';
 import { pointerTo } from '#shared/json/json-pointer.ts';
 
-/** By key. Read them with `valueOfField`, because a key may have the name of an inherited member. */
+/** Values by key. Read them with `valueOfField`, because a key may have the name of an inherited member. */
 export type FieldValues = Readonly<Record<string, string>>;
 
 const isFieldValues = (value: unknown): value is FieldValues =>
@@ -69,7 +69,7 @@ export function fillFields(
   return faults.length > 0 ? { faults } : { values: Object.fromEntries(values) };
 }
 
-/** Without a valid earlier value and without a default. */
+/** Required fields without a valid earlier value and without a default. */
 export function missingFields(fields: FieldsSchema, before: FieldValues): ReadonlyArray<string> {
   return fields.filter((field) => field.required && keptOrDefault(field, before) === undefined).map(({ key }) => key);
 }

@@ -5,7 +5,7 @@ import { type InstanceState, instance, instanceRecord } from './instance.ts';
 
 const itself = ({ id }: { readonly id: string }): ResourceName => ({ kind: 'instance', id });
 
-/** And of its operations. */
+/** The history of an instance and of its operations. */
 export const instanceHistory = entityHistory<InstanceState, InstanceEvents>({
   entity: instance,
   events: {

@@ -5,7 +5,7 @@ import { type Step, stepsFromCommit, stepsToCommit, stepsToRemove, stepsToUndo }
 
 export type OperationKind = 'provision' | 'upgrade' | 'delete';
 
-/** Its steps are done in order. */
+/** An operation whose steps are done in order. */
 export interface RunningOperation {
   readonly number: number;
   readonly kind: OperationKind;
@@ -17,11 +17,11 @@ export interface RunningOperation {
   /** The steps before this one can be undone. */
   readonly commitAt: number;
   readonly committed: boolean;
-  /** Null if its steps are not being undone. */
+  /** Why its steps are being undone; null if they are not. */
   readonly undoneFor: string | null;
-  /** Since the last finished step. */
+  /** The number of attempts since the last finished step. */
   readonly attempts: number;
-  /** Of the last attempt, with the time of the next one. */
+  /** Why the last attempt failed, with the time of the next one. */
   readonly problem: { readonly reason: string; readonly retryAt: string } | null;
 }
 
@@ -47,21 +47,21 @@ export type InstanceState = {
   readonly deleted: boolean;
   /** In a deleted instance, the operation that removes its resources; the rest is the last state. */
   readonly removal: RunningOperation | null;
-  /** As last committed; null before the first commit point. */
+  /** The target that was committed last; null before the first commit point. */
   readonly base: InstanceTarget | null;
-  /** Of the last operation, even if it failed: a retry uses it. */
+  /** The target of the last operation, even if it failed: a retry uses it. */
   readonly target: InstanceTarget;
   readonly operation: RunningOperation | null;
   readonly lastOperation: LastOperation | null;
-  /** How many there were so far. */
+  /** The number of operations so far. */
   readonly operations: number;
-  /** Those that meet requirements of the template. */
+  /** The phone numbers that meet requirements of the template. */
   readonly phoneNumbers: ReadonlyArray<{ readonly key: string; readonly phoneNumberId: string }>;
 } | null;
 
 type Created = NonNullable<InstanceState>;
 
-/** One stream for each instance, with its operations. */
+/** Each instance has one stream, with its operations. */
 export const instance: Entity<InstanceState, InstanceEvents> = {
   category: 'instance',
   initial: null,
@@ -80,7 +80,7 @@ export const instance: Entity<InstanceState, InstanceEvents> = {
   },
 };
 
-/** All states between two operations share a target, so each size is computed once. */
+/** The estimated sizes of targets. All states between two operations share a target, so each size is computed once. */
 const estimates = new WeakMap<InstanceTarget, number>();
 
 function estimateBytes(state: InstanceState): number {
@@ -100,7 +100,7 @@ function weightOfTarget(target: InstanceTarget): number {
 
 const bytesOfStep = 256;
 
-/** For clients: the committed target, or that of the running operation. */
+/** The target that clients see: the committed one, or that of the running operation. */
 export function visibleTarget({ operation, base, target }: Created): InstanceTarget {
   return operation !== null || base === null ? target : base;
 }
@@ -221,7 +221,7 @@ function running(state: Created, change: Partial<RunningOperation>): Created {
   return { ...state, [state.deleted ? 'removal' : 'operation']: { ...operation, ...change } };
 }
 
-/** A superseding operation does them first, so that only the resources of the committed state are left. */
+/** The steps that a superseding operation does first, so that only the resources of the committed state are left. */
 function orphanedSteps(operation: RunningOperation | null): ReadonlyArray<Step> {
   if (operation === null) return [];
   const { steps, done, committed, undoneFor, clearing } = operation;
@@ -229,7 +229,7 @@ function orphanedSteps(operation: RunningOperation | null): ReadonlyArray<Step> 
   return done < clearing ? steps.slice(done, clearing) : leftToUndo(operation);
 }
 
-/** Of an operation before its commit point. */
+/** The number of steps left to undo in an operation before its commit point. */
 function leftToUndo({ steps, done, clearing, commitAt }: RunningOperation): ReadonlyArray<Step> {
   return stepsToUndo(steps.slice(clearing, commitAt), Math.max(0, done - clearing));
 }

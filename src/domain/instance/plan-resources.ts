@@ -8,7 +8,7 @@ export interface Planning {
   readonly projectId: string;
   /** Resources that this operation creates again get new ids. */
   readonly operation: number;
-  /** Null if the instance never had any. */
+  /** The resources that the instance had; null if it never had any. */
   readonly had: Resources | null;
   /** A resource that was deleted by hand is created again. */
   readonly isThere: (id: string) => boolean;

@@ -11,7 +11,7 @@ import { FieldValues } from './field-values.ts';
 
 const OperationKind = enumeration('InstanceOperationKind', 'provision', 'upgrade', 'delete');
 
-/** Of a running operation. */
+/** A step of a running operation. */
 const StepRecord = t.type(
   {
     action: enumeration(
@@ -43,7 +43,7 @@ const RunningOperationRecord = t.type(
     undoneFor: nullable(text()),
     stepsDone: t.number,
     steps: t.readonlyArray(StepRecord),
-    /** Of the last attempt, with the time of the next one. */
+    /** Why the last attempt failed, with the time of the next one. */
     problem: nullable(t.type({ reason: text(), attempts: t.number, retryAt: timestamp })),
   },
   'RunningOperation',
@@ -66,7 +66,7 @@ const PhoneNumberRequirement = t.type({ key: text(), label: text(), phoneNumberI
 
 export const InstanceStatus = enumeration('InstanceStatus', 'provisioning', 'active', 'failed');
 
-/** Contract, "Instance". With its resources and its running operation. */
+/** See "Instance" in the contract. The record has the resources and the running operation. */
 export const InstanceRecord = record('Instance', {
   id: [cuid, exampleIds.instance],
   templateId: [cuid, exampleIds.template],
@@ -76,7 +76,7 @@ export const InstanceRecord = record('Instance', {
   name: [text(), 'Dr. Weber'],
   fieldValues: [FieldValues, { practice_name: 'Dr. Weber', max_minutes: '10' }],
   status: [InstanceStatus, 'active'],
-  /** In the project; those of an upgrade only after its commit point. */
+  /** Resources in the project; those of an upgrade only after its commit point. */
   resources: [
     t.type({
       flows: t.readonlyArray(t.type({ key: text(), flowId: cuid, flowVersionId: cuid })),
@@ -111,11 +111,11 @@ export const InstanceRecord = record('Instance', {
 
 export type InstanceRecord = t.TypeOf<typeof InstanceRecord>;
 
-/** Read by its id, with the flows that were changed by hand after their provisioning. */
+/** An instance that is read by its id, with the flows that were changed by hand after their provisioning. */
 export const InstanceDetails = t.intersection(
   [
     InstanceRecord,
-    /** Null for a past state of the instance, because past states of its resources are not read. */
+    /** The drifted flows; null for a past state of the instance, because past states of its resources are not read. */
     t.type({ drifted: nullable(t.readonlyArray(cuid)) }),
   ],
   'InstanceDetails',

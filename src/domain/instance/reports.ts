@@ -6,38 +6,41 @@ import { nextSteps, type Step } from './steps.ts';
 
 type Reported = ReadonlyArray<EventOf<InstanceEvents>>;
 
-/** A finished step is reported once, by whichever node finishes it. */
+/** The progress of an operation. A finished step is reported once, by whichever node finishes it. */
 export interface OperationProgress {
   readonly operation: RunningOperation;
-  /** To do now; none if only the end must be reported. */
+  /** The steps to do now; none if only the end must be reported. */
   readonly steps: ReadonlyArray<Step>;
 }
 
-/** Null if it has ended or is superseded. */
+/** The progress; null if the operation has ended or is superseded. */
 export function progressOf(state: InstanceState, number: number): OperationProgress | null {
   const operation = state && pendingOperation(state);
   if (operation === null || operation.number !== number) return null;
   return { operation, steps: nextSteps(operation.steps, operation.done) };
 }
 
-/** Earlier decisions are still valid. */
+/** True if earlier decisions are still valid. */
 export function isUnchanged(state: InstanceState, { operation }: OperationProgress): boolean {
   const now = progressOf(state, operation.number)?.operation;
   return now?.done === operation.done && (now.undoneFor === null) === (operation.undoneFor === null);
 }
 
 export interface RetryLimits {
-  /** At the same steps, before the commit point; after it, and while undoing, there is no limit. */
+  /**
+   * Maximum number of attempts at the same steps, before the commit point; after it, and while undoing, there is no
+   * limit.
+   */
   readonly attempts: number;
   /** Milliseconds before the second attempt; each later pause is twice as long. */
   readonly firstPause: number;
   readonly longestPause: number;
 }
 
-/** Of an attempt at the next steps. */
+/** Why an attempt at the next steps failed. */
 export interface Problem {
   readonly reason: string;
-  /** A retry does not help. */
+  /** True if a retry does not help. */
   readonly isFinal: boolean;
 }
 
@@ -70,7 +73,7 @@ export function reportOn(
   return [...progressed, newEvent('InstanceAttemptFailed', { id, operation, attempt, reason, retryAt })];
 }
 
-/** For the commit point and the end, if the finished steps reach them. */
+/** Events for the commit point and the end, if the finished steps reach them. */
 function reached({ id, base }: NonNullable<InstanceState>, after: RunningOperation): Reported {
   const { number: operation, done, steps, commitAt, committed, undoneFor } = after;
   const commits = !committed && undoneFor === null && done >= commitAt;

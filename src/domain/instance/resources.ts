@@ -2,7 +2,7 @@ import * as t from 'io-ts';
 import { FlowType } from '#domain/flow/events.ts';
 import { nullable } from '#shared/codecs/choice.ts';
 
-/** Its key in the payload, and the version with the template's contents. */
+/** A flow with its key in the payload, and the version with the template's contents. */
 const InstanceFlow = t.type({ key: t.string, id: t.string, versionId: t.string, name: t.string, type: FlowType });
 
 const InstanceAgentProfile = t.type({
@@ -15,7 +15,7 @@ const InstanceAgentProfile = t.type({
 
 const InstanceStore = t.type({ key: t.string, id: t.string, name: t.string, description: nullable(t.string) });
 
-/** Current or planned, without flow schemas, which the template version has. */
+/** Current or planned resources, without flow schemas, which the template version has. */
 export const Resources = t.type({
   flows: t.readonlyArray(InstanceFlow),
   agentProfile: nullable(InstanceAgentProfile),

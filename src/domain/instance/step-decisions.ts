@@ -12,7 +12,7 @@ import type { Json } from '#shared/json/json.ts';
 import type { InstanceAgentProfile, InstanceFlow, InstanceStore } from './resources.ts';
 import type { Step } from './steps.ts';
 
-/** Empty if the step is already done, so that a repetition changes nothing. */
+/** The decided events; none if the step is already done, so that a repetition changes nothing. */
 type Decided<Events> = E.Either<Failure, ReadonlyArray<EventOf<Events>>>;
 
 type LiveFlow = NonNullable<FlowState>;
@@ -20,12 +20,12 @@ type LiveFlow = NonNullable<FlowState>;
 export interface FlowStep {
   readonly step: Step;
   readonly projectId: string;
-  /** That of the operation before its commit point, else of the committed state. Null if the flow is removed. */
+  /** The flow in the operation before its commit point, else in the committed state. Null if the flow is removed. */
   readonly wanted: InstanceFlow | null;
-  /** In the committed state, to which undoing returns. */
+  /** The flow in the committed state, to which undoing returns. */
   readonly base: InstanceFlow | null;
   readonly agentProfileId: string | null;
-  /** Filled; only for `create` and `prepare`. */
+  /** The filled schema; only for `create` and `prepare`. */
   readonly flowSchema: Json;
 }
 
@@ -138,7 +138,7 @@ function restore({ step, base }: FlowStep, state: LiveFlow): ReadonlyArray<Event
   return before == null ? [] : switchTo(state, before, base?.type ?? state.record.type);
 }
 
-/** Even if the version is active now. */
+/** Removes the version even if it is active now. */
 function discard(about: FlowStep, state: LiveFlow): ReadonlyArray<EventOf<FlowEvents>> {
   const { id: flowId, versionId, contested } = about.step;
   const id = versionId ?? '';

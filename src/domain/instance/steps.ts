@@ -1,8 +1,8 @@
 import type { Resources } from './resources.ts';
 
 /**
- * On one resource: `prepare` adds a flow's new version, `activate` activates it, `adjust` updates names and the agent
- * profile; `restore` and `discard` undo an activation and a preparation.
+ * What a step does to one resource: `prepare` adds a flow's new version, `activate` activates it, `adjust` updates
+ * names and the agent profile; `restore` and `discard` undo an activation and a preparation.
  */
 export type StepAction = 'create' | 'prepare' | 'activate' | 'adjust' | 'remove' | 'restore' | 'discard';
 
@@ -10,13 +10,13 @@ export type StepAction = 'create' | 'prepare' | 'activate' | 'adjust' | 'remove'
 export interface Step {
   readonly action: StepAction;
   readonly resource: 'flow' | 'agent-profile' | 'store';
-  /** Of the payload; null for the agent profile. */
+  /** The key in the payload; null for the agent profile. */
   readonly key: string | null;
   readonly id: string;
   /** Only for a flow. */
   readonly versionId: string | null;
   /**
-   * Another node may be creating the resource that this step removes. If it does not exist, the step creates and
+   * Set if another node may be creating the resource that this step removes. If it does not exist, the step creates and
    * deletes it, so that the late node finds it deleted.
    */
   readonly contested?: true;
@@ -28,7 +28,7 @@ export interface Step {
  */
 const stepsAtOnce = 8;
 
-/** All with one action and one kind of resource. */
+/** The next steps, all with one action and one kind of resource. */
 export function nextSteps(steps: ReadonlyArray<Step>, done: number): ReadonlyArray<Step> {
   const [first, ...others] = steps.slice(done, done + stepsAtOnce);
   if (first === undefined) return [];
@@ -67,7 +67,10 @@ export function stepsToRemove(had: Resources | null): ReadonlyArray<Step> {
   return [...all.flows, ...all.stores, ...all.agentProfile].map(as('remove'));
 }
 
-/** For finished steps and those that may have begun, the last one first. @param done the number of finished steps */
+/**
+ * Steps that undo finished steps and those that may have begun, the last one first. @param done the number of finished
+ * steps
+ */
 export function stepsToUndo(steps: ReadonlyArray<Step>, done: number): ReadonlyArray<Step> {
   const begun = nextSteps(steps, done).map((step): Step => ({ ...step, contested: true }));
   return [...steps.slice(0, done), ...begun].reverse().flatMap((step) => {

@@ -14,7 +14,7 @@ export function checkPublished({ id, publishedAt }: Pick<UpgradeVersion, 'id' | 
   return failure('template-version-not-published', `Template version ${id} is not published. Publish it first.`);
 }
 
-/** Of `checkUpgradable`. */
+/** The failures of `checkUpgradable`. */
 export const upgradeRefusals = [
   'template-version-of-another-template',
   'template-version-not-published',

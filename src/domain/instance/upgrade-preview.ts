@@ -9,7 +9,7 @@ const AddedFlow = t.type({ key: text(), name: text() });
 const PresentFlow = t.type({ key: text(), name: text(), flowId: cuid });
 const ChangedFlow = t.intersection([
   PresentFlow,
-  /** Of its schema, with `details`. */
+  /** The change of its schema, with `details`. */
   t.partial({ diff: t.type({ patch: JsonPatch, summary: text() }, 'VersionDiff') }),
 ]);
 const Keys = t.readonlyArray(text());

@@ -9,7 +9,7 @@ export const eventControlEvents = {
     position: t.number,
     eventId: t.string,
     eventType: t.string,
-    /** Null if a release before 0.5 has stopped at the event. */
+    /** The stream of the event; null if a release before 0.5 has stopped at it. */
     stream: nullable(t.string),
     reason: t.string,
   }),
@@ -19,12 +19,12 @@ export type EventControlEvents = {
   [Type in keyof typeof eventControlEvents]: t.TypeOf<(typeof eventControlEvents)[Type]>;
 };
 
-/** Skipped last, without the reason. */
+/** The event that was skipped last, without the reason. */
 export interface EventControlState {
   readonly skipped: Omit<EventControlEvents['EventSkipped'], 'reason'> | null;
 }
 
-/** One stream, because a start reads all operators' requests about events. */
+/** All operators' requests about events share one stream, because a start reads them. */
 export const eventControl: Entity<EventControlState, EventControlEvents> = {
   category: 'event',
   stateVersion: 1,
@@ -36,7 +36,7 @@ export const eventControl: Entity<EventControlState, EventControlEvents> = {
   evolve: (_, { data: { reason: _reason, ...skipped } }) => ({ skipped }),
 };
 
-/** Of the one resource of `eventControl`. */
+/** The id of the one resource of `eventControl`. */
 export const skippedEventsId = 'skipped';
 
 export const eventControlHistory = entityHistory<EventControlState, EventControlEvents>({

@@ -7,7 +7,7 @@ export interface OperatorRequestsState {
   readonly requests: number;
 }
 
-/** One stream for each name. @param notFound for an unknown name */
+/** Each name has one stream. @param notFound for an unknown name */
 export function operatorRequests<Events>(
   category: string,
   notFound: FailureCode,

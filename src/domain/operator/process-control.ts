@@ -4,7 +4,7 @@ import type { ResourceName } from '#domain/history/record.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { type OperatorRequestsState, operatorRequests } from './operator-requests.ts';
 
-/** To a stopped process. Its runner follows them when it reads them from the log. */
+/** Requests to a stopped process. Its runner follows them when it reads them from the log. */
 export const processEvents = {
   ProcessRetried: t.type({ process: t.string }),
   ProcessEventSkipped: t.type({ process: t.string, eventId: t.string }),

@@ -4,7 +4,7 @@ import type { ResourceName } from '#domain/history/record.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { type OperatorRequestsState, operatorRequests } from './operator-requests.ts';
 
-/** The runner follows them when it reads them from the log. */
+/** Requests to a projection. The runner follows them when it reads them from the log. */
 export const projectionEvents = {
   ProjectionRebuildRequested: t.type({ projection: t.string }),
   ProjectionRetried: t.type({ projection: t.string }),

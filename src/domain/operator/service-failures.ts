@@ -1,6 +1,6 @@
 import type { FailureTexts } from '#domain/shared/failure.ts';
 
-/** Whatever the operation: its stores, its disk, its read models. */
+/** Failures of the service, whatever the operation: of its stores, its disk, its read models. */
 export const serviceFailures = {
   'read-only': {
     status: 503,

@@ -6,7 +6,7 @@ import type { CustomerRecord, OrganizationRecord, SealedCustomer, SealedOrganiza
 /** Null before it was created. A partner (headless integrator) owns templates and customer organizations. */
 export type OrganizationState =
   | (SealedOrganization & {
-      /** Of a customer of a partner; null for another organization. */
+      /** The data of a partner's customer; null for another organization. */
       readonly customer: SealedCustomer | null;
     })
   | null;
@@ -31,7 +31,7 @@ export const organization: Entity<OrganizationState, OrganizationEvents> = {
   },
 };
 
-/** As its partner's customer, in the organization's stream and state. */
+/** An organization as its partner's customer, in the organization's stream and state. */
 export const customer: Entity<OrganizationState, OrganizationEvents> = {
   ...organization,
   everExisted: isCustomer,
@@ -47,7 +47,7 @@ function asOrganization(customer: SealedCustomer): OrganizationState {
   return { ...organizationOf(customer), customer };
 }
 
-/** Of an organization that is not a customer. */
+/** The record of an organization that is not a customer. */
 export function organizationRecord(state: OrganizationState): OrganizationRecord {
   if (state === null) throw new Error('an answer about an organization needs one');
   const { customer: _, name, ...record } = state;

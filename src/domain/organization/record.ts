@@ -16,7 +16,7 @@ export const OrganizationRecord = record('Organization', {
 
 export type OrganizationRecord = t.TypeOf<typeof OrganizationRecord>;
 
-/** For events and documents: a customer's name is sealed. */
+/** An organization in events and documents: a customer's name is sealed. */
 export interface SealedOrganization extends Omit<OrganizationRecord, 'name'> {
   readonly name: PersonalText;
 }
@@ -33,7 +33,7 @@ export const CustomerRecord = record('Customer', {
 
 export type CustomerRecord = t.TypeOf<typeof CustomerRecord>;
 
-/** For events and documents. */
+/** A customer in events and documents. */
 export interface SealedCustomer extends Omit<CustomerRecord, 'name' | 'clientEmail'> {
   readonly name: PersonalText;
   readonly clientEmail: PersonalText;

@@ -35,7 +35,7 @@ export type PhoneNumberEvents = {
   [Type in keyof typeof phoneNumberEvents]: t.TypeOf<(typeof phoneNumberEvents)[Type]>;
 };
 
-/** The last one names the phone number that holds the claim. */
+/** Events of a claim. The last one names the phone number that holds it. */
 export const phoneNumberClaimEvents = {
   PhoneNumberClaimed: t.type({ phoneNumberId: t.string }),
 };

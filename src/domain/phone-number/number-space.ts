@@ -15,14 +15,15 @@ export function claimedNumbers(type: string, projectId: string, number: string):
   return [...new Set(claims)].map((claim) => `${space}\n${claim}`);
 }
 
-/** As somebody wrote it. */
+/** True for a number in E.164 form, as somebody wrote it. */
 export function hasE164Form(number: string): boolean {
   return e164(plainNumber(number)) !== null;
 }
 
 const require = createRequire(import.meta.url);
 /**
- * Loaded with the first number, because it would make a start a twentieth longer. Only `require` loads synchronously.
+ * The library, which is loaded with the first number, because it would make a start a twentieth longer. Only `require`
+ * loads synchronously.
  */
 let library: typeof import('libphonenumber-js') | null = null;
 
@@ -34,11 +35,11 @@ function e164(number: string): string | null {
 
 /** Invisible and control characters. */
 const invisible = /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Cc}]/gu;
-/** RFC 3966: the parameters after a number. */
+/** A number in RFC 3966, with the parameters after it. */
 const telUri = /^\s*tel:([^;]*)(.*)$/is;
 const globalContext = /;phone-context=(\+[^;]*)/i;
 
-/** Compatibility characters, digits of other scripts, `tel:`, `00`. */
+/** Simplifies compatibility characters, digits of other scripts, `tel:` and `00`. */
 function plainNumber(number: string): string {
   const visible = number
     .normalize('NFKC')

@@ -7,7 +7,7 @@ import type { PhoneNumberRecord } from './record.ts';
 
 export interface PhoneNumberFacts extends Omit<PhoneNumberRecord, 'name' | 'number' | 'externalPhoneFields'> {
   readonly name: TextReference;
-  /** Of the event with the number and the external fields. */
+  /** The revision of the event with the number and the external fields. */
   readonly numberRevision: number;
 }
 
@@ -71,10 +71,10 @@ function created(
   return { id, projectId, type, status, flowId, ...references, createdAt: time, updatedAt: time };
 }
 
-/** By the last event, with the time of the claim. */
+/** The holder of the claim by the last event, with the time of the claim. */
 export type PhoneNumberClaimState = { readonly phoneNumberId: string; readonly since: string } | null;
 
-/** One number in one space: `{space and number, hashed}`. */
+/** Each number in a space has one claim: `{space and number, hashed}`. */
 export const phoneNumberClaim: Entity<PhoneNumberClaimState, PhoneNumberClaimEvents> = {
   category: 'phoneNumberClaim',
   stateVersion: 1,
@@ -86,7 +86,7 @@ export const phoneNumberClaim: Entity<PhoneNumberClaimState, PhoneNumberClaimEve
   evolve: (_, { data, metadata }) => ({ phoneNumberId: data.phoneNumberId, since: metadata.time }),
 };
 
-/** It is unknown, deleted or another project's. */
+/** Refuses a flow that is unknown, deleted or another project's. */
 export function checkAttachable(flow: FlowState, flowId: string, projectId: string): Failure | null {
   if (flow !== null && !flow.deleted && flow.record.projectId === projectId) return null;
   return failure('flow-not-found', `There is no flow ${flowId} in this project.`);

@@ -7,7 +7,7 @@ import { record } from '#shared/codecs/record.ts';
 import { text } from '#shared/codecs/text.ts';
 import { PhoneNumberStatus, PhoneNumberType } from './events.ts';
 
-/** Contract, "Phone number". */
+/** See "Phone number" in the contract. */
 export const PhoneNumberRecord = record('PhoneNumber', {
   id: [cuid, exampleIds.phoneNumber],
   projectId: [cuid, exampleIds.project],

@@ -1,6 +1,6 @@
 import type { FailureTexts } from '#domain/shared/failure.ts';
 
-/** The project has its share, or the node is full. */
+/** Failures when the project has its share, or the node is full. */
 export const admissionFailures = {
   'rate-limited': {
     status: 429,

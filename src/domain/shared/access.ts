@@ -1,18 +1,18 @@
 import { type Failure, type FailureCode, failure } from './failure.ts';
 
-/** Every event of the stream has it. */
+/** The owner of a stream, which every one of its events has. */
 export interface Tenant {
   readonly organizationId: string;
-  /** Null for resources of a whole organization. */
+  /** The project; null for resources of a whole organization. */
   readonly projectId: string | null;
-  /** It has access: the organization itself if it is a partner, its owner if it is a customer. */
+  /** The partner that has access: the organization itself if it is a partner, its owner if it is a customer. */
   readonly partnerId: string | null;
 }
 
-/** Decides the tenants that a key has access to. */
+/** The type of a key, which decides the tenants that it has access to. */
 export type KeyType = 'admin' | 'partner' | 'organization' | 'project';
 
-/** It has access to the resources of this organization and project. */
+/** Who has access to the resources of this organization and project. */
 export type Audience = Pick<Caller, 'keyType' | 'organizationId' | 'projectId'>;
 
 export interface Caller {
@@ -22,7 +22,7 @@ export interface Caller {
   readonly organizationId: string;
   readonly partnerId: string | null;
   readonly scopes: ReadonlySet<string>;
-  /** Including scopes of later releases. */
+  /** True for a key with all scopes, including those of later releases. */
   readonly hasAllScopes: boolean;
 }
 
@@ -40,7 +40,7 @@ export function canAccess(caller: Audience, tenant: Tenant): boolean {
   }
 }
 
-/** Each has `:read` and `:write`. */
+/** Resources of which each has `:read` and `:write`. */
 const resources = [
   'flows',
   'phone-numbers',
@@ -58,7 +58,7 @@ const resources = [
   'webhooks',
 ] as const;
 
-/** With `:read` only. */
+/** Scopes with `:read` only. */
 const readOnly = ['usage:read', 'dashboard:read'] as const;
 
 export type Scope =
@@ -75,7 +75,7 @@ export const scopes: ReadonlyArray<Scope> = [...all, 'operations:write'];
 
 const except = (...left: ReadonlyArray<Scope>) => all.filter((scope) => !left.includes(scope));
 
-/** A key that is created without scopes has all of them. */
+/** The scopes of each type. A key that is created without scopes has all of them. */
 export const scopesOfKeyType: Readonly<Record<KeyType, ReadonlySet<Scope>>> = {
   admin: new Set(scopes),
   partner: new Set(all),
@@ -122,8 +122,8 @@ function checkScope(caller: Caller, scope: Scope | null): Failure | null {
 }
 
 /**
- * The same for a resource that the key cannot access, so that the answer does not show whether the resource exists.
- * @param code names the kind: `flow-version-not-found` is about a flow version
+ * The failure is the same for a resource that the key cannot access, so that the answer does not show whether the
+ * resource exists. @param code names the kind: `flow-version-not-found` is about a flow version
  */
 export function notFound(code: FailureCode, id: string): Failure {
   const kind = code.replace('-not-found', '').replaceAll('-', ' ');

@@ -2,7 +2,10 @@ import { hash } from 'node:crypto';
 
 const alphabet = '0123456789abcdefghijklmnopqrstuvwxyz';
 
-/** `[0-9a-z]`, at most 32. The same text gives the same characters, so that a repeated creation has the same id. */
+/**
+ * At most 32 characters `[0-9a-z]`. The same text gives the same characters, so that a repeated creation has the same
+ * id.
+ */
 export function derivedCharacters(seed: string, length: number): string {
   const bytes = hash('sha512', seed, { outputEncoding: 'buffer' });
   let text = '';

@@ -9,7 +9,7 @@ export interface Recorded<Type extends string, Data> {
   readonly metadata: EventMetadata;
 }
 
-/** Before it is recorded. */
+/** An event before it is recorded. */
 export type EventOf<Events> = {
   [Type in keyof Events & string]: { readonly type: Type; readonly data: Events[Type] };
 }[keyof Events & string];
@@ -34,7 +34,7 @@ export interface Entity<State, Events> {
   /** True also for a resource that is deleted. */
   readonly everExisted: (state: State, id: string) => boolean;
   readonly isLive: (state: State, id: string) => boolean;
-  /** For the resource's ETag, if it differs from the stream's. */
+  /** The revision for the resource's ETag, if it differs from the stream's. */
   readonly revisionOf?: (state: State, id: string) => number;
   /**
    * Raise it with any change of the state's shape or of `evolve`, so that older snapshots are no longer used. Only for
@@ -42,7 +42,7 @@ export interface Entity<State, Events> {
    * Without it, such streams get no snapshots.
    */
   readonly stateVersion?: number;
-  /** Cheap, for states that may have more than a few hundred bytes. */
+  /** A cheap estimate, for states that may have more than a few hundred bytes. */
   readonly estimateBytes?: (state: State) => number;
   readonly notFound: FailureCode;
 }
@@ -56,7 +56,7 @@ export function streamKeyOf(stream: string): string {
   return stream.slice(stream.indexOf('-') + 1);
 }
 
-/** In ids that begin with another id, so that the id alone gives the stream. */
+/** The length of the suffix of ids that begin with another id, so that the id alone gives the stream. */
 export const suffixLength = 8;
 
 export function childId(id: string, suffix: string): string {

@@ -1,8 +1,8 @@
 import type { Tenant } from './access.ts';
 
-/** A key, or Switchyard itself at its first start. */
+/** The id with which a suffixed id begins. */
 export interface Actor {
-  /** `system` for the first start. */
+  /** The id of the key; `system` for the first start. */
   readonly keyId: string;
   readonly keyType: string;
   /** An id of the caller's own system, which is not checked. */

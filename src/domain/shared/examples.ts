@@ -1,6 +1,6 @@
 import { timestamp } from '#domain/codecs/time.ts';
 
-/** They refer to each other. */
+/** Ids of examples, which refer to each other. */
 export const exampleIds = {
   organization: 'cq4m1x0tz8d2k6v9w3b5n7p1',
   customer: 'cu6d0v4z8n2b7w1k5x9m3q7t',

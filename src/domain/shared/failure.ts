@@ -1,8 +1,8 @@
 import type { Json } from '#shared/json/json.ts';
 
 /**
- * Clients can rely on them. In the order in which the documents list them. What a code means is next to its entity:
- * `src/domain/flow/failures.ts`.
+ * Codes on which clients can rely, in the order in which the documents list them. What a code means is next to its
+ * entity: `src/domain/flow/failures.ts`.
  */
 export const failureCodes = [
   'malformed-json',
@@ -129,22 +129,22 @@ export interface FailureText {
   readonly solution: string;
 }
 
-/** Of one entity, or of one part of the service. */
+/** The failures of one entity, or of one part of the service. */
 export type FailureTexts = Readonly<Partial<Record<FailureCode, FailureText>>>;
 
-/** With its place (RFC 6901). */
+/** An error of an input, with its place (RFC 6901). */
 export interface InputError {
   readonly pointer: string;
-  /** If the fault is not in a body. */
+  /** The parameter, if the fault is not in a body. */
   readonly parameter?: string;
   readonly message: string;
-  /** If it may be shown. */
+  /** The given value, if it may be shown. */
   readonly input?: Json;
 }
 
 export interface Failure {
   readonly code: FailureCode;
-  /** For a person: the reason and what to do. */
+  /** A text for a person: the reason and what to do. */
   readonly detail: string;
   readonly errors?: ReadonlyArray<InputError>;
   readonly retryAfterSeconds?: number;

@@ -1,13 +1,16 @@
 import * as t from 'io-ts';
 
-/** Where a log has another event at this position, or none, it is another log, or it was restored from a backup. */
+/**
+ * An event that was read. Where a log has another event at this position, or none, it is another log, or it was
+ * restored from a backup.
+ */
 export const LogMark = t.type({ position: t.number, id: t.string });
 
 export type LogMark = t.TypeOf<typeof LogMark>;
 
-/** It is stored with each checkpoint, and covers all that was read up to it. */
+/** What was read of a log. It is stored with each checkpoint, and covers all that was read up to it. */
 export const ReadOfLog = t.type({
-  /** In the order of positions. */
+  /** The marks in the order of positions. */
   marks: t.readonlyArray(LogMark),
   /** No further event that may be a mark was found between the last one and this position. */
   readTo: t.number,

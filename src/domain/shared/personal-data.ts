@@ -8,12 +8,12 @@ export const SealedText = t.type({ ciphertext: t.string });
 
 export type SealedText = t.TypeOf<typeof SealedText>;
 
-/** Sealed if it is personal; plain if it is not, or if it was erased. */
+/** A text, sealed if it is personal; plain if it is not, or if it was erased. */
 export type PersonalText = string | SealedText;
 
 export const erasedText = 'erased';
 
-/** For a text that needs no key, because it is not personal or is erased. @throws Error for a sealed text */
+/** A text that needs no key, because it is not personal or is erased. @throws Error for a sealed text */
 export function unsealedText(text: PersonalText): string {
   if (typeof text !== 'string') throw new Error('a sealed text needs its key');
   return text;

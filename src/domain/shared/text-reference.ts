@@ -1,14 +1,14 @@
 import { hash } from 'node:crypto';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 
-/** To a client's text or other large contents of an event, with a digest for comparisons. */
+/** Refers to a client's text or other large contents of an event, with a digest for comparisons. */
 export interface TextReference {
-  /** Of the event that has the text. */
+  /** The revision of the event that has the text. */
   readonly revision: number;
   readonly digest: string;
 }
 
-/** Of one event of a stream. Rejects with `UnavailableError`. */
+/** Reads the data of one event of a stream. Rejects with `UnavailableError`. */
 export type DataAt = (revision: number) => Promise<JsonObject>;
 
 export function referenceTo(contents: Json, revision: number): TextReference {
@@ -28,7 +28,7 @@ export async function readReferencedText<Text extends Json = string | null>(
   return (await dataAt(revision))[member] as Text;
 }
 
-/** 128 bits of SHA-256 of the JSON text, which also distinguishes ill-formed UTF-16. */
+/** The first 128 bits of SHA-256 of the JSON text, which also distinguishes ill-formed UTF-16. */
 function digestOf(contents: Json): string {
   return hash('sha256', JSON.stringify(contents) ?? '', 'base64url').slice(0, 22);
 }

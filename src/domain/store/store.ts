@@ -20,9 +20,9 @@ interface StoredFile {
 /** Null before it was created. */
 export type StoreState = {
   readonly id: string;
-  /** Name and description. An event with one of them has both. */
+  /** The name and the description. An event with one of them has both. */
   readonly contents: TextReference;
-  /** By their ids. */
+  /** The files by their ids. */
   readonly files: PersistentMap<string, StoredFile>;
   readonly deleted: boolean;
   readonly createdAt: string;
@@ -33,10 +33,10 @@ type StoreContents = Pick<StoreRecord, 'name' | 'description'>;
 
 type Decided = ReadonlyArray<EventOf<StoreEvents>>;
 
-/** With its entry in `files`. */
+/** Estimated size of a file with its entry in `files`. */
 const bytesOfFile = 160;
 
-/** One stream for each store. */
+/** Each store has one stream. */
 export const store: Entity<StoreState, StoreEvents> = {
   category: 'store',
   stateVersion: 2,
@@ -88,12 +88,12 @@ export function describedStoreRecord(
   return { ...record, name, description, updatedAt: time };
 }
 
-/** No event if it was created before, even if it is deleted now. */
+/** Decides no event if it was created before, even if it is deleted now. */
 export function storeMade(contents: StoreEvents['StoreCreated'], state: StoreState): Decided {
   return state === null ? [newEvent('StoreCreated', contents)] : [];
 }
 
-/** No event if the store has them already or does not exist. */
+/** Decides no event if the store has them already or does not exist. */
 export function storeDescribed({ id, name, description }: StoreEvents['StoreDescribed'], state: StoreState): Decided {
   if (state === null || state.deleted) return [];
   return refersTo(state.contents, inOrder({ name, description }))
@@ -101,19 +101,19 @@ export function storeDescribed({ id, name, description }: StoreEvents['StoreDesc
     : [newEvent('StoreDescribed', { id, name, description })];
 }
 
-/** No event if the store has it already or does not exist. */
+/** Decides no event if the store has it already or does not exist. */
 export function storeFileAdded({ id, fileId, bytes }: StoreEvents['StoreFileAdded'], state: StoreState): Decided {
   if (state === null || state.deleted || state.files.has(fileId)) return [];
   return [newEvent('StoreFileAdded', { id, fileId, bytes })];
 }
 
-/** No event if the store does not have it or does not exist. */
+/** Decides no event if the store does not have it or does not exist. */
 export function storeFileRemoved({ id, fileId, reason }: StoreEvents['StoreFileRemoved'], state: StoreState): Decided {
   if (state === null || state.deleted || !state.files.has(fileId)) return [];
   return [newEvent('StoreFileRemoved', { id, fileId, reason })];
 }
 
-/** No event if it does not exist. */
+/** Decides no event if it does not exist. */
 export function storeRemoved(id: string, state: StoreState): Decided {
   return store.isLive(state, id) ? [newEvent('StoreDeleted', { id })] : [];
 }
@@ -126,7 +126,7 @@ export async function storeRecord(state: StoreState, dataAt: DataAt): Promise<St
   return { id, name, description, status: 'ready', createdAt, updatedAt };
 }
 
-/** The file may exist. */
+/** The failure for a file that is not in the store, although it may exist. */
 export function notInStore(storeId: string, fileId: string): Failure {
   return failure('file-not-found', `The store ${storeId} has no file ${fileId}.`);
 }
@@ -152,7 +152,7 @@ export const StoreRecord = record('Store', {
 
 export type StoreRecord = t.TypeOf<typeof StoreRecord>;
 
-/** It has the file's id. */
+/** A file in a store. It has the file's id. */
 export const StoreFileRecord = record('StoreFile', {
   id: [fileId, exampleIds.file],
   object: [oneOf('store.file'), 'store.file'],

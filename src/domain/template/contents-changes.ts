@@ -5,7 +5,7 @@ import type { TemplateVersionRecord } from './record.ts';
 
 export type TemplateContents = Pick<TemplateVersionRecord, 'payload' | 'fieldsSchema'>;
 
-/** As sentences. */
+/** Describes the changes as sentences. */
 export function describeContentsChanges(before: TemplateContents, after: TemplateContents): ReadonlyArray<string> {
   const lists = listsOf(before).map(([what, items], index) =>
     describeItemChanges(what, itemChanges(items, listsOf(after)[index]?.[1] ?? new Map())),

@@ -2,7 +2,7 @@ import * as t from 'io-ts';
 import { nullable } from '#shared/codecs/choice.ts';
 import { FieldsSchema, TemplatePayload } from './payload.ts';
 
-/** And of its versions. */
+/** The events of a template and of its versions. */
 export const templateEvents = {
   TemplateCreated: t.type({
     id: t.string,

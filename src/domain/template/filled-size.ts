@@ -1,18 +1,18 @@
 import type { Json } from '#shared/json/json.ts';
 import { placeholdersIn } from './placeholders.ts';
 
-/** Of JSON, in the filled schemas of one operation. */
+/** Default limit of the JSON of all filled schemas in one operation. */
 export const defaultMaxFilledBytes = 16 * 1024 * 1024;
 
-/** After placeholders are filled. */
+/** The size of schemas after placeholders are filled. */
 export interface FilledSize {
-  /** Of the JSON texts together. */
+  /** The size of the JSON texts together. */
   readonly bytes: number;
-  /** Its value takes most of the bytes; null if no value takes any. */
+  /** The field whose value takes most of the bytes; null if no value takes any. */
   readonly largestField: string | null;
 }
 
-/** Without filling the schemas. It also counts escaping backslashes, which filling removes. */
+/** Computes the size without filling the schemas. It also counts escaping backslashes, which filling removes. */
 export function filledSize(schemas: ReadonlyArray<Json>, valueFor: (field: string) => string | undefined): FilledSize {
   const times = new Map<string, number>();
   let bytes = 0;
@@ -29,7 +29,7 @@ export function filledSize(schemas: ReadonlyArray<Json>, valueFor: (field: strin
   return { bytes, largestField: largest.field };
 }
 
-/** Inside a JSON string. */
+/** The size of a text inside a JSON string. */
 function escapedBytes(text: string): number {
   return Buffer.byteLength(JSON.stringify(text)) - 2;
 }

@@ -6,7 +6,7 @@ import { type TemplateState, template, templateRecord, templateVersion, template
 const itself = ({ id }: { readonly id: string }): ResourceName => ({ kind: 'template', id });
 const version = ({ id }: { readonly id: string }): ResourceName => ({ kind: 'template-version', id });
 
-/** And of its versions. */
+/** The history of a template and of its versions. */
 export const templateHistory = entityHistory<TemplateState, TemplateEvents>({
   entity: template,
   events: {

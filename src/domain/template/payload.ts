@@ -28,7 +28,7 @@ const KnowledgeBase = object({ key, name: title }, { description: longText });
 const Integration = object({ integrationTemplateId: cuid }, {});
 const PhoneNumberRequirement = object({ key, label: title }, { description: longText });
 
-/** Created by a template version (contract, "Body of POST /v1/templates/{templateId}/versions"). */
+/** What a template version creates (contract, "Body of POST /v1/templates/{templateId}/versions"). */
 export const TemplatePayload = object(
   { flows: list(Flow, { min: 1, uniqueBy: 'key' }) },
   {
@@ -59,12 +59,12 @@ const Field = checked(
   },
 );
 
-/** An instance fills them in. */
+/** The fields that an instance fills in. */
 export const FieldsSchema = list(Field, { uniqueBy: 'key' });
 
 export type FieldsSchema = t.TypeOf<typeof FieldsSchema>;
 
-/** They name an unknown field. Their paths begin at the payload. */
+/** Placeholders that name an unknown field. Their paths begin at the payload. */
 export function undeclaredPlaceholders({ flows }: TemplatePayload, fieldsSchema: FieldsSchema): NestedIssue[] {
   const declared = new Set(fieldsSchema.map((field) => field.key));
   const faults: NestedIssue[] = [];
@@ -79,5 +79,5 @@ export function undeclaredPlaceholders({ flows }: TemplatePayload, fieldsSchema:
   return faults;
 }
 
-/** In one response. */
+/** Maximum number of faults in one response. */
 const maxFaults = 100;

@@ -15,10 +15,10 @@ const opening = '{{fields.';
 
 const backslash = 0x5c;
 
-/** Plain text, or the field whose value replaces it. */
+/** A part of a text: plain text, or the field whose value replaces it. */
 export type TemplatePart = string | { readonly field: string };
 
-/** In order, without escaping backslashes. No text is empty. */
+/** The parts in order, without escaping backslashes. No text is empty. */
 export function textParts(text: string): ReadonlyArray<TemplatePart> {
   if (!text.includes(opening)) return text === '' ? [] : [text];
   const parts: TemplatePart[] = [];
@@ -49,18 +49,21 @@ function backslashesBefore(text: string, index: number, from: number): number {
 
 export interface Placeholder {
   readonly field: string;
-  /** Members and indexes that lead to its string. */
+  /** The members and indexes that lead to its string. */
   readonly path: () => ReadonlyArray<string>;
 }
 
-/** With a link to its parent. */
+/** A value with a link to its parent. */
 interface Place {
   readonly value: Json;
   readonly key: string | number;
   readonly above: Place | null;
 }
 
-/** In all strings, in the order of the text. It does not recurse, because schemas may nest deeply. */
+/**
+ * Finds the placeholders in all strings, in the order of the text. It does not recurse, because schemas may nest
+ * deeply.
+ */
 export function* placeholdersIn(schema: Json): Generator<Placeholder> {
   const ahead: Place[] = [{ value: schema, key: '', above: null }];
   for (let place = ahead.pop(); place !== undefined; place = ahead.pop()) {
@@ -74,7 +77,7 @@ function* placeholdersOf(place: Place): Generator<Placeholder> {
   for (const part of textParts(String(place.value))) if (typeof part !== 'string') yield { field: part.field, path };
 }
 
-/** Those that may hold placeholders, with the first on top. */
+/** Adds the values that may hold placeholders, with the first on top. */
 function goInside(above: Place, ahead: Place[]): void {
   const look = (key: string | number, value: Json | undefined) => {
     if (mayHold(value)) ahead.push({ value, key, above });
@@ -98,7 +101,7 @@ function pathOf(place: Place): ReadonlyArray<string> {
 
 export interface PlaceholderValues {
   readonly typeOf: (field: string) => FieldType;
-  /** Undefined for an optional field without a value. */
+  /** The value; undefined for an optional field without a value. */
   readonly valueFor: (field: string) => string | undefined;
 }
 
@@ -150,12 +153,12 @@ function filledText(
   return filled.join('');
 }
 
-/** Values are texts for every type. */
+/** The types of fields. Values are texts for every type. */
 export const fieldTypes = ['string', 'number', 'boolean'] as const;
 
 export type FieldType = (typeof fieldTypes)[number];
 
-/** RFC 8259, section 6. */
+/** A number as in RFC 8259, section 6. */
 const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 /** Null if the text is a value of the type. */

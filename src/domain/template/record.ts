@@ -10,7 +10,7 @@ import { FieldsSchema, TemplatePayload } from './payload.ts';
 
 export const TemplateStatus = enumeration('TemplateStatus', 'draft', 'published', 'archived');
 
-/** Contract, "Template". */
+/** See "Template" in the contract. */
 export const TemplateRecord = record('Template', {
   id: [cuid, exampleIds.template],
   headlessIntegratorId: [cuid, exampleIds.organization],
@@ -54,7 +54,7 @@ const exampleFields: t.TypeOf<typeof FieldsSchema> = [
   },
 ];
 
-/** Contract, "Template version". */
+/** See "Template version" in the contract. */
 export const TemplateVersionRecord = record(
   'TemplateVersion',
   {

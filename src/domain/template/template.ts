@@ -10,13 +10,13 @@ export interface TemplateFacts extends Omit<TemplateRecord, 'name' | 'descriptio
   readonly description: TextReference;
 }
 
-/** Its tag, payload and fields stay in the event at `payloadRevision`. */
+/** The state of a version, whose tag, payload and fields stay in the event at `payloadRevision`. */
 export interface TemplateVersionState
   extends Omit<TemplateVersionRecord, 'templateId' | 'tag' | 'payload' | 'fieldsSchema'> {
   readonly payloadRevision: number;
 }
 
-/** With its versions. Null before it was created. */
+/** A template with its versions. Null before it was created. */
 export type TemplateState = {
   readonly record: TemplateFacts;
   readonly versions: PersistentMap<string, TemplateVersionState>;
@@ -24,10 +24,10 @@ export type TemplateState = {
 
 type Created = NonNullable<TemplateState>;
 
-/** With its entry in the map. */
+/** Estimated size of a version with its entry in the map. */
 const bytesOfVersion = 512;
 
-/** One stream for each template, with its versions. */
+/** Each template has one stream, with its versions. */
 export const template: Entity<TemplateState, TemplateEvents> = {
   category: 'template',
   stateVersion: 1,
@@ -43,7 +43,7 @@ export const template: Entity<TemplateState, TemplateEvents> = {
   },
 };
 
-/** Addressed by its own id, in the template's stream and state. */
+/** A version is addressed by its own id, in the template's stream and state. */
 export const templateVersion: Entity<TemplateState, TemplateEvents> = {
   ...template,
   streamKey: parentId,
@@ -101,12 +101,12 @@ export function knownTemplate(state: TemplateState): NonNullable<TemplateState> 
   return state;
 }
 
-/** In the order of their numbers. */
+/** The versions in the order of their numbers. */
 export function versionsInOrder(state: TemplateState): ReadonlyArray<TemplateVersionState> {
   return [...(state?.versions.values() ?? [])].sort((one, other) => one.version - other.version);
 }
 
-/** For new versions and instances. */
+/** The failure for new versions and instances of an archived template. */
 export const archived = failure(
   'template-archived',
   'The template is archived, which cannot be undone. Use another template.',

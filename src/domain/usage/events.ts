@@ -15,7 +15,7 @@ const Latencies = t.type({
   bins: t.readonlyArray(t.tuple([t.number, t.number])),
 });
 
-/** With any result of their calls. */
+/** Failed tries of calls with any result. */
 const FailedTries = t.type({
   /** `provider/model`, or `_OTHER` if there were too many kinds. */
   target: t.string,
@@ -36,17 +36,16 @@ const amounts = {
   audioSeconds: t.number,
 };
 
-/** Parts of the tokens above; null if no provider of these calls has reported one, and in older events. */
 const tokenParts = {
-  /** Of the input, what providers read from their caches. */
+  /** The part of the input that providers read from their caches. */
   cachedInputTokens: nullable(t.number),
-  /** Of the input, what providers wrote to their caches. */
+  /** The part of the input that providers wrote to their caches. */
   cacheWriteTokens: nullable(t.number),
-  /** Of the output, the reasoning. */
+  /** The part of the output that was reasoning. */
   reasoningTokens: nullable(t.number),
 };
 
-/** Of one key's calls to one target, by outcome. */
+/** The usage of one key's calls to one target, by outcome. */
 const Usage = t.type({
   keyId: t.string,
   /**
@@ -72,7 +71,7 @@ const Usage = t.type({
   cost: nullable(t.number),
   headersMs: nullable(Latencies),
   firstContentMs: nullable(Latencies),
-  /** Of `calls` latencies. */
+  /** The distribution of `calls` latencies. */
   totalMs: Latencies,
 });
 
@@ -90,16 +89,16 @@ const ClosedStream = t.type({
   hash: t.string,
 });
 
-/** Of a day and of all nodes. The events contain no prompt and no answer. */
+/** The usage of a day and of all nodes. The events contain no prompt and no answer. */
 export const usageEvents = {
-  /** On `usage-{day of until}-{node}`, without a hash chain. It counts for the day and hour of `until`. */
+  /** An event on `usage-{day of until}-{node}`, without a hash chain. It counts for the day and hour of `until`. */
   UsageRecorded: t.type({
     node: t.string,
     from: t.string,
     until: t.string,
-    /** Of the sketches. */
+    /** The accuracy of the sketches. */
     relativeAccuracy: t.number,
-    /** Dropped because memory was full while events could not be stored. */
+    /** The number of calls that were dropped because memory was full while events could not be stored. */
     callsLost: t.number,
     usage: t.readonlyArray(Usage),
   }),
@@ -123,9 +122,9 @@ export const usageEvents = {
     /** The number of this event among those of its closing, from 1 on, and how many they are. */
     part: t.number,
     parts: t.number,
-    /** Of the sketches. */
+    /** The accuracy of the sketches. */
     relativeAccuracy: t.number,
-    /** As in `UsageRecorded`, of the whole day: the same in all parts. */
+    /** The lost calls of the whole day, as in `UsageRecorded`: the same number in all parts. */
     callsLost: t.number,
     usage: t.readonlyArray(t.intersection([t.type({ hour: t.string }), Usage])),
     /** The counted streams. Only in the last part, because a closing without it is not complete. */
@@ -133,7 +132,7 @@ export const usageEvents = {
   }),
 };
 
-/** In the order in which events and read models list them. */
+/** The names in the order in which events and read models list them. */
 export const amountNames = Object.keys(amounts) as ReadonlyArray<AmountName>;
 
 export type AmountName = keyof typeof amounts;
@@ -145,16 +144,16 @@ export type UsageEvents = { [Type in keyof typeof usageEvents]: t.TypeOf<(typeof
 export type LatencyDistribution = t.TypeOf<typeof Latencies>;
 export type FailedTriesEntry = t.TypeOf<typeof FailedTries>;
 export type UsageEntry = t.TypeOf<typeof Usage>;
-/** `hour` is its first moment, `2026-01-05T09:00:00.000Z`. */
+/** The entry of an hour. `hour` is its first moment, `2026-01-05T09:00:00.000Z`. */
 export type HourlyUsageEntry = UsageEvents['UsageDayClosed']['usage'][number];
 export type ClosedUsageStream = t.TypeOf<typeof ClosedStream>;
 
-/** In UTC. @param until when the window of the usage ended, RFC 3339 in UTC */
+/** The day in UTC. @param until when the window of the usage ended, RFC 3339 in UTC */
 export function dayOf(until: string): string {
   return until.slice(0, 10);
 }
 
-/** Its first moment, in UTC. @param until when the window of the usage ended, RFC 3339 in UTC */
+/** The first moment of the hour, in UTC. @param until when the window of the usage ended, RFC 3339 in UTC */
 export function hourOf(until: string): string {
   return `${until.slice(0, 13)}:00:00.000Z`;
 }

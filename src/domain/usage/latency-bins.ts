@@ -9,8 +9,8 @@ const gamma = (1 + relativeAccuracy) / (1 - relativeAccuracy);
 const leastMs = 0.001;
 
 /**
- * Without gaps, as read models keep them: the index of the first bin, then the count of it and of each one after it.
- * Empty without latencies. See `LatencyDistribution` for what a bin counts.
+ * Bins without gaps, as read models keep them: the index of the first bin, then the count of it and of each one after
+ * it. Empty without latencies. See `LatencyDistribution` for what a bin counts.
  */
 export type LatencyBins = ReadonlyArray<number>;
 
@@ -32,7 +32,7 @@ export class LatencySketch {
     this.#addToBin(binOf(latency), 1);
   }
 
-  /** Null adds nothing. */
+  /** Merges a distribution. Null adds nothing. */
   merge(distribution: LatencyDistribution | null): void {
     if (distribution === null || distribution.count === 0) return;
     const { count, sum, min, max, bins } = distribution;
@@ -40,7 +40,7 @@ export class LatencySketch {
     for (const [bin, latencies] of bins) this.#addToBin(bin, latencies);
   }
 
-  /** Null without latencies. */
+  /** The merged distribution; null without latencies. */
   distribution(): LatencyDistribution | null {
     if (this.#count === 0) return null;
     const bins = [...this.#bins].sort(([one], [other]) => one - other);
@@ -84,7 +84,7 @@ export function countLatencies(bins: LatencyBins): number {
   return count;
 }
 
-/** By nearest rank, in ms to the tenth; null without any. @param part from 0 to 1 */
+/** The quantile by nearest rank, in ms to the tenth; null without any latency. @param part from 0 to 1 */
 export function quantileOf(bins: LatencyBins, part: number): number | null {
   const rank = Math.max(0, Math.ceil(part * countLatencies(bins)) - 1);
   let seen = 0;
@@ -100,7 +100,7 @@ function binOf(latency: number): number {
   return Math.ceil(Math.log(latency) / Math.log(gamma));
 }
 
-/** Within the accuracy of all latencies in the bin. */
+/** A latency that is within the accuracy of all latencies in the bin. */
 function middleOf(bin: number): number {
   return (2 * gamma ** bin) / (gamma + 1);
 }
@@ -133,7 +133,7 @@ function addTo(sums: number[], first: number, bins: LatencyBins, sign: 1 | -1): 
   }
 }
 
-/** The same latencies always give the same bins. */
+/** Removes empty bins, so that the same latencies always give the same bins. */
 function trimmed(first: number, counts: ReadonlyArray<number>): LatencyBins {
   const start = counts.findIndex((count) => count !== 0);
   if (start < 0) return noBins;
@@ -141,7 +141,7 @@ function trimmed(first: number, counts: ReadonlyArray<number>): LatencyBins {
   return [first + start, ...counts.slice(start, end + 1)];
 }
 
-/** To the microsecond; further digits are noise. */
+/** Rounds to the microsecond; further digits are noise. */
 function rounded(milliseconds: number): number {
   return Math.round(milliseconds * 1_000) / 1_000;
 }

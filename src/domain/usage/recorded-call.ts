@@ -19,18 +19,18 @@ const RecordedAttempt = t.type(
     /** `provider/model`: of the target that served, and for keys of type `admin` of every one; otherwise null. */
     target: nullable(t.string),
     result: AttemptResult,
-    /** Of the provider's answer; null without an answer. */
+    /** The status of the provider's answer; null without an answer. */
     status: nullable(integer(100, 999)),
     /** The gateway's code of the failure; null without one. */
     reason: nullable(t.string),
-    /** In ms after the complete request arrived. */
+    /** When it began, in ms after the complete request arrived. */
     startMs: t.number,
     durationMs: t.number,
   },
   'RecordedAttempt',
 );
 
-/** Nothing of what was said is in it, and no text of a provider. */
+/** A call. Nothing of what was said is in it, and no text of a provider. */
 export const RecordedCall = t.intersection(
   [
     t.type({
@@ -46,21 +46,21 @@ export const RecordedCall = t.intersection(
       /** The gateway's code of the last failure; null if the call was served or the client left. */
       reason: nullable(t.string),
       attempts: t.readonlyArray(RecordedAttempt),
-      /** In ms after the complete request arrived; null without content. */
+      /** When the first content came, in ms after the complete request arrived; null without content. */
       firstContentMs: nullable(t.number),
       totalMs: t.number,
       inputTokens: nullable(count),
       outputTokens: nullable(count),
-      /** Unicode, of a text that was spoken. */
+      /** The number of Unicode characters of a text that was spoken. */
       characters: nullable(count),
-      /** Of a transcribed audio. */
+      /** The length of a transcribed audio. */
       audioSeconds: nullable(t.number),
       /** The call is a line of this batch; null for a client's call. */
       batchId: nullable(t.string),
       /** Release 0.5.0 had records that represented several calls. The next release does not send it. */
       callsRepresented: withJsonSchema(t.literal(1), { type: 'integer', const: 1, deprecated: true }),
     }),
-    /** In the currency of the configuration; null if it is not known. Only for keys with `usage:read`. */
+    /** The cost in the currency of the configuration; null if it is not known. Only for keys with `usage:read`. */
     t.partial({ cost: nullable(t.number) }),
   ],
   'RecordedCall',

@@ -4,10 +4,10 @@ import { addBins, binsOf, type LatencyBins, LatencySketch, noBins, noLatencies }
 
 export type Counters<Name extends string> = Readonly<Record<Name, number>>;
 
-/** By names that calls choose. */
+/** Counts by names that calls choose. */
 export type Counts = Readonly<Record<string, number>>;
 
-/** For further failed tries when there are too many kinds. */
+/** The kind of further failed tries when there are too many kinds. */
 const otherKind = '_OTHER\n_OTHER';
 
 export function zeros<Name extends string>(names: ReadonlyArray<Name>): Counters<Name> {
@@ -31,12 +31,12 @@ export function addCost(some: number | null, other: number | null, sign: 1 | -1 
   return other === null ? some : (some ?? 0) + sign * other;
 }
 
-/** Null for a part that nothing has reported. */
+/** The number of each part of the tokens; null for a part that nothing has reported. */
 export type TokenParts = Readonly<Record<TokenPartName, number | null>>;
 
 export const noTokenParts: TokenParts = { cachedInputTokens: null, cacheWriteTokens: null, reasoningTokens: null };
 
-/** As costs are added. @param sign -1 subtracts the second from the first */
+/** Adds parts as costs are added. @param sign -1 subtracts the second from the first */
 export function addTokenParts(some: TokenParts, others: TokenParts, sign: 1 | -1 = 1): TokenParts {
   const sums: Partial<Record<TokenPartName, number | null>> = {};
   // Documents of an earlier version, which are read while they are made again, have no parts.
@@ -44,7 +44,7 @@ export function addTokenParts(some: TokenParts, others: TokenParts, sign: 1 | -1
   return sums as TokenParts;
 }
 
-/** By name; a name with the sum 0 is removed. */
+/** Adds counts by name; a name with the sum 0 is removed. */
 export function addCounts(some: Counts, others: Counts, sign: 1 | -1 = 1): Counts {
   const names = Object.keys(others);
   if (names.length === 0) return some;
@@ -58,8 +58,8 @@ export function addCounts(some: Counts, others: Counts, sign: 1 | -1 = 1): Count
 }
 
 /**
- * By kind, because providers choose the names of errors.
- * @param maxKinds of the result; further tries count as `_OTHER`
+ * Adds counts by kind, because providers choose the names of errors. @param maxKinds of the result; further tries count
+ * as `_OTHER`
  */
 export function addTries(some: Counts, others: Counts, maxKinds: number, sign: 1 | -1 = 1): Counts {
   const sums = addCounts(some, others, sign);
@@ -74,7 +74,7 @@ export function addTries(some: Counts, others: Counts, maxKinds: number, sign: 1
   return kept;
 }
 
-/** Target and type of error, with a line feed between them, which neither contains. */
+/** Counts tries by target and type of error, with a line feed between them, which neither contains. */
 export function triesByKind(entries: ReadonlyArray<FailedTriesEntry>): Counts {
   const tries: Record<string, number> = {};
   for (const { target, errorType, tries: count } of entries) {
@@ -91,12 +91,12 @@ export function entriesOfTries(tries: Counts): ReadonlyArray<FailedTriesEntry> {
   });
 }
 
-/** Entries differ in these members. */
+/** The members in which entries differ. */
 export type UsageLabels = Pick<UsageEntry, keyof Tenant | 'keyId' | 'operation' | 'model' | 'target' | 'outcome'>;
 
 export type UsageAmounts = Omit<UsageEntry, keyof UsageLabels>;
 
-/** By one call: its latencies are those that were measured, in ms. */
+/** The amounts of one call: its latencies are those that were measured, in ms. */
 export interface CallAmounts extends Omit<UsageAmounts, (typeof latencies)[number]> {
   readonly headersMs: number | null;
   readonly firstContentMs: number | null;
@@ -116,7 +116,7 @@ export const noAmounts: UsageAmounts = {
   totalMs: noLatencies,
 };
 
-/** In the form of an event's entry. */
+/** A total in the form of an event's entry. */
 export class UsageTotal {
   readonly #maxKindsOfTries: number;
   readonly #latencies = {
@@ -135,7 +135,7 @@ export class UsageTotal {
     this.#maxKindsOfTries = maxKindsOfTries;
   }
 
-  /** Their latencies have the accuracy of all others. */
+  /** Adds amounts, whose latencies have the accuracy of all others. */
   add(amounts: UsageAmounts): void {
     this.#addSums(amounts);
     for (const name of latencies) this.#latencies[name].merge(amounts[name]);
@@ -158,7 +158,7 @@ export class UsageTotal {
     this.#cost = addCost(this.#cost, cost);
   }
 
-  /** So far. */
+  /** The amounts so far. */
   amounts(): UsageAmounts {
     const { headersMs, firstContentMs, totalMs } = this.#latencies;
     return {
@@ -175,12 +175,12 @@ export class UsageTotal {
 
 const summedCounters = ['calls', 'failed', 'brokenOff', 'refused', 'clientGone', ...amountNames] as const;
 
-/** Of calls in read models. They can be added and subtracted. */
+/** Sums of calls in read models. They can be added and subtracted. */
 export interface UsageSums extends Counters<(typeof summedCounters)[number]>, TokenParts {
-  /** Null if no call has a price. */
+  /** The cost; null if no call has a price. */
   readonly cost: number | null;
   readonly operations: Counts;
-  /** By target and type of error, with a line feed between them. */
+  /** Counts by target and type of error, with a line feed between them. */
   readonly failedTries: Counts;
   readonly total: LatencyBins;
   readonly firstContent: LatencyBins;
@@ -237,7 +237,7 @@ export function addByName(byName: Map<string, UsageSums>, name: string, sums: Us
   byName.set(name, known === undefined ? sums : addUsage(known, sums));
 }
 
-/** Failed or broken off: bills and the dashboard show both as errors. */
+/** The calls that failed or broke off: bills and the dashboard show both as errors. */
 export function errorsOf({ failed, brokenOff }: UsageSums): number {
   return failed + brokenOff;
 }

@@ -34,13 +34,13 @@ export const DeliveryOutcome = enumeration('WebhookDeliveryOutcome', 'delivered'
 
 export type DeliveryOutcome = t.TypeOf<typeof DeliveryOutcome>;
 
-/** As the API lists it. */
+/** A delivery as the API lists it. */
 export const WebhookDelivery = record('WebhookDelivery', {
   /** The `webhook-id` of the message: the id of the event. */
   messageId: [text(), '7c0f6a52-9f0e-4f55-8f0c-0a1f4ad3a4b1'],
-  /** Of the event. */
+  /** The type of the event. */
   type: [text(), 'FlowVersionActivated'],
-  /** Of the event in the log. */
+  /** The position of the event in the log. */
   position: [integer(0, Number.MAX_SAFE_INTEGER), 4_711],
   /** 1 for the first try. */
   attempt: [integer(1, Number.MAX_SAFE_INTEGER), 1],

@@ -16,7 +16,7 @@ export const webhookEndpointEvents = {
     projectId: nullable(t.string),
     audience: EndpointAudience,
     url: t.string,
-    /** Empty for all. */
+    /** The types of events; empty for all. */
     eventTypes: t.readonlyArray(t.string),
     description: nullable(t.string),
     secret: SealedText,

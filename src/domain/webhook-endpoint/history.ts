@@ -13,7 +13,7 @@ const disabledBecause = {
     'The webhook endpoint was disabled, because the key that made it was revoked with all that descends from it.',
 } as const;
 
-/** Without secrets, and with the host of a URL only. */
+/** The history shows no secrets, and only the host of a URL. */
 export const webhookEndpointHistory = entityHistory<WebhookEndpointState, WebhookEndpointEvents>({
   entity: webhookEndpoint,
   events: {

@@ -10,7 +10,7 @@ import { DisabledReason, EndpointAudience } from './events.ts';
 
 export const WebhookEndpointStatus = enumeration('WebhookEndpointStatus', 'enabled', 'disabled');
 
-/** Without its secret. */
+/** An endpoint without its secret. */
 export const WebhookEndpointRecord = record('WebhookEndpoint', {
   id: [cuid, exampleIds.webhookEndpoint],
   organizationId: [cuid, exampleIds.organization],
@@ -19,11 +19,11 @@ export const WebhookEndpointRecord = record('WebhookEndpoint', {
   /** The events that it receives: of its project, of its organization, or of a partner and its customers. */
   audience: [EndpointAudience, 'project'],
   url: [text(), 'https://example.com/hooks/switchyard'],
-  /** Empty for all. */
+  /** The types of events; empty for all. */
   eventTypes: [t.readonlyArray(text()), ['FlowVersionActivated', 'PhoneNumberFlowSet']],
   description: [nullable(text()), 'Notice board of the desk'],
   status: [WebhookEndpointStatus, 'enabled'],
-  /** Null while it is enabled. */
+  /** Why it is disabled; null while it is enabled. */
   disabledReason: [nullable(DisabledReason), null],
   /** Null if no key created it. */
   createdByKeyId: [nullable(cuid), exampleIds.apiKey],
@@ -44,11 +44,14 @@ export const EndpointDelivery = t.type(
   {
     /** Everything up to this position of the log is delivered, except for open messages. */
     position: integer(0, Number.MAX_SAFE_INTEGER),
-    /** They are being delivered or wait for their next try. */
+    /** The number of messages that are being delivered or wait for their next try. */
     openMessages: integer(0, Number.MAX_SAFE_INTEGER),
     /** Every try since then has failed; null if the last one succeeded. */
     failingSince: nullable(timestamp),
-    /** At the end of the log, because the state of the delivery was lost; null if that never happened. */
+    /**
+     * When the delivery began at the end of the log, because the state of the delivery was lost; null if that never
+     * happened.
+     */
     beganAtEndAt: nullable(timestamp),
   },
   'WebhookEndpointDelivery',

@@ -1,14 +1,14 @@
-/** At the same time, tests included. */
+/** Maximum number of tries at the same time, tests included. */
 export const maxTriesOfEndpoint = 8;
 
 export interface RequestedTest {
-  /** Of its event in the endpoint's stream. */
+  /** The revision of its event in the endpoint's stream. */
   readonly revision: number;
   /** RFC 3339. */
   readonly time: string;
 }
 
-/** On the node that delivers to it. */
+/** The tries of an endpoint on the node that delivers to it. */
 export interface EndpointTries {
   /** Tries that run now, and tests that wait for one to end. */
   readonly running: number;

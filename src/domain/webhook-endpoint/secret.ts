@@ -1,25 +1,25 @@
 import type { SealedText } from '#domain/shared/personal-data.ts';
 
-/** Of every signing secret (Standard Webhooks). */
+/** The beginning of every signing secret (Standard Webhooks). */
 export const secretPrefix = 'whsec_';
 
-/** Secrets are sealed under it. */
+/** The name under which secrets are sealed. */
 export const secretField = 'secret';
 
 /** A replaced secret is still used for signing this long. */
 export const secretOverlapMs = 24 * 60 * 60 * 1000;
 
-/** With the endpoint's key. */
+/** A secret that is sealed with the endpoint's key. */
 export interface SealedSecret {
   readonly secret: SealedText;
   /** When it expires because it was replaced (RFC 3339); null for the newest. */
   readonly validUntil: string | null;
 }
 
-/** Valid at the same time; beyond that the oldest expire. */
+/** Maximum number of secrets that are valid at the same time; beyond that the oldest expire. */
 const maxSecrets = 5;
 
-/** The newest first. @param now of the rotation, RFC 3339 */
+/** The secrets, the newest first. @param now of the rotation, RFC 3339 */
 export function rotatedSecrets(
   before: ReadonlyArray<SealedSecret>,
   secret: SealedText,

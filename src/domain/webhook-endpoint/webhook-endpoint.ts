@@ -9,20 +9,20 @@ import { rotatedSecrets, type SealedSecret } from './secret.ts';
 /** Null before it was created. */
 export type WebhookEndpointState = {
   readonly record: WebhookEndpointRecord;
-  /** The newest first. */
+  /** The secrets, the newest first. */
   readonly secrets: ReadonlyArray<SealedSecret>;
-  /** The newest ones, the oldest first. */
+  /** The newest tests, the oldest of them first. */
   readonly tests: ReadonlyArray<RequestedTest>;
   /** The number of requested replays. */
   readonly replays: number;
   readonly deleted: boolean;
 } | null;
 
-/** With its entry in the list. */
+/** Estimated size of a secret with its entry in the list. */
 const bytesOfSecret = 256;
 const bytesOfTest = 64;
 
-/** Of a project or an organization: one stream for each endpoint. */
+/** An endpoint of a project or an organization. Each has one stream. */
 export const webhookEndpoint: Entity<WebhookEndpointState, WebhookEndpointEvents> = {
   category: 'webhookEndpoint',
   initial: null,

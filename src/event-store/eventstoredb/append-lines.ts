@@ -11,11 +11,11 @@ export interface Append {
 
 type Outcome = E.Either<AppendFailure, AppendResult>;
 
-/** Alone or that of several commands, until its outcome is known. @param bytes its stored bytes */
+/** Sends an append, alone or that of several commands, until its outcome is known. @param bytes its stored bytes */
 type Settle = (append: Append, bytes: number, appends: number) => Promise<Outcome>;
 
 interface WaitingAppend {
-  /** The project for which it is made. */
+  /** The project for which the append is made. */
   readonly owner: string;
   readonly append: Append;
   readonly bytes: number;
@@ -23,17 +23,20 @@ interface WaitingAppend {
   readonly reject: (error: unknown) => void;
 }
 
-/** Each append is decided on the one before it. The first ones are being sent. */
+/** Appends of which each is decided on the one before it. The first ones are being sent. */
 interface AppendLine {
-  /** Of the last event of the last append. */
+  /** The id of the last event of the last append. */
   lastEventId: string;
   readonly waiting: WaitingAppend[];
-  /** Of the appends that one call carries together; 0 if each has its own call. */
+  /** Size of the appends that one call carries together; 0 if each has its own call. */
   maxBytesOfCall: number;
 }
 
 const maxBytesOfCall = 512 * 1024;
-/** Of last events. An append may be decided on an event that was stored a moment before. */
+/**
+ * Maximum number of remembered ids of last events. An append may be decided on an event that was stored a moment
+ * before.
+ */
 const maxStoredIds = 10_000;
 
 /**
@@ -66,7 +69,7 @@ export class AppendLines {
     return outcome;
   }
 
-  /** For a write that was decided on stored events, next to a line: the server stores one of the two. */
+  /** Sends a write that was decided on stored events, next to a line: the server stores one of the two. */
   async #bypass(append: Append, bytes: number): Promise<Outcome> {
     const outcome = await this.#settle(append, bytes, 1);
     if (E.isRight(outcome)) this.#storedIds.add(currentOwner(), lastIdOf(append));
@@ -80,7 +83,7 @@ export class AppendLines {
     return promise;
   }
 
-  /** One call after the other until nothing waits, or until one is not stored. */
+  /** Sends one call after the other until nothing waits, or until one is not stored. */
   async #send(stream: string, line: AppendLine): Promise<void> {
     let isStored = true;
     while (isStored && line.waiting.length > 0) isStored = await this.#sendGroup(stream, line);
@@ -125,7 +128,7 @@ export class AppendLines {
   }
 }
 
-/** From the front: what one call carries, one append at least. */
+/** Takes from the front what one call carries, one append at least. */
 function takeGroup(waiting: WaitingAppend[], maxBytes: number): ReadonlyArray<WaitingAppend> {
   let bytes = waiting[0]?.bytes ?? 0;
   let count = 1;
@@ -141,7 +144,7 @@ function lastIdOf({ events }: Append): string {
   return events.at(-1)?.id ?? '';
 }
 
-/** What an append was decided on is not stored. */
+/** The conflict when what an append was decided on is not stored. */
 function conflictOf({ expectedRevision }: Append): Outcome {
   return E.left({ kind: 'conflict', actualRevision: expectedRevision });
 }

@@ -31,14 +31,14 @@ import type { WriteAccess } from './write-access.ts';
 type Outcome = E.Either<AppendFailure, AppendResult>;
 
 export interface AppendLimits {
-  /** The server's own limit may be lower. */
+  /** Maximum size of an append. The server's own limit may be lower. */
   readonly maxAppendBytes: number;
   /** How long the caller waits. */
   readonly answerWithinMs: number;
   readonly attemptMs: number;
-  /** In total, for an append with a lost answer. */
+  /** Maximum time in total, for an append with a lost answer. */
   readonly settleWithinMs: number;
-  /** Retries while the server is known to be unavailable. */
+  /** True to retry while the server is known to be unavailable. */
   readonly retriesWhenUnavailable: boolean;
 }
 
@@ -50,7 +50,7 @@ export interface AppendsOptions {
   readonly names: StreamNames;
   readonly unreadable: UnreadableStreams;
   readonly limits: AppendLimits;
-  /** For the appends whose outcome is not known yet. */
+  /** The room for the appends whose outcome is not known yet. */
   readonly room: FairPlaces;
   readonly log: DebugLogger;
   readonly onCommit: (statistics: CommitStatistics) => void;
@@ -71,7 +71,7 @@ export class Appends {
   readonly #giveUp = new AbortController();
   readonly #lines = new AppendLines((append, bytes, appends) => this.#settle(append, bytes, appends));
   #closing = false;
-  /** In an answer to an append. */
+  /** The highest position in an answer to an append. */
   #highestPosition = 0;
 
   constructor(options: AppendsOptions) {
@@ -162,7 +162,7 @@ export class Appends {
     return unavailable(`The event store refuses writes: ${detail}.`);
   }
 
-  /** Until the outcome is known or the time limit has passed. */
+  /** Tries until the outcome is known or the time limit has passed. */
   async #tryUntilKnown(append: Append): Promise<Result> {
     const { connection, availability, writeAccess, names, limits } = this.#options;
     const requests = appendRequests(names.onServer(append.stream), append.expectedRevision, append.events);
@@ -218,7 +218,7 @@ export class Appends {
     return this.#options.unreadable.errorOf(gap, reason);
   }
 
-  /** Null if the stream has another event there. */
+  /** The position of the last event; null if the stream has another event there. */
   async #positionOfLast(append: Append, revision: number): Promise<number | null> {
     const [answer] = await this.#options.reads.answers(
       streamRequest(this.#options.names.onServer(append.stream), revision, 1),
@@ -229,11 +229,11 @@ export class Appends {
   }
 }
 
-/** Known after an attempt and the reads that it needed. */
+/** What is known after an attempt and the reads that it needed. */
 type Result =
   | Exclude<AppendAttempt, { readonly kind: 'stored' }>
   | ({ readonly kind: 'appended' } & AppendResult)
-  /** Stored at another revision than expected. */
+  /** The append was stored at another revision than expected. */
   | { readonly kind: 'misplaced'; readonly firstRevision: number };
 
 function lostWhileRead(error: unknown): Result {
@@ -254,15 +254,18 @@ function unavailableFor(cause: UnavailableCause): Outcome {
 export type AppendAttempt =
   /** `position` is null if the server does not report it, because a later delete hides the events. */
   | { readonly kind: 'stored'; readonly revision: number; readonly position: number | null }
-  /** Not stored by this attempt. */
+  /** The append was not stored by this attempt. */
   | { readonly kind: 'conflict'; readonly actualRevision: number }
-  /** Not stored: the server's own limit is lower than ours. `maxBytes` is null if the server does not name it. */
+  /**
+   * The append was not stored: the server's own limit is lower than ours. `maxBytes` is null if the server does not
+   * name it.
+   */
   | { readonly kind: 'too-large'; readonly maxBytes: number | null }
   /** Its stream was deleted from outside: it was closed permanently (tombstoned), or hides the events. */
   | { readonly kind: 'stream-deleted' }
-  /** Not stored until a person changes something. */
+  /** The append is not stored until a person changes something. */
   | { readonly kind: 'refused'; readonly refusal: unknown }
-  /** No answer. It may have been stored. */
+  /** There was no answer. The append may have been stored. */
   | { readonly kind: 'lost'; readonly detail: string };
 
 /** @throws RangeError for a position that is too large */
@@ -292,7 +295,7 @@ export function failedAttemptOf(error: unknown): AppendAttempt {
   return { kind: 'lost', detail: failure.detail };
 }
 
-/** The trailer with the server's limit: that of all its events, or, from 24.10.5 on, that of each event. */
+/** Reads the trailer with the server's limit: that of all its events, or, from 24.10.5 on, that of each event. */
 function exceededLimit({ exception }: CallFailure): string | null {
   if (exception === 'maximum-append-size-exceeded') return 'maximum-append-size';
   if (exception === 'maximum-append-event-size-exceeded') return 'maximum-append-event-size';

@@ -46,58 +46,60 @@ import { StreamNames, type StreamNaming } from './wire/stream-names.ts';
 import { WriteAccess } from './write-access.ts';
 
 export interface EventStoreDbOptions extends StreamNaming {
-  /** See `connectionUrl`: `esdb://…`. */
+  /** The address `esdb://…`: see `connectionUrl`. */
   readonly url: string;
   /** Without it, data is returned as stored. */
   readonly upcast?: Upcast;
   /** Default 900 KiB; the server's own limit is 1 MiB of data. */
   readonly maxAppendBytes?: number;
   /**
-   * Of an append's caller, even if the outcome is unknown, and for the silence of a server that is available (default
-   * 5,000 ms).
+   * How long the caller of an append waits, even if the outcome is unknown, and how long an available server may be
+   * silent (default 5,000 ms).
    */
   readonly answerWithinMs?: number;
   /**
-   * Of one attempt of a call, and of the start of a subscription (default: `answerWithinMs`, because an append that is
-   * repeated while the server still works on it waits for seconds).
+   * Time limit of one attempt of a call, and of the start of a subscription (default: `answerWithinMs`, because an
+   * append that is repeated while the server still works on it waits for seconds).
    */
   readonly attemptMs?: number;
-  /** For an append with a lost answer (default 10 minutes). */
+  /** Time limit of an append with a lost answer (default 10 minutes). */
   readonly settleWithinMs?: number;
-  /** Of a read with all its attempts (default 5,000 ms). */
+  /** Time limit of a read with all its attempts (default 5,000 ms). */
   readonly readWithinMs?: number;
   /** Limits pending appends and long reads; further ones are `unavailable`. Default: one of its own. */
   readonly admission?: Pick<Admission, 'rooms' | 'slot'>;
-  /** While the server is known to be unavailable (default false: calls fail immediately). */
+  /** True to retry while the server is known to be unavailable (default false: calls fail immediately). */
   readonly retriesWhenUnavailable?: boolean;
-  /** From `feedTail` in another thread, whose pages and announcements serve this one too. Closed with the store. */
+  /**
+   * The port of `feedTail` in another thread, whose pages and announcements serve this one too. Closed with the store.
+   */
   readonly wake?: MessagePort;
   readonly onCommit?: (statistics: CommitStatistics) => void;
   readonly log: DebugLogger;
 }
 
-/** In one answer to `readRawLog`; the last event may exceed them. */
+/** Maximum size of one answer to `readRawLog`; the last event may exceed it. */
 const rawLogBytes = 4 * 1024 * 1024;
 
-/** Of a search for one event among any number of events of other applications. */
+/** Time limit of a search for one event among any number of events of other applications. */
 const searchMs = 600_000;
 const searchAgainMs = 200;
 
-/** For the other threads that read the log. */
+/** How long the other threads that read the log may take to drop a removed stream. */
 const removalAnswerMs = 30_000;
 
-/** Shorter than the ten seconds in which the service must stop. */
+/** Time limit of a close, shorter than the ten seconds in which the service must stop. */
 const closeLimitMs = 6_000;
 
 /**
- * EventStoreDB or KurrentDB, from 23.10 on. It connects at the first call, and again whenever the connection is lost.
- * @throws StartupError when the URL is wrong
+ * Opens an event store on EventStoreDB or KurrentDB, from 23.10 on. It connects at the first call, and again whenever
+ * the connection is lost. @throws StartupError when the URL is wrong
  */
 export function openEventStoreDbEventStore(options: EventStoreDbOptions): EventStoreDbEventStore {
   return new EventStoreDbEventStore(options);
 }
 
-/** With reads of events as stored. */
+/** An event store, with reads of events as stored. */
 export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemoval, Pick<RawLog, 'readRawLog'> {
   readonly #connection: LeaderConnection;
   readonly #reads: Reads;
@@ -106,7 +108,7 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
   readonly #appends: Appends;
   readonly #writeAccess: WriteAccess;
   readonly #log: LogReader;
-  /** Pages from another thread, if this one is fed. */
+  /** Pages from another thread; null if this one is not fed. */
   readonly #fed: FedPages | null;
   readonly #changes: ChangeListener;
   readonly #removals: Removals;
@@ -223,7 +225,7 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
     return { events, characters, isEnd: events.length < limit && characters <= maxPartCharacters };
   }
 
-  /** Tries it without storing anything. @throws UnavailableError */
+  /** Tries an append without storing anything. @throws UnavailableError */
   ensureWritable(): Promise<void> {
     return this.#writeAccess.ensure();
   }
@@ -234,7 +236,10 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
     return this.#fed?.find(request) ?? this.#log.readPage(request);
   }
 
-  /** A log without an event at the position ends before it, or the node that answers is behind. */
+  /**
+   * Reads a page whose beginning is checked. A log without an event at the position ends before it, or the node that
+   * answers is behind.
+   */
   async #readFresh(request: LogPageRequest): Promise<LogPage> {
     try {
       return await this.#log.readFresh(request);
@@ -266,8 +271,8 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
   }
 
   /**
-   * A stream that would be ours without the prefix; null without one, or if ours cannot be distinguished.
-   * @throws UnavailableError
+   * Finds a stream that would be ours without the prefix; null without one, or if ours cannot be distinguished. @throws
+   * UnavailableError
    */
   async findUnprefixedStream(): Promise<string | null> {
     const filter = this.#names.unprefixedEvents();
@@ -287,7 +292,7 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
     return isRemoved;
   }
 
-  /** As stored, not upcast: what `verifyChain` takes. @throws UnavailableError; UnreadableStreamError */
+  /** Reads events as stored, not upcast: what `verifyChain` takes. @throws UnavailableError; UnreadableStreamError */
   async readRaw(
     stream: string,
     fromRevision: number,
@@ -322,7 +327,7 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
     await this.#connection.close();
   }
 
-  /** Among any number of events of other applications. Retries like reads. */
+  /** Searches among any number of events of other applications. Retries like reads. */
   async #search(request: ReadReq): Promise<ReadonlyArray<ReadResp>> {
     const end = clock.time() + this.#readWithinMs;
     for (;;) {

@@ -11,11 +11,11 @@ import type { Reads } from './connection/reads.ts';
 import { deleteRequest, logRequest, streamRequest } from './wire/requests.ts';
 import type { StreamNames } from './wire/stream-names.ts';
 
-/** In a search for streams; the last event may exceed the bytes. */
+/** Maximum number of events of a page in a search for streams; the last event may exceed the bytes. */
 const pageEvents = 1_000;
 const pageBytes = 4 * 1024 * 1024;
 
-/** A page may be behind many events of other applications. */
+/** Long, because a page may be behind many events of other applications. */
 const pageMs = 600_000;
 
 export interface RemovalsOptions {
@@ -24,7 +24,7 @@ export interface RemovalsOptions {
   readonly reads: Reads;
   readonly names: StreamNames;
   readonly attemptMs: number;
-  /** Of a removal with all its attempts. */
+  /** Time limit of a removal with all its attempts. */
   readonly deadlineMs: number;
 }
 
@@ -36,7 +36,7 @@ export class Removals {
     this.#options = options;
   }
 
-  /** See `StreamRemoval`. The server has no list of streams, so all their events are read. */
+  /** Implements `StreamRemoval`. The server has no list of streams, so all their events are read. */
   async streamNames(prefix: string): Promise<ReadonlyArray<string>> {
     const { reads, names } = this.#options;
     const found = new Set<string>();
@@ -51,7 +51,7 @@ export class Removals {
     }
   }
 
-  /** See `StreamRemoval`. @throws UnavailableError */
+  /** Implements `StreamRemoval`. @throws UnavailableError */
   async removeStream(stream: string, lastRevision: number): Promise<boolean> {
     const { connection, availability, names, attemptMs, deadlineMs } = this.#options;
     const request = deleteRequest(names.onServer(stream), lastRevision);
@@ -74,7 +74,7 @@ export class Removals {
     this.#closed.abort();
   }
 
-  /** Perhaps by an earlier attempt whose answer was lost. */
+  /** True if the stream is gone, perhaps by an earlier attempt whose answer was lost. */
   async #isGone(stream: string): Promise<boolean> {
     const { reads, names } = this.#options;
     const answers: ReadonlyArray<ReadResp> = await reads.answers(streamRequest(names.onServer(stream), 0, 1));

@@ -86,7 +86,7 @@ export class StreamReader {
     return read().finally(leave.right);
   }
 
-  /** For a stream that shows no event from the revision on. */
+  /** Checks the end of a stream that shows no event from the revision on. */
   async #ensureEnd(stream: string, fromRevision: number, answers: ReadonlyArray<ReadResp>): Promise<void> {
     const gap = { stream, expectedRevision: fromRevision, foundRevision: null };
     if (answers.some((answer) => answer.hasStreamNotFound())) {
@@ -119,7 +119,7 @@ function revisionOf(message: EventMessage): number {
   return Number(message.getStreamRevision());
 }
 
-/** Whoever sets the limits of a stream may store any bytes. */
+/** The limits in the metadata. Whoever sets the limits of a stream may store any bytes. */
 function limitsIn(message: EventMessage): JsonObject {
   try {
     const value: unknown = JSON.parse(Buffer.from(message.getData_asU8()).toString());
@@ -133,7 +133,7 @@ function truncatedBefore({ $tb }: JsonObject): number {
   return typeof $tb === 'number' ? $tb : 0;
 }
 
-/** Which limit has most likely hidden events. @param name on the server */
+/** The limit that has most likely hidden events. @param name on the server */
 function reasonIn(metadata: JsonObject, name: string): string {
   // A soft delete sets the largest number.
   if (truncatedBefore(metadata) > Number.MAX_SAFE_INTEGER) return `${name} was deleted in EventStoreDB (soft delete)`;

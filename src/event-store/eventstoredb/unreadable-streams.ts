@@ -5,7 +5,7 @@ import type { Logger } from '#shared/logging/logger.ts';
 const maxStreams = 10_000;
 const intervalMs = 60 * 60 * 1000;
 
-/** Logs each stream at most once an hour. */
+/** Logs each unreadable stream at most once an hour. */
 export class UnreadableStreams {
   readonly #log: Pick<Logger, 'error'>;
   readonly #logged = new LRUCache<string, true>({ max: maxStreams, ttl: intervalMs });

@@ -8,7 +8,7 @@ import type { LeaderConnection } from './connection/connection.ts';
 import { appendRequests } from './wire/requests.ts';
 import type { StreamNames } from './wire/stream-names.ts';
 
-/** `/readyz` waits a little longer. */
+/** Time limit of a trial. `/readyz` waits a little longer. */
 const trialMs = 1_000;
 const retryLimits = { firstMs: 1_000, maxMs: 30_000 };
 const lineEveryMs = 60_000;
@@ -25,13 +25,13 @@ export interface WriteAccessOptions {
   readonly log: Logger;
 }
 
-/** No read shows whether the user may append to our streams. */
+/** Finds out by trial whether the user may append to our streams, because no read shows it. */
 export class WriteAccess {
   readonly #options: WriteAccessOptions;
   readonly #lines: ThrottledLog;
   readonly #backOff = new BackOff(retryLimits);
   #isProved = false;
-  /** Of the last trial; null if it was not refused. */
+  /** Why the last trial was refused; null if it was not. */
   #cause: UnavailableCause | null = null;
   #nextTrialAt = Number.NEGATIVE_INFINITY;
   #trial: Promise<void> | null = null;
@@ -41,7 +41,7 @@ export class WriteAccess {
     this.#lines = new ThrottledLog((fields, message) => options.log.warn(fields, message), lineEveryMs);
   }
 
-  /** The server has accepted the right to append. */
+  /** Notes that the server has accepted the right to append. */
   proved(): void {
     if (this.#isProved) return;
     this.#isProved = true;
@@ -50,7 +50,10 @@ export class WriteAccess {
     this.#cause = null;
   }
 
-  /** That stream may have an access list of its own, so a trial shows whether all of them are refused. @returns why */
+  /**
+   * Notes a refusal. That stream may have an access list of its own, so a trial shows whether all of them are refused.
+   * @returns why
+   */
   async refused(stream: string, refusal: unknown): Promise<UnavailableCause> {
     const cause = await this.#options.explain(refusal);
     this.#isProved = false;
@@ -58,7 +61,7 @@ export class WriteAccess {
     return cause;
   }
 
-  /** As far as is known. @throws UnavailableError */
+  /** Throws if, as far as is known, the user may not append. @throws UnavailableError */
   async ensure(): Promise<void> {
     if (this.#isProved) return;
     if (clock.now() >= this.#nextTrialAt) {

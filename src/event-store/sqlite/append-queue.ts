@@ -6,7 +6,7 @@ import type { FairPlaces } from '#shared/async/fair-queue.ts';
 import { type CommitFailed, type CommitSucceeded, conflictMark } from './messages.ts';
 
 export interface AppendQueueOptions {
-  /** For the accepted and unanswered appends. */
+  /** The room for the accepted and unanswered appends. */
   readonly room: FairPlaces;
   /** After this long without an answer from the disk, waiting appends end with `unavailable`. */
   readonly answerWithinMs: number;
@@ -51,7 +51,7 @@ export class AppendQueue {
   #gathered: PendingBatch = emptyGathered();
   #flushing: NodeJS.Immediate | null = null;
   #watchdog: NodeJS.Timeout | null = null;
-  /** Null while appends are accepted. */
+  /** Why no more appends are accepted; null while they are. */
   #stopped: string | null = null;
 
   /** @param port to the writer thread; its owner closes it */
@@ -70,7 +70,7 @@ export class AppendQueue {
     return new Promise((settle) => this.#pending.push({ place, settle }));
   }
 
-  /** For the oldest pending appends. */
+  /** Settles the oldest pending appends. */
   settle(answer: CommitSucceeded | CommitFailed): void {
     if (answer.kind === 'failed') {
       for (const append of this.#removeOldest(answer.appends)) append.settle(unavailable(answer.detail));
@@ -82,7 +82,7 @@ export class AppendQueue {
     this.#watch();
   }
 
-  /** Sends the accepted appends. */
+  /** Sends the accepted appends and refuses others. */
   stop(reason: string): void {
     this.#stopped ??= reason;
     this.#flush();
@@ -122,7 +122,7 @@ export class AppendQueue {
     return taken;
   }
 
-  /** For the next answer, if one is expected. */
+  /** Watches for the next answer, if one is expected. */
   #watch(): void {
     if (this.#pending.length === 0) {
       if (this.#watchdog !== null) clearTimeout(this.#watchdog);
@@ -134,7 +134,10 @@ export class AppendQueue {
     }
   }
 
-  /** The appends stay in the queue, so that it stays bounded and matches the answers; a late answer is ignored. */
+  /**
+   * Gives up waiting. The appends stay in the queue, so that it stays bounded and matches the answers; a late answer is
+   * ignored.
+   */
   #giveUpWaiting(): void {
     this.#watchdog = null;
     for (const { place, settle } of this.#pending) {

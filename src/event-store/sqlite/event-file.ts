@@ -35,7 +35,7 @@ const schema = `
   ) STRICT, WITHOUT ROWID;
 `;
 
-/** The number of events of a stream between two marks, from which reads of older events start. */
+/** Number of events that are removed in one transaction: up to a mark, from which they are found. */
 const markEvery = 64;
 
 /** Removed in one transaction: up to a mark, from which they are found. */
@@ -46,8 +46,8 @@ export function isMarked(revision: number): boolean {
 }
 
 /**
- * From revision `$from` to `$to`, in order. It follows the list backwards, from the nearest mark or the head.
- * @param columns of `events`
+ * Selects events from revision `$from` to `$to`, in order. It follows the list backwards, from the nearest mark or the
+ * head. @param columns of `events`
  */
 export function streamRangeSql(columns: string): string {
   return `
@@ -64,10 +64,10 @@ export function streamRangeSql(columns: string): string {
 }
 
 /**
- * For the only writer, durable at every commit. It checks that the file is an event store that this code can read, and
- * initializes a new file. It takes no longer for a large file.
- * @param file path of the SQLite file; its folder must exist
- * @throws StartupError if the file is not an event store, is of a newer or an older release, or is damaged
+ * Opens the file for the only writer, durable at every commit. It checks that the file is an event store that this code
+ * can read, and initializes a new file. It takes no longer for a large file. @param file path of the SQLite file; its
+ * folder must exist @throws StartupError if the file is not an event store, is of a newer or an older release, or is
+ * damaged
  */
 export function openEventFile(file: string): DatabaseSync {
   const database = openDatabase(file);
@@ -84,15 +84,14 @@ export function openEventFile(file: string): DatabaseSync {
   }
 }
 
-/** Readers see every durable commit. @param file that `openEventFile` has opened before */
+/** Opens the file for reading. Readers see every durable commit. @param file that `openEventFile` has opened before */
 export function openEventFileForReading(file: string): DatabaseSync {
   return new DatabaseSync(file, { readOnly: true, timeout: 1_000 });
 }
 
 /**
- * Changes nothing.
- * @throws StartupError if the file does not exist, is not an event store, is of a newer or an older release, or is
- * damaged
+ * Checks the file and changes nothing. @throws StartupError if the file does not exist, is not an event store, is of a
+ * newer or an older release, or is damaged
  */
 export function checkEventFile(file: string): void {
   if (!existsSync(file)) throw new StartupError(`${file} is not there: name the event store's file.`);
@@ -143,7 +142,7 @@ function isEmpty(database: DatabaseSync): boolean {
   return tables?.count === 0 && pragma(database, 'application_id') === 0;
 }
 
-/** In one transaction. A crash leaves an empty file, which the next start initializes. */
+/** Creates the tables in one transaction. A crash leaves an empty file, which the next start initializes. */
 function create(database: DatabaseSync): void {
   database.exec(
     `BEGIN IMMEDIATE; ${schema} PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${storedFormat}; COMMIT`,
@@ -151,8 +150,8 @@ function create(database: DatabaseSync): void {
 }
 
 /**
- * In the file, so that a copy of it alone has the number too. On a full disk it writes nothing; then the next start
- * does.
+ * Records the number in the file, so that a copy of it alone has the number too. On a full disk it writes nothing; then
+ * the next start does.
  */
 function recordFormat(database: DatabaseSync): void {
   if (pragma(database, 'user_version') === storedFormat) return;

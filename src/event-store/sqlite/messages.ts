@@ -4,10 +4,10 @@
  */
 export interface AppendMessage {
   readonly kind: 'append';
-  /** One for each append. */
+  /** The stream of each append. */
   readonly streams: ReadonlyArray<string>;
   readonly expectedRevisions: ReadonlyArray<number>;
-  /** The streams must end with these events; empty where any event will do. */
+  /** The events with which the streams must end; empty where any event will do. */
   readonly lastEventIds: ReadonlyArray<string>;
   readonly eventCounts: ReadonlyArray<number>;
   /** The id, type, data and metadata of each event of each append. */
@@ -19,7 +19,7 @@ export interface RemoveMessage {
   readonly stream: string;
   readonly from: number;
   readonly to: number;
-  /** The stream must have it. */
+  /** The revision that the stream must have. */
   readonly lastRevision: number;
 }
 
@@ -34,7 +34,7 @@ export interface CommitSucceeded {
   readonly kind: 'committed';
   /** Two numbers for each append: see `settle` in `append-queue.ts`. */
   readonly outcomes: ReadonlyArray<number>;
-  /** Of the last event stored. */
+  /** The position of the last event stored. */
   readonly lastPosition: number;
   readonly events: number;
   readonly milliseconds: number;
@@ -50,7 +50,10 @@ export interface CommitFailed {
 /** Answers come in the order of the messages. */
 export interface RemovalAnswer {
   readonly kind: 'removal';
-  /** `changed`: the stream has another last revision. `newest`: it has the newest event of the log, which stays. */
+  /**
+   * The result of the removal. `changed`: the stream has another last revision. `newest`: it has the newest event of
+   * the log, which stays.
+   */
   readonly outcome: 'removed' | 'changed' | 'newest' | 'failed';
   readonly detail: string;
 }
@@ -61,5 +64,5 @@ export type FromWriter =
   | RemovalAnswer
   | { readonly kind: 'ready'; readonly lastPosition: number };
 
-/** In place of a position. No position is negative. */
+/** The mark of a conflict in place of a position. No position is negative. */
 export const conflictMark = -1;

@@ -20,39 +20,42 @@ import { workForAll } from '#shared/async/fair-queue.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { openEventFileForReading, streamRangeSql } from './event-file.ts';
 
-/** Of JSON in a page; a single event may have more. Parsed, it may take 40 times as much memory. */
+/** Maximum length of the JSON in a page; a single event may have more. Parsed, it may take 40 times as much memory. */
 const maxPageCharacters = 1024 * 1024;
 
-/** In one answer to `readRawLog`; a single event may have more. */
+/** Maximum length of one answer to `readRawLog`; a single event may have more. */
 const maxRawCharacters = 4 * 1024 * 1024;
 
-/** Scanned by one page for some event types, so that no read takes long. */
+/** Maximum number of positions that one page scans for some event types, so that no read takes long. */
 const maxFilteredPositions = 20_000;
 
-/** With reads of events as stored. */
+/** Reads events, also as they are stored. */
 export interface EventReader
   extends Pick<EventStore, 'read' | 'lastPosition'>,
     LogPages,
     Pick<StreamRemoval, 'streamNames'>,
     RawLog {
-  /** As stored, not upcast: what `verifyChain` takes. @throws UnavailableError; UnreadableStreamError */
+  /** Reads events as stored, not upcast: what `verifyChain` takes. @throws UnavailableError; UnreadableStreamError */
   readRaw(stream: string, fromRevision: number, limit?: number): ReadonlyArray<StoredEvent>;
-  /** As stored, not upcast. Stops early, after at least one event, if the texts are large. @throws UnavailableError */
+  /**
+   * Reads events as stored, not upcast. Stops early, after at least one event, if the texts are large. @throws
+   * UnavailableError
+   */
   readRawLog(after: number, limit: number): ReadonlyArray<RawEvent>;
   /** Ends the waits for changes, too. */
   close(): Promise<void>;
 }
 
 export interface EventReaderOptions {
-  /** A store has it open. */
+  /** A file that a store has open. */
   readonly file: string;
   /** Without it, data comes as stored. */
   readonly upcast?: Upcast;
-  /** From `changePort` of the store: signals new events. The reader closes it. */
+  /** The port from `changePort` of the store, which signals new events. The reader closes it. */
   readonly wake: MessagePort;
 }
 
-/** For another thread than the store's. */
+/** Opens a reader for another thread than the store's. */
 export function openSqliteEventReader(options: EventReaderOptions): EventReader {
   return new SqliteEventReader(options.file, options.upcast ?? asStored, listenForChanges(options.wake), () =>
     options.wake.close(),
@@ -61,13 +64,13 @@ export function openSqliteEventReader(options: EventReaderOptions): EventReader 
 
 const columns = 'position, stream, revision, id, type, data, metadata';
 
-/** In the order of `columns`. */
+/** A row in the order of `columns`. */
 type Row = readonly [number, string, number, string, string, string, string];
 
-/** By name, or in order. */
+/** Parameters by name, or in order. */
 type Parameters = [Record<string, string | number>] | Array<string | number>;
 
-/** On the calling thread. */
+/** Reads on the calling thread. */
 export class SqliteEventReader implements EventReader {
   readonly #database: DatabaseSync;
   readonly #upcast: Upcast;
@@ -79,7 +82,7 @@ export class SqliteEventReader implements EventReader {
   readonly #selectId: StatementSync;
   readonly #selectNames: StatementSync;
   readonly #selectHead: StatementSync;
-  /** By the list of their types, because a follower sends the same list each time. */
+  /** Statements by the list of their types, because a follower sends the same list each time. */
   readonly #selectFiltered = new WeakMap<ReadonlyArray<string>, StatementSync>();
   #closed = false;
 
@@ -211,7 +214,7 @@ export class SqliteEventReader implements EventReader {
     if (gap !== null) throw new UnreadableStreamError(gap, 'something else has removed events from the file');
   }
 
-  /** For a stream whose last event has at least this revision, but is not there. */
+  /** The error for a stream whose last event has at least this revision, but is not there. */
   #hiddenFrom(stream: string, expectedRevision: number): StreamGap | null {
     const [head] = [...this.#rows(this.#selectHead, { stream })];
     const lastRevision = head === undefined ? noStream : Number(head[0]);

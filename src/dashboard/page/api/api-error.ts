@@ -3,7 +3,7 @@ export interface InputIssue {
   readonly message: string;
 }
 
-/** In the words of the API, or a failure to reach the API. */
+/** An error in the words of the API, or a failure to reach the API. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   /** 0 if there was no answer. */
@@ -11,7 +11,7 @@ export class ApiError extends Error {
   readonly code: string;
   readonly requestId: string | null;
   readonly issues: ReadonlyArray<InputIssue>;
-  /** Before a retry; null if the answer does not say. */
+  /** The wait before a retry; null if the answer does not say. */
   readonly retryAfterSeconds: number | null;
 
   constructor(given: {
@@ -31,7 +31,7 @@ export class ApiError extends Error {
   }
 }
 
-/** For a refusal of the control plane or the gateway. */
+/** The error for a refusal of the control plane or the gateway. */
 export function apiErrorOf(status: number, headers: Headers, text: string): ApiError {
   const requestId = headers.get('x-request-id');
   const retryAfter = Number(headers.get('retry-after') ?? Number.NaN);
@@ -52,7 +52,7 @@ export function toApiError(error: unknown): ApiError {
   });
 }
 
-/** As a sentence. */
+/** The issue as a sentence. */
 export function issueAt(error: ApiError | null, pointer: string): string | null {
   const found = error?.issues.find((issue) => issue.pointer === pointer);
   return found === undefined ? null : `It ${found.message}.`;

@@ -2,23 +2,23 @@ import { apiErrorOf, toApiError } from '#dashboard/page/api/api-error.ts';
 import { sessionHeader } from '#dashboard/page/api/page-session.ts';
 
 export interface SendOptions {
-  /** Of the resource, which must still have it. */
+  /** The ETag that the resource must still have. */
   readonly ifMatch?: string | null;
   readonly dryRun?: boolean;
   readonly signal?: AbortSignal;
 }
 
-/** For a later change with `If-Match`. */
+/** A value with its ETag, for a later change with `If-Match`. */
 export interface Tagged<Value> {
   readonly value: Value;
   readonly etag: string | null;
 }
 
 const idempotencyBytes = 16;
-/** Of all requests except streams. */
+/** Time limit of all requests except streams. */
 const requestTimeoutMs = 30_000;
 
-/** With the browser's session, or with a key, which is only in a header. */
+/** Calls the API with the browser's session, or with a key, which is only in a header. */
 export class Api {
   readonly #key: string | null;
   readonly #onRefused: () => void;
@@ -29,7 +29,7 @@ export class Api {
     this.#onRefused = onRefused;
   }
 
-  /** They say who asks. */
+  /** Headers that say who asks. */
   get authorization(): Readonly<Record<string, string>> {
     return this.#key === null ? { [sessionHeader]: '1' } : { authorization: `Bearer ${this.#key}` };
   }
@@ -57,7 +57,7 @@ export class Api {
     return (text === '' ? null : JSON.parse(text)) as Value;
   }
 
-  /** For streams and downloads: without a timeout. @throws ApiError if the response is not a success */
+  /** Opens a stream or download, without a timeout. @throws ApiError if the response is not a success */
   async open(path: string, init: RequestInit = {}): Promise<Response> {
     const answer = await this.#fetched(path, init);
     if (answer.ok) return answer;
@@ -83,7 +83,7 @@ export function isAbort(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'AbortError';
 }
 
-/** Up to a maximum of items. @throws ApiError */
+/** Reads pages up to a maximum of items. @throws ApiError */
 export async function getAll<Item>(
   api: Api,
   path: string,

@@ -1,5 +1,5 @@
 export interface ServerSentEvent {
-  /** To resume after; null if the message has none. */
+  /** The id to resume after; null if the message has none. */
   readonly id: string | null;
   readonly event: string;
   readonly data: string;

@@ -67,7 +67,7 @@ const keyRefused = 'This key does not work any more. It was revoked or replaced.
 const sessionOver =
   'You are signed out: after 12 hours, an hour without use, or because the key was revoked or replaced.';
 
-/** If the browser still has it. */
+/** Resumes the session if the browser still has it. */
 async function resume(signIn: (signedIn: SignedIn) => void, setReason: (reason: string) => void): Promise<void> {
   try {
     signIn({ key: null, me: await new Api(null, forgetSession).get<Me>('/v1/me') });

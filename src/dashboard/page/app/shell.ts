@@ -38,7 +38,7 @@ export function Shell(): VNode {
     ${overlay === 'keys' ? html`<${KeyList} onClose=${close} />` : null}`;
 }
 
-/** In the service's own words. */
+/** Shows the notice in the service's own words. */
 function ReadOnlyNotice(): VNode | null {
   const { live } = useSession();
   const [text, setText] = useState(live.readOnly);
@@ -91,7 +91,7 @@ function TopBar({ place, onFind }: { place: Place; onFind: () => void }): VNode 
   </header>`;
 }
 
-/** They have a page of their own and a name. */
+/** Kinds of resource that have a page of their own and a name. */
 const namedKinds: Readonly<Partial<Record<ViewName, string>>> = {
   flows: 'flow',
   customers: 'organization',

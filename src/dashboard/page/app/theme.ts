@@ -14,7 +14,7 @@ export function applyStoredTheme(): void {
   apply(storedTheme());
 }
 
-/** Charts read the colours. @returns a function that removes the listener */
+/** Charts use this, because they read the colours. @returns a function that removes the listener */
 export function onThemeChange(listener: () => void): () => void {
   const system = matchMedia('(prefers-color-scheme: dark)');
   system.addEventListener('change', listener);

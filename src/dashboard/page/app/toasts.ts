@@ -1,4 +1,4 @@
-/** For a completed action, or an error that has no other place. */
+/** A message about a completed action, or an error that has no other place. */
 export interface Toast {
   readonly id: number;
   readonly tone: 'ok' | 'bad';
@@ -10,7 +10,7 @@ export interface Toast {
 const shownMs = 6_000;
 const maxShown = 4;
 
-/** Errors stay until the user closes them. */
+/** Shows messages. Errors stay until the user closes them. */
 export class Toasts {
   #shown: ReadonlyArray<Toast> = [];
   #made = 0;
@@ -20,7 +20,7 @@ export class Toasts {
     return this.#shown;
   }
 
-  /** It disappears after some seconds, unless it is an error. */
+  /** Shows a message, which disappears after some seconds unless it is an error. */
   show(title: string, detail = '', action: Toast['action'] = null): void {
     const { id } = this.#add({ tone: 'ok', title, detail, action });
     setTimeout(() => this.close(id), shownMs);

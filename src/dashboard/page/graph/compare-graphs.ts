@@ -5,7 +5,7 @@ import { type Change, code, inserted, plain, removed, type SentencePart } from '
 
 export type ChangeMark = 'same' | 'added' | 'removed' | 'changed';
 
-/** In one picture. */
+/** Two graphs in one picture. */
 export interface ComparedGraph {
   readonly graph: FlowGraph;
   readonly markOfNode: ReadonlyMap<string, ChangeMark>;
@@ -15,7 +15,7 @@ export interface ComparedGraph {
   readonly summary: string;
 }
 
-/** By the ids of steps. @param before null for no comparison */
+/** Compares graphs by the ids of steps. @param before null for no comparison */
 export function compareGraphs(before: FlowGraph | null, after: FlowGraph): ComparedGraph {
   if (before === null) return withMarks(after, new Map(after.nodes.map(({ id }) => [id, 'same'])), new Map(), []);
   const marks = new Map<string, ChangeMark>();

@@ -10,9 +10,9 @@ export interface StepText {
   readonly value: string;
 }
 
-/** It leaves a step. */
+/** An edge that leaves a step. */
 export interface StepEdge {
-  /** Of the member whose name is the label, or of the edge in the list of edges. */
+  /** The path of the member whose name is the label, or of the edge in the list of edges. */
   readonly path: SchemaPath;
   readonly label: string;
   readonly to: string;
@@ -28,7 +28,7 @@ export function textsOfStep(schema: unknown, id: string): ReadonlyArray<StepText
   return members.flatMap(([name, value]) => textsIn(value, [...found.path, name], name));
 }
 
-/** Edges without a label are left out. */
+/** Lists the edges of a step. Edges without a label are left out. */
 export function edgesOfStep(schema: unknown, id: string): ReadonlyArray<StepEdge> {
   const found = stepIn(schema, id);
   const next = found === null || !isRecord(found.step.next) ? [] : Object.entries(found.step.next);
@@ -47,7 +47,7 @@ export function withText(schema: unknown, path: SchemaPath, text: string): unkno
   return changedAt(schema, path, () => text);
 }
 
-/** A label that another edge of the step has stays as it was. */
+/** Changes a label. A label that another edge of the step has stays as it was. */
 export function withLabel(schema: unknown, { path, label }: StepEdge, text: string): unknown {
   const [last] = path.slice(-1);
   if (typeof last === 'string')
@@ -85,7 +85,7 @@ function readListedEdge(edge: unknown): { from: unknown; to: string; label: stri
   return typeof to === 'string' ? { from, to, label: typeof label === 'string' ? label : '' } : null;
 }
 
-/** Copies what leads to the place. */
+/** Copies only what leads to the place. */
 function changedAt(value: unknown, path: SchemaPath, change: (value: unknown) => unknown): unknown {
   const [first, ...rest] = path;
   if (first === undefined) return change(value);
@@ -96,7 +96,7 @@ function changedAt(value: unknown, path: SchemaPath, change: (value: unknown) =>
   );
 }
 
-/** In the same order. */
+/** Keeps the order of the members. */
 function renamed(members: Record<string, unknown>, from: string, to: string): Record<string, unknown> {
   if (from !== to && to in members) return members;
   return Object.fromEntries(Object.entries(members).map(([name, value]) => [name === from ? to : name, value]));

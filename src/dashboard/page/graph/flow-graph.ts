@@ -1,12 +1,12 @@
 export interface FlowNode {
   readonly id: string;
-  /** Short: `ask, remember`. */
+  /** A short text about the step: `ask, remember`. */
   readonly what: string;
-  /** Without the edges. */
+  /** The members of the step without the edges. */
   readonly members: Readonly<Record<string, unknown>>;
 }
 
-/** With the answer that leads to the other step. */
+/** An edge with the answer that leads to the other step. */
 export interface FlowEdge {
   readonly from: string;
   readonly to: string;
@@ -16,7 +16,7 @@ export interface FlowEdge {
 export interface FlowGraph {
   readonly nodes: ReadonlyArray<FlowNode>;
   readonly edges: ReadonlyArray<FlowEdge>;
-  /** Null if the schema does not name it. */
+  /** The first step; null if the schema does not name it. */
   readonly start: string | null;
 }
 
@@ -78,7 +78,7 @@ function membersOf(node: Record<string, unknown>): Readonly<Record<string, unkno
 const maxWhat = 19;
 const maxShortValue = 14;
 
-/** Short values with their names, and only the names of long ones. */
+/** Describes a step with short values and their names, and only the names of long ones. */
 function describeStep(node: Record<string, unknown>): string {
   const words = Object.entries(membersOf(node)).map(([name, value]) => {
     return typeof value === 'string' && value.length <= maxShortValue && /^[\w.-]+$/.test(value)

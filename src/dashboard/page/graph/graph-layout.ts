@@ -8,7 +8,7 @@ export interface PlacedNode {
   readonly y: number;
 }
 
-/** Straight lines with corners of 45 degrees. */
+/** An edge of straight lines with corners of 45 degrees. */
 export interface PlacedEdge {
   readonly edge: FlowEdge;
   readonly path: string;
@@ -23,7 +23,7 @@ export interface GraphLayout {
   readonly height: number;
   readonly nodes: ReadonlyArray<PlacedNode>;
   readonly edges: ReadonlyArray<PlacedEdge>;
-  /** Into the first step; null if the schema does not name that step. */
+  /** The edge into the first step; null if the schema does not name that step. */
   readonly entry: PlacedEdge | null;
 }
 
@@ -42,7 +42,7 @@ const labelGap = 6;
 
 interface Placed {
   readonly layers: Layers;
-  /** Of the middle of each slot. */
+  /** The height of the middle of each slot. */
   readonly yOf: ReadonlyMap<string, number>;
   readonly top: number;
   readonly bottom: number;
@@ -63,7 +63,7 @@ interface Route {
   readonly runs: ReadonlyArray<Run>;
 }
 
-/** In columns. The same graph gives the same layout. */
+/** Places the graph in columns. The same graph gives the same layout. */
 export function layoutGraph(graph: FlowGraph): GraphLayout {
   const placed = placeSlots(layersOf(graph));
   const routes = [...forwardRoutes(placed), ...backRoutes(placed)];
@@ -93,7 +93,7 @@ function entryOf({ start }: FlowGraph, nodes: ReadonlyArray<PlacedNode>): Placed
   return { edge: { from: '', to: node.id, label: '' }, path: `M${end.x - 18} ${end.y}H${end.x}`, end, label: end };
 }
 
-/** Near the neighbours in the column before, with the minimum distance to other slots. */
+/** Places slots near the neighbours in the column before, with the minimum distance to other slots. */
 function placeSlots(layers: Layers): Placed {
   const yOf = new Map<string, number>();
   for (const column of layers.columns) {
@@ -168,7 +168,7 @@ function backRoutes({ layers, yOf, top, bottom }: Placed): ReadonlyArray<Route> 
   });
 }
 
-/** Next to each other, in the order of the edges' ends. */
+/** Places the ends of edges next to each other, in the order of the edges' other ends. */
 function portsOf({ hops, back }: Layers, yOf: ReadonlyMap<string, number>): ReadonlyMap<FlowEdge, number> {
   const leaving = new Map<string, Array<{ readonly edge: FlowEdge; readonly toY: number }>>();
   const add = (edge: FlowEdge, toY: number) =>

@@ -13,7 +13,7 @@ import {
 
 const maxChanges = 200;
 
-/** A sentence for each member. */
+/** Describes the change of each member in a sentence. */
 export function jsonChanges(before: unknown, after: unknown): ReadonlyArray<Change> {
   return changesAt('', before, after).slice(0, maxChanges);
 }
@@ -41,7 +41,10 @@ function membersChanged(
   });
 }
 
-/** For plain lists, the removed and added items. For lists of objects, the differences of items at the same place. */
+/**
+ * Describes the removed and added items of plain lists, and for lists of objects the differences of items at the same
+ * place.
+ */
 function itemsChanged(
   path: string,
   before: ReadonlyArray<unknown>,
@@ -62,14 +65,14 @@ function itemsChanged(
   ]);
 }
 
-/** The changed words of a text, or the whole value. */
+/** Describes the changed words of a text, or the whole value. */
 export function valueChanged(before: unknown, after: unknown): ReadonlyArray<SentencePart> {
   if (typeof before === 'string' && typeof after === 'string')
     return [plain('“'), ...wordChanges(before, after), plain('”')];
   return [inserted(valueText(after)), plain(' instead of '), removed(valueText(before))];
 }
 
-/** For a sentence. */
+/** Shows a value in a sentence. */
 export function valueText(value: unknown): string {
   return typeof value === 'string' ? `“${shortened(value)}”` : shortened(JSON.stringify(value) ?? 'nothing');
 }

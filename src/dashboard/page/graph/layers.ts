@@ -3,7 +3,7 @@ import type { FlowEdge, FlowGraph } from '#dashboard/page/graph/flow-graph.ts';
 /** A place in a column: a node, or a point that a long edge passes. */
 export interface Slot {
   readonly key: string;
-  /** Null for a point of an edge. */
+  /** The node; null for a point of an edge. */
   readonly node: string | null;
 }
 
@@ -25,7 +25,7 @@ export interface Layers {
 
 const sweeps = 4;
 
-/** From the start. Few edges cross in a column. */
+/** Builds the columns from the start. Few edges cross in a column. */
 export function layersOf(graph: FlowGraph): Layers {
   const back = backEdges(graph);
   const forward = graph.edges.filter((edge) => !back.has(edge));
@@ -120,7 +120,7 @@ function hopsOf(
   return [...hops, { edge, from, to: edge.to }];
 }
 
-/** By the places of a column's neighbours, alternately forwards and backwards. */
+/** Orders the slots by the places of a column's neighbours, alternately forwards and backwards. */
 function ordered(
   columns: ReadonlyArray<ReadonlyArray<Slot>>,
   hops: ReadonlyArray<Hop>,

@@ -5,7 +5,7 @@ export interface Point {
 
 const bend = 9;
 
-/** Horizontal and vertical lines. Every corner is cut at 45 degrees. @returns the `d` of an SVG path */
+/** Draws horizontal and vertical lines. Every corner is cut at 45 degrees. @returns the `d` of an SVG path */
 export function bentPath(points: ReadonlyArray<Point>): string {
   const [first, ...others] = points;
   if (first === undefined) return '';

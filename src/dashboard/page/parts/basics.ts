@@ -21,14 +21,14 @@ export function Icon({ name }: { name: keyof typeof shapes }): VNode {
   return html`<svg class="icon" viewBox="0 0 16 16" aria-hidden="true"><path d=${shapes[name]} /></svg>`;
 }
 
-/** A track that turns. */
+/** The logo: a track that turns. */
 export function Mark(): VNode {
   return html`<svg class="mark" viewBox="0 0 24 16" aria-hidden="true">
     <path d="M0 12h24" /><path class="on" d="M0 12h6l8-8h10" />
   </svg>`;
 }
 
-/** By status. */
+/** The tones of statuses. */
 const tones: Readonly<Record<string, Tone>> = {
   active: 'ok',
   published: 'ok',
@@ -56,7 +56,7 @@ export function toneOf(status: string): Tone {
   return tones[status] ?? 'idle';
 }
 
-/** A shape, a word and a colour. A plain badge is for usual states. */
+/** A shape, a word and a colour for a status. A plain badge is for usual states. */
 export function Badge(props: { tone?: Tone; plain?: boolean; children?: Children }): VNode {
   return html`<span class=${classes('badge', props.tone, props.plain && 'plain')}>${props.children}</span>`;
 }
@@ -67,14 +67,14 @@ export function Status({ status, plain = false }: { status: string; plain?: bool
 
 const clockMs = 60_000;
 
-/** How long ago. The title is the whole time, in the viewer's zone and in UTC. */
+/** Shows how long ago the time was. The title is the whole time, in the viewer's zone and in UTC. */
 export function Time({ at }: { at: string | number }): VNode {
   const now = useNow(clockMs);
   const title = `${formatMoment(at)} (${formatUtc(at)})`;
   return html`<time datetime=${formatUtc(at)} title=${title}>${formatAgo(at, now)}</time>`;
 }
 
-/** On a narrow screen a button folds them, so that nobody hits one by mistake. */
+/** Further actions. On a narrow screen a button folds them, so that nobody hits one by mistake. */
 export function More({ label, children }: { label: string; children?: Children }): VNode {
   const [isOpen, setOpen] = useState(false);
   return html`<span class=${classes('more', isOpen && 'is-open')}>
@@ -97,7 +97,7 @@ export function Copy({ text, label }: { text: string; label: string }): VNode {
   </button>`;
 }
 
-/** As a row of buttons. */
+/** A choice as a row of buttons. */
 export function Segments<Value extends string>(props: {
   label: string;
   value: Value;

@@ -47,7 +47,7 @@ export function PageHead(props: {
   </div>`;
 }
 
-/** The list's purpose and the next step. */
+/** Says what the list is for, and what the next step is. */
 export function Empty(props: { title: string; children?: Children; command?: string; actions?: Children }): VNode {
   return html`<div class="empty">
     <h3>${props.title}</h3>
@@ -57,7 +57,7 @@ export function Empty(props: { title: string; children?: Children; command?: str
   </div>`;
 }
 
-/** With a coloured edge for its status. */
+/** A notice with a coloured edge for its status. */
 export function Notice(props: {
   tone: Tone;
   inside?: boolean;
@@ -71,7 +71,7 @@ export function Notice(props: {
   </div>`;
 }
 
-/** In the words of the service, at the place where it happened. */
+/** Shows an error in the words of the service, at the place where it happened. */
 export function ProblemBox(props: { error: ApiError; onRetry?: (() => void) | undefined; inside?: boolean }): VNode {
   const { error, onRetry, inside = true } = props;
   const retry =
@@ -82,7 +82,7 @@ export function ProblemBox(props: { error: ApiError; onRetry?: (() => void) | un
   <//>`;
 }
 
-/** In the shape of the awaited content. */
+/** A placeholder in the shape of the awaited content. */
 export function Skeleton({ rows = 3, figure = false }: { rows?: number; figure?: boolean }): VNode {
   const widths = ['w3', 'w2', 'w1'];
   return html`<div class="body" role="status" aria-busy="true" aria-label="Loading">
@@ -91,7 +91,7 @@ export function Skeleton({ rows = 3, figure = false }: { rows?: number; figure?:
   </div>`;
 }
 
-/** Or the reason for the value's absence. An old value stays, dimmed and with its time. */
+/** Shows a value, or the reason for its absence. An old value stays, dimmed and with its time. */
 export function Loaded<Value>(props: {
   data: Data<Value>;
   rows?: number;
@@ -121,7 +121,7 @@ export function Filters({ children }: { children?: Children }): VNode {
   </div>`;
 }
 
-/** In a scrolling box. @param fold becomes a list on a narrow screen */
+/** A table in a scrolling box. @param fold becomes a list on a narrow screen */
 export function Table(props: {
   caption: string;
   fold?: boolean;

@@ -9,7 +9,7 @@ const classOf = { same: '', add: 'add', del: 'del' } as const;
 /** A browser draws more too slowly. The table says how many it leaves out. */
 const maxLines = 3_000;
 
-/** Text, or a difference line by line. */
+/** Shows a text, or a difference line by line. */
 export function CodeLines({ rows, label }: { rows: ReadonlyArray<DiffRow>; label: string }): VNode {
   const left = rows.length - maxLines;
   return html`<div class="code" tabindex="0" role="region" aria-label=${`${label}, scrolls`}>

@@ -10,7 +10,7 @@ export interface FeedItem {
   readonly type: string;
   readonly summary: string;
   readonly actor: HistoryActor | null;
-  /** If the sentence does not name it. */
+  /** The resource, if the sentence does not name it. */
   readonly resource?: ResourceName;
   readonly isNew?: boolean;
 }

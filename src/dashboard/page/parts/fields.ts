@@ -5,14 +5,14 @@ import { Icon } from '#dashboard/page/parts/basics.ts';
 
 interface FieldProps {
   readonly label: string;
-  /** After the label: `required`, `kept`. */
+  /** A note after the label: `required`, `kept`. */
   readonly note?: string;
   readonly hint?: Children;
   /** What is wrong with the value. */
   readonly problem?: string | null;
 }
 
-/** One line or several. */
+/** A field of one line or several. */
 export function TextField(
   props: FieldProps & {
     value: string;

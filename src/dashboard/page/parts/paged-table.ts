@@ -20,7 +20,7 @@ interface PagedTableProps<Item> {
   readonly actions?: Children;
 }
 
-/** Loading, empty, refused, or with a button for more. */
+/** A table that is loading, empty, refused, or has a button for more. */
 export function PagedTable<Item>(props: PagedTableProps<Item>): VNode {
   const { label, caption = label, noun, nouns, list, head, row, empty, actions } = props;
   const { items, error, hasMore } = list;

@@ -4,15 +4,15 @@ import { type Band, type Curve, LineChart } from '#dashboard/page/parts/charts/l
 import { type Figure, roundTop } from '#dashboard/page/text/numbers.ts';
 import { formatAxisTime, formatTime } from '#dashboard/page/text/times.ts';
 
-/** Shared by the panels of a row. */
+/** What the panels of a row share. */
 export interface PanelRow {
   readonly name: string;
   /** In ms. */
   readonly times: ReadonlyArray<number>;
-  /** Under the pointer in any of the panels; null for none. */
+  /** The index under the pointer in any of the panels; null for none. */
   readonly at: number | null;
   readonly onPoint: (index: number | null) => void;
-  /** Marked by all panels. */
+  /** Times that all panels mark. */
   readonly bands?: ReadonlyArray<Band>;
 }
 
@@ -21,7 +21,7 @@ interface PanelProps {
   readonly figure: Figure;
   readonly delta?: Children;
   readonly deltaTone?: 'bad' | 'warn' | undefined;
-  /** For the first curve. */
+  /** Shows a value of the first curve. */
   readonly format: (value: number | null) => Figure;
   readonly curves: ReadonlyArray<Curve>;
   readonly label: string;
@@ -34,7 +34,9 @@ interface PanelProps {
 const dayMs = 86_400_000;
 const axisLabels = 5;
 
-/** With its curve and a comparison. While the user points at the chart, the figure is that of the crosshair. */
+/**
+ * A figure with its curve and a comparison. While the user points at the chart, the figure is that of the crosshair.
+ */
 export function Panel(props: PanelProps): VNode {
   const { row, curves, format, delta, deltaTone } = props;
   const pointed = row.at === null ? null : (row.times[row.at] ?? null);
@@ -51,7 +53,7 @@ export function Panel(props: PanelProps): VNode {
   </section>`;
 }
 
-/** Five times. The last one is now. */
+/** The axis has five times. The last one is now. */
 export function Axis({ times }: { times: ReadonlyArray<number> }): VNode {
   const first = times[0] ?? 0;
   const last = times.at(-1) ?? 0;

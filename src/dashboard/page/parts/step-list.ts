@@ -6,7 +6,7 @@ import { classes, html } from '#dashboard/page/html.ts';
 const words = { same: '', added: 'added', removed: 'removed', changed: 'changed' } as const;
 const tones = { same: '', added: 'add', removed: 'del', changed: 'mod' } as const;
 
-/** The contents of the picture in words. */
+/** Shows the contents of the picture in words. */
 export function StepList({ compared, chosen }: { compared: ComparedGraph; chosen: string | null }): VNode {
   const { graph, markOfNode } = compared;
   return html`<ol class="step-list">

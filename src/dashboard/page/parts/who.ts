@@ -18,15 +18,15 @@ export function useNames() {
   return names;
 }
 
-/** The service (starts and processes) and the command line. */
+/** Actors without a key: the service (starts and processes) and the command line. */
 const withoutKey: Readonly<Record<string, string>> = { system: 'Switchyard', 'local-operator': 'command line' };
 
-/** Null for a key. */
+/** The actor's name; null for a key. */
 export function nameWithoutKey(actor: Pick<HistoryActor, 'keyId' | 'keyType'> | null): string | null {
   return actor === null ? 'Switchyard' : (withoutKey[actor.keyId] ?? null);
 }
 
-/** The name of the key if it is known, otherwise the beginning of its id. */
+/** Shows the name of the key if it is known, otherwise the beginning of its id. */
 export function ActorName({ actor }: { actor: HistoryActor | null }): VNode {
   const names = useNames();
   const other = nameWithoutKey(actor);
@@ -54,7 +54,9 @@ const nameOf: Readonly<Record<string, { readonly kind: string; readonly suffix: 
   customer: { kind: 'organization', suffix: 0 },
 };
 
-/** With its name, or its kind and the beginning of its id. It is a link if the resource has a view. */
+/**
+ * Shows the resource with its name, or its kind and the beginning of its id. It is a link if the resource has a view.
+ */
 export function ResourceLink({ resource }: { resource: ResourceName }): VNode {
   const names = useNames();
   const { kind, id } = resource;

@@ -11,10 +11,10 @@ export interface DiffLine {
 /** A fold has the number of equal lines that are left out. */
 export type DiffRow = DiffLine | { readonly kind: 'fold'; readonly count: number };
 
-/** Equal lines around a difference. */
+/** Number of equal lines around a difference. */
 const context = 3;
 
-/** With equal parts folded. */
+/** The difference of two texts, with equal parts folded. */
 export function lineDiff(before: string, after: string): ReadonlyArray<DiffRow> {
   return folded(allLines(before.split('\n'), after.split('\n')));
 }

@@ -4,34 +4,34 @@ const oneDecimal = new Intl.NumberFormat(locale, { minimumFractionDigits: 0, max
 const twoDecimals = new Intl.NumberFormat(locale, { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 4 });
 
-/** In a table, for a figure that does not apply. */
+/** What a table shows for a figure that does not apply. */
 export const noFigure = '–';
 
-/** Number and unit are separate because the unit is smaller. */
+/** A number with its unit, which are separate because the unit is smaller. */
 export interface Figure {
   readonly value: string;
   readonly unit: string;
 }
 
-/** In full, for tables: `1,142,806`. */
+/** The number in full, for tables: `1,142,806`. */
 export function formatCount(count: number | null | undefined): string {
   return count === null || count === undefined ? noFigure : whole.format(count);
 }
 
-/** Three or four digits, for figures: `1,284`, `12.4`, `1.143M`. */
+/** The number with three or four digits, for figures: `1,284`, `12.4`, `1.143M`. */
 export function formatFigure(count: number | null | undefined): string {
   if (count === null || count === undefined) return noFigure;
   if (Math.abs(count) >= 10_000) return compact.format(count);
   return Math.abs(count) >= 100 || Number.isInteger(count) ? whole.format(count) : oneDecimal.format(count);
 }
 
-/** For a table with ms in the head. From ten seconds on a duration has its own unit. */
+/** A duration for a table with ms in the head. From ten seconds on it has its own unit. */
 export function formatMs(ms: number | null | undefined): string {
   if (ms === null || ms === undefined) return noFigure;
   return ms <= 9_999 ? whole.format(ms) : `${oneDecimal.format(ms / 1_000)} s`;
 }
 
-/** In milliseconds, and from two seconds on in seconds with one decimal. */
+/** A duration in milliseconds, and from two seconds on in seconds with one decimal. */
 export function durationFigure(ms: number | null | undefined): Figure {
   if (ms === null || ms === undefined) return { value: noFigure, unit: '' };
   if (ms > 0 && ms < 1) return { value: '< 1', unit: 'ms' };
@@ -53,14 +53,14 @@ function formatLongDuration(ms: number): string {
   return `${Math.floor(seconds / 86_400)} d ${Math.floor((seconds % 86_400) / 3_600)} h`;
 }
 
-/** Two decimals. A small amount is never shown as zero. */
+/** An amount with two decimals. A small amount is never shown as zero. */
 export function formatMoney(amount: number | null | undefined): string {
   if (amount === null || amount === undefined) return noFigure;
   if (amount !== 0 && Math.abs(amount) < 0.005) return amount > 0 ? '< 0.01' : '> −0.01';
   return twoDecimals.format(amount);
 }
 
-/** With one decimal; null if the whole is zero. */
+/** The percentage with one decimal; null if the whole is zero. */
 export function percentOf(part: number, all: number): number | null {
   return all === 0 ? null : Math.round((part / all) * 1_000) / 10;
 }
@@ -71,7 +71,7 @@ export function countOf(count: number, noun: string, plural = `${noun}s`): strin
   return `${formatCount(count)} ${count === 1 ? noun : plural}`;
 }
 
-/** At or above the maximum, for the top of a chart; 1 for a chart without figures. */
+/** A round number at or above the maximum, for the top of a chart; 1 for a chart without figures. */
 export function roundTop(maximum: number): number {
   if (!(maximum > 0)) return 1;
   const power = 10 ** Math.floor(Math.log10(maximum));

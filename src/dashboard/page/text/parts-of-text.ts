@@ -19,7 +19,7 @@ export const inserted = (text: string): SentencePart => ({ kind: 'ins', text });
 /** If more words than this differ, the whole text counts as replaced, because that is easier to read. */
 const maxWords = 400;
 
-/** Word by word. */
+/** Compares two texts word by word. */
 export function wordChanges(before: string, after: string): ReadonlyArray<SentencePart> {
   const one = wordsOf(before);
   const other = wordsOf(after);

@@ -24,7 +24,7 @@ export function formatTime(time: string | number, now: number, zone?: string): s
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
-/** Longer ago, the date says more. */
+/** For older times than this, the date says more. */
 const maxRelativeMs = 7 * dayMs;
 
 /** `just now`, `2 min ago`, `5 h ago`, `3 days ago`; before that, and in the future, like `formatShortTime`. */
@@ -38,7 +38,7 @@ export function formatAgo(time: string | number, now: number, zone?: string): st
   return days === 1 ? '1 day ago' : `${days} days ago`;
 }
 
-/** As `formatTime`, but without the clock on other days, for lists. */
+/** Formats as `formatTime` does, but without the clock on other days, for lists. */
 export function formatShortTime(time: string | number, now: number, zone?: string): string {
   const at = partsOf(time, zone);
   const today = partsOf(now, zone);
@@ -48,7 +48,7 @@ export function formatShortTime(time: string | number, now: number, zone?: strin
   return at.year === today.year ? dateOf(at) : `${dateOf(at)} ${at.year}`;
 }
 
-/** For a sentence: `2 Nov 2026, 12:00:00`. */
+/** Formats a time for a sentence: `2 Nov 2026, 12:00:00`. */
 export function formatMoment(time: string | number, zone?: string): string {
   const at = partsOf(time, zone);
   return at === null ? String(time) : `${dateOf(at)} ${at.year}, ${at.clock}:${at.seconds}`;
@@ -61,7 +61,7 @@ export function formatAxisTime(time: number, spansDays: boolean, zone?: string):
   return spansDays ? dateOf(at) : at.clock;
 }
 
-/** RFC 3339, for a title. */
+/** Formats a time in RFC 3339, for a title. */
 export function formatUtc(time: string | number): string {
   const date = new Date(time);
   return Number.isNaN(date.getTime()) ? String(time) : date.toISOString();

@@ -1,7 +1,7 @@
 import type { UnavailableCause } from '#shared/availability/availability.ts';
 import { PermanentlyUnavailableError, UnavailableError } from '#shared/errors/unavailable-error.ts';
 
-/** Of gRPC, from the stubs. */
+/** A failure of gRPC, from the stubs. */
 export interface CallFailure {
   /** The status (https://grpc.io/docs/guides/status-codes/); undefined when there was no call. */
   readonly code: number | undefined;
@@ -56,37 +56,37 @@ export function trailerOf(error: unknown, name: string): string | undefined {
   return error.metadata.getMap()[name]?.toString();
 }
 
-/** The server refuses the call, and a retry does not help until a person changes something. */
+/** True if the server refuses the call, and a retry does not help until a person changes something. */
 export function isRefusal(failure: CallFailure): boolean {
   return isLoginRefusal(failure) || isAccessRefusal(failure) || failure.code === invalidArgument;
 }
 
-/** The server knows neither this user nor this password. */
+/** True if the server knows neither this user nor this password. */
 export function isLoginRefusal({ code, exception }: CallFailure): boolean {
   return code === unauthenticated || exception === 'not-authenticated';
 }
 
-/** The user lacks the right to make the call. */
+/** True if the user lacks the right to make the call. */
 export function isAccessRefusal({ code, exception }: CallFailure): boolean {
   return code === permissionDenied || exception === 'access-denied';
 }
 
-/** No answer came in time: the server or the network may be frozen. */
+/** True if no answer came in time: the server or the network may be frozen. */
 export function isSilence({ code }: CallFailure): boolean {
   return code === deadlineExceeded;
 }
 
-/** The node is not the leader, and knows it. */
+/** True if the node is not the leader, and knows it. */
 export function isOfFollower(failure: CallFailure): boolean {
   return isNotLeader(failure) || isNotReady(failure.detail);
 }
 
-/** The connection carries no more calls, or leads to a node that does not serve them. */
+/** True if the connection carries no more calls, or leads to a node that does not serve them. */
 export function isUnusable(failure: CallFailure): boolean {
   return failure.code === unavailable || failure.code === internal || isNotLeader(failure);
 }
 
-/** Another node is the leader, or none. */
+/** True if another node is the leader, or none. */
 export function isNotLeader({ exception }: CallFailure): boolean {
   return exception === 'not-leader';
 }
@@ -98,17 +98,17 @@ export function leaderIn(error: unknown): string | null {
   return host === undefined || port === undefined ? null : `${host}:${port}`;
 }
 
-/** The stream was closed permanently (tombstoned), or deleted while the call was for an existing stream. */
+/** True if the stream was closed permanently (tombstoned), or deleted while the call was for an existing stream. */
 export function isDeleted({ exception }: CallFailure): boolean {
   return exception === 'stream-deleted';
 }
 
-/** The stream is at another revision than the call expects. */
+/** True if the stream is at another revision than the call expects. */
 export function isConflict({ exception }: CallFailure): boolean {
   return exception === 'wrong-expected-version';
 }
 
-/** The position of a read of `$all` is that of no event. Releases have different words for it. */
+/** True if the position of a read of `$all` is that of no event. Releases have different words for it. */
 export function isInvalidPosition({ detail }: CallFailure): boolean {
   return /ReadAllResult: (Error|InvalidPosition)|invalid position/i.test(detail);
 }
@@ -117,7 +117,7 @@ function isTrailers(value: unknown): value is Trailers {
   return typeof value === 'object' && value !== null && 'getMap' in value;
 }
 
-/** The server itself has answered, and answers this user. */
+/** True if the server itself has answered, and answers this user. */
 export function isServerAnswer(failure: CallFailure): boolean {
   const { code, exception, detail } = failure;
   if (isLoginRefusal(failure) || isAccessRefusal(failure)) return false;
@@ -126,7 +126,7 @@ export function isServerAnswer(failure: CallFailure): boolean {
   return ![undefined, cancelled, deadlineExceeded, internal, unavailable].includes(code) && code !== aborted;
 }
 
-/** From the failure and its causes. */
+/** The cause from the failure and its causes. */
 export function callCauseOf(error: unknown): UnavailableCause {
   const text = textOf(error);
   const known = knownCauses.find(({ pattern }) => pattern.test(text));
@@ -156,10 +156,10 @@ function detailOf(failure: CallFailure): string {
 
 const silence = 'it does not answer in time';
 
-/** The server is reached and says nothing. */
+/** The cause when the server is reached and says nothing. */
 export const silentServer: UnavailableCause = { detail: silence, isPermanent: false };
 
-/** Nothing has answered the call, and the connection was refused or is broken. */
+/** True if nothing has answered the call, and the connection was refused or is broken. */
 export function isUnanswered({ code, exception, detail }: CallFailure): boolean {
   if (exception !== undefined || isNotReady(detail) || isTooBusy(detail)) return false;
   return code === undefined || code === unavailable;
@@ -174,7 +174,7 @@ function isTooBusy(detail: string): boolean {
   return /Server Is Too Busy/i.test(detail);
 }
 
-/** Of the error and of what caused it. */
+/** The text of the error and of what caused it. */
 function textOf(error: unknown): string {
   const texts: string[] = [];
   let current: unknown = error;
@@ -221,16 +221,15 @@ const knownCauses: ReadonlyArray<{ readonly pattern: RegExp; readonly cause: Una
 ];
 
 /**
- * With the cause, without addresses and secrets.
- * @param what the middle of "The event store … : it does not answer in time."
- * @param failure a call's failure or its cause; an UnavailableError is returned unchanged
+ * The error with its cause, without addresses and secrets. @param what the middle of "The event store … : it does not
+ * answer in time." @param failure a call's failure or its cause; an UnavailableError is returned unchanged
  */
 export function unavailableError(what: string, failure: unknown): UnavailableError {
   if (failure instanceof UnavailableError) return failure;
   return errorOf(what, isCause(failure) ? failure : callCauseOf(failure), false);
 }
 
-/** For callers during an outage. The line of the outage names its cause already. */
+/** The error for callers during an outage. The line of the outage names its cause already. */
 export function outageError(what: string, cause: UnavailableCause): UnavailableError {
   return errorOf(what, cause, true);
 }

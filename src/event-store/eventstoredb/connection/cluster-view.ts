@@ -11,7 +11,7 @@ import type { ServerSettings } from './server-settings.ts';
 
 export interface AskedCluster {
   readonly settings: ServerSettings;
-  /** Only the leader answers it. */
+  /** A question that only the leader answers. */
   readonly question: ReadReq;
 }
 
@@ -36,7 +36,7 @@ export async function explainByCluster(
   return isUnanswered(callFailure(failure)) ? silentServer : null;
 }
 
-/** The service reaches the leader under its address in the URL, or under one that it advertises. */
+/** True if the service reaches the leader under its address in the URL, or under one that it advertises. */
 async function isAnyReached(
   views: ReadonlyArray<NodeView>,
   advertised: ReadonlyArray<string>,
@@ -69,7 +69,7 @@ function unreachableLeader(address: string): UnavailableCause {
 
 interface NodeView {
   readonly members: ReadonlyArray<MemberInfo>;
-  /** It knows that it is not the leader. */
+  /** True if the node knows that it is not the leader. */
   readonly isFollower: boolean;
 }
 
@@ -89,7 +89,7 @@ async function follows(seed: string, { settings, question }: AskedCluster, answe
   return failure !== null && isOfFollower(callFailure(failure));
 }
 
-/** As the node knows them; null if it does not answer. A node without a leader answers too. */
+/** The members as the node knows them; null if it does not answer. A node without a leader answers too. */
 function membersBy(
   address: string,
   { credentials, channelOptions }: ServerSettings,
@@ -117,7 +117,7 @@ function addressesOf(members: ReadonlyArray<MemberInfo>): ReadonlyArray<string> 
   return [...new Set(addresses)];
 }
 
-/** `host:port` */
+/** True if something accepts connections at the address, `host:port`. */
 function accepts(address: string, withinMs: number): Promise<boolean> {
   const colon = address.lastIndexOf(':');
   return new Promise((resolve) => {

@@ -15,7 +15,7 @@ const knownOptions = [
   'userKeyFile',
 ];
 
-/** A silent server is detected after these two times together. Pings are sent while a call is open. */
+/** Default options. A silent server is detected after these two times together. Pings are sent while a call is open. */
 const defaults = [
   ['keepAliveInterval', '10000'],
   ['keepAliveTimeout', '5000'],
@@ -49,7 +49,7 @@ export function connectionUrl(url: string): string {
 const notEncoded =
   'The user and the password in the event store URL must be percent-encoded: % is %25, @ is %40, : is %3A, ? is %3F.';
 
-/** User and password are read as they are meant. */
+/** True if user and password are encoded so that they are read as they are meant. */
 function isEncoded(credentials: string | null): boolean {
   const [user = '', password = '', ...more] = credentials?.split(':') ?? [];
   if (more.length > 0 || user.includes('@') || password.includes('@')) return false;
@@ -74,7 +74,7 @@ export function credentialsOf(url: string): { readonly user: string; readonly pa
   return { user, password };
 }
 
-/** As `host:port`. */
+/** The hosts in the URL as `host:port`. */
 export function seedsOf(url: string): ReadonlyArray<string> {
   const { hosts } = partsOf(authorityOf(url));
   return hosts.split(',').map((host) => (host.includes(':') ? host : `${host}:${defaultPort}`));

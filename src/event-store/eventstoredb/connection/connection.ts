@@ -7,10 +7,10 @@ import type { ServerSettings } from './server-settings.ts';
 
 export interface ConnectionOptions {
   readonly settings: ServerSettings;
-  /** Only the leader answers it. */
+  /** A question that only the leader answers. */
   readonly question: ReadReq;
   readonly onAnswer: () => void;
-  /** A call ended without an answer. */
+  /** Called when a call ended without an answer. */
   readonly onFailure: () => void;
 }
 
@@ -36,7 +36,9 @@ export class LeaderConnection {
   #isFirst = true;
   #finding: Promise<NodeLink> | null = null;
   #link: NodeLink | null = null;
-  /** They may have open calls. With the time of their replacement on the clock of `performance.now()`. */
+  /**
+   * Replaced links, which may have open calls, with the time of their replacement on the clock of `performance.now()`.
+   */
   readonly #replaced = new Map<NodeLink, number>();
 
   constructor(options: ConnectionOptions) {
@@ -163,7 +165,7 @@ export class LeaderConnection {
   }
 }
 
-/** Ignores further answers. */
+/** Ends a call and ignores further answers. */
 export function endCall(call: ReadCall): void {
   call.on('error', () => {});
   call.cancel();

@@ -4,7 +4,7 @@ import { callCauseOf, callFailure, isAccessRefusal, isLoginRefusal } from './cal
 import { type AskedCluster, explainByCluster } from './cluster-view.ts';
 import type { ServerSettings } from './server-settings.ts';
 
-/** For a server's part of an explanation. */
+/** Time limit of a server's part of an explanation. */
 const answerMs = 500;
 
 /**
@@ -42,8 +42,8 @@ const speaksTls: UnavailableCause = {
 };
 
 /**
- * The URL has `tls=false`, and a server requires TLS. Such a server closes a plain connection, which looks like a
- * server that is down.
+ * True if the URL has `tls=false`, and a server requires TLS. Such a server closes a plain connection, which looks like
+ * a server that is not there.
  */
 async function requiresTls({ isSecure, seeds }: ServerSettings): Promise<boolean> {
   if (isSecure) return false;

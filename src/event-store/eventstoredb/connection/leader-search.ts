@@ -27,10 +27,10 @@ interface Candidate {
   silentQuestions: number;
 }
 
-/** Running, or with a found link that nobody has taken yet. */
+/** A running search, or one with a found link that nobody has taken yet. */
 interface Round {
   readonly found: Promise<NodeLink>;
-  /** By address: why the node did not answer as the leader. */
+  /** The reasons why nodes did not answer as the leader, by address. */
   readonly failures: ReadonlyMap<string, unknown>;
   readonly over: AbortController;
 }
@@ -38,7 +38,7 @@ interface Round {
 export interface LeaderSearchOptions {
   readonly settings: ServerSettings;
   readonly linkTo: (address: string) => NodeLink;
-  /** Only the leader answers it. */
+  /** A question that only the leader answers. */
   readonly question: ReadReq;
 }
 
@@ -49,7 +49,7 @@ export interface LeaderSearchOptions {
  */
 export class LeaderSearch {
   readonly #options: LeaderSearchOptions;
-  /** By address. They are kept until one of them is the leader. */
+  /** The asked nodes by address. They are kept until one of them is the leader. */
   readonly #candidates = new Map<string, Candidate>();
   readonly #closed = new AbortController();
   #round: Round | null = null;
@@ -59,9 +59,8 @@ export class LeaderSearch {
   }
 
   /**
-   * After the time limit the search continues for the next caller, because a slow leader may need longer for its
-   * answer, and one may be elected.
-   * @throws why no node has answered as the leader so far
+   * Finds the leader. After the time limit the search continues for the next caller, because a slow leader may need
+   * longer for its answer, and one may be elected. @throws why no node has answered as the leader so far
    */
   async find(): Promise<NodeLink> {
     const { gossipTimeoutMs } = this.#options.settings;
@@ -73,7 +72,7 @@ export class LeaderSearch {
     return link;
   }
 
-  /** Nobody needs its result. */
+  /** Ends the search when nobody needs its result. */
   stop(): void {
     this.#round?.over.abort();
     this.#round = null;
@@ -85,7 +84,7 @@ export class LeaderSearch {
     this.stop();
   }
 
-  /** Ends when one node answers, or when it is clear that none will. */
+  /** Begins a round, which ends when one node answers, or when it is clear that none will. */
   #begin(): Round {
     const { seeds, isCluster, discoveryIntervalMs } = this.#options.settings;
     const over = new AbortController();
@@ -167,7 +166,7 @@ export class LeaderSearch {
   }
 }
 
-/** Between two questions to the same node. */
+/** The pause between two questions to the same node. */
 export function pauseMs(searchedForMs: number, discoveryIntervalMs: number): number {
   return searchedForMs < hastyMs ? discoveryIntervalMs : Math.max(discoveryIntervalMs, slowPauseMs);
 }

@@ -12,15 +12,15 @@ interface Cancellable {
 }
 
 export interface LinkListener {
-  /** Also for a refusal. */
+  /** Called after each answer, also a refusal. */
   readonly answered: (link: NodeLink) => void;
-  /** A call ended without an answer. */
+  /** Called when a call ended without an answer. */
   readonly failed: (link: NodeLink, error: unknown) => void;
 }
 
 /** One connection, which is made at the first call. */
 export class NodeLink {
-  /** `host:port` */
+  /** The address as `host:port`. */
   readonly address: string;
   readonly #stubs: StreamsClient;
   readonly #settings: ServerSettings;
@@ -89,12 +89,12 @@ export class NodeLink {
     return promise.finally(() => call.cancel());
   }
 
-  /** Open calls continue. */
+  /** Closes the link for further calls. Open calls continue. */
   close(): void {
     this.#stubs.close();
   }
 
-  /** Each call and subscription fails as cancelled. */
+  /** Cuts the link, so that each call and subscription fails as cancelled. */
   cut(): void {
     for (const call of [...this.#calls, ...this.#subscriptions]) call.cancel();
   }

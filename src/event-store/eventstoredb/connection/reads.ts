@@ -22,9 +22,9 @@ import type { ReadCall } from './node-link.ts';
 
 export interface ReadsOptions {
   readonly attemptMs: number;
-  /** Of a read with all its attempts. */
+  /** Time limit of a read with all its attempts. */
   readonly deadlineMs: number;
-  /** Retries while the server is known to be unavailable. */
+  /** True to retry while the server is known to be unavailable. */
   readonly retriesWhenUnavailable: boolean;
   readonly explain: (refusal: unknown) => Promise<UnavailableCause>;
 }
@@ -41,7 +41,7 @@ export class InvalidPositionError extends UnavailableError {
   }
 }
 
-/** For reads that end. */
+/** Makes the reads that end. */
 export class Reads {
   readonly #connection: LeaderConnection;
   readonly #availability: Availability;
@@ -55,9 +55,9 @@ export class Reads {
   }
 
   /**
-   * The read is retried until its deadline, because reading twice does no harm.
-   * @param maxBytes the bytes of events after which it does not wait for more; it returns at least two events
-   * @throws UnavailableError; StreamClosedError; InvalidPositionError
+   * Reads answers, and retries until its deadline, because reading twice does no harm. @param maxBytes the bytes of
+   * events after which it does not wait for more; it returns at least two events @throws UnavailableError;
+   * StreamClosedError; InvalidPositionError
    */
   async answers(
     request: ReadReq,
@@ -82,10 +82,9 @@ export class Reads {
   }
 
   /**
-   * Of one call, which runs while the server is available, because it may have to skip many events of other
-   * applications. If the call fails, earlier answers are kept.
-   * @param maxBytes as for `answers`
-   * @throws UnavailableError if there are no answers; InvalidPositionError
+   * Reads a page with one call, which runs while the server is available, because it may have to skip many events of
+   * other applications. If the call fails, earlier answers are kept. @param maxBytes as for `answers` @throws
+   * UnavailableError if there are no answers; InvalidPositionError
    */
   async page(request: ReadReq, maxBytes: number, deadlineMs: number): Promise<ReadAnswers> {
     await this.#ensureOpen();
@@ -98,7 +97,7 @@ export class Reads {
     }
   }
 
-  /** Running reads end with the connection. */
+  /** Running reads end with the connection, not here. */
   close(): void {
     this.#closed.abort();
   }
@@ -132,7 +131,7 @@ export class Reads {
   }
 }
 
-/** A retry does not help. */
+/** True if a retry does not help. */
 function isFinal(error: unknown): boolean {
   if (error instanceof UnavailableError) return true;
   return isRefusal(callFailure(error));
@@ -141,7 +140,7 @@ function isFinal(error: unknown): boolean {
 export interface StreamReadLimits {
   readonly maxBytes: number;
   readonly deadlineMs: number;
-  /** Returns the answers before a failure instead of the failure. */
+  /** True to return the answers before a failure instead of the failure. */
   readonly keepsPart: boolean;
 }
 

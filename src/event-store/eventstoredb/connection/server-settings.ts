@@ -4,31 +4,33 @@ import { StartupError } from '#shared/errors/startup-error.ts';
 import { connectionUrl, credentialsOf, seedsOf } from './connection-url.ts';
 
 export interface ServerSettings {
-  /** From the URL, as `host:port`. */
+  /** The addresses in the URL, as `host:port`. */
   readonly seeds: ReadonlyArray<string>;
-  /** One of several nodes is the leader. */
+  /** True if the server is a cluster, of which one node is the leader. */
   readonly isCluster: boolean;
   readonly hasUser: boolean;
   readonly isSecure: boolean;
   readonly credentials: ChannelCredentials;
   readonly channelOptions: ChannelOptions;
   readonly metadata: Metadata;
-  /** Between two probes of the same node in a search for the leader. */
+  /** Time between two probes of the same node in a search for the leader. */
   readonly discoveryIntervalMs: number;
-  /** Of a search for the leader. */
+  /** Time limit of a search for the leader. */
   readonly gossipTimeoutMs: number;
 }
 
-/** A server stores events of up to 16 MiB that come from elsewhere, for example from its own projections. */
+/**
+ * Large, because a server stores events of up to 16 MiB that come from elsewhere, for example from its own projections.
+ */
 const maxMessageBytes = 17 * 1024 * 1024;
 
-/** Before a refused connection is tried again. */
+/** The pause before a refused connection is tried again. */
 const reconnectMs = 200;
 
-/** Between two questions to a node: a search must not fill a core. */
+/** Minimum time between two questions to a node: a search must not fill a core. */
 const minDiscoveryMs = 20;
 
-/** Of a timer. A longer one ends immediately. */
+/** Maximum time of a timer. A longer one ends immediately. */
 const maxTimerMs = 2 ** 31 - 1;
 
 /** @param url see `connectionUrl` @throws StartupError */
@@ -87,7 +89,7 @@ function flat(name: string): string {
   return name.toLowerCase().replace(/[_-]/g, '');
 }
 
-/** As it is where the value is not percent-encoded. */
+/** Decodes the value, which stays as it is where it is not percent-encoded. */
 function decoded(value: string): string {
   try {
     return decodeURIComponent(value);

@@ -20,10 +20,10 @@ import { clock } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { ForeignStretch } from './wake-ups.ts';
 
-/** In one answer to a search for the end. */
+/** Number of events in one answer to a search for the end. */
 const searchedEvents = 2_000;
 
-/** The last event may exceed them. */
+/** Maximum size of a page. The last event may exceed it. */
 const pageBytes = 4 * 1024 * 1024;
 
 /**
@@ -43,13 +43,13 @@ const sharedMs = longestPageMs + 60_000;
  */
 const longestGatherMs = 10;
 
-/** Between reads while announced events are missing. */
+/** Limits of the pause between reads while announced events are missing. */
 const missingLimits = { firstMs: 20, maxMs: 500 };
 
 /** If announced events are missing for longer, the log may not have them. */
 const longestIndexLagMs = 1_000;
 
-/** After this time they are lost: longer than a comparison of the log waits for a node that is behind. */
+/** After this time missing events are lost: longer than a comparison of the log waits for a node that is behind. */
 const lostAfterMs = 15_000;
 
 const noStretch: ForeignStretch = { after: 0, before: 0 };
@@ -58,38 +58,38 @@ export interface LogReaderOptions {
   readonly reads: Reads;
   readonly names: StreamNames;
   readonly upcast: Upcast;
-  /** This reader announces there what it finds, and its doubts. */
+  /** Where this reader announces what it finds, and its doubts. */
   readonly changes: ChangeListener;
 }
 
-/** In pages that the server filters, for the tail of this thread. */
+/** Reads the log in pages that the server filters, for the tail of this thread. */
 export class LogReader {
   readonly #options: LogReaderOptions;
-  /** By the position after which the page begins. Followers that are behind together share them. */
+  /** Running reads by the position after which the page begins. Followers that are behind together share them. */
   readonly #underWay = new Map<number, SharedRead<LogPage>>();
   readonly #closed = new AbortController();
-  /** The newest known part. */
+  /** The newest known part of the log without events of ours. */
   #foreign = noStretch;
   #doubts = 0;
   #askedAt = 0;
-  /** From the end of the log. From then on the last event is read forwards. */
+  /** True after a search from the end of the log. From then on the last event is read forwards. */
   #hasSearched = false;
-  /** Callers share it, because it may take longer than a caller waits. */
+  /** The running search, which callers share, because it may take longer than a caller waits. */
   #searching: SharedRead<void> | null = null;
-  /** The current timeout. */
+  /** The current time limit of a search. */
   #searchMs = shortestSearchMs;
   /** Announced events that the answering node does not show yet. */
   #missing: MissingEvents | null = null;
-  /** The current timeout. */
+  /** The current time limit of a page. */
   #pageMs = shortestPageMs;
-  /** On this process's clock. */
+  /** When the next read may begin, on this process's clock. */
   #gatherUntil = 0;
 
   constructor(options: LogReaderOptions) {
     this.#options = options;
   }
 
-  /** Callers at the same time share a read. @throws UnavailableError */
+  /** Reads a page. Callers at the same time share a read. @throws UnavailableError */
   readPage({ after, maxEvents }: LogPageRequest): Promise<LogPage> {
     const running = this.#underWay.get(after);
     if (running?.isYoung) return running.answer;
@@ -102,7 +102,7 @@ export class LogReader {
     return reading.answer;
   }
 
-  /** For one caller. No earlier answer has a part in it. @throws UnavailableError */
+  /** Reads a page for one caller. No earlier answer has a part in it. @throws UnavailableError */
   async readFresh({ after, maxEvents }: LogPageRequest): Promise<LogPage> {
     return this.#pageOf(after, await this.#eventsAfter(after, after, maxEvents));
   }
@@ -124,7 +124,7 @@ export class LogReader {
     return this.#askedAt;
   }
 
-  /** Of our last event; 0 without one. @throws UnavailableError */
+  /** The position of our last event; 0 without one. @throws UnavailableError */
   async lastPosition(): Promise<number> {
     try {
       return await this.#findEnd();
@@ -188,8 +188,8 @@ export class LogReader {
   }
 
   /**
-   * From the end of the log, once. Many events of other applications may be after it, and the reads that follow need
-   * not scan them.
+   * Searches from the end of the log, once. Many events of other applications may be after it, and the reads that
+   * follow need not scan them.
    */
   async #searchEnd(): Promise<void> {
     const { reads, names, changes } = this.#options;
@@ -261,19 +261,19 @@ export class LogReader {
     if (this.#missing?.after === after) await delay(this.#missing.backOff.failed(), this.#closed.signal);
   }
 
-  /** The next page gets more time, because many events of other applications may be before it. */
+  /** Gives the next page more time, because many events of other applications may be before it. */
   #giveMoreTime(): void {
     this.#pageMs = Math.min(this.#pageMs * 2, longestPageMs);
   }
 
-  /** The page ended before its first new event. */
+  /** The error when a page ended before its first new event. */
   #slowPage(): UnavailableError {
     this.#giveMoreTime();
     return new UnavailableError('The event store did not answer a whole page of its log in time.');
   }
 }
 
-/** Later callers share it. */
+/** A read that later callers share. */
 class SharedRead<Answer> {
   readonly answer: Promise<Answer>;
   readonly #beganAt = clock.now();
@@ -282,7 +282,7 @@ class SharedRead<Answer> {
     this.answer = answer;
   }
 
-  /** It may still be answered. */
+  /** True while the read may still be answered. */
   get isYoung(): boolean {
     return clock.now() - this.#beganAt <= sharedMs;
   }
@@ -290,13 +290,13 @@ class SharedRead<Answer> {
 
 interface EventsAfter {
   readonly messages: ReadonlyArray<EventMessage>;
-  /** The node that answered shows no further events of ours. */
+  /** True if the node that answered shows no further events of ours. */
   readonly isEnd: boolean;
 }
 
 interface MissingEvents {
   readonly after: number;
-  /** On this process's clock. */
+  /** When the events were first missing, on this process's clock. */
   readonly since: number;
   readonly backOff: BackOff;
 }

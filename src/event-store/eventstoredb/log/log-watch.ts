@@ -9,13 +9,13 @@ const lingerMs = 1_000;
 const maxAskMs = 15_000;
 
 export interface LogWatchOptions {
-  /** The end is announced. @throws UnavailableError */
+  /** Reads and announces the end of the log. @throws UnavailableError */
   readonly askForEnd: () => Promise<unknown>;
   /** When anybody read the end last, on this process's clock. */
   readonly askedAt: () => number;
-  /** For new events during waits. It may miss some. */
+  /** Reports new events during waits. It may miss some. */
   readonly wakeUps: Pick<WakeUpSubscription, 'pollMs' | 'start'>;
-  /** A subscription has passed a part of the log without events of ours. */
+  /** Called when a subscription has passed a part of the log without events of ours. */
   readonly onForeign: (stretch: ForeignStretch) => void;
 }
 

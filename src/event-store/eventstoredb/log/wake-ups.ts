@@ -12,21 +12,23 @@ import type { Availability } from '#shared/availability/availability.ts';
  */
 export interface ForeignStretch {
   readonly after: number;
-  /** Of an event of any application. */
+  /** The position of an event of any application. */
   readonly before: number;
 }
 
 export interface WakeUpListener {
-  /** New events after this position are wanted. */
+  /** The position after which new events are wanted. */
   readonly end: () => number;
   readonly onStored: (position: number) => void;
   readonly onForeign: (stretch: ForeignStretch) => void;
 }
 
-/** Before an ended subscription is opened again. Meanwhile the end of the log is read more often. */
+/**
+ * Limits of the pause before an ended subscription is opened again. Meanwhile the end of the log is read more often.
+ */
 const reopenLimits = { firstMs: 100, maxMs: 5_000 };
 
-/** Between two reads of the end of the log, next to a confirmed subscription, and without one. */
+/** Maximum time between two reads of the end of the log, next to a confirmed subscription, and without one. */
 const longestPollMs = 1_000;
 export const shortestPollMs = 200;
 
@@ -53,7 +55,7 @@ export class WakeUpSubscription {
     this.#startMs = startMs;
   }
 
-  /** Of the end of the log, at present. */
+  /** The present time between two reads of the end of the log. */
   get pollMs(): number {
     return this.#isConfirmed ? longestPollMs : shortestPollMs;
   }
@@ -116,7 +118,7 @@ export class WakeUpSubscription {
 
 class SubscriptionAnswers {
   readonly #listener: WakeUpListener;
-  /** Of the last event of ours. */
+  /** The position of the last event of ours. */
   #last: number;
 
   /** @param after the position after which the subscription begins */

@@ -14,10 +14,10 @@ type FilterOptions = InstanceType<typeof streams.ReadReq.Options.FilterOptions>;
 
 const empty = new shared.Empty();
 
-/** Of a client that knows the message with a stream's last revision. */
+/** The code of a client that knows the message with a stream's last revision. */
 const withLastRevision = 1;
 
-/** In order. @param stream its name on the server */
+/** The requests in their order. @param stream its name on the server */
 export function appendRequests(
   stream: string,
   expectedRevision: number,
@@ -38,7 +38,7 @@ function appendEvent({ id, type, data, metadata }: EventToAppend): AppendRequest
   return new streams.AppendReq().setProposedMessage(message);
 }
 
-/** The stream can be appended to again. @param stream its name on the server */
+/** Deletes a stream that can be appended to again. @param stream its name on the server */
 export function deleteRequest(stream: string, lastRevision: number): InstanceType<typeof streams.DeleteReq> {
   const options = new streams.DeleteReq.Options()
     .setStreamIdentifier(streamIdentifier(stream))
@@ -46,7 +46,10 @@ export function deleteRequest(stream: string, lastRevision: number): InstanceTyp
   return new streams.DeleteReq().setOptions(options);
 }
 
-/** In order, from the revision on, and the revision of the stream's last event. @param stream its name on the server */
+/**
+ * Requests events in order, from the revision on, and the revision of the stream's last event. @param stream its name
+ * on the server
+ */
 export function streamRequest(stream: string, fromRevision: number, count: number): ReadRequest {
   const from = new streams.ReadReq.Options.StreamOptions()
     .setStreamIdentifier(streamIdentifier(stream))
@@ -61,7 +64,7 @@ export function streamRequest(stream: string, fromRevision: number, count: numbe
   );
 }
 
-/** For the limits of the stream. @param stream its name on the server */
+/** Requests the limits of the stream. @param stream its name on the server */
 export function metadataRequest(stream: string): ReadRequest {
   const last = new streams.ReadReq.Options.StreamOptions()
     .setStreamIdentifier(streamIdentifier(`$$${stream}`))
@@ -80,7 +83,7 @@ export function probeRequest(names: StreamNames): ReadRequest {
   return streamRequest(names.onServer(probedStream), 0, 1);
 }
 
-/** Of any application, with its body. */
+/** Requests the last event of any application, with its body. */
 export function lastEventRequest(): ReadRequest {
   return readRequest(
     new streams.ReadReq.Options().setAll(allFromEnd()).setCount('1').setNoFilter(empty).setReadDirection(1),
@@ -93,14 +96,14 @@ export function lastOwnEventRequest(filter: FilterOptions): ReadRequest {
   );
 }
 
-/** From a position on, including it. */
+/** Requests events from a position on, including it. */
 export function logRequest(from: number, count: number, filter: FilterOptions): ReadRequest {
   return readRequest(
     new streams.ReadReq.Options().setAll(allFrom(from)).setCount(String(count)).setFilter(filter).setReadDirection(0),
   );
 }
 
-/** Of any application. The answer is a later event if there is none at the position. */
+/** Requests an event of any application. The answer is a later event if there is none at the position. */
 export function eventAtRequest(position: number): ReadRequest {
   return readRequest(
     new streams.ReadReq.Options().setAll(allFrom(position)).setCount('1').setNoFilter(empty).setReadDirection(0),
@@ -144,12 +147,12 @@ export function eventOf(answer: ReadResp): EventMessage | undefined {
   return answer.getEvent()?.getEvent();
 }
 
-/** Empty if the event has none. */
+/** The type of the event; empty if it has none. */
 export function typeOf(message: EventMessage): string {
   return message.getMetadataMap().get('type') ?? '';
 }
 
-/** Of its data and metadata. */
+/** The size of its data and metadata. */
 export function bytesOf(message: EventMessage): number {
   return message.getData_asU8().length + message.getCustomMetadata_asU8().length;
 }
@@ -161,7 +164,7 @@ export function positionOf(message: { getCommitPosition(): string }): number {
   throw new RangeError(`The position ${message.getCommitPosition()} is too large for this release.`);
 }
 
-/** With unparsed texts and without the prefix of its stream. @throws RangeError */
+/** The event with unparsed texts and without the prefix of its stream. @throws RangeError */
 export function storedEvent(message: EventMessage, names: StreamNames): RawEvent {
   return {
     position: positionOf(message),

@@ -3,17 +3,19 @@ import streams from '@eventstore/db-client/generated/streams_pb.js';
 type FilterOptions = InstanceType<typeof streams.ReadReq.Options.FilterOptions>;
 
 export interface StreamNaming {
-  /** Every stream's name on the server begins with it, and only there. */
+  /** The beginning of our streams' names on the server, and only there. */
   readonly streamPrefix: string;
-  /** The text between the prefix and the first hyphen. Other streams are not ours. Default: any kind. */
+  /**
+   * Kinds of streams: the text between the prefix and the first hyphen. Other streams are not ours. Default: any kind.
+   */
   readonly streamKinds?: ReadonlyArray<string>;
 }
 
-/** Of our streams, on a server that other applications use too. */
+/** The names of our streams, on a server that other applications use too. */
 export class StreamNames {
   readonly #prefix: string;
   readonly #kinds: ReadonlySet<string> | null;
-  /** Made once, because each page needs it. */
+  /** The filter is made once, because each page needs it. */
   readonly #ownEvents: FilterOptions;
 
   constructor({ streamPrefix, streamKinds }: StreamNaming) {
@@ -30,17 +32,17 @@ export class StreamNames {
     return name.slice(this.#prefix.length);
   }
 
-  /** It belongs to the log that followers read. */
+  /** True if the stream belongs to the log that followers read. */
   isFollowed(stream: string): boolean {
     return this.#kinds === null || this.#kinds.has(stream.slice(0, Math.max(0, stream.indexOf('-'))));
   }
 
-  /** For an operator. */
+  /** Describes the names for an operator. */
   get description(): string {
     return this.#prefix === '' ? 'the streams of this service' : `streams whose names begin with \`${this.#prefix}\``;
   }
 
-  /** Without events of other applications and of the server. */
+  /** Selects our events, without those of other applications and of the server. */
   ownEvents(): FilterOptions {
     return this.#ownEvents;
   }
@@ -49,7 +51,7 @@ export class StreamNames {
     return filterOptions().setStreamIdentifier(prefixFilter([this.onServer(prefix)]));
   }
 
-  /** For events that would be ours without the prefix; null if that cannot be known. */
+  /** Selects events that would be ours without the prefix; null if that cannot be known. */
   unprefixedEvents(): FilterOptions | null {
     return this.#kinds === null || this.#prefix === '' ? null : this.#filterFor('');
   }
@@ -74,5 +76,5 @@ function prefixFilter(prefixes: string[]) {
   return new streams.ReadReq.Options.FilterOptions.Expression().setPrefixList(prefixes);
 }
 
-/** We do not use checkpoints, so there are few, in steps that a server can scan quickly. */
+/** Events between two checkpoints, which we do not use, so there are few, in steps that a server can scan quickly. */
 const eventsBetweenCheckpoints = 500;

@@ -14,7 +14,7 @@ import { useSession } from '#dashboard/page/app/session/session.ts';
 
 export interface ProjectItems<Item> {
   readonly items: ReadonlyArray<Item>;
-  /** Not read, because there are too many. */
+  /** The number of projects that were not read, because there are too many. */
   readonly projectsLeft: number;
 }
 
@@ -52,7 +52,7 @@ export function useInstances(): Data<{ readonly items: ReadonlyArray<Instance>; 
   );
 }
 
-/** Of each project, a few at a time. */
+/** Reads the items of each project, a few projects at a time. */
 function useProjectItems<Item>(
   projects: ReadonlyArray<Project>,
   path: string,

@@ -2,11 +2,11 @@ import type { AuditEntry, PatchOperation } from '#dashboard/page/api/records.ts'
 
 type NamedEntry = Pick<AuditEntry, 'position' | 'resource' | 'changes'>;
 
-/** According to entries of the audit. */
+/** The name of a resource according to entries of the audit. */
 export interface KnownName {
   readonly kind: string;
   readonly id: string;
-  /** The last one in the entries; null if they have none. */
+  /** The last name in the entries; null if they have none. */
   readonly name: string | null;
   readonly isDeleted: boolean;
 }

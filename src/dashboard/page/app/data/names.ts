@@ -2,7 +2,10 @@ import type { Api } from '#dashboard/page/api/api.ts';
 import type { AuditEntry, Customer, Me, Organization, Project } from '#dashboard/page/api/records.ts';
 import { namesInEntries } from '#dashboard/page/app/data/names-in-entries.ts';
 
-/** At the same time, and in total. After that, the page shows ids instead of names. */
+/**
+ * Maximum number of lookups at the same time; `maxLookups` is the total. After that, the page shows ids instead of
+ * names.
+ */
 const maxConcurrentLookups = 4;
 const maxLookups = 400;
 
@@ -40,7 +43,7 @@ export class Names {
     this.#api = api;
   }
 
-  /** Of the tenants that this key may see. */
+  /** Loads the names of the tenants that this key may see. */
   async load(me: Me): Promise<void> {
     this.#mayReadOrganizations = me.keyType === 'admin';
     const isPartner = me.keyType === 'admin' || me.keyType === 'partner';
@@ -79,9 +82,8 @@ export class Names {
   }
 
   /**
-   * The resources of the entries then need no lookup.
-   * @param areNewest these are the newest entries. Older entries only give the names of deleted resources, because
-   * other names may have changed since
+   * Learns names from entries, whose resources then need no lookup. @param areNewest these are the newest entries.
+   * Older entries only give the names of deleted resources, because other names may have changed since
    */
   learnFrom(entries: ReadonlyArray<AuditEntry>, areNewest: boolean): void {
     const learned = namesInEntries(entries).filter(({ isDeleted, name }) => isDeleted || (areNewest && name !== null));
@@ -92,14 +94,14 @@ export class Names {
     if (learned.length > 0) this.#changed();
   }
 
-  /** Null if the name is not known yet or this key may not read it. */
+  /** The name; null if it is not known yet or this key may not read it. */
   of(kind: string, id: string): string | null {
     const found = this.#known.get(`${kind} ${id}`);
     if (found === undefined) this.#lookUp(kind, id);
     return found ?? null;
   }
 
-  /** Or the first characters of the id. */
+  /** The name, or the first characters of the id. */
   shown(kind: string, id: string): string {
     return this.of(kind, id) ?? id.slice(0, shortIdLength);
   }

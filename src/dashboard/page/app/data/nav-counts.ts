@@ -2,7 +2,7 @@ import { useData } from '#dashboard/page/app/data/use-data.ts';
 import type { ViewName } from '#dashboard/page/app/routing/router.ts';
 import { useSession } from '#dashboard/page/app/session/session.ts';
 
-/** Next to a view in the navigation: a number of resources, or of things that need attention. */
+/** A number next to a view in the navigation: of resources, or of things that need attention. */
 export interface NavCount {
   readonly text: string;
   readonly tone: 'bad' | 'warn' | null;

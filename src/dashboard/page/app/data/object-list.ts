@@ -5,7 +5,7 @@ import { useSession } from '#dashboard/page/app/session/session.ts';
 /** Changes within this time cause one read. */
 const gatherMs = 400;
 
-/** In OpenAI's form. */
+/** A page in OpenAI's form. */
 interface ObjectPage<Item> {
   readonly data: ReadonlyArray<Item>;
   readonly last_id: string | null;

@@ -3,32 +3,32 @@ import { type ApiError, toApiError } from '#dashboard/page/api/api-error.ts';
 
 export const pageItems = 50;
 
-/** Of a list, or the pages that were read so far. */
+/** A page of a list, or the pages that were read so far. */
 export interface Page<Item> {
   readonly items: ReadonlyArray<Item>;
-  /** Null at the end. */
+  /** The place of the next page; null at the end. */
   readonly next: string | null;
 }
 
 export interface PagedList<Item> {
   /** Null before the first answer. */
   readonly items: ReadonlyArray<Item> | null;
-  /** Of the last read. */
+  /** The error of the last read. */
   readonly error: ApiError | null;
   readonly hasMore: boolean;
   readonly readMore: () => void;
   /** Reads the first page again. */
   readonly reload: () => void;
-  /** The read that has failed. */
+  /** Repeats the read that has failed. */
   readonly retry: () => void;
   /** Shows further items before the others. */
   readonly add: (items: ReadonlyArray<Item>) => void;
 }
 
 /**
- * @param key another key is another list
- * @param readPage reads the first page, or the one after a place; it may throw an ApiError
- * @param idOf identifies an item, so that a reload keeps later pages. Without it the list begins again.
+ * Reads the pages of a list. @param key another key is another list @param readPage reads the first page, or the one
+ * after a place; it may throw an ApiError @param idOf identifies an item, so that a reload keeps later pages. Without
+ * it the list begins again.
  */
 export function usePages<Item>(
   key: string,
@@ -67,7 +67,7 @@ function withNextPage<Item>(shown: Page<Item> | null, page: Page<Item>): Page<It
   return { ...page, items: [...(shown?.items ?? []), ...page.items] };
 }
 
-/** With the first page as it is now. The items that follow this page stay. */
+/** Replaces the first page by the one as it is now. The items that follow this page stay. */
 export function withFirstPage<Item>(
   shown: Page<Item> | null,
   first: Page<Item>,

@@ -3,13 +3,13 @@ import { isAbort } from '#dashboard/page/api/api.ts';
 import { type ApiError, toApiError } from '#dashboard/page/api/api-error.ts';
 import { useSession } from '#dashboard/page/app/session/session.ts';
 
-/** Read from the API, with the state of reading it. */
+/** A value that is read from the API, with the state of reading it. */
 export interface Data<Value> {
-  /** Even if a later read failed; null before the first answer. */
+  /** The last value, even if a later read failed; null before the first answer. */
   readonly value: Value | null;
-  /** Null if the last read succeeded. */
+  /** The error of the last read; null if it succeeded. */
   readonly error: ApiError | null;
-  /** Null before the first answer. */
+  /** When the value was read; null before the first answer. */
   readonly at: number | null;
   /** The first answer is awaited. */
   readonly isLoading: boolean;
@@ -19,7 +19,7 @@ export interface Data<Value> {
 }
 
 export interface Refresh {
-  /** Their changes matter; default all. An empty list is for values that never change. */
+  /** Kinds of resource whose changes matter; default all. An empty list is for values that never change. */
   readonly kinds?: ReadonlyArray<string>;
   /** An additional interval in ms, for figures that change without events. */
   readonly everyMs?: number;

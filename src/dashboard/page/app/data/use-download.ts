@@ -3,10 +3,10 @@ import { useSession } from '#dashboard/page/app/session/session.ts';
 
 export interface DownloadRequest {
   readonly path: string;
-  /** On the user's disk. */
+  /** The name of the file on the user's disk. */
   readonly name: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Of the message if the download fails. */
+  /** The title of the message if the download fails. */
   readonly failure?: string;
 }
 

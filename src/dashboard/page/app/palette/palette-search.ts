@@ -4,7 +4,7 @@ export interface PaletteItem {
   readonly key: string;
   readonly title: string;
   readonly note: string;
-  /** A search finds the item by them. */
+  /** The words by which a search finds the item. */
   readonly words: string;
   readonly run: () => void;
 }
@@ -16,7 +16,7 @@ export interface FoundGroup {
 
 const maxPerGroup = 6;
 
-/** With every word of the text. Items whose title begins with the text come first. */
+/** Finds the items that have every word of the text. Items whose title begins with the text come first. */
 export function findIn(items: ReadonlyArray<PaletteItem>, text: string): ReadonlyArray<FoundGroup> {
   const words = text
     .toLowerCase()

@@ -11,7 +11,7 @@ import { type Session, useSession } from '#dashboard/page/app/session/session.ts
 import { html } from '#dashboard/page/html.ts';
 import { Icon } from '#dashboard/page/parts/basics.ts';
 
-/** Finds by a part of the name or by the id. */
+/** Finds places and resources by a part of the name or by the id. */
 export function Palette({ onClose }: { onClose: () => void }): VNode {
   const element = useRef<HTMLDialogElement>(null);
   const [text, setText] = useState('');

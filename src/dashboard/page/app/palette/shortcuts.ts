@@ -3,13 +3,13 @@ import { goTo } from '#dashboard/page/app/routing/location.ts';
 import { entriesOf } from '#dashboard/page/app/routing/navigation.ts';
 import { useSession } from '#dashboard/page/app/session/session.ts';
 
-/** Of shortcuts that open a dialog. */
+/** Actions of shortcuts that open a dialog. */
 export interface ShortcutActions {
   readonly onPalette: () => void;
   readonly onHelp: () => void;
 }
 
-/** Between `g` and the next letter. */
+/** Time limit between `g` and the next letter. */
 const letterMs = 1_500;
 /** The elements that `j` and `k` move through: the first link or button of each row. */
 const rowSelector = 'main :is(tbody tr, .feed li, .attention li, .versions li) :is(a[href], button):first-of-type';

@@ -6,7 +6,7 @@ const question = 'Leave? What you have typed is not saved.';
 /** There is text that is not saved. */
 let hasUnsaved = false;
 
-/** Or before it shows something else. @returns a function that ends this */
+/** Asks before the user leaves the page, or before it shows something else. @returns a function that ends this */
 export function askBeforeLeaving(): () => void {
   const ask = (event: BeforeUnloadEvent) => event.preventDefault();
   hasUnsaved = true;
@@ -35,7 +35,7 @@ export function goTo(view: ViewName, id: string | null = null, search: Readonly<
   navigate(addressOf(view, id, search));
 }
 
-/** In the address of this view. Empty values are removed. */
+/** Changes the search in the address of this view. Empty values are removed. */
 export function setSearch(changes: Readonly<Record<string, string | null>>, replace = true): void {
   const search = new URLSearchParams(location.search);
   for (const [name, value] of Object.entries(changes)) {
@@ -70,7 +70,7 @@ export function usePlace(): Place {
   return place;
 }
 
-/** Without loading the page again. */
+/** Follows links without loading the page again. */
 export function useLinks(): void {
   useEffect(() => {
     const followed = (event: MouseEvent) => {

@@ -4,7 +4,7 @@ import type { ViewName } from '#dashboard/page/app/routing/router.ts';
 export interface Entry {
   readonly view: ViewName;
   readonly title: string;
-  /** Of the shortcut, after `g`. */
+  /** The letter of the shortcut, after `g`. */
   readonly letter: string | null;
 }
 
@@ -58,7 +58,7 @@ const groups: ReadonlyArray<EntryGroup> = [
 const ofOperator: ReadonlySet<ViewName> = new Set(['projections']);
 const ofPartner: ReadonlySet<ViewName> = new Set(['customers']);
 
-/** In groups: the views that the key may use. */
+/** The views that the key may use, in groups. */
 export function navigationOf({ keyType }: Me): ReadonlyArray<EntryGroup> {
   const isAdmin = keyType === 'admin';
   const isPartner = isAdmin || keyType === 'partner';
@@ -70,7 +70,7 @@ export function navigationOf({ keyType }: Me): ReadonlyArray<EntryGroup> {
     .filter(({ entries }) => entries.length > 0);
 }
 
-/** In one list: the views that the key may use. */
+/** The views that the key may use, in one list. */
 export function entriesOf(me: Me): ReadonlyArray<Entry> {
   return navigationOf(me).flatMap(({ entries }) => entries);
 }
@@ -79,5 +79,5 @@ export function titleOf(view: ViewName): string {
   return groups.flatMap(({ entries }) => entries).find((entry) => entry.view === view)?.title ?? 'Overview';
 }
 
-/** At the bottom of a narrow screen. */
+/** The views at the bottom of a narrow screen. */
 export const shortNavigation: ReadonlyArray<ViewName> = ['overview', 'flows', 'templates', 'gateway'];

@@ -1,4 +1,4 @@
-/** By the part of the address after `/dashboard/`. */
+/** The views by the part of the address after `/dashboard/`. */
 export const viewNames = [
   'overview',
   'flows',
@@ -24,7 +24,7 @@ export type ViewName = (typeof viewNames)[number];
 
 export interface Place {
   readonly view: ViewName;
-  /** If the address names a resource; null for the view itself. */
+  /** The id, if the address names a resource; null for the view itself. */
   readonly id: string | null;
   /** Filters and the selection. It never has a key. */
   readonly search: URLSearchParams;
@@ -54,7 +54,7 @@ export function addressOf(
   return `${path}${id === null ? '' : `/${encodeURIComponent(id)}`}${query === '' ? '' : `?${query}`}`;
 }
 
-/** By the kinds' names in the audit. */
+/** The views by the kinds' names in the audit. */
 const viewOfKind: Readonly<Record<string, ViewName>> = {
   flow: 'flows',
   'flow-version': 'flows',
@@ -76,7 +76,7 @@ const viewOfKind: Readonly<Record<string, ViewName>> = {
   batch: 'batches',
 };
 
-/** Added by a version's id to its flow's. */
+/** The number of characters that a version's id adds to its flow's. */
 const versionSuffix = 8;
 
 export function addressOfResource(kind: string, id: string): string | null {

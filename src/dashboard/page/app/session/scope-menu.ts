@@ -13,7 +13,7 @@ export interface ScopeChoice {
 
 export const ScopeContext = createContext<ScopeChoice>({ scope: { organizationId: null }, choose: () => undefined });
 
-/** The page is limited to it. */
+/** The organization to which the page is limited. */
 export function useScope(): ScopeChoice {
   return useContext(ScopeContext);
 }

@@ -1,7 +1,7 @@
 import type { Project } from '#dashboard/page/api/records.ts';
 import type { Names } from '#dashboard/page/app/data/names.ts';
 
-/** Their lists are read. With more projects, the page asks for an organization. */
+/** Maximum number of projects whose lists are read. With more projects, the page asks for an organization. */
 export const maxProjectsRead = 30;
 
 /** Everything that the key has access to, or one organization. */

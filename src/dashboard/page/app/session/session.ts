@@ -6,7 +6,7 @@ import type { Me } from '#dashboard/page/api/records.ts';
 import type { Names } from '#dashboard/page/app/data/names.ts';
 import type { Toasts } from '#dashboard/page/app/toasts.ts';
 
-/** Of the signed-in key. Its objects exist until the tab closes. */
+/** The session of the signed-in key. Its objects exist until the tab closes. */
 export interface Session {
   readonly api: Api;
   readonly me: Me;

@@ -17,7 +17,7 @@ interface Health {
   readonly version: string;
 }
 
-/** With a session of the browser, or with a key that the page keeps. */
+/** What a sign-in gives: a session of the browser, or a key that the page keeps. */
 export interface SignedIn {
   /** Null for a session. */
   readonly key: string | null;

@@ -20,7 +20,7 @@ interface DrawingProps {
   readonly onChoose: (id: string) => void;
 }
 
-/** Of a wide graph. A wider graph scrolls. */
+/** The smallest scale of a wide graph. A wider graph scrolls. */
 const leastScale = 0.72;
 
 export function FlowGraphDrawing({ compared, chosen, onChoose }: DrawingProps): VNode {

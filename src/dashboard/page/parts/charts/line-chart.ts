@@ -4,16 +4,16 @@ import uPlot from 'uplot';
 import { onThemeChange } from '#dashboard/page/app/theme.ts';
 import { html } from '#dashboard/page/html.ts';
 
-/** Null values are gaps. */
+/** A curve, in which null values are gaps. */
 export interface Curve {
   readonly values: ReadonlyArray<number | null>;
   /** A CSS variable: `--series-1`. */
   readonly colour: string;
-  /** The time before, dotted and grey. */
+  /** Set for the curve of the time before, which is dotted and grey. */
   readonly isBefore?: boolean;
 }
 
-/** Marked by a chart. In ms. */
+/** A time that a chart marks. In ms. */
 export interface Band {
   readonly from: number;
   readonly until: number;
@@ -115,7 +115,7 @@ function lonePoints({ data }: uPlot, series: number): number[] {
   );
 }
 
-/** In the background. Even a very short time is visible. */
+/** Draws the bands in the background. Even a very short time is visible. */
 function drawBands(plot: uPlot, bands: ReadonlyArray<Band>): void {
   const { ctx, bbox } = plot;
   const right = bbox.left + bbox.width;

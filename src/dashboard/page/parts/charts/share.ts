@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { classes, html } from '#dashboard/page/html.ts';
 
-/** In the colour of its class. */
+/** A part of a whole, in the colour of its class. */
 export interface SharePart {
   readonly tone: string;
   readonly value: number;

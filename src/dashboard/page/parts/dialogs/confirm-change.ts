@@ -12,7 +12,7 @@ export interface ChangeRequest {
   readonly method: 'POST' | 'PATCH' | 'PUT' | 'DELETE';
   readonly path: string;
   readonly body?: unknown;
-  /** It must not have changed since the dialog opened. */
+  /** The resource, which must not have changed since the dialog opened. */
   readonly seen?: SeenResource;
 }
 
@@ -22,7 +22,7 @@ interface ConfirmProps<Answer> {
   readonly doLabel: string;
   readonly keepLabel: string;
   readonly isDestructive?: boolean;
-  /** In addition to the recorded changes. */
+  /** Facts that are shown in addition to the recorded changes. */
   readonly facts?: ReadonlyArray<readonly [string, Children]>;
   readonly children?: Children;
   readonly onClose: () => void;
@@ -93,7 +93,7 @@ function Sentences({ dryRun }: { dryRun: DryRunOf }): VNode {
   return html`<div class="sentences">${dryRun.events.map(({ summary }, index) => html`<p key=${index}>${inFuture(summary)}</p>`)}</div>`;
 }
 
-/** The change is not made yet. */
+/** Changes the tense of a sentence, because the change is not made yet. */
 export function inFuture(summary: string): string {
   return summary.replace(/\bwas\b(?! from)/, 'will be').replace(/\bwere\b/, 'will be');
 }

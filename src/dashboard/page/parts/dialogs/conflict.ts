@@ -10,7 +10,7 @@ import { Notice } from '#dashboard/page/parts/boxes.ts';
 import { ActorName } from '#dashboard/page/parts/who.ts';
 import { countOf } from '#dashboard/page/text/numbers.ts';
 
-/** As the user has seen it. A change is refused if the resource has another ETag by then. */
+/** A resource as the user has seen it. A change is refused if the resource has another ETag by then. */
 export interface SeenResource {
   readonly path: string;
   readonly etag: string | null;
@@ -18,18 +18,18 @@ export interface SeenResource {
 
 const maxHistory = 5_000;
 
-/** The resource has changed since the user saw it. */
+/** True if the resource has changed since the user saw it. */
 export function isEditConflict(error: ApiError | null): boolean {
   return error?.status === 412;
 }
 
-/** Oldest first; none without an ETag. */
+/** The changes, oldest first; none without an ETag. */
 export function changesSince(events: ReadonlyArray<HistoryEvent>, etag: string | null): ReadonlyArray<HistoryEvent> {
   const seen = /^"(\d+)"$/.exec(etag ?? '')?.[1];
   return seen === undefined ? [] : events.filter(({ revision }) => revision > Number(seen));
 }
 
-/** With a button that loads the resource again. */
+/** Reports the conflict, with a button that loads the resource again. */
 export function Conflict(props: { seen: SeenResource; reloadLabel: string; onReload: () => void }): VNode {
   const { api } = useSession();
   const { seen, reloadLabel, onReload } = props;

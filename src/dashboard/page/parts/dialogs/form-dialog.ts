@@ -13,9 +13,9 @@ interface FormProps {
   readonly onClose: () => void;
   /** @returns whether it is saved; false keeps the dialog open */
   readonly onSave: () => Promise<boolean>;
-  /** Their faults are shown at their fields. */
+  /** Fields of the form. Their faults are shown at their fields. */
   readonly fields?: ReadonlyArray<string>;
-  /** It must not have changed since the dialog opened. */
+  /** The resource, which must not have changed since the dialog opened. */
   readonly seen?: SeenResource;
   readonly children?: Children | ((problemAt: (pointer: string) => string | null) => Children);
 }

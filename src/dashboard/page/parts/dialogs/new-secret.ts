@@ -4,7 +4,7 @@ import { html } from '#dashboard/page/html.ts';
 import { Badge, Icon } from '#dashboard/page/parts/basics.ts';
 import { Card } from '#dashboard/page/parts/boxes.ts';
 
-/** Shown only once. */
+/** Shows a new secret, which is shown only once. */
 export function NewSecret(props: { title: string; secret: string; note: string; onClose: () => void }): VNode {
   const [isCopied, setCopied] = useState(false);
   const copy = async () => {

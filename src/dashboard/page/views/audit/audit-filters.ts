@@ -2,7 +2,7 @@ import type { AuditEntry } from '#dashboard/page/api/records.ts';
 
 const names = ['resource', 'type', 'actor', 'since', 'until'] as const;
 
-/** For the API, from the filters in the address. A time without a zone is in the viewer's zone. */
+/** Makes the query for the API from the filters in the address. A time without a zone is in the viewer's zone. */
 export function auditQuery(search: URLSearchParams): string {
   const query = new URLSearchParams();
   for (const name of names) {
@@ -22,7 +22,7 @@ export function fitsFilters(entry: AuditEntry, search: URLSearchParams): boolean
   return asked('until') === '' || Date.parse(time) < Date.parse(momentOf(asked('until')));
 }
 
-/** RFC 3339. Other texts stay unchanged, so that the service refuses them. */
+/** The moment in RFC 3339. Other texts stay unchanged, so that the service refuses them. */
 function momentOf(text: string): string {
   const time = new Date(text.trim().replace(' ', 'T'));
   return Number.isNaN(time.getTime()) ? text : time.toISOString();

@@ -23,7 +23,7 @@ interface AuditPage {
   readonly nextCursor?: string | null;
 }
 
-/** Newest first. New entries wait while somebody reads. */
+/** Shows the newest entries first. New entries wait while somebody reads. */
 export function AuditView({ search }: { search: URLSearchParams }): VNode {
   const query = auditQuery(search);
   return html`<${PageHead} title="Audit" />
@@ -58,7 +58,7 @@ function ActorFilter({ actor }: { actor: string }): VNode {
   return html`<${SelectField} label="Actor" value=${actor} options=${[{ value: '', text: 'any' }, ...options]} onPick=${(picked: string) => setSearch({ actor: picked })} />`;
 }
 
-/** Applied on Enter or when it loses the focus. */
+/** A field whose text is applied on Enter or when it loses the focus. */
 function Settled(props: { label: string; name: string; value: string; placeholder: string }): VNode {
   const [text, setText] = useState(props.value);
   useEffect(() => setText(props.value), [props.value]);

@@ -17,7 +17,7 @@ import { useNames } from '#dashboard/page/parts/who.ts';
 import { formatCount } from '#dashboard/page/text/numbers.ts';
 import { formatBytes, type StoredFile } from '#dashboard/page/views/files/file.ts';
 
-/** In OpenAI's form. Times are in seconds since 1970. */
+/** A batch in OpenAI's form. Times are in seconds since 1970. */
 interface Batch {
   readonly id: string;
   readonly status: string;

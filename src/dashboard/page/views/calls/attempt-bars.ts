@@ -13,7 +13,7 @@ const minWidth = 2;
 interface AttemptBarsProps {
   readonly attempts: ReadonlyArray<RecordedAttempt>;
   readonly totalMs: number;
-  /** Bars alone, for a row of a table. */
+  /** Shows the bars alone, for a row of a table. */
   readonly isSmall?: boolean;
 }
 

@@ -10,7 +10,7 @@ import { formatCount, formatDuration, formatMoney } from '#dashboard/page/text/n
 import { AttemptBars } from '#dashboard/page/views/calls/attempt-bars.ts';
 import { outcomeTone } from '#dashboard/page/views/calls/outcomes.ts';
 
-/** All calls with one request id. */
+/** Shows all calls with one request id. */
 export function CallView({ id, search }: { id: string; search: URLSearchParams }): VNode {
   const projectId = search.get('projectId') ?? '';
   const query = projectId === '' ? '' : `?projectId=${encodeURIComponent(projectId)}`;

@@ -21,7 +21,7 @@ interface CallsPage {
   readonly nextCursor?: string;
 }
 
-/** Newest first: how each call ended, with its attempts, times and costs. */
+/** Shows the newest calls first: how each ended, with its attempts, times and costs. */
 export function CallsView({ search }: { search: URLSearchParams }): VNode {
   const query = callsQuery(search);
   return html`<${PageHead} title="Calls" />
@@ -29,7 +29,7 @@ export function CallsView({ search }: { search: URLSearchParams }): VNode {
     <${Calls} key=${query} query=${query} projectId=${search.get('projectId') ?? ''} />`;
 }
 
-/** For the API, from the filters in the address. */
+/** Makes the query for the API from the filters in the address. */
 function callsQuery(search: URLSearchParams): string {
   const query = new URLSearchParams();
   for (const name of ['projectId', 'model', 'outcome', 'keyId']) {

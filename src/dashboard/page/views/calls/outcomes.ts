@@ -10,7 +10,7 @@ const tones: Readonly<Record<string, Tone>> = {
   abandoned: 'idle',
 };
 
-/** Also of the result of an attempt. */
+/** The tone of an outcome, and of the result of an attempt. */
 export function outcomeTone(outcome: string): Tone {
   return tones[outcome] ?? 'idle';
 }

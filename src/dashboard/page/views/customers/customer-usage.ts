@@ -16,7 +16,7 @@ interface Row extends UsageOfProject {
 const dayMs = 86_400_000;
 const refreshMs = 60_000;
 
-/** Of the last 24 hours and of the last 30 days. */
+/** Reads the usage of the last 24 hours and of the last 30 days. */
 export function useUsageByProject(): { readonly day: UsageByProject; readonly month: UsageByProject } {
   return { day: useUsageOf(1, 'hour'), month: useUsageOf(30, 'day') };
 }

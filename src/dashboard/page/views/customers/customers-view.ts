@@ -45,7 +45,7 @@ function CustomerList({ customers }: { customers: ReadonlyArray<Customer> }): VN
   <//>`;
 }
 
-/** An instance has failed, or its last change was undone. */
+/** True if an instance has failed, or its last change was undone. */
 export function needsCare(instances: ReadonlyArray<Instance>): boolean {
   return instances.some(({ status, lastOperation }) => status === 'failed' || lastOperation?.outcome === 'undone');
 }

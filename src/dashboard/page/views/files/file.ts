@@ -1,4 +1,4 @@
-/** In OpenAI's form. Times are in seconds since 1970. */
+/** A file in OpenAI's form. Times are in seconds since 1970. */
 export interface StoredFile {
   readonly id: string;
   readonly filename: string;

@@ -7,14 +7,14 @@ const flowKinds = ['flow', 'flow-version'];
 const maxHistory = 5_000;
 const maxVersions = 5_000;
 
-/** In its current or a past state. */
+/** Reads a flow in its current or a past state. */
 export function useFlow(id: string, asOf: string | null): Data<Tagged<Flow>> {
   const { api } = useSession();
   const path = withMoment(`/v1/flows/${id}`, asOf);
   return useData(`${path} with its ETag`, { kinds: flowKinds }, (signal) => api.getTagged<Flow>(path, signal));
 }
 
-/** Newest first. */
+/** Reads the versions, newest first. */
 export function useFlowVersions(id: string, asOf: string | null): Data<ReadonlyArray<FlowVersion>> {
   const { api } = useSession();
   const path = withMoment(`/v1/flows/${id}/versions`, asOf);
@@ -24,7 +24,7 @@ export function useFlowVersions(id: string, asOf: string | null): Data<ReadonlyA
   });
 }
 
-/** Whole, newest first. */
+/** Reads the whole history, newest first. */
 export function useFlowHistory(id: string): Data<ReadonlyArray<HistoryEvent>> {
   const { api } = useSession();
   const path = `/v1/flows/${id}/history`;

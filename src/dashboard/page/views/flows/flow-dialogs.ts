@@ -25,7 +25,7 @@ interface Shared {
   readonly onClose: () => void;
 }
 
-/** When the dialog opened. A version has the history and the ETag of its flow. */
+/** The flow as it was when the dialog opened. A version has the history and the ETag of its flow. */
 function seenFlow({ id }: Flow, etag: string | null): SeenResource {
   return { path: `/v1/flows/${id}`, etag };
 }
@@ -65,7 +65,7 @@ function changesIn(before: FlowVersion, after: FlowVersion): string {
   return countOf(jsonChanges(before.flowSchema, after.flowSchema).length, 'change');
 }
 
-/** A second call can activate the copy. */
+/** Makes a copy of the version. A second call can activate the copy. */
 export function RestoreDialog({
   flow,
   active,

@@ -18,9 +18,9 @@ import { lineDiff } from '#dashboard/page/text/line-diff.ts';
 
 interface EditorProps {
   readonly flow: Flow;
-  /** Of the flow when the editor opened. */
+  /** The ETag of the flow when the editor opened. */
   readonly etag: string | null;
-  /** Its schema is edited. */
+  /** The version whose schema is edited. */
   readonly base: FlowVersion;
 }
 
@@ -31,7 +31,7 @@ interface Theirs {
   readonly etag: string | null;
 }
 
-/** On the flow's steps and as JSON. Saving makes a new version. */
+/** Edits the flow's steps, or its JSON. Saving makes a new version. */
 export function FlowEditor({ flow, etag, base }: EditorProps): VNode {
   const { api, toasts } = useSession();
   const original = useMemo(() => textOf(base.flowSchema), [base.id]);
@@ -138,7 +138,7 @@ interface BothTextsProps {
   readonly onTake: () => void;
 }
 
-/** Neither is lost: what was typed here, and the newest version of somebody else. */
+/** Shows two texts, so that neither is lost: what was typed here, and the newest version of somebody else. */
 function BothTexts({ mine, theirs, onSave, onTake }: BothTextsProps): VNode {
   const { newest } = theirs;
   const rows = useMemo(() => lineDiff(textOf(newest.flowSchema), mine), [newest, mine]);

@@ -78,7 +78,7 @@ function FlowPage({ tagged, versions, history, search, asOf }: PageProps): VNode
     ${opened?.dialog === 'delete' ? html`<${DeleteFlowDialog} ...${shared} onGone=${() => goTo('flows')} />` : null}`;
 }
 
-/** The requested one, otherwise the active one, otherwise the one before. */
+/** The version to compare with: the requested one, otherwise the active one, otherwise the one before. */
 function againstOf(
   versions: ReadonlyArray<FlowVersion>,
   chosen: FlowVersion | null,
@@ -141,7 +141,7 @@ function FlowHead({ flow, active, chosen, stations, history, asOf, onOpen, onEdi
 
 const maxMoments = 200;
 
-/** After each event of the flow. */
+/** Offers the states after each event of the flow. */
 function AsOfChoice({ history, asOf }: { history: ReadonlyArray<HistoryEvent>; asOf: string | null }): VNode {
   const moments = history.slice(1, maxMoments).map(({ revision, time, summary }) => ({
     value: String(revision),
@@ -169,7 +169,7 @@ function AsOfNotice({
   <//>`;
 }
 
-/** The next upgrade of the instance that made the flow replaces the flow's versions. */
+/** Warns that the next upgrade of the instance that made the flow replaces the flow's versions. */
 function MadeBy({ flow }: { flow: Flow }): VNode | null {
   const instances = useInstances().value?.items ?? [];
   const instance = instances.find(({ resources }) => resources.flows.some(({ flowId }) => flowId === flow.id));

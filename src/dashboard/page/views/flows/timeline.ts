@@ -15,7 +15,7 @@ export interface Station {
   readonly deletedAt: string | null;
 }
 
-/** Of a restored version, at a station. */
+/** The branch of a restored version, at a station. */
 export interface Branch {
   readonly starts: boolean;
   readonly passes: boolean;
@@ -61,7 +61,7 @@ function lastEvent(history: ReadonlyArray<HistoryEvent>, type: string, id: strin
   return history.find((event) => event.type === type && event.resource?.id === id);
 }
 
-/** At each station. @param stations newest first */
+/** The branches at each station. @param stations newest first */
 export function branchesOf(stations: ReadonlyArray<Station>): ReadonlyArray<Branch> {
   const spans = stations.flatMap(({ number, restoredFrom }) =>
     restoredFrom === null ? [] : [{ from: restoredFrom, to: number }],

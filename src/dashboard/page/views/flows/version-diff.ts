@@ -20,7 +20,7 @@ import { countOf } from '#dashboard/page/text/numbers.ts';
 interface DiffProps {
   readonly versions: ReadonlyArray<FlowVersion>;
   readonly chosen: FlowVersion;
-  /** Null for the version without a comparison. */
+  /** The version to compare with; null to show the version without a comparison. */
   readonly against: FlowVersion | null;
 }
 

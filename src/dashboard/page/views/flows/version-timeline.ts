@@ -18,7 +18,7 @@ interface TimelineProps {
 const shownAtFirst = 30;
 const shownWhenNarrow = 4;
 
-/** A restored version is a branch that joins the line again. */
+/** Shows the versions. A restored one is a branch that joins the line again. */
 export function VersionTimeline(props: TimelineProps): VNode {
   const { stations } = props;
   const isNarrow = matchMedia('(max-width: 45rem)').matches;

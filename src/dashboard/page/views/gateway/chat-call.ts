@@ -23,24 +23,24 @@ export interface ChatCall {
   readonly model: string;
   readonly reasoning: ReasoningChoice;
   readonly messages: ReadonlyArray<ChatMessage>;
-  /** The last message continues it; null if the messages say all. Only of Responses. */
+  /** The id of the answer that the last message continues; null if the messages say all. Only Responses has it. */
   readonly previousId: string | null;
 }
 
 /** What has arrived of an answer. */
 export interface ChatAnswer {
   readonly text: string;
-  /** The provider's name; null until the provider sends it. */
+  /** The provider's name of the model; null until the provider sends it. */
   readonly model: string | null;
   readonly firstContentMs: number | null;
-  /** From the first content to the last. */
+  /** The time from the first content to the last. */
   readonly contentMs: number;
   /** The number of pieces of content. */
   readonly pieces: number;
   /** Null if the provider does not send them. */
   readonly tokens: number | null;
   readonly isDone: boolean;
-  /** The next message continues the answer by it; null if the answer is not stored. */
+  /** The id by which the next message continues the answer; null if the answer is not stored. */
   readonly id: string | null;
 }
 
@@ -84,10 +84,10 @@ const paths: Readonly<Record<ChatProtocol, string>> = {
   responses: '/v1/responses',
 };
 
-/** Messages need a limit. */
+/** Maximum number of tokens, because messages need a limit. */
 const maxTokens = 1_024;
 
-/** Only the model `auto` of chat completions gets the hint. */
+/** The body of the call. Only the model `auto` of chat completions gets the hint. */
 export function chatBody({ protocol, model, reasoning, messages, previousId }: ChatCall): object {
   if (protocol === 'responses') {
     const said =
@@ -156,7 +156,7 @@ function contentIn({ choices, delta, type }: Chunk): string {
   return choices?.[0]?.delta?.content ?? delta?.text ?? '';
 }
 
-/** The model, the tokens and the storage. */
+/** What the answer reports: the model, the tokens and the storage. */
 function reportedIn({ model, message, usage, response }: Chunk, answer: ChatAnswer) {
   const said = model ?? response?.model ?? (typeof message === 'object' ? message.model : undefined);
   return {
@@ -166,7 +166,7 @@ function reportedIn({ model, message, usage, response }: Chunk, answer: ChatAnsw
   };
 }
 
-/** For a shell, with the key in a variable. */
+/** The call as a command of a shell, with the key in a variable. */
 export function curlOf(origin: string, call: ChatCall): string {
   const body = JSON.stringify(chatBody(call)).replaceAll("'", "'\\''");
   return `curl -N ${origin}${paths[call.protocol]} -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' -d '${body}'`;

@@ -2,7 +2,7 @@ import { countOf } from '#dashboard/page/text/numbers.ts';
 import { formatTime } from '#dashboard/page/text/times.ts';
 import type { GatewayReport } from '#dashboard/page/views/gateway/gateway-report.ts';
 
-/** Circuits of targets were open. In ms. */
+/** A time in which circuits of targets were open. In ms. */
 export interface Incident {
   readonly from: number;
   readonly until: number;
@@ -10,8 +10,8 @@ export interface Incident {
 }
 
 /**
- * As the answering node has recorded them, oldest first. Overlapping times are one. Half-open counts as open. The list
- * is empty for keys that may not see targets.
+ * The incidents that the answering node has recorded, oldest first. Overlapping times are one. Half-open counts as
+ * open. The list is empty for keys that may not see targets.
  */
 export function incidentsOf({
   health,
@@ -29,7 +29,7 @@ export function incidentsOf({
     }));
 }
 
-/** Of one circuit each. @param end of outages that have not ended */
+/** The outages of each circuit. @param end of outages that have not ended */
 function outagesOf(health: GatewayReport['health'], end: number): ReadonlyArray<Incident> {
   const outages: Incident[] = [];
   const since = new Map<string, number>();
@@ -58,7 +58,7 @@ function joinOverlapping(outages: ReadonlyArray<Incident>): ReadonlyArray<Incide
   return incidents;
 }
 
-/** For a chart's description: the last incident and the number of earlier ones. */
+/** The text of a chart's description: the last incident and the number of earlier ones. */
 export function incidentText(incidents: ReadonlyArray<Incident>, now: number, zone?: string): string {
   const last = incidents.at(-1);
   if (last === undefined) return '';

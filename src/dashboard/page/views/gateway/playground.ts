@@ -22,7 +22,7 @@ import {
 
 const hints = ['fast', 'balanced', 'smart', 'turbo'] as const;
 
-/** Like any client. Shows the answer while it arrives, as text and never as markup. */
+/** Calls a model like any client. Shows the answer while it arrives, as text and never as markup. */
 export function Playground(): VNode {
   const { api } = useSession();
   const models = useData<{ data: ReadonlyArray<{ id: string }> }>('/v1/models', { kinds: [] });

@@ -11,7 +11,7 @@ import {
   routesOf,
 } from '#dashboard/page/views/gateway/gateway-report.ts';
 
-/** For each model with several targets. */
+/** Shows the routes of each model with several targets. */
 export function RoutesCard({ answer }: { answer: GatewayReport }): VNode {
   const routes = routesOf(answer);
   return html`<${Card} id="routes" title="Routes" note="the target of each model’s calls now" aside=${html`<span class="small faint">${countOf(routes.length, 'model')} with a fallback</span>`}>
@@ -43,7 +43,7 @@ function RouteItem({ route }: { route: RouteHealth }): VNode {
   </li>`;
 }
 
-/** In the last minutes, as the answering node has observed it. */
+/** Shows the health in the last minutes, as the answering node has observed it. */
 export function HealthCard({ answer }: { answer: GatewayReport }): VNode | null {
   const { health } = answer;
   if (health === null) return null;

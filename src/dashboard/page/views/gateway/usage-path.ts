@@ -1,12 +1,12 @@
 export type UsageGrouping = 'model' | 'target' | 'key' | 'project' | 'endpoint' | 'day';
 
-/** Without a filter, figures cover everything that the key has access to. */
+/** A filter. Without one, figures cover everything that the key has access to. */
 export interface Narrowed {
   readonly projectId?: string;
   readonly organizationId?: string | null;
 }
 
-/** The project, or otherwise the organization. */
+/** The parameters for the project, or otherwise for the organization. */
 export function tenantParameters({ projectId, organizationId }: Narrowed): Readonly<Record<string, string>> {
   if (projectId) return { projectId };
   return organizationId ? { organizationId } : {};

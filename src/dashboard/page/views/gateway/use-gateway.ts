@@ -6,7 +6,7 @@ import { type Narrowed, tenantParameters } from '#dashboard/page/views/gateway/u
 
 const hourMs = 3_600_000;
 
-/** The user can choose between them. */
+/** The ranges that the user can choose. */
 export const ranges = [
   { value: '1h', text: '1 h', ms: hourMs },
   { value: '24h', text: '24 h', ms: 24 * hourMs },
@@ -16,7 +16,7 @@ export const ranges = [
 
 export type TimeRange = (typeof ranges)[number];
 
-/** From the address; the default without one. */
+/** The range in the address; the default without one. */
 export function rangeIn(search: URLSearchParams): TimeRange {
   return ranges.find(({ value }) => value === search.get('range')) ?? ranges[1];
 }
@@ -27,7 +27,10 @@ export function pickRange(value: string): void {
 
 const refreshMs = 10_000;
 
-/** For everything that the key has access to, or for one project or organization. @param range null to read nothing */
+/**
+ * Reads the figures for everything that the key has access to, or for one project or organization. @param range null to
+ * read nothing
+ */
 export function useGateway(range: TimeRange | null, narrowed: Narrowed): Data<GatewayReport> {
   const { api } = useSession();
   const key = range === null ? null : `gateway ${range.value} ${Object.values(tenantParameters(narrowed))}`;

@@ -67,7 +67,7 @@ function Health({ target }: { target: TargetStatus | undefined }): VNode | null 
   return html`<${Badge} tone=${tone} plain=${true}>${word}<//>`;
 }
 
-/** `USD 3 in, 9 out for a million tokens` */
+/** A price such as `USD 3 in, 9 out for a million tokens`. */
 function priceText(price: Price | null, currency: string): string {
   if (price === null) return 'no price';
   const { inputPerMillion, outputPerMillion, perMillionCharacters, perMinute } = price;

@@ -127,7 +127,7 @@ function PointDialog({ number, onClose }: { number: PhoneNumber; onClose: () => 
   <//>`;
 }
 
-/** It begins with a country (E.164), whatever separates its digits. */
+/** True if the number begins with a country (E.164), whatever separates its digits. */
 function hasInternationalForm(number: string): boolean {
   return /^\+[1-9]\d{6,14}$/.test(number.replace(/[\s().-]/g, ''));
 }

@@ -22,11 +22,11 @@ interface AttentionProps {
   readonly followers: FollowersAnswer | null;
   readonly gateway: GatewayReport | null;
   readonly instances: InstanceFigures | null;
-  /** Null also for a key that may not read endpoints. */
+  /** The disabled endpoints; null also for a key that may not read endpoints. */
   readonly disabled: DisabledEndpoints | null;
 }
 
-/** Those that the key has access to. */
+/** The disabled endpoints that the key has access to. */
 export interface DisabledEndpoints {
   readonly webhookEndpoints: ReadonlyArray<WebhookEndpoint>;
 }
@@ -36,7 +36,7 @@ export const disabledEndpointsPath = '/v1/webhook-endpoints?status=disabled&sort
 const shownInstances = 5;
 const shownEndpoints = 5;
 
-/** Absent if nothing needs attention. */
+/** Shows nothing if nothing needs attention. */
 export function Attention(props: AttentionProps): VNode | null {
   const names = useNames();
   const items = [
@@ -149,7 +149,7 @@ function instancesInNeed(
   ];
 }
 
-/** Disabled by the service. One that a request disabled needs no attention. */
+/** The endpoints that the service has disabled. One that a request disabled needs no attention. */
 function endpointsInNeed(disabled: DisabledEndpoints | null): ReadonlyArray<Item> {
   const all = (disabled?.webhookEndpoints ?? []).filter(({ disabledReason }) => disabledReason !== 'requested');
   const items = all.slice(0, shownEndpoints).map(

@@ -5,7 +5,7 @@ import { Icon } from '#dashboard/page/parts/basics.ts';
 import { Card } from '#dashboard/page/parts/boxes.ts';
 import type { Activity } from '#dashboard/page/views/overview/overview-answers.ts';
 
-/** For somebody who begins. */
+/** A step for somebody who begins. */
 export interface FirstStep {
   readonly title: string;
   readonly why: string;
@@ -14,7 +14,7 @@ export interface FirstStep {
   readonly isDone: boolean;
 }
 
-/** With what is done. @param calls of models that the gateway has counted */
+/** The steps, and which are done. @param calls of models that the gateway has counted */
 export function firstStepsOf({ counts }: Pick<Activity, 'counts'>, calls: number): ReadonlyArray<FirstStep> {
   const has = (name: 'flows' | 'webhookEndpoints', least = 1) => (counts[name] ?? 0) >= least;
   return [
@@ -50,7 +50,7 @@ export function firstStepsOf({ counts }: Pick<Activity, 'counts'>, calls: number
   ];
 }
 
-/** Those that are done are ticked off. */
+/** Shows the steps. Those that are done are ticked off. */
 export function FirstSteps({ steps }: { steps: ReadonlyArray<FirstStep> }): VNode {
   const done = steps.filter(({ isDone }) => isDone).length;
   return html`<${Card} id="first-steps" title="First steps" note=${`${done} of ${steps.length} done`}>

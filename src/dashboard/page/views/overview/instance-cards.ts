@@ -54,7 +54,7 @@ const outcomes = [
   { name: 'superseded', tone: 'tone-5', key: 'k5' },
 ] as const;
 
-/** Of the last days, by outcome. */
+/** Shows the upgrades of the last days, by outcome. */
 export function UpgradesCard({ data }: { data: Data<InstanceFigures> }): VNode {
   return html`<${Card} id="upgrades" title="Upgrades" note=${data.value === null ? undefined : `${formatCount(sum(data.value.upgrades.requested))} in ${data.value.upgrades.requested.length} days`}>
     <${Loaded} data=${data} rows=${2}>${({ upgrades }: InstanceFigures) => {

@@ -16,7 +16,7 @@ interface Page {
   readonly entries: ReadonlyArray<AuditEntry>;
 }
 
-/** New changes appear at the top. */
+/** Shows the latest changes, with new ones at the top. */
 export function LatestChanges(): VNode {
   const { api, live, names } = useSession();
   const page = useData<Page>('the latest changes', { kinds: [], everyMs: 30_000 }, async (signal) => {

@@ -13,7 +13,7 @@ export interface Activity {
   readonly counts: Readonly<Record<string, number | null>>;
 }
 
-/** Of `GET /v1/dashboard/instances`. */
+/** What is shown of `GET /v1/dashboard/instances`. */
 export interface InstanceFigures {
   readonly totals: {
     readonly instances: number;
@@ -65,7 +65,7 @@ const groups: ReadonlyArray<readonly [string, ReadonlyArray<string>]> = [
   ['Keys and customers', ['key', 'customer', 'organization', 'project']],
 ];
 
-/** Kinds that are in no group are left out. */
+/** Counts the activity by groups of kinds. Kinds that are in no group are left out. */
 export function activityGroups({ kinds, days }: Activity): ReadonlyArray<ActivityGroup> {
   return groups.map(([title, wanted]) => {
     const found = kinds.filter(({ kind }) => wanted.includes(kind));
@@ -79,13 +79,13 @@ const dayMs = 24 * hourMs;
 
 export interface EventsCurve {
   readonly unit: 'hour' | 'day';
-  /** In each hour or day, the current one included. */
+  /** The values of each hour or day, the current one included. */
   readonly values: ReadonlyArray<number>;
-  /** Of the beginnings of the hours or days, in ms. */
+  /** The beginnings of the hours or days, in ms. */
   readonly times: ReadonlyArray<number>;
 }
 
-/** Of the last 24 hours by hour, or by day for a longer time. */
+/** The events of the last 24 hours by hour, or by day for a longer time. */
 export function eventsCurve({ from, events, hours }: Activity, rangeMs: number): EventsCurve {
   return rangeMs <= dayMs
     ? { unit: 'hour', ...newest(hours.events, Date.parse(hours.from), hourMs, 24) }

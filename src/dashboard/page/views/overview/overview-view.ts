@@ -76,7 +76,7 @@ export function OverviewView({ search }: { search: URLSearchParams }): VNode {
 
 const longest = ranges[ranges.length - 1] ?? ranges[0];
 
-/** Null until it is known which steps are done. */
+/** Reads which steps are done; null until that is known. */
 function useFirstSteps(gateway: GatewayReport | null, activity: Activity | null): ReadonlyArray<FirstStep> | null {
   const { scope } = useScope();
   const recent = gateway?.totals.calls ?? null;

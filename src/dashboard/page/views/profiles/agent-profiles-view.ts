@@ -69,7 +69,7 @@ function EditDialog({ id, onClose }: { id: string; onClose: () => void }): VNode
 }
 
 interface ProfileDialogProps {
-  /** Null for a new profile. */
+  /** The profile to edit; null for a new profile. */
   readonly profile: AgentProfile | null;
   readonly seen?: SeenResource;
   readonly onClose: () => void;

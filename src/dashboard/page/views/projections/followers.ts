@@ -1,7 +1,7 @@
 export interface Rebuild {
   readonly position: number;
   readonly target: number;
-  /** From 0 to 1. */
+  /** The completed part, from 0 to 1. */
   readonly part?: number;
   readonly eventsPerSecond: number;
   readonly secondsLeft: number | null;
@@ -14,7 +14,7 @@ export interface Follower {
   readonly version?: number;
   readonly state: 'running' | 'rebuilding' | 'waiting' | 'stopped';
   readonly position: number;
-  /** Positions to the end of the log; null if that is not known. */
+  /** The number of positions to the end of the log; null if that is not known. */
   readonly lag: number | null;
   readonly lagMs: number | null;
   readonly failure: {
@@ -24,17 +24,17 @@ export interface Follower {
     readonly message: string;
   } | null;
   readonly rebuild?: Rebuild | null;
-  /** Of a projection: those that lacked events when it was built. */
+  /** Only for a projection: the streams that lacked events when it was built. */
   readonly incompleteStreams?: {
     readonly count: number;
     readonly isExact: boolean;
     readonly first: ReadonlyArray<{ readonly stream: string }>;
   };
-  /** Of a process; null if it does not wait. */
+  /** Only for a process: what it waits for; null if it does not wait. */
   readonly waitingFor?: string | null;
 }
 
-/** Of `GET /v1/dashboard/projections`. */
+/** The answer to `GET /v1/dashboard/projections`. */
 export interface FollowersAnswer {
   readonly logEnd: number | null;
   readonly projections: ReadonlyArray<Follower>;
@@ -44,7 +44,7 @@ export interface FollowersAnswer {
     readonly count: number;
     readonly lastPosition: number;
   }>;
-  /** The last one; null before the first, and without signed digests. */
+  /** The last verification; null before the first, and without signed digests. */
   readonly verification: {
     readonly time: string;
     readonly events: number;

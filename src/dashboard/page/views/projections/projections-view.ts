@@ -18,7 +18,7 @@ interface Asked {
   readonly action: 'rebuild' | 'retry' | 'skip';
 }
 
-/** For a stopped one, the event and the reason; what a waiting one waits for. */
+/** Shows for a stopped one the event and the reason, and for a waiting one what it waits for. */
 export function ProjectionsView(): VNode {
   const [asked, setAsked] = useState<Asked | null>(null);
   const followers = useData<FollowersAnswer>('/v1/dashboard/projections', {
@@ -66,7 +66,7 @@ function Stopped({ all }: { all: ReadonlyArray<Follower> }): VNode {
   )}`;
 }
 
-/** Built from streams that lack events. */
+/** Shows the projections that were built from streams that lack events. */
 function Incomplete({ all }: { all: ReadonlyArray<Follower> }): VNode {
   return html`${all.flatMap(({ name, incompleteStreams: found }) =>
     found === undefined || found.count === 0

@@ -12,7 +12,7 @@ import { useNames } from '#dashboard/page/parts/who.ts';
 import { formatFigure } from '#dashboard/page/text/numbers.ts';
 import { formatBytes } from '#dashboard/page/views/files/file.ts';
 
-/** As the API answers it. */
+/** The figures as the API answers them. */
 interface StoredResponses {
   readonly count: number;
   readonly bytes: number;
@@ -23,7 +23,7 @@ interface StoredResponses {
 
 const refreshMs = 15_000;
 
-/** How much is stored, and never what the conversations say. */
+/** Shows how much is stored, and never what the conversations say. */
 export function ResponsesView(): VNode {
   const { me, toasts } = useSession();
   const names = useNames();

@@ -16,7 +16,7 @@ import { UpgradePanel } from '#dashboard/page/views/templates/upgrade-panel.ts';
 
 interface PanelProps {
   readonly id: string;
-  /** Newest first; none for keys that may not know of templates. */
+  /** The versions, newest first; none for keys that may not know of templates. */
   readonly versions: ReadonlyArray<TemplateVersion>;
 }
 

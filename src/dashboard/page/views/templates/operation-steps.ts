@@ -12,7 +12,7 @@ interface StepsProps {
   readonly versions: ReadonlyArray<TemplateVersion>;
 }
 
-/** With the commit point. */
+/** Shows the steps with the commit point. */
 export function OperationSteps({ instance, operation, versions }: StepsProps): VNode {
   const target = versions.find(({ id }) => id === operation.templateVersionId);
   const commitAt = operation.steps.findIndex(({ action }) => action === 'remove');

@@ -20,7 +20,7 @@ interface TreeProps {
   readonly templates: ReadonlyArray<Template>;
   readonly versions: ReadonlyMap<string, ReadonlyArray<TemplateVersion>>;
   readonly instances: ReadonlyArray<Instance>;
-  /** The key of the row; null for none. */
+  /** The key of the chosen row; null for none. */
   readonly chosen: string | null;
 }
 
@@ -35,7 +35,7 @@ const moves: Readonly<Record<string, TreeMove>> = {
   ArrowLeft: 'out',
 };
 
-/** It can be folded with the keyboard. */
+/** Shows the templates as a tree, which can be folded with the keyboard. */
 export function TemplateTree({ templates, versions, instances, chosen }: TreeProps): VNode {
   const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
   const [whole, setWhole] = useState<ReadonlySet<string>>(new Set());
@@ -124,7 +124,7 @@ function Row(props: RowProps): VNode {
   </div>`;
 }
 
-/** In pixels at the left of a row, for each level: a click there folds instead of opening. */
+/** The width in pixels at the left of a row, for each level: a click there folds instead of opening. */
 const foldWidth = 40;
 
 function Cells({ row, versions, instances, numbers }: RowProps): VNode {

@@ -18,7 +18,7 @@ import { TemplatePanel } from '#dashboard/page/views/templates/template-panel.ts
 import { TemplateTree } from '#dashboard/page/views/templates/template-tree.ts';
 import { newestPublishedOf } from '#dashboard/page/views/templates/tree-rows.ts';
 
-/** Their versions are read. The page says how many it leaves out. */
+/** Maximum number of templates whose versions are read. The page says how many it leaves out. */
 const maxTemplates = 60;
 const maxVersions = 1_000;
 
@@ -127,7 +127,7 @@ function Page({
     </div>`;
 }
 
-/** Of the chosen row. On a narrow screen it is below the tree, and the page scrolls to it. */
+/** Shows the details of the chosen row. On a narrow screen they are below the tree, and the page scrolls to them. */
 function SidePanel({ children }: { children?: Children }): VNode {
   const element = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -136,7 +136,7 @@ function SidePanel({ children }: { children?: Children }): VNode {
   return html`<div ref=${element}>${children}</div>`;
 }
 
-/** For keys that may know of instances but not of templates. */
+/** Shows the instances to keys that may know of them but not of templates. */
 function InstanceList({ instances }: { instances: ReadonlyArray<Instance> }): VNode {
   if (instances.length === 0)
     return html`<${Empty} title="No instances yet">Your partner makes instances of its templates in your projects.<//>`;
@@ -164,7 +164,7 @@ function TemplateFilters({ search }: { search: URLSearchParams }): VNode {
   <//>`;
 }
 
-/** Newest first. */
+/** Reads the versions, newest first. */
 function useVersions(templates: ReadonlyArray<Template>): ReadonlyMap<string, ReadonlyArray<TemplateVersion>> {
   const { api, names } = useSession();
   const key = templates.length === 0 ? null : `versions of ${templates.map(({ id }) => id).join()}`;

@@ -27,19 +27,19 @@ export type TreeRow =
 
 export interface TreeContent {
   readonly templates: ReadonlyArray<Template>;
-  /** By template, newest first. */
+  /** The versions of each template, newest first. */
   readonly versions: ReadonlyMap<string, ReadonlyArray<TemplateVersion>>;
   readonly instances: ReadonlyArray<Instance>;
-  /** Keys of rows. All others are open. */
+  /** The keys of folded rows. All others are open. */
   readonly folded: ReadonlySet<string>;
-  /** Keys of versions whose instances are all shown. */
+  /** The keys of versions whose instances are all shown. */
   readonly whole: ReadonlySet<string>;
 }
 
-/** Of a version, before the user opens all. */
+/** Number of instances of a version that are shown before the user opens all. */
 export const shownInstances = 6;
 
-/** From top to bottom. */
+/** The rows from top to bottom. */
 export function treeRows({ templates, versions, instances, folded, whole }: TreeContent): ReadonlyArray<TreeRow> {
   return templates.flatMap((template): ReadonlyArray<TreeRow> => {
     const known = versions.get(template.id) ?? [];
@@ -80,7 +80,7 @@ function versionRows(
   ];
 }
 
-/** Failed ones first, then running ones, then those with an undone operation. */
+/** Sorts failed ones first, then running ones, then those with an undone operation. */
 function sortedByNeed(instances: ReadonlyArray<Instance>): ReadonlyArray<Instance> {
   const need = ({ status, lastOperation }: Instance) => {
     if (status === 'failed') return 0;
@@ -95,7 +95,7 @@ export function newestPublishedOf(versions: ReadonlyArray<TemplateVersion>): Tem
   return versions.find(({ publishedAt }) => publishedAt !== null) ?? null;
 }
 
-/** Newest first, without versions that have no instance. */
+/** The instances by version, newest version first, without versions that have no instance. */
 export function spreadOf(
   versions: ReadonlyArray<TemplateVersion>,
   instances: ReadonlyArray<Instance>,
@@ -108,7 +108,7 @@ export function spreadOf(
     .filter(({ count }) => count > 0);
 }
 
-/** In a few words. @param numberOf a version's number; null if it is not known */
+/** Describes an instance in a few words. @param numberOf a version's number; null if it is not known */
 export function instanceNote(instance: Instance, numberOf: (versionId: string) => number | null): string {
   const { operation, lastOperation, phoneNumberRequirements } = instance;
   const named = (id: string) => numberOf(id) ?? 'another version';
@@ -129,7 +129,7 @@ export function instanceNote(instance: Instance, numberOf: (versionId: string) =
 
 export type TreeMove = 'up' | 'down' | 'first' | 'last' | 'in' | 'out';
 
-/** WAI-ARIA treegrid: the focus moves to a row, or a row is folded or opened. */
+/** Moves in a WAI-ARIA treegrid: the focus moves to a row, or a row is folded or opened. */
 export function moveInTree(
   rows: ReadonlyArray<TreeRow>,
   key: string,

@@ -24,7 +24,7 @@ interface UpgradeProps {
   readonly targets: ReadonlyArray<TemplateVersion>;
 }
 
-/** The button works after a successful dry run. */
+/** Upgrades an instance. The button works after a successful dry run. */
 export function UpgradePanel({ instance, from, targets }: UpgradeProps): VNode {
   const [targetId, setTarget] = useState(targets[0]?.id ?? '');
   const target = targets.find(({ id }) => id === targetId) ?? targets[0];
@@ -46,7 +46,7 @@ export function UpgradePanel({ instance, from, targets }: UpgradeProps): VNode {
   <//>`;
 }
 
-/** In sentences. */
+/** The changes in sentences. */
 export function changesOf(
   { flows }: UpgradePreview,
   from: TemplateVersion | null,

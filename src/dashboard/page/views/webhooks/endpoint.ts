@@ -1,6 +1,6 @@
 import type { Names } from '#dashboard/page/app/data/names.ts';
 
-/** Without its secret. */
+/** An endpoint without its secret. */
 export interface WebhookEndpoint {
   readonly id: string;
   readonly organizationId: string;
@@ -26,7 +26,7 @@ export interface Delivery {
   readonly messageId: string;
   readonly type: string;
   readonly position: number;
-  /** 1 for the first. */
+  /** The number of the try, 1 for the first. */
   readonly attempt: number;
   readonly outcome: string;
   readonly status: number | null;
@@ -42,12 +42,12 @@ const reasons: Readonly<Record<string, string>> = {
   'key-revoked': 'the key that created it was revoked with all its descendants',
 };
 
-/** As a part of a sentence. */
+/** The reason as a part of a sentence. */
 export function reasonText(disabledReason: string): string {
   return reasons[disabledReason] ?? disabledReason;
 }
 
-/** Events that a key of the audience may see. */
+/** Describes the events that a key of the audience may see. */
 export function audienceText(
   { audience, organizationId, projectId }: Pick<WebhookEndpoint, 'audience' | 'organizationId' | 'projectId'>,
   names: Names,

@@ -16,7 +16,7 @@ interface EventTypesProps {
   readonly onChoose: (chosen: ReadonlySet<string>) => void;
 }
 
-/** None means all. */
+/** A choice of event types. None means all. */
 export function EventTypes({ chosen, onChoose }: EventTypesProps): VNode {
   const { api } = useSession();
   const [text, setText] = useState('');
