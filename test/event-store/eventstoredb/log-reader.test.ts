@@ -130,7 +130,7 @@ function describeReader(manner: ServerRelease): void {
     it('neither loses nor repeats an event in bursts that make the server drop a live subscriber', async () => {
       const follower = follow();
       await eventually(() => follower.caughtUp > 0);
-      for (let round = 0; round < 20; round += 1) {
+      for (let round = 0; round < 10; round += 1) {
         fill(200, 2_000);
         await sleep(5);
       }
@@ -154,8 +154,8 @@ function describeReader(manner: ServerRelease): void {
     });
 
     it('lets a slow follower read separate pages, and delays no other follower', async () => {
-      // More events than a slow follower gets at the same time.
-      fill(6_000, 1_000);
+      // Several times what a slow follower gets in one page.
+      fill(3_000, 1_000);
       let isHeld = true;
       const slow = follow(0, async () => {
         while (isHeld) await sleep(5);
@@ -180,12 +180,12 @@ function describeReader(manner: ServerRelease): void {
     });
 
     it('gives a follower that joins late the missed events, and then new ones', async () => {
-      fill(3_000);
+      fill(1_500);
       const first = follow();
       await eventually(hasAll(first));
-      fill(3_000);
+      fill(1_500);
       const late = follow();
-      const later = follow(ours()[5_000]);
+      const later = follow(ours()[2_500]);
       await eventually(hasAll(late));
       await mustAppend(store, 'flow-1', noStream, [someEvent()]);
       filled += 1;
@@ -194,7 +194,7 @@ function describeReader(manner: ServerRelease): void {
         assert.deepEqual(follower.positions, ours());
       }
       await eventually(() => later.positions.at(-1) === ours().at(-1));
-      assert.deepEqual(later.positions, ours().slice(5_001));
+      assert.deepEqual(later.positions, ours().slice(2_501));
     });
 
     /** A store in another thread, which gets pages of this tail. */
@@ -249,7 +249,8 @@ function describeReader(manner: ServerRelease): void {
         await eventually(() => follower.caughtUp > 0);
         isHeld = true;
         const here = follow();
-        for (let round = 0; round < 20; round += 1) {
+        // Twice the pages that may be under way to it.
+        for (let round = 0; round < 8; round += 1) {
           fill(200, 2_000);
           await eventually(hasAll(here));
         }
