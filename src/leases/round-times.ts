@@ -19,6 +19,7 @@ export const minExpiryMs = 1_400;
 export class RoundTimes {
   #times: MeasuredTime[] = [];
   #answersSinceFailure = 0;
+  #thirdSlowestMs = 0;
 
   add(tookMs: number): void {
     this.#answersSinceFailure += 1;
@@ -37,16 +38,17 @@ export class RoundTimes {
   #note(time: MeasuredTime): void {
     this.#times.push(time);
     if (this.#times.length > maxTimes) this.#times.shift();
+    const slowest = this.#times.toSorted((one, other) => other.tookMs - one.tookMs);
+    this.#thirdSlowestMs = slowest[Math.min(2, slowest.length - 1)]?.tookMs ?? 0;
   }
 
   /** The fastest of fewer than three; 0 before the first. */
   get thirdSlowestMs(): number {
-    const slowest = this.#times.toSorted((one, other) => other.tookMs - one.tookMs);
-    return slowest[Math.min(2, slowest.length - 1)]?.tookMs ?? 0;
+    return this.#thirdSlowestMs;
   }
 
   get expiryMs(): number {
-    return within(minExpiryMs, expiryFactor * this.thirdSlowestMs, maxExpiryMs);
+    return within(minExpiryMs, expiryFactor * this.#thirdSlowestMs, maxExpiryMs);
   }
 
   /** A store that has just become slow counts immediately. */
@@ -56,7 +58,7 @@ export class RoundTimes {
   }
 
   get callLimitMs(): number {
-    return within(minCallLimitMs, limitFactor * this.thirdSlowestMs, maxCallLimitMs);
+    return within(minCallLimitMs, limitFactor * this.#thirdSlowestMs, maxCallLimitMs);
   }
 }
 

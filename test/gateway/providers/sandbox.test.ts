@@ -13,7 +13,7 @@ describe('sandbox provider', () => {
   after(() => service.stop());
 
   it('echoes a part of a long text, in at most 128 choices', async () => {
-    const messages = [{ role: 'user', content: '😀'.repeat(2_000_000) }];
+    const messages = [{ role: 'user', content: '😀'.repeat(200_000) }];
     const answer = await post(service, '/v1/chat/completions', { model: 'sandbox', messages, n: 1e9 });
     assert.equal(answer.status, 200);
     const { choices } = answer.json() as { choices: ReadonlyArray<{ message: { content: string } }> };

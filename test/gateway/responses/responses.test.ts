@@ -591,10 +591,10 @@ describe('Responses', () => {
         const admission = new Admission();
         const bodies = admission.budgets.body;
         await restart({ admission });
-        const id = await storedItem(outputMessage('x'.repeat(mebibyte)));
+        const id = await storedItem(outputMessage('x'.repeat(mebibyte / 4)));
         const isHeld: boolean[] = [];
         openai.answers((res, seen) => {
-          isHeld.push(bodies.bytes >= seen.body.length && seen.body.length > 5 * mebibyte);
+          isHeld.push(bodies.bytes >= seen.body.length && seen.body.length > 1.25 * mebibyte);
           json(saidBy('from OpenAI'))(res, seen);
         });
         const second = await create({ model: 'native', input: references(id, 5) });

@@ -2,18 +2,22 @@ import type { ServerResponse } from 'node:http';
 import {
   type Answer,
   type Body,
+  bearerRule,
+  faultIn,
+  isBetween,
   isObject,
   isText,
   listOf,
+  memberRules,
   nextTurn,
   type Refuse,
   type Rule,
   refuseAsOpenAi,
   rule,
   type StrictProvider,
-  sendEvents,
-  sendJson,
+  sendAsAsked,
   strictProvider,
+  textIn,
   unknownIn,
 } from './strict-provider.ts';
 
@@ -54,15 +58,11 @@ function unknownInMessage(message: Body, state: StateMembers): string | null {
   const role = String(message.role);
   const known = ofRole[role] ?? [];
   const unknown = unknownIn(message, role === 'assistant' ? [...known, ...state.message] : known);
-  return listOf(message.tool_calls).reduce<string | null>(
-    (fault, call) => fault ?? unknownIn(call, ['id', 'type', 'index', 'function', 'custom', ...state.call]),
-    unknown,
-  );
+  const ofCall = ['id', 'type', 'index', 'function', 'custom', ...state.call];
+  return unknown ?? faultIn(listOf(message.tool_calls), (call) => unknownIn(call, ofCall));
 }
 
 const messagesOf = (body: Body) => listOf(body.messages);
-const between = (value: unknown, least: number, most: number) =>
-  value === undefined || value === null || (typeof value === 'number' && value >= least && value <= most);
 
 function faultOfContent({ role, content, tool_calls: calls }: Body): string | null {
   if (isText(content)) return null;
@@ -100,17 +100,12 @@ function isAnswering(messages: ReadonlyArray<Body>, index: number): boolean {
  * @param state what a provider takes in addition
  */
 export const rulesOfChats = (state: StateMembers): ReadonlyArray<Rule> => [
-  rule('https://platform.openai.com/docs/api-reference/authentication', (_, { authorization }) =>
-    /^Bearer \S+$/.test(authorization ?? '') ? null : 'You did not provide an API key',
-  ),
-  rule(api, (body) => unknownIn(body, members)),
-  rule(api, ({ model }) => (isText(model) && model !== '' ? null : 'model: is required')),
+  bearerRule,
+  ...memberRules(api, members),
   rule(api, (body) => (messagesOf(body).length > 0 ? null : 'messages: must not be empty')),
   rule(api, (body) => (messagesOf(body).every(({ role }) => String(role) in ofRole) ? null : 'role: is not known')),
-  rule(api, (body) =>
-    messagesOf(body).reduce<string | null>((fault, each) => fault ?? unknownInMessage(each, state), null),
-  ),
-  rule(api, (body) => messagesOf(body).reduce<string | null>((fault, each) => fault ?? faultOfContent(each), null)),
+  rule(api, (body) => faultIn(messagesOf(body), (message) => unknownInMessage(message, state))),
+  rule(api, (body) => faultIn(messagesOf(body), faultOfContent)),
   rule(api, (body) =>
     messagesOf(body)
       .flatMap(({ content }) => listOf(content))
@@ -130,10 +125,10 @@ export const rulesOfChats = (state: StateMembers): ReadonlyArray<Rule> => [
       ? null
       : 'file: needs file_data or file_id',
   ),
-  rule(api, ({ temperature }) => (between(temperature, 0, 2) ? null : 'temperature: range 0..2')),
-  rule(api, ({ top_p: value }) => (between(value, 0, 1) ? null : 'top_p: range 0..1')),
-  rule(api, ({ n }) => (between(n, 1, 128) ? null : 'n: range 1..128')),
-  rule(api, ({ max_tokens: limit }) => (between(limit, 1, 1_000_000) ? null : 'max_tokens: at least 1')),
+  rule(api, ({ temperature }) => (isBetween(temperature ?? undefined, 0, 2) ? null : 'temperature: range 0..2')),
+  rule(api, ({ top_p: value }) => (isBetween(value ?? undefined, 0, 1) ? null : 'top_p: range 0..1')),
+  rule(api, ({ n }) => (isBetween(n ?? undefined, 1, 128) ? null : 'n: range 1..128')),
+  rule(api, ({ max_tokens: limit }) => (isBetween(limit ?? undefined, 1, 1_000_000) ? null : 'max_tokens: at least 1')),
   rule(api, (body) => ('max_tokens' in body && 'max_completion_tokens' in body ? 'max_tokens: set one of them' : null)),
   rule(api, ({ stop }) => (Array.isArray(stop) && stop.length > 4 ? 'stop: at most 4' : null)),
   rule(api, ({ stream, stream_options: options }) =>
@@ -241,13 +236,11 @@ export function sendChat(res: ServerResponse, body: Body, said: SaidChat): void 
     total_tokens: 22,
     prompt_tokens_details: { cached_tokens: 5 },
   };
-  if (body.stream === true) {
-    const wantsUsage = isObject(body.stream_options) && body.stream_options.include_usage === true;
-    sendEvents(res, chunksOf(common, said, reason, wantsUsage ? usage : null));
-    return;
-  }
+  const wantsUsage = isObject(body.stream_options) && body.stream_options.include_usage === true;
   const choices = [{ index: 0, message, logprobs: null, finish_reason: reason }];
-  sendJson(res, { ...common, object: 'chat.completion', choices, usage });
+  sendAsAsked(res, body, { ...common, object: 'chat.completion', choices, usage }, () =>
+    chunksOf(common, said, reason, wantsUsage ? usage : null),
+  );
 }
 
 function answerTo(body: Body): SaidChat {
@@ -266,10 +259,7 @@ function answerTo(body: Body): SaidChat {
 
 /** The text of a message. */
 export function textOf({ content }: Body): string {
-  if (isText(content)) return content;
-  return listOf(content)
-    .map(({ text }) => (isText(text) ? text : ''))
-    .join('');
+  return textIn(content);
 }
 
 /** The chunks of a stream, with OpenAI's padding. */

@@ -2,18 +2,22 @@ import type { SeenRequest } from './fake-provider.ts';
 import {
   type Answer,
   type Body,
+  faultIn,
   halvesOf,
+  isBetween,
   isObject,
   isText,
   listOf,
+  memberRules,
   nextTurn,
   type Refuse,
   type Rule,
   rule,
   type StrictProvider,
-  sendEvents,
+  sendAsAsked,
   sendJson,
   strictProvider,
+  textIn,
   unknownIn,
 } from './strict-provider.ts';
 
@@ -34,9 +38,6 @@ const blocksOf = (message: Body): ReadonlyArray<Body> =>
   isText(message.content) ? [{ type: 'text', text: message.content }] : listOf(message.content);
 
 const allBlocks = (body: Body): ReadonlyArray<Body> => listOf(body.messages).flatMap(blocksOf);
-
-const between = (value: unknown, least: number, most: number) =>
-  value === undefined || (typeof value === 'number' && value >= least && value <= most);
 
 const callId = /^[a-zA-Z0-9_-]+$/;
 
@@ -174,8 +175,7 @@ export const messagesRules: ReadonlyArray<Rule> = [
       ? 'temperature, top_p and top_k are not taken by this version'
       : null,
   ),
-  rule(api, (body) => unknownIn(body, members)),
-  rule(api, ({ model }) => (isText(model) && model !== '' ? null : 'model: is required')),
+  ...memberRules(api, members),
   rule(api, ({ max_tokens: limit }) =>
     Number.isInteger(limit) && Number(limit) > 0 ? null : 'max_tokens: is required',
   ),
@@ -195,13 +195,7 @@ export const messagesRules: ReadonlyArray<Rule> = [
   rule(api, (body) =>
     listOf(body.messages).every((message) => blocksOf(message).length > 0) ? null : 'all messages must have content',
   ),
-  rule(
-    api,
-    (body) =>
-      allBlocks(body)
-        .map(faultOfBlock)
-        .find((fault) => fault !== null) ?? null,
-  ),
+  rule(api, (body) => faultIn(allBlocks(body), faultOfBlock)),
   rule(api, (body) =>
     listOf(body.messages)[0]?.role === 'assistant' ? 'messages: first message must use the "user" role' : null,
   ),
@@ -215,8 +209,8 @@ export const messagesRules: ReadonlyArray<Rule> = [
       ? null
       : 'system: must be a text or text blocks that are not empty',
   ),
-  rule(api, ({ temperature }) => (between(temperature, 0, 1) ? null : 'temperature: range 0..1')),
-  rule(api, ({ top_p: value }) => (between(value, 0, 1) ? null : 'top_p: range 0..1')),
+  rule(api, ({ temperature }) => (isBetween(temperature, 0, 1) ? null : 'temperature: range 0..1')),
+  rule(api, ({ top_p: value }) => (isBetween(value, 0, 1) ? null : 'top_p: range 0..1')),
   rule(api, ({ stop_sequences: value }) =>
     value === undefined || (Array.isArray(value) && value.every((each) => isText(each) && each.trim() !== ''))
       ? null
@@ -272,7 +266,7 @@ export const messagesRules: ReadonlyArray<Rule> = [
       : null,
   ),
   rule(thinking, ({ thinking: asked, top_p: topP }) =>
-    isObject(asked) && asked.type !== 'disabled' && !between(topP, 0.95, 1)
+    isObject(asked) && asked.type !== 'disabled' && !isBetween(topP, 0.95, 1)
       ? '`top_p` must be at least 0.95 when thinking is enabled'
       : null,
   ),
@@ -321,16 +315,13 @@ const refuseAsAnthropic: Refuse = (res, fault) => {
 const playConversation: Answer = (res, body, { path }) => {
   if (path.includes('/count_tokens')) return sendJson(res, { input_tokens: 42 });
   const message = answerTo(body);
-  return body.stream === true ? sendEvents(res, eventsOf(message)) : sendJson(res, message);
+  return sendAsAsked(res, body, message, () => eventsOf(message));
 };
 
 function answerTo(body: Body): Body {
-  const results = allBlocks(body).flatMap((block) => (block.type === 'tool_result' ? [textOfResult(block)] : []));
+  const results = allBlocks(body).flatMap((block) => (block.type === 'tool_result' ? [textIn(block.content)] : []));
   const last = listOf(body.messages).at(-1) ?? {};
-  const asked = blocksOf(last)
-    .map(({ text }) => (isText(text) ? text : ''))
-    .join('');
-  const turn = nextTurn(results, listOf(body.tools).length > 0, asked);
+  const turn = nextTurn(results, listOf(body.tools).length > 0, textIn(last.content));
   const thinks = isObject(body.thinking) && body.thinking.type !== 'disabled';
   return {
     id: 'msg_fake',
@@ -347,14 +338,6 @@ function answerTo(body: Body): Body {
     stop_sequence: null,
     usage: { input_tokens: 10, cache_creation_input_tokens: 0, cache_read_input_tokens: 5, output_tokens: 7 },
   };
-}
-
-function textOfResult({ content }: Body): string {
-  return isText(content)
-    ? content
-    : listOf(content)
-        .map(({ text }) => String(text))
-        .join('');
 }
 
 const frame = (event: Body) => `event: ${String(event.type)}\ndata: ${JSON.stringify(event)}\n\n`;

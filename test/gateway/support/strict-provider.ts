@@ -61,9 +61,21 @@ export function sendJson(res: ServerResponse, value: unknown, status = 200): voi
 
 export const rule = (page: string, refuses: Rule['refuses']): Rule => ({ page, refuses });
 
+/** What every provider of OpenAI's form refuses without a key. */
+export const bearerRule = rule(
+  'https://platform.openai.com/docs/api-reference/authentication',
+  (_, { authorization }) => (/^Bearer \S+$/.test(authorization ?? '') ? null : 'You did not provide an API key'),
+);
+
+/** What every provider refuses of the members of a request. @param members those that it knows */
+export const memberRules = (page: string, members: ReadonlyArray<string>): ReadonlyArray<Rule> => [
+  rule(page, (body) => unknownIn(body, members)),
+  rule(page, ({ model }) => (isText(model) && model !== '' ? null : 'model: is required')),
+];
+
 /** The first refusal of some rules; null without one. */
 export function firstFault(rules: ReadonlyArray<Rule>, body: Body, headers: IncomingHttpHeaders): string | null {
-  return rules.reduce<string | null>((found, { refuses }) => found ?? refuses(body, headers), null);
+  return faultIn(rules, ({ refuses }) => refuses(body, headers));
 }
 
 export const isObject = (value: unknown): value is Body =>
@@ -72,6 +84,22 @@ export const isObject = (value: unknown): value is Body =>
 export const listOf = (value: unknown): ReadonlyArray<Body> => (Array.isArray(value) ? value.filter(isObject) : []);
 
 export const isText = (value: unknown): value is string => typeof value === 'string';
+
+/** The first fault of some values; null without one. */
+export function faultIn<Value>(values: ReadonlyArray<Value>, faultOf: (value: Value) => string | null): string | null {
+  return values.reduce<string | null>((found, value) => found ?? faultOf(value), null);
+}
+
+export const isBetween = (value: unknown, minimum: number, maximum: number): boolean =>
+  value === undefined || (typeof value === 'number' && value >= minimum && value <= maximum);
+
+/** The text of a content that is a text or a list of parts. */
+export function textIn(content: unknown): string {
+  if (isText(content)) return content;
+  return listOf(content)
+    .map(({ text }) => (isText(text) ? text : ''))
+    .join('');
+}
 
 /** A text in two pieces, as streams have it. */
 export function halvesOf(text: string): readonly [string, string] {
@@ -102,6 +130,17 @@ export function sendEvents(res: ServerResponse, events: ReadonlyArray<string>): 
   res.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'request-id': 'req_fake' });
   for (const event of events) res.write(event);
   res.end();
+}
+
+/** Answers as a request asks. */
+export function sendAsAsked(
+  res: ServerResponse,
+  body: Body,
+  whole: unknown,
+  events: () => ReadonlyArray<string>,
+): void {
+  if (body.stream === true) sendEvents(res, events());
+  else sendJson(res, whole);
 }
 
 export function parsedBody({ body }: SeenRequest): Body {

@@ -1,18 +1,21 @@
 import {
   type Answer,
   type Body,
+  bearerRule,
+  faultIn,
   halvesOf,
   isObject,
   isText,
   listOf,
+  memberRules,
   nextTurn,
   type Rule,
   refuseAsOpenAi,
   rule,
   type StrictProvider,
-  sendEvents,
-  sendJson,
+  sendAsAsked,
   strictProvider,
+  textIn,
   unknownIn,
 } from './strict-provider.ts';
 
@@ -65,22 +68,14 @@ function isTool({ type, name, description, tools }: Body): boolean {
 
 /** What OpenAI's reference refuses of a client that stores nothing there. @param name of the provider, in its reasoning */
 export const responsesRules = (name: string): ReadonlyArray<Rule> => [
-  rule('https://platform.openai.com/docs/api-reference/authentication', (_, { authorization }) =>
-    /^Bearer \S+$/.test(authorization ?? '') ? null : 'You did not provide an API key',
-  ),
-  rule(api, (body) => unknownIn(body, members)),
-  rule(api, ({ model }) => (isText(model) && model !== '' ? null : 'model: is required')),
+  bearerRule,
+  ...memberRules(api, members),
   rule(api, ({ input }) => (isText(input) || Array.isArray(input) ? null : 'input: is required')),
   rule(api, (body) => {
     const unknown = itemsOf(body).find((item) => !(typeOf(item) in itemMembers));
     return unknown === undefined ? null : `Item with id '${unknown.id}' of type ${unknown.type} not found.`;
   }),
-  rule(api, (body) =>
-    itemsOf(body).reduce<string | null>(
-      (fault, item) => fault ?? unknownIn(item, itemMembers[typeOf(item)] ?? []),
-      null,
-    ),
-  ),
+  rule(api, (body) => faultIn(itemsOf(body), (item) => unknownIn(item, itemMembers[typeOf(item)] ?? []))),
   rule(api, (body) =>
     itemsOf(body)
       .filter(({ role }) => role === 'assistant')
@@ -165,7 +160,7 @@ const conversationOf =
   (name: string): Answer =>
   (res, body) => {
     const response = responseTo(body, name);
-    return body.stream === true ? sendEvents(res, eventsOfResponse(response)) : sendJson(res, response);
+    return sendAsAsked(res, body, response, () => eventsOfResponse(response));
   };
 
 let made = 0;
@@ -238,13 +233,6 @@ function responseTo(body: Body, name: string): Body {
           arguments: JSON.stringify({ day: turn.day }),
         };
   return openAiResponse([thought, last], { model: body.model, store: body.store });
-}
-
-function textIn(content: unknown): string {
-  if (isText(content)) return content;
-  return listOf(content)
-    .map(({ text }) => (isText(text) ? text : ''))
-    .join('');
 }
 
 /** The events of a response, as OpenAI streams it: each text in two pieces. */
