@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import type { StreamWriter } from '#application/streams/stream-writer.ts';
 import { type ApiKeyState, allKeys, apiKey, keyCutoff } from '#domain/api-key/api-key.ts';
 import { hashKey, maxKeyCharacters } from '#domain/api-key/secret.ts';
@@ -9,6 +8,7 @@ import type { ReadStore } from '#read-store/read-store.ts';
 import { withTimeout } from '#shared/async/timed-waits.ts';
 import { clock } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { countedCache } from '#shared/memory/counted-cache.ts';
 import type { KeyFollower } from './key-follower.ts';
 import type { KeyUsage } from './key-usage.ts';
 
@@ -59,12 +59,12 @@ interface KnownSecret {
 export class KeyResolver {
   readonly #options: KeyResolverOptions;
   /** Secrets by their SHA-256, from the log or from a read model. */
-  readonly #secrets = new LRUCache<string, KnownSecret>({ max: maxSecrets });
+  readonly #secrets = countedCache<KnownSecret>(maxSecrets);
   /** The SHA-256 of texts that no read model showed within the last second, so that guesses cost little. */
-  readonly #unknown = new LRUCache<string, true>({ max: maxHolders, ttl: freshMs, ttlResolution: 0, perf: clock });
-  readonly #holders = new LRUCache<string, CachedKey>({ max: maxHolders });
+  readonly #unknown = countedCache<true>(maxHolders, { ttl: freshMs, ttlResolution: 0, perf: clock });
+  readonly #holders = countedCache<CachedKey>(maxHolders);
   /** The revision of each key's stream. An older read is not current. */
-  readonly #revisions = new LRUCache<string, number>({ max: maxHolders });
+  readonly #revisions = countedCache<number>(maxHolders);
   readonly #loads = new Map<string, Load>();
   /** Secrets issued before it have expired. In ms since 1970; null until it is read. */
   #issuedBefore: number | null = null;

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 import * as E from 'fp-ts/lib/Either.js';
-import { LRUCache } from 'lru-cache';
 import type { Origin } from '#application/streams/stream-state.ts';
 import type { StreamWriter } from '#application/streams/stream-writer.ts';
 import type { Tenant } from '#domain/shared/access.ts';
@@ -9,6 +8,7 @@ import type { Failure } from '#domain/shared/failure.ts';
 import { delay } from '#shared/async/timed-waits.ts';
 import { clock } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { countedCache } from '#shared/memory/counted-cache.ts';
 
 /** A claim is valid this long before its holder exists, because its creator may be between its two appends. */
 export const claimGraceMs = 2_000;
@@ -48,7 +48,7 @@ export class Claims {
   readonly #writer: StreamWriter;
   readonly #graceMs: number;
   /** When this node first saw that a holder did not exist, on this process's clock. */
-  readonly #firstSeen = new LRUCache<string, number>({ max: maxSeen });
+  readonly #firstSeen = countedCache<number>(maxSeen);
 
   /** @param graceMs how long a claim is valid before its holder exists */
   constructor(writer: StreamWriter, graceMs = claimGraceMs) {

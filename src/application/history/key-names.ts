@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache';
 import type { ApiKeyState } from '#domain/api-key/api-key.ts';
+import { countedCache } from '#shared/memory/counted-cache.ts';
 
 /** The name of a key; null for an id without a key, like `system`. @throws UnavailableError */
 export type FindKeyName = (keyId: string) => Promise<string | null>;
@@ -11,7 +11,7 @@ const absentMs = 60_000;
 /** The names of keys, read from the first event of each. A key keeps its name, so the names are remembered. */
 export class KeyNames {
   readonly #firstState: (keyId: string) => Promise<ApiKeyState>;
-  readonly #names = new LRUCache<string, { readonly name: string | null }>({ max: maxNames });
+  readonly #names = countedCache<{ readonly name: string | null }>(maxNames);
 
   /** @param firstState the state after the key's first event; null without one */
   constructor(firstState: (keyId: string) => Promise<ApiKeyState>) {

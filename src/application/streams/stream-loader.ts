@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { type Entity, streamName } from '#domain/shared/entity.ts';
 import { type EventStore, noStream, type RecordedEvent } from '#event-store/event-store.ts';
 import { clock } from '#shared/clock.ts';
+import { countedCache } from '#shared/memory/counted-cache.ts';
 import { type SnapshotStore, StreamSnapshots } from './stream-snapshots.ts';
 import { emptyStream, foldStream, type StreamState } from './stream-state.ts';
 
@@ -39,7 +40,7 @@ export class StreamLoader {
   readonly #store: Pick<EventStore, 'read'>;
   readonly #states: LRUCache<string, CachedState>;
   /** Streams to which an abandoned append may still be stored. They are read each time. */
-  readonly #uncertain = new LRUCache<string, true>({ max: maxStreamsWithUnknownOutcome, ttl: unknownOutcomeMs });
+  readonly #uncertain = countedCache<true>(maxStreamsWithUnknownOutcome, { ttl: unknownOutcomeMs });
   /** The running read of each stream that is not cached; concurrent callers share it. */
   readonly #firstReadings = new Map<string, Promise<StreamState<unknown>>>();
   readonly #snapshots: StreamSnapshots | null;

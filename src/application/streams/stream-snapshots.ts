@@ -1,13 +1,13 @@
 import * as E from 'fp-ts/lib/Either.js';
 import { Map as PersistentMap } from 'immutable';
 import * as t from 'io-ts';
-import { LRUCache } from 'lru-cache';
 import type { Entity } from '#domain/shared/entity.ts';
 import { noStream, type RecordedEvent } from '#event-store/event-store.ts';
 import type { RecordStore } from '#records/record-store.ts';
 import { withTimeout } from '#shared/async/timed-waits.ts';
 import { clock } from '#shared/clock.ts';
 import { EncodedJson } from '#shared/json/json.ts';
+import { countedCache } from '#shared/memory/counted-cache.ts';
 import { type RememberedRequest, RememberedRequests } from './idempotency.ts';
 import type { StreamState } from './stream-state.ts';
 
@@ -31,7 +31,7 @@ export class StreamSnapshots {
   readonly #store: SnapshotStore;
   readonly #eventAt: (stream: string, revision: number) => Promise<RecordedEvent | undefined>;
   /** The revision of the newest useful snapshot, by stream. */
-  readonly #known = new LRUCache<string, number>({ max: maxStreamsKnown });
+  readonly #known = countedCache<number>(maxStreamsKnown);
   #isTaking = false;
 
   constructor(store: SnapshotStore, eventAt: (stream: string, revision: number) => Promise<RecordedEvent | undefined>) {

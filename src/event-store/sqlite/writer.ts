@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { LRUCache } from 'lru-cache';
 import { noStream } from '#event-store/event-store.ts';
+import { countedCache } from '#shared/memory/counted-cache.ts';
 import { isMarked, streamRangeSql } from './event-file.ts';
 import {
   type AppendMessage,
@@ -45,7 +45,7 @@ export class Writer {
   readonly #selectIds: StatementSync;
   readonly #deleteEvents: StatementSync;
   readonly #deleteMarks: StatementSync;
-  readonly #heads = new LRUCache<string, Head>({ max: rememberedHeads });
+  readonly #heads = countedCache<Head>(rememberedHeads);
   #lastPosition: number;
 
   /** @param database from `openEventFile`; the writer closes it */
