@@ -566,7 +566,7 @@ describe('ProjectionRunner', () => {
   });
 
   it('fills the same documents as a plain loop over the events, over many commits', async () => {
-    const events = Array.from({ length: 60_000 }, (_, index) => {
+    const events = Array.from({ length: 30_000 }, (_, index) => {
       const flowId = `f${(index * 31) % 9000}`;
       if (index < 9000) return created(`f${index}`);
       return index % 50 === 0

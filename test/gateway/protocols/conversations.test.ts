@@ -11,6 +11,7 @@ import { chatRules } from '#test/gateway/support/strict-chat.ts';
 import { messagesRules, signatureOf } from '#test/gateway/support/strict-messages.ts';
 import { isObject, type Rule } from '#test/gateway/support/strict-provider.ts';
 import { responsesRules } from '#test/gateway/support/strict-responses.ts';
+import { itInRounds } from '#test/support/run/long.ts';
 
 const pointer = '';
 /** Blank texts are left out, and no space may end an answer that is to be continued. */
@@ -158,22 +159,26 @@ describe('conversations', () => {
   ]);
   for (const from of rules.keys())
     for (const to of rules.keys())
-      it(`of ${from.name} keep every text, call, result, signature, image and document in order for a target of ${to.name}`, () =>
-        fc.assert(
-          fc.asyncProperty(conversations, async (made) => {
-            const conversation = from === anthropicMessages && to === from ? withReasoning(made) : made;
-            const received = await parsed(from, written(from, conversation));
-            const sent = written(to, received);
-            const body: unknown = JSON.parse(sent.toString());
-            assert.ok(isObject(body));
-            const faults = rules
-              .get(to)
-              ?.map(({ refuses }) => refuses(body, headers))
-              .filter((fault) => fault !== null);
-            assert.deepEqual(faults, [], 'the provider takes it');
-            assert.deepEqual(saidIn(await parsed(to, sent)), saidIn(received));
-            assert.deepEqual(saidIn(received), saidIn(conversation));
-          }),
-          { numRuns: 200 },
-        ));
+      itInRounds(
+        `of ${from.name} keep every text, call, result, signature, image and document in order for a target of ${to.name}`,
+        { few: 80, many: 2_000 },
+        (numRuns) =>
+          fc.assert(
+            fc.asyncProperty(conversations, async (made) => {
+              const conversation = from === anthropicMessages && to === from ? withReasoning(made) : made;
+              const received = await parsed(from, written(from, conversation));
+              const sent = written(to, received);
+              const body: unknown = JSON.parse(sent.toString());
+              assert.ok(isObject(body));
+              const faults = rules
+                .get(to)
+                ?.map(({ refuses }) => refuses(body, headers))
+                .filter((fault) => fault !== null);
+              assert.deepEqual(faults, [], 'the provider takes it');
+              assert.deepEqual(saidIn(await parsed(to, sent)), saidIn(received));
+              assert.deepEqual(saidIn(received), saidIn(conversation));
+            }),
+            { numRuns },
+          ),
+      );
 });
