@@ -93,7 +93,7 @@ describe('the feed of a tail', () => {
   for (const stored of [0, 10])
     itInRounds(
       `gives no page with a gap, whatever comes when, in a log that has ${stored} events`,
-      { few: 20, many: 200 },
+      { few: 10, many: 200 },
       async (rounds) => {
         let found = 0;
         for (let round = 0; round < rounds; round += 1) {

@@ -196,7 +196,7 @@ function ignoreUnavailable(error: unknown): void {
 }
 
 describe('A secret that another node has just made', () => {
-  itInRounds('works immediately', { few: 40, many: 500 }, async (rounds) => {
+  itInRounds('works immediately', { few: 20, many: 500 }, async (rounds) => {
     for (let seed = 1; seed <= rounds; seed += 1) {
       const random = new Random(seed);
       using time = new SimulatedTime(random).install();
