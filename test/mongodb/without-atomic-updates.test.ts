@@ -49,7 +49,7 @@ describeOnFerretDb('ports on a server without atomic updates', (server) => {
 
   describeSample(
     [
-      'stores and removes hundreds of values at once',
+      'stores and removes hundreds of values together',
       'keeps the greater value when asked, in any order of writes and nodes',
       'stores one of the values that nodes create at the same time',
       'refuses every write with a token below the newest of the kind',
