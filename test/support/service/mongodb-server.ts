@@ -1,5 +1,5 @@
 import { MongoClient } from 'mongodb';
-import { printAtEnd, skipSuite } from '#test/support/run/skipped-suites.ts';
+import { printAtEnd, skipOptionalSuite, skipSuite } from '#test/support/run/skipped-suites.ts';
 import { FerretDb } from './ferretdb.ts';
 import { type MongoDbProcess, type MongoDbServer, newDatabaseName } from './mongodb-process.ts';
 import { SecantusDb, type SecantusDbOptions } from './secantusdb.ts';
@@ -34,10 +34,10 @@ export function describeOnOwnMongoDb(suite: string, define: (server: MongoDbProc
   if (canStart(suite, 'run .ci/secantusdb')) describeOnProcess(suite, ownServer({ syncOnCommit: true }), define);
 }
 
-/** Describes a suite whose server is a replica set of one member. It is skipped without SecantusDB. */
+/** Describes a suite whose server is a replica set of one member. It is skipped without SecantusDB, which needs Python. */
 export function describeOnReplicaSet(suite: string, define: (server: MongoDbProcess) => void): void {
   if (SecantusDb.isInstalled) describeOnProcess(suite, new SecantusDb({ syncOnCommit: true }), define);
-  else skipSuite(suite, 'run .ci/secantusdb');
+  else skipOptionalSuite(suite, 'run .ci/secantusdb');
 }
 
 /** Describes the sample of a suite for servers without atomic updates. It is skipped when FerretDB is missing. */
