@@ -5,9 +5,9 @@ import type { StoredEvent } from './event-store.ts';
  * (`test/contract/stream-removal.ts`) tests every adapter.
  */
 export interface StreamRemoval {
-  /** Of the streams that have this prefix and may have events, each once, in any order. @throws UnavailableError */
+  /** Names the streams that have this prefix and may have events, each once, in any order. @throws UnavailableError */
   streamNames(prefix: string): Promise<ReadonlyArray<string>>;
-  /** At most `limit` events as stored, in order, from the revision on. @throws UnavailableError */
+  /** Reads at most `limit` events as stored, in order, from the revision on. @throws UnavailableError */
   readRaw(
     stream: string,
     fromRevision: number,

@@ -1,11 +1,11 @@
 export interface StreamGap {
   readonly stream: string;
   readonly expectedRevision: number;
-  /** Of the event that is there instead; null if no later event is visible. */
+  /** The revision of the event that is there instead; null if no later event is visible. */
   readonly foundRevision: number | null;
 }
 
-/** Of a part that must begin at the revision; null without a gap. */
+/** The gap in a part that must begin at the revision; null without one. */
 export function gapIn(stream: string, fromRevision: number, revisions: ReadonlyArray<number>): StreamGap | null {
   let expectedRevision = fromRevision;
   for (const foundRevision of revisions) {
@@ -15,11 +15,14 @@ export function gapIn(stream: string, fromRevision: number, revisions: ReadonlyA
   return null;
 }
 
-/** A stream lacks events that were stored. The rest is never taken for the whole, and nothing is appended to it. */
+/**
+ * A stream lacks events that were stored. The rest of the stream is never taken for the whole, and nothing is appended
+ * to it.
+ */
 export class UnreadableStreamError extends Error {
   override readonly name = 'UnreadableStreamError';
   readonly gap: StreamGap;
-  /** The store has logged the stream, so that its readers do not log it for each request. */
+  /** True if the store has logged the stream, so that its readers do not log it for each request. */
   readonly isLogged: boolean;
 
   /** @param reason the likely reason, as the end of a sentence */

@@ -26,7 +26,7 @@ export interface RoundWrite {
  * measures by its own clock how long a term was not renewed. Only `NodeLeases` uses it.
  */
 export interface LeaseStore {
-  /** By the name of the lease. @throws UnavailableError */
+  /** The newest terms by the name of the lease. @throws UnavailableError */
   newestOfAll(): Promise<ReadonlyMap<string, LeaseTerm>>;
   /**
    * Begins a term, and removes the older ones of the lease later. After an error the term may have begun nevertheless;

@@ -8,7 +8,7 @@ import type { Leases } from './leases.ts';
 export interface LeaseWatchOptions {
   readonly name: string;
   readonly leases: Pick<Leases, 'look'>;
-  /** If it does, the watch makes no calls. */
+  /** True if this node holds the lease. The watch then makes no calls. */
   readonly isHolder: () => boolean;
   readonly log: Logger;
 }

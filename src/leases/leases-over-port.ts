@@ -6,7 +6,7 @@ import { crowdedIntervalMs, type Expiry, type Leases, type ObservedTerm, type Re
 import { RoundTimes } from './round-times.ts';
 
 const messagesMs = 200;
-/** A release waits for a renewal, which may look afterwards. */
+/** Calls of one lease at the same time: a release waits for a renewal, which may look afterwards. */
 const callsOfOne = 3;
 
 type LeaseCall =

@@ -19,28 +19,28 @@ export const defaultLeaseLimits: LeaseLimits = { renewIntervalMs: 280, lookInter
 /** Minimum time between two rounds while many of a node wait for answers. */
 export const crowdedIntervalMs = 700;
 
-/** As one node has observed it. */
+/** A term as one node has observed it. */
 export interface ObservedTerm extends LeaseTerm {
-  /** Released by its holder, or not renewed for the time of its expiry. It stays over. */
+  /** True if its holder has released it, or not renewed it for the time of its expiry. It stays over. */
   readonly isOver: boolean;
 }
 
 export interface Renewal extends TermId {
-  /** Minimum expiry that it may write. The holder counts with this one before the answer. */
+  /** Minimum expiry that the renewal may write. The holder counts with this one before the answer. */
   readonly minExpiryMs: number;
-  /** No renewal of the term was answered yet. Then it begins a round immediately, and a look decides. */
+  /** True if no renewal of the term was answered yet. Then it begins a round immediately, and a look decides. */
   readonly isFirst: boolean;
 }
 
 export interface Expiry {
   readonly expiryMs: number;
-  /** The one that this node would write now: the minimum of the next renewal. */
+  /** The expiry that this node would write now: the minimum of the next renewal. */
   readonly nextMs: number;
 }
 
 /** The leases of one node. All threads of the node share its rounds of renewals and looks. */
 export interface Leases {
-  /** Follows how fast the store answers. */
+  /** The time limit of a call, which follows how fast the store answers. */
   readonly callLimitMs: number;
   /**
    * Makes the node's next round look, and waits for it. It reads the newest terms of all leases.

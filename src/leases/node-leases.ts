@@ -22,7 +22,7 @@ export interface NodeLeasesOptions {
   readonly limits?: Partial<LeaseLimits>;
 }
 
-/** By the names of the leases. */
+/** Terms by the names of the leases. */
 type Terms = ReadonlyMap<string, ObservedTerm>;
 
 interface Renewed {
@@ -34,7 +34,7 @@ interface Renewed {
 
 /** A renewal of terms and a look, or one of them, which several callers wait for. */
 interface Round {
-  /** By name and token. */
+  /** The renewals by name and token. */
   readonly renewals: Map<string, Renewal>;
   isLookWanted: boolean;
   readonly hurried: AbortController;

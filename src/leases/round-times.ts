@@ -28,7 +28,10 @@ export class RoundTimes {
     this.#note({ tookMs, isFailure: false });
   }
 
-  /** An answer would have taken longer. A quick failure, such as a refused connection, does not count. */
+  /**
+   * Counts a failed call. An answer would have taken longer. A quick failure, such as a refused connection, does not
+   * count.
+   */
   addFailure(tookMs: number): void {
     if (expiryFactor * tookMs <= this.expiryMs) return;
     this.#answersSinceFailure = 0;
@@ -42,7 +45,7 @@ export class RoundTimes {
     this.#thirdSlowestMs = slowest[Math.min(2, slowest.length - 1)]?.tookMs ?? 0;
   }
 
-  /** The fastest of fewer than three; 0 before the first. */
+  /** The third slowest time; with fewer than three the fastest; 0 before the first. */
   get thirdSlowestMs(): number {
     return this.#thirdSlowestMs;
   }
@@ -51,7 +54,7 @@ export class RoundTimes {
     return within(minExpiryMs, expiryFactor * this.#thirdSlowestMs, maxExpiryMs);
   }
 
-  /** A store that has just become slow counts immediately. */
+  /** The expiry of a new term. A store that has just become slow counts immediately. */
   get firstExpiryMs(): number {
     const newest = this.#times.slice(-firstTimes).map(({ tookMs }) => tookMs);
     return within(this.expiryMs, expiryFactor * Math.max(0, ...newest), maxExpiryMs);

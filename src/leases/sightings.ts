@@ -21,7 +21,7 @@ export class Sightings {
     this.askedAt = askedAt;
   }
 
-  /** 0 if this node has seen no term. */
+  /** The token that this node saw last; 0 if it has seen no term. */
   tokenOf(name: string): number {
     return this.sightings.get(name)?.token ?? 0;
   }

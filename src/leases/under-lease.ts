@@ -81,7 +81,7 @@ class Candidate {
     return null;
   }
 
-  /** Waits until it is known that no other node has begun a newer one. */
+  /** Waits until it is known that no other node has begun a newer term. */
   async hold(kept: KeptTerm): Promise<void> {
     const { name, holder, log, signal, work } = this.#options;
     const { token } = kept;

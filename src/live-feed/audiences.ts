@@ -5,7 +5,7 @@ import { streamKeyOf } from '#domain/shared/entity.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { UnreadableEventError } from '#event-store/recorded-event.ts';
 
-/** They see the same events. */
+/** Members that see the same events. */
 export type AudienceGroup<Member> = ReadonlySet<Member>;
 
 interface Group<Member> {
@@ -13,7 +13,10 @@ interface Group<Member> {
   readonly members: Set<Member>;
 }
 
-/** The groups of an event are found by its tenant, however many other groups there are. */
+/**
+ * Groups audiences that see the same events. The groups of an event are found by its tenant, however many other groups
+ * there are.
+ */
 export class Audiences<Member> {
   readonly #groups = new Map<string, Group<Member>>();
 
@@ -35,7 +38,7 @@ export class Audiences<Member> {
     return [...this.#groups.values()].map(({ members }) => members);
   }
 
-  /** None for an event that this release cannot read. */
+  /** The groups that see the event; none for an event that this release cannot read. */
   shown(event: RecordedEvent): ReadonlyArray<AudienceGroup<Member>> {
     const listed = historyOfType(event.type);
     if (listed === null || this.#groups.size === 0) return [];
@@ -52,7 +55,7 @@ export class Audiences<Member> {
   }
 }
 
-/** Audiences with the same name see the same events. */
+/** Names an audience. Audiences with the same name see the same events. */
 function nameOf({ keyType, organizationId, projectId }: Audience): string {
   switch (keyType) {
     case 'admin':
@@ -64,7 +67,7 @@ function nameOf({ keyType, organizationId, projectId }: Audience): string {
   }
 }
 
-/** Of the audiences that see the tenant's events. */
+/** The names of the audiences that see the tenant's events. */
 function namesFor({ organizationId, projectId, partnerId }: Tenant): ReadonlyArray<string> {
   return ['admin', `partner ${partnerId}`, `organization ${organizationId}`, `project ${projectId}`];
 }

@@ -46,7 +46,7 @@ export function createFeedOperation({ feed, isKeyValid }: FeedOperationOptions):
   };
 }
 
-/** The feed begins after it. Null without the header. */
+/** The position after which the feed begins. Null without the header. */
 function readLastEventId(value: string | string[] | undefined): E.Either<Failure, number | null> {
   if (value === undefined || value === '') return E.right(null);
   const position = typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : Number.NaN;

@@ -41,7 +41,7 @@ export class FeedReader {
   #queuedBytes = 0;
   #end: FeedEnd | null = null;
   #hasStarted = false;
-  /** Pushed messages wait for earlier ones. */
+  /** True while pushed messages wait for earlier ones. */
   #isHeld = false;
   /** Resolves when the client has read everything or the feed has ended; null while the client may be sent more. */
   #unread: PromiseWithResolvers<void> | null = null;
@@ -54,7 +54,7 @@ export class FeedReader {
     options.response.onDisconnect(() => this.end('left'));
   }
 
-  /** Null while the feed is open. */
+  /** Resolves when the feed has ended, with the reason. */
   get ended(): Promise<FeedEnd> {
     return this.#ended.promise;
   }
@@ -151,7 +151,7 @@ export class FeedReader {
     }
   }
 
-  /** If the client is slower, nothing more is sent until it has read everything. */
+  /** Sends a piece. If the client is slower, nothing more is sent until it has read everything. */
   #send(piece: Buffer): void {
     const { response, maxUnreadMs: limitMs = maxUnreadMs } = this.#options;
     if (response.write(piece)) return;
@@ -179,15 +179,15 @@ function piecesOf(bytes: Buffer): ReadonlyArray<Buffer> {
 /** How long a client waits before it opens a broken feed again. */
 const retryMs = 2_000;
 
-/** The client knows immediately that the feed is open. */
+/** What is sent first, so that the client knows immediately that the feed is open. */
 export const opening = Buffer.from(`: live\nretry: ${retryMs}\n\n`);
 
-/** Its id is the position after which to resume. */
+/** The message of an entry. Its id is the position after which to resume. */
 export function entryMessage(entry: AuditEntry): string {
   return `id: ${entry.position}\nevent: ${entry.type}\ndata: ${JSON.stringify(entry)}\n\n`;
 }
 
-/** With the position up to which everything was sent. */
+/** A comment with the position up to which everything was sent. */
 export function keepAlive(position: number): Buffer {
   return Buffer.from(`: keep-alive\nid: ${position}\n\n`);
 }
@@ -195,7 +195,7 @@ export function keepAlive(position: number): Buffer {
 /** Shows that the feed is alive while earlier entries are on their way. */
 export const comment = Buffer.from(': keep-alive\n\n');
 
-/** The reader resumes after its last id. */
+/** The last message. The reader resumes after its last id. */
 export function ending(reason: string): Buffer {
   return Buffer.from(`: ${reason}\n\n`);
 }

@@ -24,9 +24,9 @@ export interface LiveFeedOptions {
   readonly past: PastEntries;
   readonly admission: Pick<Admission, 'rooms'>;
   readonly log: Logger;
-  /** Of comments that show that a feed is alive. Default 15 s. */
+  /** The time between comments that show that a feed is alive. Default 15 s. */
   readonly keepAliveMs?: number;
-  /** Of the checks of the keys of open feeds. Default 500 ms. */
+  /** The time between two checks of the keys of open feeds. Default 500 ms. */
   readonly keyCheckMs?: number;
   /** How long a client may stop reading. Default 30 s. */
   readonly maxUnreadMs?: number;
@@ -35,7 +35,7 @@ export interface LiveFeedOptions {
 export interface FeedRequest {
   readonly caller: Caller;
   readonly response: Client;
-  /** Null to begin with the next event. */
+  /** The position after which to begin; null to begin with the next event. */
   readonly after: number | null;
   readonly isKeyValid: () => Promise<boolean>;
 }
@@ -168,7 +168,7 @@ export class LiveFeed {
     }
   }
 
-  /** The first reader starts it. @throws UnavailableError */
+  /** Starts the follower for the first reader, and shares it. @throws UnavailableError */
   #follow(): Promise<Follower> {
     const start = () => this.#startFollower();
     this.#follower ??= runFor(serviceOwner, start).catch((error: unknown) => {
@@ -214,7 +214,7 @@ export class LiveFeed {
     this.#sentUpTo = position;
   }
 
-  /** Each group gets its messages in one piece. */
+  /** Sends events, so that each group gets its messages in one piece. */
   #push(events: ReadonlyArray<RecordedEvent>, messages: ReadonlyMap<number, string>): void {
     const texts = new Map<AudienceGroup<FeedReader>, string>();
     for (const event of events) {
@@ -228,7 +228,7 @@ export class LiveFeed {
     }
   }
 
-  /** Events of a stream that cannot be read are left out. */
+  /** Makes the entries. Events of a stream that cannot be read are left out. */
   async #entriesOf(events: ReadonlyArray<RecordedEvent>) {
     const { reads, log } = this.#options;
     const ofStreams = [...Map.groupBy(events, ({ stream }) => stream)].map(async ([stream, places]) => {

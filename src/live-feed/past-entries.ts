@@ -15,11 +15,11 @@ export interface PastEntriesOptions {
   readonly documents: Pick<ReadStore, 'list'>;
   readonly reads: EntryReads;
   readonly positions: Pick<Positions, 'passed'>;
-  /** Of a part in memory while its client reads. Default 1 s. */
+  /** How long a part stays in memory while its client reads. Default 1 s. */
   readonly partTimeoutMs?: number;
 }
 
-/** 64 KiB at most, or one entry. */
+/** A piece of the past, of at most 64 KiB, or one entry. */
 interface Piece {
   readonly bytes: Buffer;
   readonly entries: number;
@@ -56,9 +56,8 @@ export class PastEntries {
   }
 
   /**
-   * Without the entry at `after`, with the one at `until`, as fast as the reader receives them.
-   * @returns the number of entries
-   * @throws UnavailableError
+   * Sends the entries without the one at `after`, with the one at `until`, as fast as the reader receives them.
+   * @returns the number of entries @throws UnavailableError
    */
   async send(reader: FeedReader, after: number, until: number): Promise<number> {
     if (after >= until) return 0;

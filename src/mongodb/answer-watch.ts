@@ -14,18 +14,18 @@ export class AnswerWatch {
   readonly #beganAt = clock.now();
   #isClosed = false;
 
-  /** @param limitMs its time limit, which may be longer because earlier calls had no answer */
+  /** Notes a call. @param limitMs its time limit, which may be longer because earlier calls had no answer */
   asked(limitMs: number): void {
     this.#silentAt = Math.min(this.#silentAt ?? Number.POSITIVE_INFINITY, clock.now() + silentLimits * limitMs);
   }
 
-  /** Also for a message of a handshake. */
+  /** Notes an answer, also to a message of a handshake. */
   answered(): void {
     this.#silentAt = null;
     this.#answeredAt = clock.now();
   }
 
-  /** The driver has closed the client permanently. */
+  /** Notes that the driver has closed the client permanently. */
   closed(): void {
     this.#isClosed = true;
   }

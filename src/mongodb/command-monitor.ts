@@ -1,12 +1,12 @@
 import type { MongoClient } from 'mongodb';
 
-/** It contains nothing of what the command says. */
+/** A command that has ended. It contains nothing of what the command says. */
 export interface EndedCommand {
   /** One of `knownCommands`, or `other`. */
   readonly command: string;
   /** `failed`: refused by the server, or not answered. */
   readonly outcome: 'succeeded' | 'failed';
-  /** From its first byte to its answer. */
+  /** The time from its first byte to its answer. */
   readonly milliseconds: number;
 }
 

@@ -9,7 +9,7 @@ import { isMongoDbAnswer } from './mongodb-failure.ts';
 /** An answer of the server, even a refusal. */
 export interface ServerAnswer {
   readonly tookMs: number;
-  /** It answers a ping, or a step of the handshake of a connection. */
+  /** True if it answers a ping, or a step of the handshake of a connection. */
   readonly isSmall: boolean;
 }
 
@@ -21,7 +21,7 @@ type ConnectionClass = new (stream: Duplex, options: object) => ConnectionOfDriv
 interface ConnectionOfDriver {
   /** A number; a text for a connection that monitors its server. */
   readonly id: unknown;
-  /** The handshake is over. */
+  /** True when the handshake is over. */
   readonly established: boolean;
   command(namespace: object, command: object, options: object, answerType?: unknown): Promise<unknown>;
 }

@@ -4,7 +4,7 @@ import { areDuplicates } from './mongodb-failure.ts';
 
 export interface LogDocument {
   readonly _id: string;
-  /** In ms since 1970. */
+  /** The time in ms since 1970. */
   readonly at: number;
 }
 

@@ -44,8 +44,8 @@ export interface ConnectionHolder {
 }
 
 /**
- * Shared by all connections of a thread to an address. An outage is over when the calls of all of them reach the server
- * again.
+ * The availability that all connections of a thread to an address share. An outage is over when the calls of all of
+ * them reach the server again.
  */
 export class MongoDbAvailability {
   readonly state: Availability;
@@ -132,7 +132,10 @@ export class MongoDbAvailability {
     this.#endIdle = clock.setTimeout(() => void this.#end(prober), this.#keepProberMs).unref();
   }
 
-  /** The clients of the holders may be broken although the server has recovered. */
+  /**
+   * Makes a prober with a client of its own, because the clients of the holders may be broken although the server has
+   * recovered.
+   */
   #newProber(timeoutMs: number): Prober {
     const [oldest] = this.#probers;
     if (oldest !== undefined && this.#probers.size >= maxProbers) void this.#end(oldest);

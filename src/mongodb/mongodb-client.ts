@@ -20,9 +20,9 @@ const defaultDatabase = 'switchyard';
 const defaultStepMs = 20_000;
 
 export interface ClientOptions {
-  /** Of each step of a call. Default 20 s. */
+  /** Time limit of each step of a call. Default 20 s. */
   readonly stepMs?: number;
-  /** In addition to the connections that monitor the servers. Default 20. */
+  /** Maximum number of connections in addition to those that monitor the servers. Default 20. */
   readonly maxPoolSize?: number;
   /** Default: the driver does not monitor commands. */
   readonly onCommand?: OnCommand;

@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
 import { type MongoDbClientOptions, mongoDbClosedError, ReconnectingClient } from './reconnecting-client.ts';
 
-/** Either with a client of its own, or over a connection that its owner closes later. */
+/** Options of a connection, either with a client of its own, or over one that its owner closes later. */
 export type MongoDbConnectionOptions = MongoDbClientOptions | { readonly connection: MongoDbConnection };
 
 /** A bounded pool of connections to one database. It connects at the first call, and reconnects after an outage. */

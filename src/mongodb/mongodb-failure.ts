@@ -108,12 +108,12 @@ export function namedFailure(error: unknown, urlName: string): unknown {
   return new UnavailableError(message, undefined, isElection(error) || error instanceof MongoNetworkError);
 }
 
-/** Its replica set has no primary just now. */
+/** True if the server's replica set has no primary just now. */
 export function isElection(error: unknown): boolean {
   return error instanceof MongoServerError && electionCodes.has(error.code);
 }
 
-/** The driver has closed the client of the call, which never works again. */
+/** True if the driver has closed the client of the call, which never works again. */
 export function isOfClosedClient(error: unknown): boolean {
   return [MongoNotConnectedError, MongoTopologyClosedError, MongoClientClosedError].some(
     (kind) => error instanceof kind,
@@ -126,7 +126,7 @@ export function isMongoDbAnswer(error: unknown): boolean {
   return error instanceof MongoServerError;
 }
 
-/** The bulk write failed only because documents existed already. */
+/** True if the bulk write failed only because documents existed already. */
 export function areDuplicates(error: unknown): boolean {
   if (!(error instanceof MongoBulkWriteError) || isUnconfirmed(error)) return false;
   return codesOf(error).every((code) => code === duplicateKey);
@@ -159,8 +159,8 @@ function passes(error: unknown): error is Error {
 }
 
 /**
- * The server has written and cannot say that enough members have the write. It may be lost, so it is sent again,
- * whatever the code of the error.
+ * True if the server has written and cannot say that enough members have the write. It may be lost, so it is sent
+ * again, whatever the code of the error.
  */
 function isUnconfirmed(error: Error): boolean {
   if (error instanceof MongoBulkWriteError) return error.result?.getWriteConcernError() !== undefined;
@@ -177,7 +177,7 @@ function metBy({ errorResponse }: MongoBulkWriteError): unknown {
   return errorResponse;
 }
 
-/** Of the first error, and of each single write. */
+/** The codes of the first error, and of each single write. */
 function codesOf({ code, writeErrors }: MongoBulkWriteError): ReadonlyArray<unknown> {
   return [code, ...[writeErrors].flat().map((one) => one.code)];
 }

@@ -30,9 +30,9 @@ const maxFerretDbUpdates = 5;
 export interface MongoDbClientOptions extends Omit<ClientOptions, 'stepMs' | 'onAnswer'> {
   /** `mongodb://…` or `mongodb+srv://…`. Its path names the database; default `switchyard`. */
   readonly url: string;
-  /** Of a whole call, including the search for the server. A function is called for each. Default 5 s. */
+  /** Time limit of a whole call, including the search for the server. A function is called for each. Default 5 s. */
   readonly timeoutMs?: number | (() => number);
-  /** Shared by all clients of the address, and outlives this one. Default: a separate one. */
+  /** The availability that all clients of the address share, and that outlives this one. Default: a separate one. */
   readonly availability?: MongoDbAvailability;
 }
 

@@ -5,7 +5,10 @@ import { duplicateKey } from './mongodb-failure.ts';
 const collectionName = 'rights';
 
 const unauthorized = 13;
-/** There is no such collection, it exists already, or a try that was cut off has left its document. */
+/**
+ * Codes that show that the user may do it: there is no such collection, it exists already, or a try that was cut off
+ * has left its document.
+ */
 const harmlessCodes = new Set<unknown>([26, 48, duplicateKey]);
 
 interface Place {

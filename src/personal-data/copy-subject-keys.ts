@@ -3,7 +3,7 @@ import type { SubjectKeys } from './subject-keys.ts';
 const pageSubjects = 500;
 
 export interface CopiedKeys {
-  /** In the target now. */
+  /** The number of keys in the target now. */
   readonly keys: number;
   /** The subjects whose keys are destroyed in the source and now in the target. */
   readonly destroyed: number;

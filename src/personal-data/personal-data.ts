@@ -91,7 +91,7 @@ export class PersonalData extends PersonalTexts {
     return { newKeys, personalTexts: new PersonalTexts(newKeys, this.#reportOnce) };
   }
 
-  /** Permanent. It may be called again. @throws UnavailableError */
+  /** Erases the personal data permanently. It may be called again. @throws UnavailableError */
   erase(subject: string): Promise<void> {
     return this.#stored.destroy(subject);
   }
@@ -119,7 +119,7 @@ export class NewSubjectKeys implements Pick<SubjectKeys, 'obtain' | 'find'> {
     this.#stored = stored;
   }
 
-  /** This attempt has made the key, and it is not stored. */
+  /** True if this attempt has made the key, and it is not stored. */
   has(subject: string): boolean {
     return this.#made.has(subject);
   }

@@ -3,7 +3,7 @@ import type { SealedText } from '#domain/shared/personal-data.ts';
 
 const nonceBytes = 12;
 const tagBytes = 16;
-/** Added to a text when it is sealed, before it is written in Base64. */
+/** Number of bytes that sealing adds to a text before it is written in Base64. */
 export const sealingBytes = nonceBytes + tagBytes;
 
 /** What a sealed text is bound to. It cannot be opened in another place. */
@@ -26,7 +26,7 @@ function bytesOf({ subject, field }: TextPlace): Buffer {
   return Buffer.from(`${subject}\n${field}`);
 }
 
-/** AES-256-GCM. */
+/** Encrypts the text with AES-256-GCM. */
 export function sealText(key: Uint8Array, place: TextPlace, text: string): SealedText {
   const nonce = randomBytes(nonceBytes);
   const options = { authTagLength: tagBytes };
@@ -35,12 +35,12 @@ export function sealText(key: Uint8Array, place: TextPlace, text: string): Seale
   return { ciphertext: Buffer.concat(parts).toString('base64url') };
 }
 
-/** Null if the key cannot open it in this place. */
+/** Decrypts the text; null if the key cannot open it in this place. */
 export function openText(key: Uint8Array, place: TextPlace, sealed: SealedText): string | null {
   return openBytes(key, place, sealed)?.toString('utf8') ?? null;
 }
 
-/** As `openText`, for the bytes of the text in UTF-8. */
+/** Does what `openText` does, for the bytes of the text in UTF-8. */
 export function openBytes(key: Uint8Array, place: TextPlace, { ciphertext }: SealedText): Buffer | null {
   const bytes = Buffer.from(ciphertext, 'base64url');
   const nonce = bytes.subarray(0, nonceBytes);

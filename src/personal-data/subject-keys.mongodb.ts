@@ -9,7 +9,7 @@ const keysName = 'subjectKeys';
 interface KeyRecord {
   /** The subject. */
   readonly _id: string;
-  /** Null after it was destroyed. */
+  /** The key; null after it was destroyed. */
   readonly secret: Binary | null;
 }
 

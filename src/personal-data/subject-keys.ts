@@ -1,4 +1,4 @@
-/** AES-256. */
+/** The length of a key of AES-256. */
 export const subjectKeyBytes = 32;
 
 /**
@@ -13,7 +13,7 @@ export interface SubjectKeys {
    * @throws UnavailableError
    */
   obtain(subject: string): Promise<Uint8Array | null>;
-  /** Only of those subjects that have one. @throws UnavailableError */
+  /** Finds the keys of those subjects that have one. @throws UnavailableError */
   find(subjects: ReadonlyArray<string>): Promise<ReadonlyMap<string, Uint8Array>>;
   /**
    * Permanently destroys the subject's key, whether or not it had one. It is durable, and may be called again.

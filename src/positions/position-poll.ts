@@ -13,7 +13,7 @@ import { OutageLog } from '#shared/logging/outage-log.ts';
 import type { FollowedPosition, FollowerInfo, FollowerKind, PositionSink, Positions } from './positions.ts';
 
 export interface PolledPositions {
-  /** By the node that runs the projections; null when none has yet. */
+  /** What the node that runs the projections has published; null when none has yet. */
   readonly published: PublishedPositions | null;
   /** What the node that runs the processes has stored about this log; null without a record. */
   readonly processes: ProcessesRecord | null;
@@ -24,15 +24,18 @@ export interface PositionSource {
   poll(): Promise<PolledPositions>;
 }
 
-/** In milliseconds. `silence` decides when the node that runs projections and processes counts as dead. */
+/**
+ * Times between two polls in milliseconds. `silence` decides when the node that runs projections and processes counts
+ * as dead.
+ */
 export interface PollLimits {
-  /** While a caller waits. Default 10. */
+  /** The interval while a caller waits. Default 10. */
   readonly busy: number;
-  /** While no caller waits. Default 1000. */
+  /** The interval while no caller waits. Default 1000. */
   readonly idle: number;
-  /** After a failure. Default 500. */
+  /** The interval after a failure. Default 500. */
   readonly failed: number;
-  /** Without a publication. Longer than a takeover by another node takes. Default 4000. */
+  /** The maximum time without a publication: longer than a takeover by another node takes. Default 4000. */
   readonly silence: number;
 }
 
@@ -62,7 +65,7 @@ export class PositionPoll implements PositionSink {
   readonly #outage: OutageLog;
   readonly #closing = new AbortController();
   readonly #unsubscribe: () => void;
-  /** What runs on this node; nothing while other nodes run it. */
+  /** The positions of what runs on this node; nothing while other nodes run it. */
   readonly #own: Record<FollowerKind, Followed> = { projection: none, process: none };
   readonly #polled: Record<FollowerKind, Followed> = { projection: none, process: none };
   /**
@@ -73,7 +76,7 @@ export class PositionPoll implements PositionSink {
   #wake = new AbortController();
   #running: Promise<void> = Promise.resolve();
   #published: PublishedPositions | null = null;
-  /** On this node's clock. */
+  /** When a publication was last heard, on this node's clock. */
   #heardAt = Number.NEGATIVE_INFINITY;
   #isAlive = false;
   #answers = false;
@@ -146,7 +149,10 @@ export class PositionPoll implements PositionSink {
     }
   }
 
-  /** What runs on this node is reported immediately, so it needs no poll. */
+  /**
+   * True if a caller waits for what other nodes run. What runs on this node is reported immediately, so it needs no
+   * poll.
+   */
   #isAwaited(): boolean {
     return this.#options.positions.isWaitingFor((kind, name) => !this.#isOwn(kind, name));
   }
@@ -211,7 +217,7 @@ function projectionsIn({ projections }: PublishedPositions): Followed {
   return new Map(projections.map(({ name, ...followed }) => [name, followed]));
 }
 
-/** A process that has stopped, waits or looks again at events of the past does not follow the log. */
+/** The processes that follow the log. One that has stopped, waits or looks again at events of the past does not. */
 function processesIn({ checkpoints, liveFrom }: ProcessesRecord): Followed {
   const each = Object.entries(checkpoints);
   return new Map(
@@ -221,7 +227,7 @@ function processesIn({ checkpoints, liveFrom }: ProcessesRecord): Followed {
   );
 }
 
-/** Of two equal positions of a follower the one of this node is newer. */
+/** The newest positions. Of two equal positions of a follower the one of this node is newer. */
 function newestOf(own: Followed, polled: Followed): Followed {
   if (own.size === 0) return polled;
   const newest = new Map(polled);
@@ -249,9 +255,9 @@ function isAsFar(one: FollowedPosition, other: FollowedPosition): boolean {
 export interface ProcessCheckpoint {
   /** The process has handled every event up to it; 0 at first. */
   readonly position: number;
-  /** Of the last event that the process itself has appended; 0 without one. */
+  /** The position of the last event that the process itself has appended; 0 without one. */
   readonly lastAppended: number;
-  /** Null while it runs. */
+  /** The failure at which it has stopped; null while it runs. */
   readonly failure: EventFailure | null;
   /** What it waits for, such as a read model; null if it waits for nothing. */
   readonly waitingFor: string | null;
@@ -262,7 +268,7 @@ export const startOfLog: ProcessCheckpoint = { position: 0, lastAppended: 0, fai
 export interface ProcessEffect {
   readonly process: string;
   readonly cause: number;
-  /** Of the last event that it appended because of the cause. */
+  /** The position of the last event that it appended because of the cause. */
   readonly appended: number;
 }
 
@@ -272,7 +278,7 @@ export interface ProcessesRecord {
   /** The fencing token of the lease under which it was written. */
   readonly token: number;
   readonly checkpoints: Readonly<Record<string, ProcessCheckpoint>>;
-  /** Of all processes, the newest ones only. */
+  /** The newest effects of all processes. */
   readonly effects: ReadonlyArray<ProcessEffect>;
   /** What was read of the log up to the checkpoints. */
   readonly read: ReadOfLog;
@@ -280,7 +286,7 @@ export interface ProcessesRecord {
   readonly liveFrom: number;
 }
 
-/** For a poll that reads it together with others. */
+/** The key of the record, for a poll that reads it together with others. */
 export const processesRecordKey: RecordKey = { kind: 'processes', key: 'all' };
 
 const Record = t.type({

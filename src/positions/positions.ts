@@ -11,7 +11,7 @@ export interface FollowedPosition {
   readonly generation?: number;
 }
 
-/** A projection has its read model's name. */
+/** What follows the log. A projection has its read model's name. */
 export type FollowerKind = 'projection' | 'process';
 
 export interface FollowerInfo {
@@ -49,7 +49,7 @@ interface FollowerOptions {
 }
 
 export interface PassedOptions extends FollowerOptions {
-  /** The maximum wait. */
+  /** Also counts followers that do not follow the log now, or whose position is unknown. Default false. */
   readonly ms: number;
   /** Ends the wait early, with `timeout`. */
   readonly signal?: AbortSignal;
@@ -105,7 +105,7 @@ export class Positions implements PositionSink {
     this.#effects.add(process, causePosition, appendedPosition);
   }
 
-  /** As far as they are remembered. */
+  /** The effects of a process because of an event, as far as they are remembered. */
   effectsOf(process: string, causePosition: number): Iterable<number> {
     return this.#effects.of(process, causePosition);
   }
@@ -136,7 +136,7 @@ export class Positions implements PositionSink {
     return this.#isMet(this.#conditionOf(followers, position, options));
   }
 
-  /** It has stopped, or is filled for the first time. */
+  /** True if the follower has stopped, or is filled for the first time. */
   isHalted(kind: FollowerKind, name: string): boolean {
     return this.#positions[kind].get(name)?.live === false;
   }
@@ -275,7 +275,7 @@ async function followEffects(
   }
 }
 
-/** Without those that are among these events already. */
+/** The effects of processes, without those that are among these events already. */
 function effectsOf(positions: Positions, names: Iterable<string>, causes: ReadonlySet<number>): ReadonlyArray<number> {
   const effects = new Set<number>();
   for (const name of names) {
@@ -287,8 +287,8 @@ function effectsOf(positions: Positions, names: Iterable<string>, causes: Readon
 }
 
 /**
- * Processes are past the events to which they react and, as far as is known, all read models past the effects. A
- * process that has stopped or waits counts as past them, because no caller waits for it.
+ * True when processes are past the events to which they react and, as far as is known, all read models past the
+ * effects. A process that has stopped or waits counts as past them, because no caller waits for it.
  */
 export function effectsAreShown(positions: Positions, reactions: AwaitedReactions): boolean {
   return [...reactions].every(([name, causes]) =>

@@ -1,9 +1,9 @@
 const defaultMaxEffects = 10_000;
 
-/** By the events that caused them. It forgets the oldest ones. */
+/** Remembers effects by the events that caused them. It forgets the oldest ones. */
 export class RecentEffects {
   readonly #max: number;
-  /** The oldest first. */
+  /** The effects, the oldest first. */
   readonly #effects = new Map<string, { readonly key: string; readonly appended: number }>();
   readonly #byCause = new Map<string, Set<number>>();
 
@@ -11,7 +11,7 @@ export class RecentEffects {
     this.#max = max;
   }
 
-  /** An append that is remembered already changes nothing. */
+  /** Adds an append of a process. One that is remembered already changes nothing. */
   add(process: string, cause: number, appended: number): void {
     const key = keyOf(process, cause);
     const id = `${key}/${appended}`;

@@ -27,7 +27,7 @@ export interface Cascade<
   DependentEvents,
 > {
   readonly name: string;
-  /** Each resource has a stream of its own. */
+  /** The entity of the parents. Each resource has a stream of its own. */
   readonly parent: Entity<Parent, ParentEvents>;
   readonly removed: Removed;
   /** Whether such an event detaches the dependents, as far as the event alone shows. Default: each does. */
@@ -35,14 +35,14 @@ export interface Cascade<
   readonly isGone: (state: Parent) => boolean;
   /** The dependents that the removal itself names. They are detached first, because the read model may have stopped. */
   readonly known?: (data: ParentEvents[Removed]) => ReadonlyArray<string>;
-  /** Refers to a parent. */
+  /** The entity of the dependents, each of which refers to a parent. */
   readonly dependent: Entity<Dependent, DependentEvents>;
   readonly listed: Listing;
-  /** By event type: the id of the parent to which a dependent may refer from then on; null for none. */
+  /** The id of the parent to which a dependent may refer after an event, by the event's type; null for none. */
   readonly attached: {
     readonly [Type in keyof DependentEvents & string]?: (data: DependentEvents[Type]) => string | null;
   };
-  /** None if the dependent is not attached any more. */
+  /** The events that detach the dependent; none if it is not attached any more. */
   readonly detach: (id: string, parentId: string, state: Dependent) => ReadonlyArray<EventOf<DependentEvents>>;
 }
 
@@ -146,7 +146,7 @@ export class SeenStreams {
     if (this.#streams.size > maxStreams) this.#streams = null;
   }
 
-  /** Null when it cannot say. */
+  /** True if the process has seen the stream; null when it cannot say. */
   has(stream: string): boolean | null {
     return this.#streams?.has(stream) ?? null;
   }

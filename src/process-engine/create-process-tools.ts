@@ -18,7 +18,7 @@ export interface ProcessToolsOptions {
 }
 
 export interface ReactionContext {
-  /** What the reaction appends is caused by this event. */
+  /** The event that causes what the reaction appends. */
   readonly cause: RecordedEvent;
   /** When it aborts, the reaction appends nothing more. */
   readonly signal: AbortSignal;
@@ -76,7 +76,7 @@ export class CommandRejectedError extends Error {
 
 const passing: ReadonlySet<FailureCode> = new Set(['unavailable', 'too-many-conflicts']);
 
-/** A retry may resolve the refusal. Any other one is final. */
+/** True if a retry may resolve the refusal. Any other one is final. */
 export function isPassing({ code }: Failure): boolean {
   return passing.has(code);
 }

@@ -41,7 +41,7 @@ export class ProcessCheckpoints {
     return this.#records.put(kind, new Map([[key, encodeJson({ ...record, token })]]), { fence: token });
   }
 
-  /** For statuses and for nodes that do not run the processes. @throws UnavailableError */
+  /** Reads the record, for statuses and for nodes that do not run the processes. @throws UnavailableError */
   async read(): Promise<ProcessesRecord | null> {
     const { kind, key } = processesRecordKey;
     return decodeProcessesRecord(await this.#records.get(kind, key));
@@ -68,7 +68,7 @@ const retryLimits = { firstMs: 50, maxMs: 1_000 };
 export class CheckpointWriter {
   readonly #options: CheckpointWriterOptions;
   readonly #outage: OutageLog;
-  /** Every change has a number. */
+  /** The number of the newest change. */
   #wanted = 0;
   #written = 0;
   #writing: Promise<void> | null = null;
@@ -86,7 +86,7 @@ export class CheckpointWriter {
     if (!this.#isFenced && !this.#options.signal.aborted) this.#writing ??= this.#write();
   }
 
-  /** Until the present state is written, or the signal aborts. After that, `end` writes it. */
+  /** Waits until the present state is written, or the signal aborts. After that, `end` writes it. */
   saved(): Promise<void> {
     this.request();
     // A write under way at the abort ends no wait that begins later.

@@ -32,7 +32,7 @@ export interface ProcessHostOptions
   readonly leases: Leases | null;
   readonly node: string;
   readonly log: Logger;
-  /** Of moved positions. Default 1 s. */
+  /** Time between two saves of moved positions. Default 1 s. */
   readonly saveIntervalMs?: number;
 }
 
@@ -84,7 +84,9 @@ interface Beginning {
   readonly checkpoints: ReadonlyMap<string, ProcessCheckpoint>;
   readonly effects: ReadonlyArray<ProcessEffect>;
   readonly end: number;
-  /** Callers wait for processes from this position on. Before it, the processes look again at events of the past. */
+  /**
+   * The position from which on callers wait for processes. Before it, the processes look again at events of the past.
+   */
   readonly liveFrom: number;
 }
 
@@ -193,7 +195,7 @@ class ProcessTerm {
     });
   }
 
-  /** Callers on other nodes wait until they see the checkpoint of the process. */
+  /** True if callers on other nodes wait until they see the checkpoint of the process. */
   #isWatched(process: Process): boolean {
     return this.#options.leases !== null && isAwaited(process);
   }
@@ -218,7 +220,7 @@ class ProcessTerm {
     for (const run of this.#runs) if (isAwaited(run.process)) run.reportWhenPast(appended);
   }
 
-  /** Until the term ends. Positions may have only passed events that no process handles. */
+  /** Saves positions until the term ends. They may have only passed events that no process handles. */
   async #keepSaving(): Promise<void> {
     const { saveIntervalMs = defaultSaveIntervalMs } = this.#options;
     while (!this.#signal.aborted) {
@@ -251,7 +253,7 @@ class ProcessTerm {
     this.#written = record;
   }
 
-  /** Without the last checkpoints, the next term sees some events again. */
+  /** Saves the last checkpoints. Without them, the next term sees some events again. */
   async #end(): Promise<void> {
     if (this.#hasChanged()) this.#writer.request();
     try {
@@ -264,7 +266,7 @@ class ProcessTerm {
     }
   }
 
-  /** For a failure that none of the processes caused. */
+  /** Ends the term with a failure that none of the processes caused. */
   #fail(error: unknown): void {
     if (this.#signal.aborted) return;
     this.#hasFailed = true;
@@ -298,7 +300,8 @@ function takenBack({ failure, ...before }: ProcessCheckpoint, position: number):
 }
 
 /**
- * The log may have been restored from a backup. The events after that may differ from those that the process has seen.
+ * The checkpoints as far as the log has them. It may have been restored from a backup, and the events after that may
+ * differ from those that the process has seen.
  */
 function withinLog(checkpoints: ProcessesRecord['checkpoints'], end: number): ReadonlyMap<string, ProcessCheckpoint> {
   const within = Object.entries(checkpoints).filter(([, { position }]) => position <= end);

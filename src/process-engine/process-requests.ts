@@ -8,7 +8,7 @@ import { abortable } from '#shared/async/timed-waits.ts';
 import { errorText } from '#shared/logging/logged-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 
-/** On an event at which a process has stopped. */
+/** An operator's decision on an event at which a process has stopped. */
 export type OperatorDecision = 'retry' | 'skip';
 
 const retryRequested = 'ProcessRetried' satisfies keyof ProcessEvents;
@@ -22,7 +22,7 @@ const requestTypes: ReadonlyArray<keyof ProcessEvents | keyof EventControlEvents
 export interface ProcessRequestsOptions {
   readonly tail: Pick<LogTail, 'follow'>;
   readonly store: Pick<EventStore, 'lastPosition'>;
-  /** No process stops at an event before it. */
+  /** The position before which no process stops at an event. */
   readonly after: number;
   readonly log: Logger;
   readonly signal: AbortSignal;
@@ -35,7 +35,7 @@ export interface ProcessRequestsOptions {
  */
 export class ProcessRequests {
   readonly #options: ProcessRequestsOptions;
-  /** By process and event id. */
+  /** The stopped processes by name and event id. */
   readonly #stopped = new Map<string, Map<string, (verdict: OperatorDecision) => void>>();
   readonly #skipped = new Map<string, Set<string>>();
   readonly #skippedByAll = new Set<string>();
@@ -47,7 +47,10 @@ export class ProcessRequests {
     this.#position = options.after;
   }
 
-  /** As far as the requests have been read. The first call begins to read them. */
+  /**
+   * True if an operator has skipped the event, as far as the requests have been read. The first call begins to read
+   * them.
+   */
   isSkipped(name: string, eventId: string): boolean {
     this.#follow();
     return this.#skippedByAll.has(eventId) || (this.#skipped.get(name)?.has(eventId) ?? false);
@@ -62,7 +65,9 @@ export class ProcessRequests {
     signal.throwIfAborted();
   }
 
-  /** For an event at which a process has stopped. @throws the signal's reason after it has aborted */
+  /**
+   * Waits for the decision on an event at which a process has stopped. @throws the signal's reason after it has aborted
+   */
   async decisionOn(name: string, eventId: string): Promise<OperatorDecision> {
     const { promise, resolve } = Promise.withResolvers<OperatorDecision>();
     const stopped = this.#stopped.get(name) ?? new Map<string, (verdict: OperatorDecision) => void>();
@@ -74,7 +79,7 @@ export class ProcessRequests {
     }
   }
 
-  /** Call it after the signal has aborted. */
+  /** Waits for the end. Call it after the signal has aborted. */
   async ended(): Promise<void> {
     await this.#following?.ended;
   }

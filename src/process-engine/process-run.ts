@@ -18,12 +18,12 @@ import { type PauseUntil, pauseUnsupported, Reactions, type WithoutSlot, withSlo
 export interface ProcessRunOptions extends Omit<ProcessToolsOptions, 'log'> {
   readonly process: Process;
   readonly checkpoint: ProcessCheckpoint;
-  /** Callers wait for the process from this position on. */
+  /** The position from which on callers wait for the process. */
   readonly liveFrom: number;
   readonly tail: Pick<LogTail, 'follow'>;
   readonly requests: ProcessRequests;
   readonly store: Pick<EventStore, 'lastPosition'>;
-  /** When the term began. */
+  /** The end of the log when the term began. */
   readonly endAtStart: number;
   /** @returns false after the time limit, and if the signal aborts */
   readonly waitForPosition: (
@@ -33,19 +33,20 @@ export interface ProcessRunOptions extends Omit<ProcessToolsOptions, 'log'> {
   ) => Promise<boolean>;
   readonly log: Logger;
   readonly signal: AbortSignal;
-  /** The process has handled events, has stopped, waits, or continues. */
+  /** Called when the process has handled events, has stopped, waits, or continues. */
   readonly onChange: (change: 'passed' | 'state') => void;
   /** @param cause the position of the event that led to the append */
   readonly onAppended: (cause: number, appended: number) => void;
   readonly saved: () => Promise<void>;
-  /** For a failure that is none of the reaction's. */
+  /** Called for a failure that is none of the reaction's. */
   readonly onFailure: (error: unknown) => void;
 }
 
 /** A reaction waits this long for a read model before its process counts as waiting. */
 const shortWaitMs = 2_000;
 /**
- * Between two looks from then on. Long waits would make this node poll shared stores while a read model has stopped.
+ * The time between two looks from then on. Long waits would make this node poll shared stores while a read model has
+ * stopped.
  */
 const lookIntervalMs = 250;
 
@@ -63,9 +64,9 @@ export class ProcessRun {
   readonly #reactions: Reactions | null;
   readonly #stopped = new Map<string, EventFailure>();
   readonly #failing = new Set<string>();
-  /** By the events' ids. */
+  /** What reactions wait for, by the events' ids. */
   readonly #waiting = new Map<string, string>();
-  /** Of the term before, until this term has come to the same event. */
+  /** The failure of the term before, until this term has come to the same event. */
   #inherited: Pick<ProcessCheckpoint, 'failure' | 'waitingFor'>;
   #position: number;
   #lastAppended: number;
@@ -117,7 +118,7 @@ export class ProcessRun {
       });
   }
 
-  /** Call it after the signal has aborted. */
+  /** Waits for the end. Call it after the signal has aborted. */
   async ended(): Promise<void> {
     await this.#following?.ended;
     await this.#reactions?.ended();
@@ -147,13 +148,13 @@ export class ProcessRun {
     );
   }
 
-  /** A read model, or what is unavailable. */
+  /** What the process waits for: a read model, or what is unavailable. */
   get waitingFor(): string | null {
     const [first] = this.#waiting.values();
     return first ?? this.#inherited.waitingFor;
   }
 
-  /** The follower may have passed events of other types. */
+  /** Moves the position with the follower, which may have passed events of other types. */
   #followTail(): void {
     const position = this.#following?.position ?? 0;
     this.#reactions?.observe(position);
@@ -219,7 +220,7 @@ export class ProcessRun {
     this.#inherited = { failure: failure !== null && failure.position > position ? failure : null, waitingFor: null };
   }
 
-  /** Until that succeeds or an operator skips the event. @throws when the signal aborts */
+  /** Repeats the reaction until it succeeds or an operator skips the event. @throws when the signal aborts */
   async #react(event: RecordedEvent, pauseUntil: PauseUntil, withoutSlot: WithoutSlot): Promise<void> {
     const { process, signal } = this.#options;
     const failures = new ReactionFailures(this.#inherited.failure?.eventId === event.id);
@@ -293,7 +294,7 @@ export class ProcessRun {
     }
   }
 
-  /** However long that takes. @throws when the signal aborts first */
+  /** Waits until the read model shows the event, however long that takes. @throws when the signal aborts first */
   async #untilShown(event: RecordedEvent, collection: string, position: number): Promise<void> {
     const { process, waitForPosition, log, signal } = this.#options;
     for (let ms = shortWaitMs; !(await waitForPosition(collection, position, { ms, signal })); ms = 0) {

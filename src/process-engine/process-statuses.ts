@@ -17,7 +17,7 @@ export interface ProcessStatusesOptions {
 /** For reading the identity of the log. */
 const logReadTimeoutMs = 1_000;
 
-/** Whichever node runs the processes. */
+/** The statuses of processes, whichever node runs them. */
 export class ProcessStatuses {
   readonly #options: ProcessStatusesOptions;
   #log: string | null = null;
@@ -26,7 +26,7 @@ export class ProcessStatuses {
     this.#options = options;
   }
 
-  /** In the order of the given processes. @throws UnavailableError */
+  /** Reads the statuses in the order of the given processes. @throws UnavailableError */
   async read(): Promise<ReadonlyArray<ProcessStatus>> {
     const { processes, checkpoints } = this.#options;
     this.#log ??= await this.#identity();

@@ -27,14 +27,14 @@ export interface ProcessTools {
    * reactions of a process with `concurrency` run meanwhile.
    */
   readonly documentsUpToDate: (collection: string) => Promise<ReadStore>;
-  /** A time in RFC 3339. Other reactions run meanwhile. Only for a process with `concurrency`. */
+  /** Pauses until a time in RFC 3339. Other reactions run meanwhile. Only for a process with `concurrency`. */
   readonly pauseUntil: PauseUntil;
-  /** On the clock of `pauseUntil`. */
+  /** The time on the clock of `pauseUntil`. */
   readonly now: () => Date;
   readonly log: { error(details: object, message: string): void };
 }
 
-/** After a crash it may see an event again. */
+/** Handles an event. After a crash it may see the same event again. */
 type Handler<Event> = (event: Event, tools: ProcessTools) => Promise<void>;
 
 interface ConditionalHandler<Event> {
@@ -44,12 +44,12 @@ interface ConditionalHandler<Event> {
 
 export type Reaction<Event> = Handler<Event> | ConditionalHandler<Event>;
 
-/** The process ignores the types that have none. */
+/** The reactions by event type. The process ignores types that have none. */
 export type ReactionsByType<Events> = {
   readonly [Type in keyof Events & string]?: Reaction<RecordedEvent<Type, Events[Type]>>;
 };
 
-/** For the events for which the predicate holds, as far as the event alone shows. */
+/** Limits a reaction to events for which the predicate holds, as far as the event alone shows. */
 export function when<Event>(applies: (event: Event) => boolean, handle: Handler<Event>): ConditionalHandler<Event> {
   return { applies, handle };
 }
@@ -74,7 +74,7 @@ export interface Process {
   readonly concurrency?: number;
   /** The types whose streams `hasSeen` knows. Only for a process without `concurrency`. */
   readonly remembers?: ReadonlyArray<string>;
-  /** As far as the event alone shows. @throws what the predicate throws */
+  /** True if the process handles the event, as far as the event alone shows. @throws what the predicate throws */
   readonly handles: (event: RecordedEvent) => boolean;
   /** Does nothing for an event that it does not handle. */
   readonly handle: Handler<RecordedEvent>;
@@ -102,8 +102,8 @@ export function sideEffect<Events, Type extends keyof Events & string = keyof Ev
 }
 
 /**
- * For event types that are known only when the process is declared.
- * @param on the reactions by event type, each to events of its type
+ * Adds reactions to event types that are known only when the process is declared. @param on the reactions by event
+ * type, each to events of its type
  */
 export function withReactions(definition: Omit<Process, 'types' | 'handles' | 'handle'>, on: object): Process {
   const reactions = new Map<string, Reaction<RecordedEvent>>(Object.entries(on));
@@ -122,12 +122,12 @@ export function withReactions(definition: Omit<Process, 'types' | 'handles' | 'h
   };
 }
 
-/** A process with `concurrency` works in the background. */
+/** True if answers wait for the process. One with `concurrency` works in the background. */
 export function isAwaited({ concurrency }: Pick<Process, 'concurrency'>): boolean {
   return concurrency === undefined;
 }
 
-/** A predicate that fails, fails again in the reaction, where it is dealt with. */
+/** True also if the predicate fails: it fails again in the reaction, where it is dealt with. */
 export function mayHandle({ handles }: Process, event: RecordedEvent): boolean {
   try {
     return handles(event);
@@ -136,7 +136,7 @@ export function mayHandle({ handles }: Process, event: RecordedEvent): boolean {
   }
 }
 
-/** Answers wait for their effects. */
+/** The processes for whose effects answers wait. */
 export function reactingProcesses(processes: ReadonlyArray<Process>) {
   return processes
     .filter(isAwaited)

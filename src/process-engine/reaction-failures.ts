@@ -20,9 +20,12 @@ export function reasonOf(error: unknown): FailureReason {
   return isWaiting ? { kind: 'unavailable', waitingFor: error.message } : { kind: 'own' };
 }
 
-/** After a failure of its own. */
+/** The pauses after a failure of its own. */
 const ownLimits = { firstMs: 50, maxMs: 10_000 };
-/** Shorter, because a process continues soon after a store has recovered. A store that is known to be unavailable costs no call. */
+/**
+ * The pauses during an outage. They are shorter, because a process continues soon after a store has recovered. A store
+ * that is known to be unavailable costs no call.
+ */
 const outageLimits = { firstMs: 50, maxMs: 1_000 };
 /** After this many failures of its own, a process stops at an event. */
 const maxOwnFailures = 10;
@@ -51,7 +54,7 @@ export class ReactionFailures {
     return kind === 'unreadable' || (kind === 'own' && this.#isFinal);
   }
 
-  /** For something that lasts. */
+  /** True if the reaction waits for something that lasts. */
   get isWaiting(): boolean {
     return this.#outages > maxShortFailures;
   }

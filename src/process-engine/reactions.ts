@@ -3,13 +3,13 @@ import { Semaphore } from '#shared/async/semaphore.ts';
 import { delay } from '#shared/async/timed-waits.ts';
 import { clock } from '#shared/clock.ts';
 
-/** A time in RFC 3339. Other reactions run meanwhile. It rejects when the process stops. */
+/** Waits until a time in RFC 3339. Other reactions run meanwhile. It rejects when the process stops. */
 export type PauseUntil = (time: string) => Promise<void>;
 
-/** Other reactions run meanwhile. */
+/** Waits while other reactions run. */
 export type WithoutSlot = <Result>(wait: () => Promise<Result>) => Promise<Result>;
 
-/** A process that handles events in order waits, and nothing else runs. */
+/** A process that handles events in order waits with its slot, and nothing else runs. */
 export const withSlot: WithoutSlot = (wait) => wait();
 
 /** A pause in a process that handles events in order would delay every later event. */
@@ -81,7 +81,7 @@ export class Reactions {
     this.#seen = Math.max(this.#seen, position);
   }
 
-  /** After the signal has aborted, only those that cannot be interrupted still run. */
+  /** Waits for the reactions that run. After the signal has aborted, only those that cannot be interrupted still do. */
   async ended(): Promise<void> {
     await Promise.all(this.#running);
   }

@@ -10,7 +10,7 @@ import { paginateAll } from '#read-store/paginate-all.ts';
 
 type Live = NonNullable<FlowState>;
 
-/** Carried out flow by flow. */
+/** A request that is carried out flow by flow. */
 interface Request {
   readonly agentProfileId: string;
   /**
@@ -21,7 +21,7 @@ interface Request {
   readonly time: string;
 }
 
-/** As an event shows it. */
+/** An assignment as an event shows it. */
 interface Assigned {
   readonly id: string;
   readonly agentProfileId: string | null;
@@ -67,7 +67,7 @@ async function assignAll(flowIds: ReadonlyArray<string>, request: Request, tools
   for (const flowId of flowIds) await assign(flowId, request.agentProfileId, request, tools);
 }
 
-/** Unless the flow has a newer assignment. */
+/** Assigns the profile unless the flow has a newer assignment. */
 function assign(flowId: string, wanted: string | null, request: Request, tools: ProcessTools): Promise<void> {
   const due = (state: Live) => state.carriedOutRevision < request.revision && state.assignedAt <= request.time;
   return change(flowId, wanted, request.revision, due, tools);

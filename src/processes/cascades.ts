@@ -21,7 +21,7 @@ export const detachPhoneNumbers = cascade({
   },
 });
 
-/** For a key that is revoked with its descendants. */
+/** Disables the endpoints of a key that is revoked with its descendants. */
 export const disableWebhookEndpoints = cascade({
   name: 'disable-webhook-endpoints',
   parent: apiKey,

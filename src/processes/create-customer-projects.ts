@@ -9,7 +9,7 @@ import { process } from '#process-engine/process.ts';
  */
 const projectName = 'Main project';
 
-/** The first event of a new customer names its project. */
+/** Creates the project that the first event of a new customer names. */
 export const createCustomerProjects = process<OrganizationEvents>({
   name: 'create-customer-projects',
   on: {

@@ -3,14 +3,14 @@ import type { FileEvents } from '#domain/file/events.ts';
 import { expiryOf, type FileState, file, fileRemoved } from '#domain/file/file.ts';
 import { type ProcessTools, process, when } from '#process-engine/process.ts';
 
-/** At the same time; files that have not expired yet do not count. */
+/** Maximum number of removals at the same time; files that have not expired yet do not count. */
 const maxRemovalsAtOnce = 4;
-/** Before the next look at a file that a batch still reads. */
+/** The pause before the next look at a file that a batch still reads. */
 const heldMs = 60_000;
-/** A timer of Node takes less than 25 days. */
+/** Maximum pause, because a timer of Node takes less than 25 days. */
 const maxPauseMs = 24 * 60 * 60 * 1_000;
 
-/** Files are 404 from the moment of their expiry, even before this process removes them. */
+/** Removes expired files. They are 404 from the moment of their expiry, even before this process removes them. */
 export const expireFiles = process<FileEvents>({
   name: 'expire-files',
   concurrency: maxRemovalsAtOnce,

@@ -29,13 +29,13 @@ const defaultRetryLimits: RetryLimits = { attempts: 8, firstPause: 250, longestP
 
 const maxOperationsAtOnce = 16;
 
-/** Of a filled schema. No store accepts as much in one append. */
+/** Maximum length of a filled schema. No store accepts as much in one append. */
 const maxFilledCharacters = 1024 * 1024;
 
 /**
- * The steps of an instance in order, several instances at the same time. Each step is one decision on one stream, and
- * appends nothing if it is already done. The instance's own stream holds the progress. So an interrupted operation is
- * resumed, and two nodes that work on the same operation do nothing twice. See docs/adr/0013.
+ * Carries out the steps of an instance in order, several instances at the same time. Each step is one decision on one
+ * stream, and appends nothing if it is already done. The instance's own stream holds the progress. So an interrupted
+ * operation is resumed, and two nodes that work on the same operation do nothing twice. See docs/adr/0013.
  */
 export function provisionInstances(retryLimits: RetryLimits = defaultRetryLimits): Process {
   const provision = (id: string, operation: number, tools: ProcessTools) =>
@@ -59,14 +59,14 @@ interface Requested {
   readonly operation: number;
 }
 
-/** At the time of an operation's step. */
+/** What was found at the time of an operation's step. */
 interface Found {
   readonly state: NonNullable<InstanceState>;
   readonly tenant: Tenant;
   readonly progress: OperationProgress;
 }
 
-/** One operation, until it has ended or another has superseded it. */
+/** Carries out one operation, until it has ended or another has superseded it. */
 class Provisioning {
   readonly #id: string;
   readonly #number: number;
@@ -95,7 +95,7 @@ class Provisioning {
     return state === null || tenant === null || progress === null ? null : { state, tenant, progress };
   }
 
-  /** For the next steps. Reports the outcome. */
+  /** Carries out the next steps, and reports the outcome. */
   async #advance(found: Found | null): Promise<void> {
     if (found === null) return;
     const { progress } = found;
@@ -198,7 +198,7 @@ class Provisioning {
     return result.filled;
   }
 
-  /** Steps that run at the same time share one read. A failed read is not kept. */
+  /** Reads the version once: steps that run at the same time share one read. A failed read is not kept. */
   #versionOnce(id: string): Promise<TemplateVersionRecord> {
     this.#contents ??= this.#version(id).catch((error: unknown) => {
       this.#contents = null;

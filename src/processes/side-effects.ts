@@ -12,7 +12,7 @@ import type { StoredResponses } from '#responses/stored-responses.ts';
 
 const maxDeletionsAtOnce = 4;
 
-/** In case the node that recorded it ended before it did so. */
+/** Destroys the keys again in case the node that recorded it ended before it did so. */
 export function destroySubjectKeys(personalData: Pick<PersonalData, 'erase'>): Process {
   return sideEffect<Pick<OrganizationEvents & WebhookEndpointEvents, 'PersonalDataErased' | 'WebhookEndpointDeleted'>>({
     name: 'destroy-subject-keys',
@@ -36,7 +36,7 @@ export function eraseResponses(responses: Pick<StoredResponses, 'eraseProject'>)
   });
 }
 
-/** Of deleted and expired files. No answer waits for this process. */
+/** Deletes the contents of deleted and expired files. No answer waits for this process. */
 export function deleteFileContents(blobs: Pick<BlobStore, 'delete'>): Process {
   return sideEffect<Pick<FileEvents, 'FileDeleted'>>({
     name: 'delete-file-contents',
@@ -46,7 +46,10 @@ export function deleteFileContents(blobs: Pick<BlobStore, 'delete'>): Process {
   });
 }
 
-/** The output and error files of an ended batch contain the same lines. No answer waits for this process. */
+/**
+ * Deletes the parts of an ended batch, whose output and error files contain the same lines. No answer waits for this
+ * process.
+ */
 export function deleteBatchParts(blobs: Pick<BlobStore, 'delete'>): Process {
   return sideEffect<Pick<BatchEvents, 'BatchEnded'>>({
     name: 'delete-batch-parts',

@@ -42,7 +42,7 @@ export class GenerationCatchUp {
   readonly #options: CatchUpOptions;
   readonly #meter = new ThroughputMeter();
   readonly #report: RebuildLog;
-  /** While generations are built from the beginning of the log; null otherwise. */
+  /** Checks streams while generations are built from the beginning of the log; null otherwise. */
   #check: StreamCheck | null = null;
   /** When live events were last folded. */
   #liveAt = Number.NEGATIVE_INFINITY;
@@ -61,7 +61,7 @@ export class GenerationCatchUp {
     });
   }
 
-  /** Null before the first measurement. */
+  /** The measured pace; null before the first measurement. */
   get pace(): Pace | null {
     return this.#meter.pace();
   }
@@ -81,7 +81,7 @@ export class GenerationCatchUp {
     this.#renew(this.#check === null ? this.#position : 0);
   }
 
-  /** From their checkpoints, after a failure. */
+  /** Continues generations from their checkpoints, after a failure. */
   retry(projectors: ReadonlyArray<GenerationProjector>): void {
     if (projectors.length === 0) return;
     for (const projector of projectors) projector.retry();
@@ -97,7 +97,9 @@ export class GenerationCatchUp {
     this.#liveAt = clock.now();
   }
 
-  /** To estimate the remaining time. @throws what the store throws other than UnavailableError */
+  /**
+   * Reads the end of the log, to estimate the remaining time. @throws what the store throws other than UnavailableError
+   */
   async aim(): Promise<void> {
     const { events, persist } = this.#options;
     this.#meter.aim(await persist('Reading the log', () => events.lastPosition()));
@@ -111,7 +113,7 @@ export class GenerationCatchUp {
     return { exceptTypes: shortenedEventTypes.filter((type) => !types.has(type)) };
   }
 
-  /** From the beginning of the log. */
+  /** The generations that are built from the beginning of the log. */
   get #built(): ReadonlyArray<GenerationProjector> {
     return [...this.#group.members].filter(({ complete }) => !complete);
   }
@@ -122,7 +124,7 @@ export class GenerationCatchUp {
     return filling.map(({ projection }) => projection.name);
   }
 
-  /** Every generation contains the log up to this position. */
+  /** The position up to which every generation contains the log. */
   get #position(): number {
     const positions = [...this.#group.members].map(({ position }) => position);
     return positions.length === 0 ? this.#live.position : Math.min(...positions);
@@ -246,7 +248,7 @@ export class RebuildLog {
   }
 }
 
-/** Since the last rebuild was begun. */
+/** Measures the throughput since the last rebuild was begun. */
 export class ThroughputMeter {
   #startedAt = 0;
   #from: number | null = null;

@@ -12,15 +12,15 @@ import { type AnyProjection, eventTypesOf } from './projection.ts';
 const idleCheckpointDistance = 10_000;
 
 /**
- * Of events whose changes are only in memory. With the limit of documents it bounds the memory of a fill, in which a
- * document that changes often is stored once for many events.
+ * Maximum length of events whose changes are only in memory. With the limit of documents it bounds the memory of a
+ * fill, in which a document that changes often is stored once for many events.
  */
 const maxUncommittedCharacters = 8 * 1024 * 1024;
 
-/** Of documents that are read together for folding; a single document may have more. */
+/** Maximum length of documents that are read together for folding; a single document may have more. */
 const maxLoadedCharacters = 2 * 1024 * 1024;
 
-/** Most read models handle none of these types. */
+/** A run of events with their types, because most read models handle none of these. */
 export type EventRun = EventBatch & { readonly types: ReadonlySet<string> };
 
 interface TouchingEvent {
@@ -35,20 +35,20 @@ export class GenerationProjector {
   readonly #fold: DocumentBuffer;
   readonly #isSkipped: (eventId: string) => boolean;
   #position: number;
-  /** Possibly folded only in memory. */
+  /** The position that was seen, possibly folded only in memory. */
   #seen: number;
   #saved: number;
-  /** Of the runs of events since the last commit, without runs that touched no document. */
+  /** The length of the runs of events since the last commit, without runs that touched no document. */
   #uncommittedCharacters = 0;
   #failure: EventFailure | null = null;
   /** Up to this position the document of each event is checked, because one of them cannot be written. */
   #carefulUpTo = 0;
   #mustReplay = false;
-  /** It has contained the whole log once. */
+  /** True if it has contained the whole log once. */
   complete: boolean;
-  /** All its indexes are built. */
+  /** True if all its indexes are built. */
   finished: boolean;
-  /** It has seen the end of the log in this process. */
+  /** True if it has seen the end of the log in this process. */
   caughtUp = false;
 
   /** @param isSkipped whether to skip an event, by its id, if the projection cannot handle it */
@@ -70,17 +70,17 @@ export class GenerationProjector {
     this.#saved = generation.checkpoint;
   }
 
-  /** Its stored documents contain the log up to this position. */
+  /** The position up to which its stored documents contain the log. */
   get position(): number {
     return this.#position;
   }
 
-  /** It is fed no more events until `retry`. */
+  /** Why it has stopped. It is fed no more events until `retry`. */
   get failure(): EventFailure | null {
     return this.#failure;
   }
 
-  /** Folded documents could not be written, so it must be fed again from `position`, after `retry`. */
+  /** True if folded documents could not be written, so it must be fed again from `position`, after `retry`. */
   get mustReplay(): boolean {
     return this.#mustReplay;
   }
@@ -89,7 +89,7 @@ export class GenerationProjector {
     this.#fold.limit(limits);
   }
 
-  /** From `position` or from the event that it could not handle. */
+  /** Continues from `position` or from the event that it could not handle. */
   retry(): void {
     this.#failure = null;
     this.#mustReplay = false;
@@ -118,7 +118,7 @@ export class GenerationProjector {
     return mustCommit || this.#isDue() ? this.#written() : null;
   }
 
-  /** A checkpoint alone can wait. */
+  /** True if the changes must be committed. A checkpoint alone can wait. */
   shouldCommit(commit: GenerationCommit): boolean {
     return (
       commit.writes.length > 0 || this.#failure !== null || commit.checkpoint - this.#saved >= idleCheckpointDistance
@@ -133,7 +133,7 @@ export class GenerationProjector {
     this.#fold.committed();
   }
 
-  /** A checkpoint that is not stored yet. */
+  /** A checkpoint that is not stored yet; null if all is stored. */
   unsaved(): GenerationCommit | null {
     if (this.#saved === this.#position) return null;
     return this.#commitOf([], this.#position);
@@ -194,7 +194,7 @@ export class GenerationProjector {
     return true;
   }
 
-  /** Null if one of them cannot be written. Then nothing counts as folded. */
+  /** The folded documents; null if one of them cannot be written. Then nothing counts as folded. */
   #written(): GenerationCommit | null {
     try {
       return this.#commitOf(this.#fold.writes(), this.#seen);
@@ -239,7 +239,9 @@ export class GenerationProjector {
     return touching.length;
   }
 
-  /** In the order of their first use. Documents that an event creates are known to later events. */
+  /**
+   * The missing documents in the order of their first use. Documents that an event creates are known to later events.
+   */
   #missing(touching: ReadonlyArray<TouchingEvent>): ReadonlyArray<string> {
     const missing = new Set<string>();
     const created = new Set<string>();
@@ -254,7 +256,7 @@ export class GenerationProjector {
   }
 }
 
-/** 0 if there is none in the run. */
+/** The position of the last event before; 0 if there is none in the run. */
 function lastBefore(position: number, events: ReadonlyArray<RecordedEvent>): number {
   return events.findLast((event) => event.position < position)?.position ?? 0;
 }

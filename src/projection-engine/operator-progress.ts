@@ -30,7 +30,7 @@ export interface OperatorProgressOptions {
   readonly signal: AbortSignal;
   readonly persist: Persist;
   readonly apply: (request: OperatorRequest) => Promise<void>;
-  /** Their position is stored by then. */
+  /** Called when requests were applied. Their position is stored by then. */
   readonly onApplied: () => Promise<void>;
 }
 
@@ -45,7 +45,7 @@ export class OperatorProgress {
   #log = new EventLogIdentity(null);
   #appliedUpTo = 0;
   #unsavedEvents = 0;
-  /** Until the count of earlier events of unknown types is complete. */
+  /** What was known before, until the count of earlier events of unknown types is complete. */
   #beforeCounting: Pick<OperatorState, 'position' | 'unknownEvents'> | null = null;
 
   constructor(runtimes: ReadonlyArray<ProjectionRuntime>, options: OperatorProgressOptions) {
@@ -86,7 +86,7 @@ export class OperatorProgress {
     return this.#log.isOther(projection);
   }
 
-  /** Identifies an empty log. @returns whether these events hold its first event */
+  /** Identifies an empty log by its first event. @returns whether these events hold it */
   seesFirst(events: ReadonlyArray<RecordedEvent>): boolean {
     return this.#log.begun(events);
   }
@@ -95,13 +95,13 @@ export class OperatorProgress {
     if (this.#log.made(runtimes.map(({ projection }) => projection.name))) await this.#save();
   }
 
-  /** And which of its streams lacked events. */
+  /** Notes that a projection was built, and which of its streams lacked events. */
   async noteBuilt({ projection }: ProjectionRuntime): Promise<void> {
     this.#log.made([projection.name]);
     await this.#save();
   }
 
-  /** Every start reads all of them, because a projection of a later release follows them too. */
+  /** Reads all skipped events at every start, because a projection of a later release follows them too. */
   async skippedEvents(): Promise<ReadonlyArray<RequestOf<'EventSkipped'>>> {
     const stream = streamName(eventControl, skippedEventsId);
     const requests = await this.#requestsOf(stream).catch((error: unknown) =>
@@ -125,7 +125,10 @@ export class OperatorProgress {
     this.#appliedUpTo = end;
   }
 
-  /** Those before the start. It runs next to the feeding of all others, so that a first start reads the log once. */
+  /**
+   * Counts the events before the start. It runs next to the feeding of all others, so that a first start reads the log
+   * once.
+   */
   async countPast(): Promise<void> {
     const after = this.#beforeCounting?.position;
     if (after === undefined) return;
@@ -142,7 +145,7 @@ export class OperatorProgress {
     await this.#save();
   }
 
-  /** Each once. Counts the batch's events of unknown types, too. */
+  /** Applies each request once. Counts the batch's events of unknown types, too. */
   async applyBatch(batch: EventBatch): Promise<void> {
     let isApplied = false;
     let isCounted = false;
@@ -167,7 +170,7 @@ export class OperatorProgress {
     return requests;
   }
 
-  /** For a stream that lacks an event or has one that cannot be read. */
+  /** Finds requests in the log, for a stream that lacks an event or has one that cannot be read. */
   async #requestsInLog(
     error: unknown,
     after: number,
@@ -193,7 +196,7 @@ export class OperatorProgress {
     }
   }
 
-  /** A request that cannot be read is left out, because nothing says which projection it is for. */
+  /** True if the request can be read. Otherwise it is left out, because nothing says which projection it is for. */
   #isReadable(event: RecordedEvent): boolean {
     try {
       ensureReadable(event);
@@ -229,7 +232,7 @@ export class OperatorProgress {
 
 export interface OperatorCommandsOptions {
   readonly runtimes: ReadonlyArray<ProjectionRuntime>;
-  /** By id. */
+  /** The ids of the events that every projection skips. */
   readonly skippedByAll: Set<string>;
   readonly generations: GenerationStarter;
   readonly catchUp: GenerationCatchUp;
@@ -243,7 +246,7 @@ export class OperatorCommands {
     this.#options = options;
   }
 
-  /** A request for a projection that this release does not have is ignored. */
+  /** Applies a request. One for a projection that this release does not have is ignored. */
   async apply(request: OperatorRequest): Promise<void> {
     if (request.type === 'EventSkipped') return this.#skipEverywhere(request.data.eventId);
     const runtime = this.#options.runtimes.find(({ projection }) => projection.name === request.data.projection);
@@ -282,11 +285,11 @@ export class OperatorCommands {
   }
 }
 
-/** On the streams `projection-{name}` and `event-skipped`. */
+/** Events on the streams `projection-{name}` and `event-skipped`. */
 export interface OperatorRequestEvents {
-  /** Next to the documents that queries read. */
+  /** Rebuild the documents next to those that queries read. */
   readonly ProjectionRebuildRequested: { readonly projection: string };
-  /** From the event at which it stopped. */
+  /** Continue from the event at which it stopped. */
   readonly ProjectionRetried: { readonly projection: string };
   /** Skip this event whenever the projection cannot handle it. */
   readonly ProjectionEventSkipped: { readonly projection: string; readonly eventId: string };
@@ -311,11 +314,11 @@ export function isOperatorRequest(event: RecordedEvent<string, unknown>): event 
   return operatorRequestTypes.includes(event.type);
 }
 
-/** Counted by name. Further ones are counted together. */
+/** Maximum number of types that are counted by name. Further ones are counted together. */
 const maxTypes = 100;
 const furtherTypes = '(further types)';
 
-/** No part of this release handles them. They are skipped. */
+/** Counts events that no part of this release handles. They are skipped. */
 export class UnknownEvents {
   readonly #knownTypes: ReadonlySet<string>;
   readonly #types = new Map<string, UnknownEventType>();
@@ -350,10 +353,10 @@ export class UnknownEvents {
   }
 }
 
-/** For read models that were made from events that their log no longer has. */
+/** The identity of a log for read models that were made from events that the log no longer has. */
 const lostLog = 'lost';
 
-/** On another log the checkpoint of a read model means nothing. */
+/** Identifies the log. On another one the checkpoint of a read model means nothing. */
 export class EventLogIdentity {
   #log: string | null;
   readonly #madeFrom: Map<string, string>;
@@ -380,7 +383,7 @@ export class EventLogIdentity {
     return log === lostLog || (log !== undefined && this.#log !== null && log !== this.#log);
   }
 
-  /** The log no longer has events from which these read models are made. */
+  /** Notes that the log no longer has events from which these read models are made. */
   lose(projections: Iterable<string>): void {
     for (const name of projections) this.#madeFrom.set(name, lostLog);
   }
@@ -393,7 +396,7 @@ export class EventLogIdentity {
     return true;
   }
 
-  /** @returns whether that is new */
+  /** Notes that read models were made from this log. @returns whether that is new */
   made(projections: Iterable<string>): boolean {
     let isNew = false;
     for (const name of projections) {

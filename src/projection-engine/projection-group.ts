@@ -18,7 +18,7 @@ interface FoldedBatch {
 
 export interface ProjectionGroupOptions {
   readonly tail: Pick<LogTail, 'follow' | 'trail'>;
-  /** As a follower of the log. */
+  /** Its name as a follower of the log. */
   readonly name: string;
   readonly store: ReadStoreWriter;
   readonly log: Logger;
@@ -26,20 +26,20 @@ export interface ProjectionGroupOptions {
   /** If false, each generation decides when to commit, and the end of the log is committed immediately. */
   readonly commitsEachBatch: () => boolean;
   readonly signal: AbortSignal;
-  /** One task at a time, across all groups: only one handles a batch. */
+  /** Runs one task at a time, across all groups: only one handles a batch. */
   readonly runExclusive: (work: () => Promise<void>) => Promise<void>;
-  /** When the batch has been folded and stored. The next batch is read after this returns. */
+  /** Called when the batch has been folded and stored. The next batch is read after this returns. */
   readonly onBatch: (batch: EventBatch) => Promise<void>;
-  /** A member could not handle an event, and was removed. */
+  /** Called when a member could not handle an event, and was removed. */
   readonly onFailed: (projector: GenerationProjector) => Promise<void>;
-  /** A member must be fed again from its position, and was removed. */
+  /** Called when a member must be fed again from its position, and was removed. */
   readonly onMustReplay: (projector: GenerationProjector) => void;
 }
 
-/** All events without a member. */
+/** The types that the group reads; all events for a group without a member. */
 export type GroupFilter = Pick<FollowOptions, 'types' | 'exceptTypes'>;
 
-/** They read the log together, as one follower. */
+/** Generations that read the log together, as one follower. */
 export class ProjectionGroup {
   readonly #options: ProjectionGroupOptions;
   readonly #members = new Set<GenerationProjector>();
@@ -52,7 +52,7 @@ export class ProjectionGroup {
     this.#options = options;
   }
 
-  /** Of the log, as read. Its members may not have stored everything yet. */
+  /** The position up to which the log was read. Its members may not have stored everything yet. */
   get position(): number {
     return this.#position;
   }
@@ -61,7 +61,7 @@ export class ProjectionGroup {
     return this.#members;
   }
 
-  /** Events that it has seen are not fed to it again. */
+  /** Adds a member. Events that it has seen are not fed to it again. */
   add(projector: GenerationProjector): void {
     this.#members.add(projector);
   }
@@ -70,7 +70,7 @@ export class ProjectionGroup {
     this.#members.delete(projector);
   }
 
-  /** After the current batch. @param after the position after which the group then begins */
+  /** Begins again after the current batch. @param after the position after which the group then begins */
   renew(after: number): void {
     this.#position = after;
     this.#renewal.abort();
@@ -122,7 +122,7 @@ export class ProjectionGroup {
     await this.#options.onBatch(batch);
   }
 
-  /** At the same time, because each generation waits for a slow store. */
+  /** Folds into all generations at the same time, because each waits for a slow store. */
   async #fold(projectors: ReadonlyArray<GenerationProjector>, batch: EventBatch): Promise<ReadonlyArray<FoldedBatch>> {
     const store = { read: this.#read, commit: this.#commit };
     const run = { ...batch, types: new Set(batch.events.map(({ type }) => type)) };
@@ -142,7 +142,7 @@ export class ProjectionGroup {
     });
   }
 
-  /** A member that has failed or must replay. */
+  /** Removes a member that has failed or must replay. */
   async #dropFailed(projector: GenerationProjector): Promise<void> {
     if (projector.failure === null && !projector.mustReplay) return;
     this.#members.delete(projector);

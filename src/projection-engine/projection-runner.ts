@@ -15,7 +15,7 @@ import type { AnyProjection } from './projection.ts';
 import { ProjectionGroup } from './projection-group.ts';
 import { GenerationStarter, type Persist, ProjectionRuntime, runtimeOf } from './projection-runtime.ts';
 
-/** In positions. A larger lag catches up separately, so that it does not delay the other projections. */
+/** Maximum lag in positions. A larger lag catches up separately, so that it does not delay the other projections. */
 const liveWindow = 10_000;
 const liveBatchSize = 1000;
 const statusIntervalMs = 500;
@@ -32,7 +32,7 @@ export interface ProjectionRunnerOptions {
   /** Ends the runner, as `close` does, even while it is starting. */
   readonly signal?: AbortSignal;
   readonly onPositions?: () => void;
-  /** For changes in more than positions, and twice a second while something is rebuilt. */
+  /** Called for changes in more than positions, and twice a second while something is rebuilt. */
   readonly onStatus?: () => void;
 }
 
@@ -55,7 +55,7 @@ export class ProjectionRunner {
   readonly #signal: AbortSignal;
   readonly #retry: RetryOptions;
   readonly #runtimes: ReadonlyArray<ProjectionRuntime>;
-  /** By id. */
+  /** The ids of the events that every projection skips. */
   readonly #skippedByAll = new Set<string>();
   readonly #operator: OperatorProgress;
   readonly #commands: OperatorCommands;
@@ -137,7 +137,7 @@ export class ProjectionRunner {
     return this.#runtimes.map(({ served }) => served);
   }
 
-  /** Every projection has seen the end of the log since the start, or has stopped. */
+  /** True if every projection has seen the end of the log since the start, or has stopped. */
   ready(): boolean {
     return this.#runtimes.every(({ settled }) => settled);
   }

@@ -11,18 +11,18 @@ export interface Pace {
   readonly positionsPerSecond: number;
 }
 
-/** The generation that queries read, and the one that is being filled. */
+/** A projection with the generation that queries read, and the one that is being filled. */
 export class ProjectionRuntime {
   readonly projection: AnyProjection;
   /** Ids of the events that operators have skipped for it. */
   readonly skipped: Set<string>;
   readonly #skippedByAll: ReadonlySet<string>;
-  /** Queries read it. Null if this release's version of the projection did not fill it. */
+  /** The generation that queries read. Null if this release's version of the projection did not fill it. */
   current: GenerationProjector | null = null;
-  /** Of another version. Queries read it until this version is filled. It gets no more events. */
+  /** The generation of another version. Queries read it until this version is filled. It gets no more events. */
   previous: Generation | null = null;
   filling: GenerationProjector | null = null;
-  /** As of the build of the documents that queries read. */
+  /** The streams that lacked events when the documents that queries read were built. */
   incompleteStreams: IncompleteStreams = noIncompleteStreams;
 
   /** @param skippedByAll the ids of the events that operators have skipped for every projection; it may grow */
@@ -45,7 +45,7 @@ export class ProjectionRuntime {
     return (this.filling ?? this.current)?.generation.begunAt ?? 0;
   }
 
-  /** It has seen the end of the log since the start, or has stopped. */
+  /** True if it has seen the end of the log since the start, or has stopped. */
   get settled(): boolean {
     const projector = this.current ?? this.filling;
     return projector !== null && (projector.caughtUp || projector.failure !== null);
@@ -104,10 +104,10 @@ export function rebuildProgress(position: number, pace: Pace | null): NonNullabl
  */
 export type Persist = <Result>(what: string, call: () => Promise<Result>) => Promise<Result>;
 
-/** For a generation that follows the log. */
+/** The limits of a generation that follows the log. */
 export const liveLimits: DocumentBufferLimits = { maxDocuments: 1000, maxBytes: 8 * 1024 * 1024 };
 
-/** For a generation that is being filled. */
+/** The limits of a generation that is being filled. */
 export const rebuildLimits: DocumentBufferLimits = {
   maxDocuments: 12_000,
   firstDocuments: 3_000,
@@ -122,11 +122,11 @@ export interface GenerationStarterOptions {
 
 export interface ContinuedLog {
   readonly end: number;
-  /** The stored documents were made from another log. */
+  /** True if the stored documents were made from another log. */
   readonly isFromOtherLog: boolean;
 }
 
-/** Stored generations and new ones. */
+/** Starts stored generations and new ones. */
 export class GenerationStarter {
   readonly #options: GenerationStarterOptions;
 
@@ -175,7 +175,7 @@ function projectorOf(
   return new GenerationProjector(runtime.projection, generation, (eventId) => runtime.isSkipped(eventId), limits);
 }
 
-/** By this release's projection, on a log with this end. */
+/** True if this release's projection can continue the generation on a log with this end. */
 function canContinue(generation: Generation, projection: AnyProjection, end: number): boolean {
   return fits(generation, projection) && generation.checkpoint <= end && generation.begunAt <= end;
 }

@@ -5,13 +5,13 @@ export type ProjectedEventOf<Events> = {
   [Type in keyof Events & string]: RecordedEvent<Type, Events[Type]>;
 }[keyof Events & string];
 
-/** For an event type that changes no document of the projection. */
+/** Marks an event type that changes no document of the projection. */
 export const ignored = Symbol('ignored');
 
 /**
- * Null removes the document.
- * @param documentBefore returns another document that `keys` names for the event, from before the event. If an
- * interrupted commit is being completed, that document may include the event already, which it must show itself
+ * Returns the new document; null removes it. @param documentBefore returns another document that `keys` names for the
+ * event, from before the event. If an interrupted commit is being completed, that document may include the event
+ * already, which it must show itself
  */
 type Handler<Value, Event> = (
   document: Value | null,
@@ -37,7 +37,7 @@ interface Creation<Value, Event> {
   readonly create: (event: Event, key: string) => Value;
 }
 
-/** The members of documents and, for other names, those of their `record`. */
+/** The fields that can be indexed: members of documents and, for other names, those of their `record`. */
 export type IndexableField<Value> =
   | (keyof Value & string)
   | (Value extends { readonly record: infer Record } ? keyof NonNullable<Record> & string : never);
@@ -64,16 +64,20 @@ export interface Projection<Value extends DocumentValue, Events> {
       | Creation<Value, RecordedEvent<Type, Events[Type]>>
       | Removal<Value, RecordedEvent<Type, Events[Type]>>;
   };
-  /** For lists by equality on these fields, the document's own or its record's. Each ends with the document's order. */
+  /**
+   * The fields of indexes, for lists by equality on them: the document's own or its record's. Each ends with the
+   * document's order.
+   */
   readonly indexes: ReadonlyArray<ReadonlyArray<IndexableField<Value>>>;
   /**
-   * The document without some of its claims (`ClaimingDocument`), which a newer document of the same answer has taken
-   * over. Null leaves it out: events that are not stored yet have removed it. Readers apply it to every list.
+   * Returns the document without some of its claims (`ClaimingDocument`), which a newer document of the same answer has
+   * taken over. Null leaves it out: events that are not stored yet have removed it. Readers apply it to every list.
    */
   disclaim?(document: Value, lost: ReadonlySet<string>): Value | null;
   /**
-   * Such a document is stored before the others of its batch: the one that has taken over what another has lost, so
-   * that readers never find that none has it; or a sum before the document from which a replay computes it again.
+   * True for a document that is stored before the others of its batch: the one that has taken over what another has
+   * lost, so that readers never find that none has it; or a sum before the document from which a replay computes it
+   * again.
    */
   isWrittenFirst?(document: Value): boolean;
   /**
@@ -93,7 +97,7 @@ export function projection<Value extends DocumentValue, Events>(
   return definition;
 }
 
-/** For a read model to which these types are alike. */
+/** Handles several types alike, for a read model to which they are. */
 export function handledAlike<Events extends object, Handling>(
   events: Events,
   handling: Handling,
@@ -115,17 +119,17 @@ export function keysOf(projection: AnyProjection, event: RecordedEvent): Readonl
 }
 
 export interface EventHandling {
-  /** Undefined if documents are only removed. */
+  /** Makes the new document; undefined if documents are only removed. */
   readonly handle: Handler<DocumentValue, RecordedEvent> | undefined;
-  /** Undefined if the event removes nothing by an index. */
+  /** Selects the removed documents; undefined if the event removes nothing by an index. */
   readonly removeWhere: ((event: RecordedEvent) => Where) | undefined;
-  /** `handle` creates documents that no earlier event touches, and ignores the document that it gets. */
+  /** True if `handle` creates documents that no earlier event touches, and ignores the document that it gets. */
   readonly creates: boolean;
 }
 
 const noReaction: EventHandling = { handle: undefined, removeWhere: undefined, creates: false };
 
-/** For each event type that the projection does not ignore. */
+/** The reaction to each event type that the projection does not ignore. */
 export function reactionsOf(projection: AnyProjection): ReadonlyMap<string, EventHandling> {
   const reactions = new Map<string, EventHandling>();
   for (const [type, declared] of Object.entries(projection.on))

@@ -4,11 +4,11 @@ import type { IncompleteStream, IncompleteStreams } from '#read-store/incomplete
 import type { GenerationProjector } from './generation-projector.ts';
 import { StreamRevisions } from './stream-revisions.ts';
 
-/** Further streams are not checked: 24 MB of memory while read models are built. */
+/** Maximum number of checked streams: 24 MB of memory while read models are built. */
 const maxStreams = 1 << 20;
-/** Further ones are not counted. */
+/** Maximum number of streams that are counted. */
 const maxIncomplete = 1_000;
-/** Further ones are not named. */
+/** Maximum number of streams that are named. */
 const maxNamed = 20;
 
 /**
@@ -19,7 +19,7 @@ const maxNamed = 20;
 export class StreamCheck {
   readonly #revisions = new StreamRevisions(maxStreams);
   readonly #incomplete = new Map<string, IncompleteStream>();
-  /** By generation: those of which it has handled an event. */
+  /** The incomplete streams of each generation: those of which it has handled an event. */
   readonly #handled = new Map<GenerationProjector, Set<string>>();
   #isExact = true;
 
@@ -32,14 +32,14 @@ export class StreamCheck {
     }
   }
 
-  /** Only those of which the generation has handled an event. */
+  /** The incomplete streams of which the generation has handled an event. */
   foundBy(projector: GenerationProjector): IncompleteStreams {
     const streams = [...(this.#handled.get(projector) ?? [])];
     const first = streams.slice(0, maxNamed).flatMap((stream) => this.#incomplete.get(stream) ?? []);
     return { count: streams.length, isExact: this.#isExact, first };
   }
 
-  /** Up to and including the place before this event. */
+  /** True if the stream lacks events up to and including the place before this event. */
   #lacksEvents({ stream, revision }: RecordedEvent): boolean {
     const before = this.#revisions.note(stream, revision);
     if (before === null) this.#isExact = false;

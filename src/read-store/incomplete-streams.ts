@@ -1,12 +1,12 @@
 export interface IncompleteStream {
   readonly stream: string;
-  /** Of the first event that is missing. */
+  /** The revision of the first event that is missing. */
   readonly expectedRevision: number;
-  /** Of the event that came in its place. */
+  /** The revision of the event that came in its place. */
   readonly revision: number;
 }
 
-/** When the documents of a projection were built from the log. */
+/** Streams that lacked events when the documents of a projection were built from the log. */
 export interface IncompleteStreams {
   readonly count: number;
   /** False if there may be more. */
@@ -16,7 +16,7 @@ export interface IncompleteStreams {
 
 export const noIncompleteStreams: IncompleteStreams = { count: 0, isExact: true, first: [] };
 
-/** An empty text for none. */
+/** Describes the streams; an empty text for none. */
 export function describeIncompleteStreams({ count, isExact, first }: IncompleteStreams): string {
   if (count === 0) return '';
   const number = `${isExact ? '' : 'at least '}${count} ${count === 1 ? 'stream lacks' : 'streams lack'} events`;

@@ -1,7 +1,7 @@
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { DocumentValue, Indexes, Where } from './read-store.ts';
 
-/** Of all indexes, always in the same order. */
+/** The fields of all indexes, always in the same order. */
 export function indexedFields(indexes: Indexes): ReadonlyArray<string> {
   return [...new Set(indexes.flat())].sort();
 }
@@ -14,7 +14,7 @@ export function declaredIndex(indexes: Indexes, where: Where): ReadonlyArray<str
   return found;
 }
 
-/** On exactly the fields of the `Where`, in any order; undefined if none was declared. */
+/** The index on exactly the fields of the `Where`, in any order; undefined if none was declared. */
 export function findIndex(indexes: Indexes, where: Where): ReadonlyArray<string> | undefined {
   const asked = Object.keys(where);
   return indexes.find((fields) => fields.length === asked.length && asked.every((field) => fields.includes(field)));
@@ -24,15 +24,15 @@ function noIndex(where: Where): UnavailableError {
   return new UnavailableError(`The read model has no index on ${Object.keys(where).join(', ')} yet.`);
 }
 
-/** In UTF-16 units, because engines limit the size of an entry. */
+/** Maximum length in UTF-16 units, because engines limit the size of an entry. */
 const maxIndexedText = 500;
 
-/** Equals no value of a filter. */
+/** A value that equals no value of a filter. */
 const unindexed = {};
 
 /**
- * Its own field or, if it has none with this name, that of its `record`. An absent field is null. No index finds a long
- * text.
+ * The document's own field or, if it has none with this name, that of its `record`. An absent field is null. No index
+ * finds a long text.
  */
 export function indexedField(value: DocumentValue, field: string): unknown {
   const holder = Object.hasOwn(value, field) ? value : memberOf(value, 'record');

@@ -8,7 +8,7 @@ import type { OperatorState, ProjectionStatus } from './read-store.ts';
 
 const kind = 'notes';
 
-/** For a poll that reads it together with other records. */
+/** The key of the record, for a poll that reads it together with other records. */
 export const positionsRecordKey: RecordKey = { kind, key: 'positions' };
 
 const PublishedRecord = t.type({
@@ -47,7 +47,7 @@ export class ReadStoreNotes {
     return state === null ? { position: 0, skipped: {} } : (state.parse() as OperatorState);
   }
 
-  /** Null when no node has published yet. @throws UnavailableError */
+  /** The published positions; null when no node has published yet. @throws UnavailableError */
   async positions(): Promise<PublishedPositions | null> {
     return decodePublishedPositions(await this.#records.get(kind, positionsRecordKey.key));
   }
@@ -57,7 +57,7 @@ export class ReadStoreNotes {
     return E.isRight(record) ? record.right.checkpoints : {};
   }
 
-  /** Up to the checkpoints. @throws UnavailableError */
+  /** What was read of the log up to the checkpoints. @throws UnavailableError */
   async readOfLog(): Promise<ReadOfLog> {
     return (await this.positions())?.read ?? nothingRead;
   }
@@ -77,7 +77,7 @@ export class ReadStoreNotes {
     return this.#save('operator-state', state);
   }
 
-  /** In one record, with all checkpoints. @throws UnavailableError; FencedError */
+  /** Saves the positions in one record, with all checkpoints. @throws UnavailableError; FencedError */
   savePositions(positions: ProjectionPositions, checkpoints: Checkpoints): Promise<void> {
     this.#beat += 1;
     const published: PublishedPositions = { ...positions, beat: this.#beat, token: this.#fence };

@@ -4,7 +4,7 @@ import type { StoredDocument } from './stored-document.ts';
 const pageItems = 500;
 const pageBytes = 4 * 1024 * 1024;
 
-/** Page by page, so that not all documents are in memory at the same time. */
+/** Reads all documents page by page, so that not all of them are in memory at the same time. */
 export async function* paginateAll<Value extends DocumentValue>(
   documents: ReadStore,
   collection: string,

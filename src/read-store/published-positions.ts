@@ -1,18 +1,18 @@
 import type { ReadOfLog } from '#domain/shared/log-mark.ts';
 
-/** A node runs the projections and publishes their positions under this lease. */
+/** The lease under which a node runs the projections and publishes their positions. */
 export const projectionsLease = 'projections';
 
 export interface ServedPosition {
   readonly position: number;
-  /** They follow the log: false after the projection has stopped, and until its current version is filled. */
+  /** True if it follows the log: false after the projection has stopped, and until its current version is filled. */
   readonly live: boolean;
   readonly generation: number;
 }
 
-/** As the node that runs the projections publishes them. */
+/** The positions as the node that runs the projections publishes them. */
 export interface ProjectionPositions {
-  /** Every projection has seen the end of the log since that node began, or has stopped. */
+  /** True if every projection has seen the end of the log since that node began, or has stopped. */
   readonly ready: boolean;
   readonly projections: ReadonlyArray<ServedPosition & { readonly name: string }>;
   /** Counts the changes of the stored status since that node began, so that a node reads it only after a change. */
@@ -21,11 +21,11 @@ export interface ProjectionPositions {
   readonly read: ReadOfLog;
 }
 
-/** By the read model's name and the generation's number. */
+/** Checkpoints by the read model's name and the generation's number. */
 export type Checkpoints = Readonly<Record<string, Readonly<Record<string, number>>>>;
 
 export interface PublishedPositions extends ProjectionPositions {
-  /** Of the lease under which they were published; a smaller token is out of date. */
+  /** The token of the lease under which they were published; a smaller token is out of date. */
   readonly token: number;
   /**
    * The heartbeat: counts every publication, at least one a second. A node whose count stays the same is dead, not

@@ -6,11 +6,11 @@ import type { DocumentValue, StoredDocument } from './stored-document.ts';
 
 export type { DocumentValue } from './stored-document.ts';
 
-/** Equality on the fields of one declared index. */
+/** A condition: equality on the fields of one declared index. */
 export type Where = Readonly<Record<string, string | number | boolean | null>>;
 
 export interface PageRequest {
-  /** The `next` of the previous page. */
+  /** The place after which to continue: the `next` of the previous page. */
   readonly after?: PageKey;
   readonly limit: number;
   /** The page ends before the stored bytes of its documents exceed this. It has one document at least. */
@@ -26,7 +26,7 @@ export interface PageKey {
 
 export interface DocumentPage<Value extends DocumentValue> {
   readonly documents: ReadonlyArray<StoredDocument<Value>>;
-  /** Null at the end. */
+  /** The place of the next page; null at the end. */
   readonly next: PageKey | null;
 }
 
@@ -36,13 +36,13 @@ export interface ProjectionStatus {
   readonly name: string;
   readonly version: number;
   readonly state: ProjectionState;
-  /** The documents that queries read have contained the whole log once. False only during the first fill. */
+  /** True if the documents that queries read have contained the whole log once. False only during the first fill. */
   readonly ready: boolean;
   /** The end of the log when the newest fill began. A rebuild moves it. */
   readonly begunAt: number;
-  /** The documents that queries read contain the log up to it. */
+  /** The position up to which the documents that queries read contain the log. */
   readonly position: number;
-  /** The projection has stopped at this event. */
+  /** The failure at which the projection has stopped. */
   readonly failure: EventFailure | null;
   readonly rebuild: {
     readonly position: number;
@@ -50,7 +50,7 @@ export interface ProjectionStatus {
     readonly eventsPerSecond: number;
     readonly secondsLeft: number | null;
   } | null;
-  /** Of the documents that queries read. */
+  /** The incomplete streams of the documents that queries read. */
   readonly incompleteStreams: IncompleteStreams;
 }
 
@@ -68,11 +68,11 @@ export interface ReadStore {
     id: string,
     fresh?: 'fresh',
   ): Promise<StoredDocument<Value> | null>;
-  /** `where` is a declared index, or `{}` for all. @throws UnavailableError */
+  /** Lists documents. `where` is a declared index, or `{}` for all. @throws UnavailableError */
   list<Value extends DocumentValue>(collection: string, where: Where, page: PageRequest): Promise<DocumentPage<Value>>;
-  /** Up to a limit of at least 1. Reads the index alone. @throws UnavailableError */
+  /** Counts up to a limit of at least 1. Reads the index alone. @throws UnavailableError */
   count(collection: string, where: Where, limit: number): Promise<number>;
-  /** As the node that runs the projections has published it last. @throws UnavailableError */
+  /** The statuses as the node that runs the projections has published them last. @throws UnavailableError */
   status(): Promise<ReadonlyArray<ProjectionStatus>>;
   /** @throws UnavailableError */
   unknownEvents(): Promise<ReadonlyArray<UnknownEventType>>;
@@ -110,16 +110,16 @@ export interface Generation extends CollectionDefinition {
   readonly number: number;
   /** The end of the log when this fill began. */
   readonly begunAt: number;
-  /** It has contained the whole log once. */
+  /** True if it has contained the whole log once. */
   readonly complete: boolean;
-  /** Its documents contain the log up to this position. */
+  /** The position up to which its documents contain the log. */
   readonly checkpoint: number;
 }
 
 export interface CollectionGenerations {
-  /** Queries read it. It is incomplete only if there was never a complete one. */
+  /** The generation that queries read. It is incomplete only if there was never a complete one. */
   readonly current: Generation | null;
-  /** Of an unfinished rebuild, next to the current one. */
+  /** The generation of an unfinished rebuild, next to the current one. */
   readonly filling: Generation | null;
 }
 
@@ -129,11 +129,11 @@ export interface FoldedDocument {
   readonly position: number;
   /** Null for a deleted document, if the store remembers deletions. */
   readonly value: DocumentValue | null;
-  /** Of its JSON text. */
+  /** The size of its JSON text. */
   readonly bytes: number;
 }
 
-/** Of one batch. The generation then contains the log up to `checkpoint`. */
+/** The changes of one batch. The generation then contains the log up to `checkpoint`. */
 export interface GenerationCommit {
   readonly generation: Generation;
   readonly writes: ReadonlyArray<DocumentWrite>;
@@ -145,20 +145,20 @@ export interface GenerationCommit {
   readonly holdsETags?: boolean;
 }
 
-/** They were carried out up to `position`. */
+/** The requests of operators that were carried out up to `position`. */
 export interface OperatorState {
   readonly position: number;
-  /** By projection: ids of events that it skips if it cannot handle them. */
+  /** The ids of events that each projection skips if it cannot handle them. */
   readonly skipped: Readonly<Record<string, ReadonlyArray<string>>>;
-  /** By projection: the identity of the log from which its read model was made (`EventLogIdentity`). */
+  /** The identity of the log from which each read model was made (`EventLogIdentity`). */
   readonly madeFrom?: Readonly<Record<string, string>>;
-  /** Up to the position. */
+  /** The counted events up to the position. */
   readonly unknownEvents?: UnknownEventsState;
-  /** By projection: of its current documents. Projections without any are left out. */
+  /** The incomplete streams of each projection's current documents. Projections without any are left out. */
   readonly incompleteStreams?: Readonly<Record<string, IncompleteStreams>>;
 }
 
-/** For the projection runner. There is one writer at a time. */
+/** Writes the read store for the projection runner. There is one writer at a time. */
 export interface ReadStoreWriter {
   /** @throws UnavailableError */
   generations(collection: string): Promise<CollectionGenerations>;
@@ -190,11 +190,13 @@ export interface ReadStoreWriter {
    *   checkpoints
    */
   commit(commits: ReadonlyArray<GenerationCommit>, more?: boolean, read?: ReadOfLog): Promise<void>;
-  /** Up to the stored checkpoints. @throws UnavailableError */
+  /** What was read of the log up to the stored checkpoints. @throws UnavailableError */
   readOfLog(): Promise<ReadOfLog>;
   /** Creates the indexes that a rebuild may have postponed. It may be repeated. @throws UnavailableError */
   finish(generation: Generation): Promise<void>;
-  /** From now on queries read this finished generation. The previous one is dropped. @throws UnavailableError */
+  /**
+   * Publishes a finished generation: from now on queries read it. The previous one is dropped. @throws UnavailableError
+   */
   publish(generation: Generation): Promise<void>;
   /** @throws UnavailableError */
   dropOthers(collections: ReadonlyArray<string>): Promise<void>;
@@ -209,7 +211,7 @@ export interface ReadStoreWriter {
 
 export type { Json };
 
-/** A newer release wrote them. */
+/** A type that this release does not know. A newer release wrote its events. */
 export interface UnknownEventType {
   readonly type: string;
   readonly count: number;
@@ -217,7 +219,10 @@ export interface UnknownEventType {
   readonly lastPosition: number;
 }
 
-/** If this release does not know one of the types that were known then, the log is counted again. */
+/**
+ * Counts of unknown events. If this release does not know one of the types that were known then, the log is counted
+ * again.
+ */
 export interface UnknownEventsState {
   readonly types: ReadonlyArray<UnknownEventType>;
   readonly knownTypes: ReadonlyArray<string>;

@@ -25,7 +25,7 @@ type RecordOf<Value> = Value[keyof Value & 'record'];
  */
 export class StoredDocument<Value extends DocumentValue = DocumentValue> {
   readonly id: string;
-  /** Of the event that created it. Lists are in this order, then by id. */
+  /** The order of the event that created it. Lists are in this order, then by id. */
   readonly order: number;
   readonly text: string;
   /**
@@ -53,7 +53,7 @@ export class StoredDocument<Value extends DocumentValue = DocumentValue> {
     return this.#head;
   }
 
-  /** Read without parsing; an empty text if it has none. */
+  /** The claims, which are read without parsing; an empty text if it has none. */
   get claims(): string {
     if (!this.text.startsWith(claimsStart)) return '';
     return this.text.slice(claimsStart.length, this.text.indexOf('"', claimsStart.length));
@@ -76,7 +76,10 @@ export class StoredDocument<Value extends DocumentValue = DocumentValue> {
   }
 }
 
-/** As `StoredDocument` expects the stored text. A document without a record is returned unchanged. */
+/**
+ * Puts the record last, as `StoredDocument` expects it in the stored text. A document without a record is returned
+ * unchanged.
+ */
 export function recordLast(value: DocumentValue): DocumentValue {
   if (!Object.hasOwn(value, 'record') || Object.keys(value).at(-1) === 'record') return value;
   const { record, ...head } = value as { readonly record: unknown };
@@ -85,7 +88,7 @@ export function recordLast(value: DocumentValue): DocumentValue {
 
 interface Cut {
   readonly headEnd: number;
-  /** It ends one character before the text. */
+  /** Where the record begins. It ends one character before the text does. */
   readonly recordStart: number;
 }
 
@@ -97,7 +100,7 @@ const comma = 0x2c;
 const openBracket = 0x5b;
 const openBrace = 0x7b;
 
-/** Null if other values than texts, numbers, booleans and nulls come before the record. */
+/** Where to cut the text; null if other values than texts, numbers, booleans and nulls come before the record. */
 function cutOf(text: string): Cut | null {
   let start = 1;
   while (text.charCodeAt(start) === quote) {
@@ -126,14 +129,14 @@ function endOfScalar(text: string, start: number): number {
   }
 }
 
-/** After the quote that ends the text at `start`. Stored texts are valid JSON. */
+/** The index after the quote that ends the text at `start`. Stored texts are valid JSON. */
 function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (isEscaped(text, end)) end = text.indexOf('"', end + 1);
   return end + 1;
 }
 
-/** An odd number of backslashes is before it. */
+/** True if an odd number of backslashes is before the quote. */
 function isEscaped(text: string, quoteAt: number): boolean {
   let slashes = 0;
   while (text.charCodeAt(quoteAt - 1 - slashes) === backslash) slashes += 1;

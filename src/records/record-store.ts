@@ -31,9 +31,9 @@ export interface RecordKey {
 }
 
 export interface RecordRange {
-  /** Excluded. Default: all but the empty key. */
+  /** The key after which to begin, which is excluded. Default: all but the empty key. */
   readonly after?: string;
-  /** Excluded. Default: to the end. */
+  /** The key before which to end, which is excluded. Default: to the end. */
   readonly before?: string;
   readonly limit: number;
 }
@@ -72,7 +72,7 @@ export interface RecordStore {
    * @throws UnavailableError
    */
   read(places: ReadonlyArray<RecordKey>): Promise<ReadonlyArray<Json | null>>;
-  /** Missing ones are left out. All if `keys` is absent. @throws UnavailableError */
+  /** Reads values by their keys. Missing ones are left out. All if `keys` is absent. @throws UnavailableError */
   all(kind: RecordKind, keys?: ReadonlyArray<string>): Promise<ReadonlyMap<string, Json>>;
   /**
    * Reads a part of the values of a kind in the order of their keys, because all may be too many. Keys are compared as
@@ -86,8 +86,8 @@ export interface RecordStore {
    */
   take(kind: RecordKind, fence: number): Promise<void>;
   /**
-   * Resolves when a crash of the process cannot lose them. It is not atomic across keys.
-   * @throws FencedError; UnavailableError
+   * Stores values. It resolves when a crash of the process cannot lose them. It is not atomic across keys. @throws
+   * FencedError; UnavailableError
    */
   put(kind: RecordKind, entries: ReadonlyMap<string, Json | EncodedJson>, options?: RecordPutOptions): Promise<void>;
   /** @throws FencedError; UnavailableError */

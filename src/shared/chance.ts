@@ -1,10 +1,10 @@
 import { randomUUID as newUuid } from 'node:crypto';
 
-/** Jitter and ids. A simulation replaces it. Secrets come from `node:crypto` alone. */
+/** A source of jitter and ids. A simulation replaces it. Secrets come from `node:crypto` alone. */
 export interface Chance {
-  /** From 0 to 1, 1 excluded. */
+  /** A random number from 0 to 1, 1 excluded. */
   readonly random: () => number;
-  /** Version 4. */
+  /** A UUID of version 4. */
   readonly randomUuid: () => string;
 }
 
@@ -12,13 +12,13 @@ const machineChance: Chance = { random: Math.random, randomUuid: () => newUuid()
 
 let used = machineChance;
 
-/** That of the machine, unless a simulation has replaced it. */
+/** The chance of the machine, unless a simulation has replaced it. */
 export const chance: Chance = {
   random: () => used.random(),
   randomUuid: () => used.randomUuid(),
 };
 
-/** Only for a simulation. @returns a function that restores the machine's */
+/** Replaces the chance, only for a simulation. @returns a function that restores the machine's */
 export function replaceChance(by: Chance): () => void {
   used = by;
   return () => {

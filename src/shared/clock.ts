@@ -5,19 +5,19 @@ export interface Timer {
   unref(): this;
 }
 
-/** Whatever waits or measures uses it, so that a simulation can replace it. */
+/** The time and the timers of whatever waits or measures, so that a simulation can replace them. */
 export interface Clock {
-  /** In ms, monotonic. */
+  /** A monotonic time in ms. */
   readonly now: () => number;
-  /** In ms since 1970. */
+  /** The time in ms since 1970. */
   readonly time: () => number;
   readonly setTimeout: (run: () => void, milliseconds: number) => Timer;
   readonly clearTimeout: (timer: Timer | null | undefined) => void;
   readonly setInterval: (run: () => void, milliseconds: number) => Timer;
   readonly clearInterval: (timer: Timer | null | undefined) => void;
-  /** When everything that is due in this turn of the event loop has run. */
+  /** Runs when everything that is due in this turn of the event loop has run. */
   readonly setImmediate: (run: () => void) => void;
-  /** When everything that is due in this turn of the event loop has run. */
+  /** Resolves when everything that is due in this turn of the event loop has run. */
   readonly nextTurn: () => Promise<void>;
 }
 
@@ -34,7 +34,7 @@ const machineClock: Clock = {
 
 let used = machineClock;
 
-/** That of the machine, unless a simulation has replaced it. */
+/** The clock of the machine, unless a simulation has replaced it. */
 export const clock: Clock = {
   now: () => used.now(),
   time: () => used.time(),
@@ -46,7 +46,7 @@ export const clock: Clock = {
   nextTurn: () => used.nextTurn(),
 };
 
-/** Only for tests. @returns a function that restores the machine's clock */
+/** Replaces the clock, only for tests. @returns a function that restores the machine's clock */
 export function replaceClock(by: Partial<Clock>): () => void {
   used = { ...machineClock, ...by };
   return () => {

@@ -11,8 +11,7 @@ export const storedFormat = 5;
 export const oldestFormat = 4;
 
 /**
- * Only an older release opens the data.
- * @param where names the data as the beginning of a sentence
+ * The error for data that only an older release opens. @param where names the data as the beginning of a sentence
  * @param release that wrote it
  */
 export function olderDataError(where: string, release: string): StartupError {

@@ -1,6 +1,6 @@
 import type { SqliteFile } from './sqlite-file.ts';
 
-/** Small, so that other writes of the thread do not wait long. */
+/** Number of rows that are removed together. Small, so that other writes of the thread do not wait long. */
 const removedAtOnce = 1_000;
 
 /** A table whose column `at` is a time in ms since 1970, with an index. */

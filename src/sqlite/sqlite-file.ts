@@ -4,7 +4,7 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { SqliteWriter, SqlValue, SqlWrite, WrittenFile } from './sqlite-writer.ts';
 
 export interface SqliteStoreOptions {
-  /** Created if it does not exist. */
+  /** The path of the file, which is created if it does not exist. */
   readonly file: string;
   /** Writes the file. Its owner closes it after the store. */
   readonly writer: SqliteWriter;
@@ -14,13 +14,15 @@ const openTimeoutMs = 5_000;
 const readTimeoutMs = 1_000;
 
 export interface SqliteFileOptions extends SqliteStoreOptions {
-  /** For messages: "The subject keys". */
+  /** What the file holds, for messages: "The subject keys". */
   readonly contents: string;
   /** Creates the tables that do not exist. */
   readonly schema: string;
-  /** A write is on the disk when it is answered. Default false: a crash of the machine may lose the last ones. */
+  /**
+   * True if a write is on the disk when it is answered. Default false: a crash of the machine may lose the last ones.
+   */
   readonly isDurable?: boolean;
-  /** All deleted bytes are set to zero. Default false: only those in pages that are written anyway. */
+  /** True if all deleted bytes are set to zero. Default false: only those in pages that are written anyway. */
   readonly isZeroed?: boolean;
   /** Called with the opened file before anything is written to it. What it throws ends the opening. */
   readonly check?: (database: DatabaseSync) => void;
@@ -32,7 +34,7 @@ export class SqliteFile {
   readonly #database: DatabaseSync;
   readonly #writer: SqliteWriter;
   readonly #file: WrittenFile;
-  /** By their texts, which the code has, so that they are few. */
+  /** Prepared statements by their texts, which the code has, so that they are few. */
   readonly #statements = new Map<string, StatementSync>();
 
   /**

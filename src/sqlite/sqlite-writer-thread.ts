@@ -5,7 +5,7 @@ import type { FromSqliteWriter, SqlWrite, ToSqliteWriter, WriteAnswer, WriteMess
 /** The thread that writes the small SQLite files. `sqlite-writer.ts` starts it. */
 interface OpenFile {
   readonly database: DatabaseSync;
-  /** By their texts, which the code has, so that they are few. */
+  /** Prepared statements by their texts, which the code has, so that they are few. */
   readonly statements: Map<string, StatementSync>;
 }
 
@@ -17,7 +17,7 @@ const files = new Map<string, OpenFile>();
 
 parentPort?.on('message', handle);
 
-/** Together with the waiting ones after them. */
+/** Handles messages together with the waiting ones after them. */
 function handle(messages: ReadonlyArray<ToSqliteWriter>): void {
   const waiting = [...messages];
   while (waiting.length < maxWritesTogether) {
@@ -44,7 +44,10 @@ function writeAll(messages: ReadonlyArray<WriteMessage>): FromSqliteWriter {
   );
 }
 
-/** Commits writes of one file together. If that fails, each alone, so that a failed one does not fail the others. */
+/**
+ * Commits writes of one file together. If that fails, it commits each alone, so that a failed one does not fail the
+ * others.
+ */
 function commit(messages: ReadonlyArray<WriteMessage>): ReadonlyArray<WriteAnswer> {
   const [first, ...others] = messages;
   if (first === undefined) return [];
@@ -125,7 +128,7 @@ function failed(error: unknown): WriteAnswer {
 /** SQLite's codes for values that it does not take: TOOBIG, CONSTRAINT, MISMATCH, RANGE. */
 const refusals = new Set([18, 19, 20, 25]);
 
-/** Whether an error is one of the values, so that another try changes nothing. */
+/** True for an error of the values, so that another try changes nothing. */
 function isRefusal(error: unknown): boolean {
   const { code, errcode } = error as { readonly code?: unknown; readonly errcode?: unknown };
   // The lowest byte of an extended code is its kind.
@@ -141,7 +144,7 @@ function answer(answers: FromSqliteWriter): void {
   parentPort?.postMessage(answers);
 }
 
-/** The thread ends by itself when nothing is open. */
+/** Closes what is open. The thread then ends by itself. */
 function close(): void {
   for (const { database } of files.values()) database.close();
   parentPort?.close();

@@ -10,9 +10,9 @@ export interface SqliteWriterOptions {
   readonly onFatal: (error: Error) => void;
   /** Limits the accepted and unanswered writes. Further ones are unavailable. Default: one of its own. */
   readonly admission?: Pick<Admission, 'rooms'>;
-  /** Of a write. Default 10 s. */
+  /** Time limit of a write. Default 10 s. */
   readonly answerTimeoutMs?: number;
-  /** Of the thread. Default 512. */
+  /** Maximum heap of the thread. Default 512. */
   readonly maxHeapMb?: number;
   /** Default `sqlite-writer-thread.ts`. */
   readonly entry?: URL;
@@ -28,10 +28,10 @@ interface PendingWrite {
 }
 
 const defaultEntry = new URL('./sqlite-writer-thread.ts', import.meta.url);
-/** What the thread has at a time, so that the first write of a project waits for few of another one. */
+/** Maximum number of writes that the thread has, so that the first write of a project waits for few of another one. */
 const maxSentWrites = 512;
 const maxSentBytes = 8 * 1024 * 1024;
-/** A part of the ten seconds in which the service must stop. */
+/** Time limit of a close, which is a part of the ten seconds in which the service must stop. */
 const closeTimeoutMs = 3_000;
 /** The 64 MiB of writes that may wait take about 130 MB. The thread's garbage is the messages that it receives. */
 const writerHeap: ThreadHeap = {
@@ -56,7 +56,7 @@ export class SqliteWriter {
   readonly #sent: PendingWrite[] = [];
   #sentBytes = 0;
   #isFlushing = false;
-  /** The thread must still be asked to end, after the last write. */
+  /** True while the thread must still be asked to end, after the last write. */
   #isClosing = false;
   /** Why no more writes are accepted; null while they are. */
   #stopped: string | null = null;
@@ -176,7 +176,7 @@ export class SqliteWriter {
   }
 }
 
-/** About the bytes of its parameters. */
+/** The approximate size of its parameters. */
 function bytesOf({ statements }: SqlWrite): number {
   let bytes = 0;
   for (const { rows } of statements)
@@ -187,7 +187,7 @@ function bytesOf({ statements }: SqlWrite): number {
 
 export type SqlValue = string | number | null | Uint8Array;
 
-/** Executed once for each row of parameters. */
+/** A statement that is executed once for each row of parameters. */
 export interface SqlStatement {
   readonly sql: string;
   readonly rows: ReadonlyArray<ReadonlyArray<SqlValue>>;
@@ -195,20 +195,20 @@ export interface SqlStatement {
 
 export interface WrittenFile {
   readonly path: string;
-  /** For messages, which must not contain its path: "The subject keys". */
+  /** What the file holds, for messages, which must not contain its path: "The subject keys". */
   readonly contents: string;
-  /** A write is on the disk when it is answered. Otherwise a crash of the machine may lose the last writes. */
+  /** True if a write is on the disk when it is answered. Otherwise a crash of the machine may lose the last writes. */
   readonly isDurable: boolean;
-  /** All deleted bytes are set to zero, which takes as long as to write them. */
+  /** True if all deleted bytes are set to zero, which takes as long as to write them. */
   readonly isZeroed: boolean;
 }
 
-/** All its statements are executed, or none. */
+/** A write, of which all statements are executed, or none. */
 export interface SqlWrite {
   readonly statements: ReadonlyArray<SqlStatement>;
   /** If this query finds a row, nothing is written, and the write is answered with `refused`. */
   readonly unless?: { readonly sql: string; readonly values: ReadonlyArray<SqlValue> };
-  /** The write-ahead log is emptied before the answer, so that no earlier value is left in it. */
+  /** True to empty the write-ahead log before the answer, so that no earlier value is left in it. */
   readonly emptiesLog?: boolean;
 }
 
@@ -226,9 +226,9 @@ export type WriteAnswer =
   | {
       readonly kind: 'failed';
       readonly detail: string;
-      /** SQLite does not accept the values, so another try changes nothing. */
+      /** True if SQLite does not accept the values, so that another try changes nothing. */
       readonly isRefusal: boolean;
     };
 
-/** In the order of the messages. */
+/** Answers in the order of the messages. */
 export type FromSqliteWriter = ReadonlyArray<WriteAnswer>;

@@ -26,7 +26,7 @@ import { type EventReader, SqliteEventReader } from './reader.ts';
 import type { WriterThreadData } from './writer-thread.ts';
 
 export interface SqliteEventStoreOptions {
-  /** Created if it does not exist. Its folder must exist. */
+  /** The path of the file, which is created if it does not exist. Its folder must exist. */
   readonly file: string;
   /** Without it, data is returned as stored. */
   readonly upcast?: Upcast;
@@ -35,7 +35,7 @@ export interface SqliteEventStoreOptions {
   /** Limits the accepted and unanswered appends. Further ones are `unavailable`. Default: one of its own. */
   readonly admission?: Pick<Admission, 'rooms'>;
   readonly onCommit?: (statistics: CommitStatistics) => void;
-  /** Only a bug causes it. Reads still work; every append is `unavailable`. */
+  /** Called after a failure of the writer, which only a bug causes. Reads still work; every append is `unavailable`. */
   readonly onWriterFailure?: (error: Error) => void;
   /** Default 512. */
   readonly maxWriterHeapMb?: number;
@@ -46,7 +46,7 @@ export interface SqliteEventStore
     LogPages,
     Pick<StreamRemoval, 'streamNames' | 'removeStream'>,
     Pick<EventReader, 'readRaw' | 'readRawLog'> {
-  /** For `openSqliteEventReader` in another thread: transfer it there. */
+  /** A port for `openSqliteEventReader` in another thread: transfer it there. */
   changePort(): MessagePort;
 }
 
@@ -94,7 +94,7 @@ class ThreadedEventStore implements SqliteEventStore {
   readonly #maxAppendBytes: number;
   readonly #onCommit: (statistics: CommitStatistics) => void;
   readonly #exited: Promise<void>;
-  /** In order. */
+  /** Called with the answers, in order. */
   readonly #removals: Array<(answer: RemovalAnswer) => void> = [];
   #threadError: Error | null = null;
   #closing: Promise<void> | null = null;

@@ -9,20 +9,20 @@ export interface WriterThreadData {
   readonly port: MessagePort;
 }
 
-/** Later ones do not wait long. */
+/** Maximum number of appends in a commit. Later ones do not wait long. */
 const maxAppendsInCommit = 2_000;
 
 const { file, port } = workerData as WriterThreadData;
 const writer = new Writer(openEventFile(file));
 const notifiers = new Set<ChangeNotifier>();
 
-/** Their answers are still to be sent. */
+/** The running removals, whose answers are still to be sent. */
 let removals = Promise.resolve();
 
 port.on('message', handle);
 answer({ kind: 'ready', lastPosition: writer.lastPosition });
 
-/** Appends are handled together with the waiting ones after them. */
+/** Handles a message. Appends are handled together with the waiting ones after them. */
 function handle(message: ToWriter): void {
   if (message.kind === 'append') commit(message);
   else if (message.kind === 'remove') remove(message);
@@ -46,7 +46,7 @@ function commit(first: AppendMessage): void {
   if (behind !== undefined && behind.kind !== 'append') handle(behind);
 }
 
-/** When the readers in other threads have dropped the events, or hang; one removal after the other. */
+/** Removes events when the readers in other threads have dropped them, or hang; one removal after the other. */
 function remove(message: RemoveMessage): void {
   const removal = writer.remove(message);
   const acknowledged =
@@ -71,7 +71,7 @@ function addNotifier(changePort: MessagePort): void {
   sender.send(writer.lastPosition);
 }
 
-/** The thread ends by itself when nothing is open. */
+/** Closes what is open. The thread then ends by itself. */
 function close(): void {
   // A closed port acknowledges its removals.
   for (const sender of notifiers) sender.close();

@@ -14,7 +14,7 @@ import {
 interface Head {
   readonly revision: number;
   readonly position: number;
-  /** Null if it was not read. */
+  /** The id of the event; null if it was not read. */
   readonly id: string | null;
 }
 
@@ -23,16 +23,16 @@ const noHead: Head = { revision: noStream, position: 0, id: null };
 interface ExpectedStream {
   readonly stream: string;
   readonly expectedRevision: number;
-  /** Of the stream's last event; empty if any will do. */
+  /** The id of the stream's last event; empty if any will do. */
   readonly lastEventId: string;
 }
 
-/** So that most appends need no read. */
+/** Number of remembered heads, so that most appends need no read. */
 const rememberedHeads = 50_000;
 
 const textsPerEvent = 4;
 
-/** Many appends in one transaction, in the writer thread. */
+/** Stores many appends in one transaction, in the writer thread. */
 export class Writer {
   readonly #database: DatabaseSync;
   readonly #begin: StatementSync;
@@ -68,14 +68,14 @@ export class Writer {
     this.#lastPosition = this.#readLastPosition();
   }
 
-  /** Of the last event stored; 0 for an empty log. */
+  /** The position of the last event stored; 0 for an empty log. */
   get lastPosition(): number {
     return this.#lastPosition;
   }
 
   /**
-   * In one transaction, which is durable when it returns. An append whose stream is not at its expected revision is a
-   * conflict, and the others are stored. Later appends see earlier ones. A failure of the disk fails all.
+   * Stores appends in one transaction, which is durable when it returns. An append whose stream is not at its expected
+   * revision is a conflict, and the others are stored. Later appends see earlier ones. A failure of the disk fails all.
    */
   commit(messages: ReadonlyArray<AppendMessage>): CommitSucceeded | CommitFailed {
     const started = performance.now();
@@ -101,8 +101,8 @@ export class Writer {
   }
 
   /**
-   * Durable when it returns. The stream's head stays, so that its revisions continue. The newest event of the log stays
-   * too, because positions continue after it.
+   * The removal is durable when this returns. The stream's head stays, so that its revisions continue. The newest event
+   * of the log stays too, because positions continue after it.
    */
   remove({ stream, from, to, lastRevision }: RemoveMessage): RemovalAnswer {
     const lastPositionBefore = this.#lastPosition;
@@ -200,7 +200,7 @@ export class Writer {
     return { revision, position };
   }
 
-  /** Of the last event if all are already stored where this append would store them; otherwise null. */
+  /** The position of the last event if all are already stored where this append would store them; otherwise null. */
   #positionOfRepeat(
     stream: string,
     expectedRevision: number,

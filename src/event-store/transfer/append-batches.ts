@@ -3,14 +3,14 @@ import type { StoredEvent } from '#event-store/event-store.ts';
 import { defaultMaxAppendBytes } from '#event-store/event-store.ts';
 import { LogError } from './log-failure.ts';
 
-/** One append may store these consecutive events of one stream. */
+/** Consecutive events of one stream that one append may store. */
 export interface AppendBatch {
   readonly stream: string;
   readonly expectedRevision: number;
   readonly events: ReadonlyArray<StoredEvent>;
 }
 
-/** In order. Each append holds consecutive events of one stream, up to an append's limit. */
+/** The appends in order. Each holds consecutive events of one stream, up to an append's limit. */
 export function* splitIntoAppends(events: ReadonlyArray<StoredEvent>): Generator<AppendBatch, void, void> {
   let run: StoredEvent[] = [];
   let bytes = 0;
@@ -31,7 +31,7 @@ function runOf({ stream, revision }: StoredEvent, events: ReadonlyArray<StoredEv
   return { stream, expectedRevision: revision - 1, events };
 }
 
-/** For events that do not follow the target's stream. @param actualRevision of the stream in the target */
+/** Refuses events that do not follow the target's stream. @param actualRevision of the stream in the target */
 export function checkRevisionFollows({ stream, expectedRevision }: AppendBatch, actualRevision: number): LogError {
   return new LogError(
     `The target has ${stream} at revision ${actualRevision}, where ${expectedRevision} should be: something else writes to it; stop that, and import into an empty store.`,

@@ -51,7 +51,10 @@ function refusal(run: AppendBatch, failure: AppendFailure): Error {
   }
 }
 
-/** EventStoreDB returns ids in lower case. Any other spelling would break the chain. */
+/**
+ * Refuses an id that is not in lower case. EventStoreDB returns ids in lower case, and any other spelling would break
+ * the chain.
+ */
 function checkId({ stream, revision, id }: StoredEvent): void {
   if (/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id)) return;
   throw new LogError(

@@ -9,7 +9,7 @@ export class LogError extends Error {
   override readonly name = 'LogError';
 }
 
-/** By a person. Finished work stays. */
+/** A person has interrupted the work. Finished work stays. */
 export class InterruptedError extends Error {
   override readonly name = 'InterruptedError';
 }
@@ -22,7 +22,9 @@ export function describeBroken({ stream, revision, id, expectedRevision, reason 
   return `the hash chain is broken at revision ${revision} of ${stream}, event ${id}: ${reasons[reason]}`;
 }
 
-/** Its chain is intact. @param fault what is wrong, with its pointer */
+/**
+ * Describes an event that does not decode, although its chain is intact. @param fault what is wrong, with its pointer
+ */
 export function describeUndecodable({ stream, revision, id, type }: StoredEvent, fault: string): string {
   return `revision ${revision} of ${stream}, event ${id} (${type}), cannot be decoded: ${fault}`;
 }

@@ -4,29 +4,28 @@ import { delay } from '#shared/async/timed-waits.ts';
 import { clock } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
-/** With its position in one store's log. */
+/** An event with its position in one store's log. */
 export interface RawEvent extends StoredEvent {
   readonly position: number;
 }
 
-/** To move and verify a log. Every engine has it. */
+/** A log that can be moved and verified. Every engine has it. */
 export interface RawLog {
   /**
-   * In order; none at the end of the log. If the texts are large, it stops early, after at least one event.
-   * @throws UnavailableError
+   * Reads events in order; none at the end of the log. If the texts are large, it stops early, after at least one
+   * event. @throws UnavailableError
    */
   readRawLog(after: number, limit: number): ReadonlyArray<RawEvent> | Promise<ReadonlyArray<RawEvent>>;
-  /** Of the last event; 0 for an empty log. @throws UnavailableError */
+  /** The position of the last event; 0 for an empty log. @throws UnavailableError */
   lastPosition(): Promise<number>;
 }
 
-/** Nothing else should write to it meanwhile. */
+/** A log that is filled. Nothing else should write to it meanwhile. */
 export interface LogTarget extends RawLog {
   /**
-   * In their order, each at its revision, durably when it returns. After a failure the first ones may be stored,
-   * without a gap.
-   * @returns the position of the last event
-   * @throws LogError if a stream is at another revision, or if an event is too large for the store; UnavailableError
+   * Stores events in their order, each at its revision, durably when it returns. After a failure the first ones may be
+   * stored, without a gap. @returns the position of the last event @throws LogError if a stream is at another revision,
+   * or if an event is too large for the store; UnavailableError
    */
   store(events: ReadonlyArray<StoredEvent>): Promise<number>;
 }

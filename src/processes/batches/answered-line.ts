@@ -5,20 +5,20 @@ import { currentWorkOwner } from '#shared/async/fair-queue.ts';
 
 type Answer = Omit<LineAnswer, 'kind' | 'release'>;
 
-/** Of an answer that becomes a JSON string. */
+/** Maximum size of an answer that becomes a JSON string. */
 const maxTextBytes = 4 * 1024 * 1024;
 
 /** What a byte can become in a JSON string: a control character takes an escape. */
 const maxEscapedBytes = 6;
 
-/** Counted before the line is made. */
+/** The maximum size of the line, counted before it is made. */
 export function maxBytesOnLine(answer: Pick<Answer, 'contentType' | 'body'>): number {
   const { body, contentType } = answer;
   if (isJson(contentType)) return body.length;
   return fitsOnLine(answer) ? maxEscapedBytes * body.length : textTooLarge.body.length;
 }
 
-/** A success belongs to the output, any other answer to the errors. */
+/** Makes the line. A success belongs to the output, any other answer to the errors. */
 export async function answeredLine(
   batchId: string,
   customId: string,

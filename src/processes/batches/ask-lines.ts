@@ -10,19 +10,19 @@ export interface AskLinesOptions {
   readonly asker: LineAsker;
   readonly recorder: PartRecorder;
   readonly stop: RunStop;
-  /** Lines that were refused for now are unfinished too. Each is in memory. */
+  /** Maximum number of unfinished lines. Lines that were refused for now count too. Each is in memory. */
   readonly maxUnfinished: number;
   readonly done: LineSet;
-  /** Asked by earlier runs on this node. They are taken from the map. */
+  /** Lines that earlier runs on this node have asked. They are taken from the map. */
   readonly left: Map<number, AskedLine>;
-  /** While the project has no room for more answers. */
+  /** Waits while the project has no room for more answers. */
   readonly waitForSpace: () => Promise<void>;
 }
 
-/** Many at a time. They are recorded as they finish. */
+/** Asks many lines at a time, and records them as they finish. */
 export class AskLines {
   readonly #options: AskLinesOptions;
-  /** By number. */
+  /** The running lines by number. */
   readonly #running = new Map<number, AskedLine>();
   #hasLeft = false;
 

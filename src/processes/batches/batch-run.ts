@@ -29,17 +29,17 @@ import { type LinesSource, type NumberedLine, readLines } from './read-lines.ts'
 import { ResultFiles } from './result-files.ts';
 import { RunStop } from './run-stop.ts';
 
-/** In it this node alone runs batches. */
+/** A term in which this node alone runs batches. */
 export interface BatchTerm {
-  /** Each term has a larger one. 0 on a single node. */
+  /** The token of the lease: each term has a larger one. 0 on a single node. */
   readonly leaseToken: number;
   /** Aborts when no new work may begin. */
   readonly signal: AbortSignal;
-  /** Also after the end of the term. */
+  /** Aborts when the node stops, also after the end of the term. */
   readonly stopping: AbortSignal;
-  /** No other node can run batches now, according to this node's clock. */
+  /** True if no other node can run batches now, according to this node's clock. */
   readonly isHeld: () => boolean;
-  /** On this node's clock. */
+  /** When the term began, on this node's clock. */
   readonly beganAt: number;
 }
 
@@ -47,12 +47,12 @@ export interface BatchRunOptions extends BatchStoreOptions {
   readonly blobs: BlobStore;
   readonly calls: LineCalls;
   readonly slots: CallSlots;
-  /** For the inputs that are checked at the same time. */
+  /** Slots for the inputs that are checked at the same time. */
   readonly checks: CallSlots;
-  /** Asked by earlier terms of this node and not recorded. */
+  /** Lines that earlier terms of this node have asked and not recorded. */
   readonly left: LeftLines;
   readonly maxLineBytes: number;
-  /** Of unfinished lines, and of answers until they are recorded. */
+  /** Memory of unfinished lines, and of answers until they are recorded. */
   readonly lines: ByteBudget;
   readonly log: Pick<Logger, 'warn' | 'error'>;
 }
@@ -68,7 +68,7 @@ const checksPerRead = 8;
  * records the answers that come meanwhile.
  */
 const letRecordMs = 1_500;
-/** For the project's room. */
+/** Time between two checks of the project's room. */
 const spaceCheckMs = 500;
 
 /**
@@ -82,12 +82,12 @@ export class BatchRun {
   readonly #store: BatchStore;
   readonly #stop = new RunStop();
   #token = 0;
-  /** By an earlier run on this node. */
+  /** What an earlier run on this node has left. */
   #left: LeftRun | null = null;
   #asking: AskLines | null = null;
   #spaceCheckedAt = Number.NEGATIVE_INFINITY;
   #caller: Caller | null = null;
-  /** Null while the key may make the batch's calls. */
+  /** Why the key may not make the batch's calls; null while it may. */
   #keyFault: BatchError | null = null;
 
   constructor(options: BatchRunOptions, id: string, term: BatchTerm) {
@@ -132,7 +132,7 @@ export class BatchRun {
     await this.#work(state);
   }
 
-  /** Another node may still record answers for a moment, if it lives and has lost its term. */
+  /** Waits for another node, which may still record answers for a moment, if it lives and has lost its term. */
   async #letOthersRecord({ token, leaseToken, outcome }: Known): Promise<void> {
     const isOwn = leaseToken === this.#term.leaseToken || this.#left?.token === token;
     if (token === 0 || outcome !== null || isOwn) return;
@@ -213,7 +213,7 @@ export class BatchRun {
     return new LineAsker({ calls, slots, log, ...own }, state);
   }
 
-  /** Unless no more lines are asked. */
+  /** Waits for room, unless no more lines are asked. */
   async #roomFor(projectId: string): Promise<void> {
     const now = clock.now();
     if (now < this.#spaceCheckedAt + spaceCheckMs) return;
@@ -222,8 +222,8 @@ export class BatchRun {
   }
 
   /**
-   * Finished lines are paid for. When no more lines are asked, their answers are kept even above the quota.
-   * @throws UnavailableError if there is no room for these bytes
+   * Ensures space for finished lines, which are paid for. When no more lines are asked, their answers are kept even
+   * above the quota. @throws UnavailableError if there is no room for these bytes
    */
   async #ensureSpace(projectId: string, bytes: number): Promise<void> {
     const shortage = this.#stop.reason === null ? await this.#options.space.shortageOf(projectId, bytes) : null;
@@ -279,7 +279,7 @@ export class BatchRun {
     return true;
   }
 
-  /** Several times a second: the batch was cancelled, its key was revoked, or its time is over. */
+  /** Checks several times a second whether the batch was cancelled, its key was revoked, or its time is over. */
   async #watch(): Promise<void> {
     const { ended } = this.#stop;
     for (let check = 1; !ended.aborted; check += 1) {

@@ -27,15 +27,15 @@ export interface BatchRunnerOptions extends BatchRunOptions {
   readonly positions: Pick<Positions, 'passed'>;
 }
 
-/** At the same time on a node, and the part of one project; further batches wait. */
+/** Maximum number of runs at the same time on a node, and the part of one project; further batches wait. */
 const maxRuns = 1_000;
 const maxRunsOfProject = 100;
-/** Read by one look. The next look continues after them. */
+/** Number of batches that one look reads. The next look continues after them. */
 const batchesOfLook = 1_000;
 const pollMs = 1_000;
 /**
- * Between two looks that find nothing. New batches are noted without a look, and older ones are found when the read
- * model shows them.
+ * Maximum time between two looks that find nothing. New batches are noted without a look, and older ones are found when
+ * the read model shows them.
  */
 const maxPollMs = 30_000;
 const retryMs = 1_000;
@@ -50,13 +50,13 @@ export class BatchRunner {
   readonly #options: BatchRunnerOptions;
   readonly #term: BatchTerm;
   readonly #running = new Map<string, Promise<void>>();
-  /** Of running batches, by project. */
+  /** The number of running batches of each project. */
   readonly #runsOf = new Map<string, number>();
-  /** Created during the term and not begun yet, with their projects. */
+  /** Batches that were created during the term and not begun yet, with their projects. */
   readonly #created = new Map<string, string>();
-  /** The next look for open batches begins after it; null to begin with the oldest. */
+  /** The place after which the next look for open batches begins; null to begin with the oldest. */
   #lookAfter: PageKey | null = null;
-  /** In a row, without a find, while nothing ran. */
+  /** The number of looks in a row that found nothing while nothing ran. */
   #emptyLooks = 0;
   #wake = new AbortController();
 
@@ -72,7 +72,7 @@ export class BatchRunner {
     this.#term = { leaseToken: token, signal, stopping, isHeld, beganAt: clock.now() };
   }
 
-  /** Until the term's signal aborts. Then every run ends within seconds. */
+  /** Runs batches until the term's signal aborts. Then every run ends within seconds. */
   async run(): Promise<void> {
     const { signal, stopping } = this.#term;
     setMaxListeners(0, signal, stopping);
@@ -111,7 +111,7 @@ export class BatchRunner {
     this.#wake.abort();
   }
 
-  /** The read model may show the batches from before the term only later. */
+  /** Waits for the read model, which may show the batches from before the term only later, and looks then. */
   async #lookWhenShown(end: number): Promise<void> {
     const { signal } = this.#term;
     while (!signal.aborted) {

@@ -54,7 +54,7 @@ export class BatchStore {
     return state;
   }
 
-  /** As this node knows it. It may lack the newest events for a moment. */
+  /** The state as this node knows it. It may lack the newest events for a moment. */
   async loadCached(): Promise<NonNullable<BatchState>> {
     const { state } = await this.#options.writer.loadCached(batch, this.#id);
     return state ?? this.load();
@@ -74,7 +74,7 @@ export class BatchStore {
     if (E.isLeft(written)) throw errorOf(written.left);
   }
 
-  /** For a file of the batch's project. @throws TermOverError, UnavailableError */
+  /** Records on a file of the batch's project. @throws TermOverError, UnavailableError */
   async recordFile(
     fileId: string,
     decide: (state: FileState) => ReadonlyArray<EventOf<FileEvents>>,
@@ -92,9 +92,8 @@ export class BatchStore {
   }
 
   /**
-   * Null after the batch's key was revoked or has expired.
-   * @param reads the key's stream; else the holder may be the one that this node knows
-   * @throws UnavailableError
+   * The holder of the batch's key; null after the key was revoked or has expired. @param reads the key's stream; else
+   * the holder may be the one that this node knows @throws UnavailableError
    */
   async holder(keyId: string, reads = true): Promise<Caller | null> {
     const { writer } = this.#options;
@@ -104,9 +103,8 @@ export class BatchStore {
   }
 
   /**
-   * Unless an earlier run has done so.
-   * @returns the id of the file
-   * @throws TermOverError, UnavailableError
+   * Makes the file unless an earlier run has done so. @returns the id of the file @throws TermOverError,
+   * UnavailableError
    */
   async makeFile(
     facts: Pick<FileEvents['FileCreated'], 'id' | 'projectId' | 'filename' | 'contentType' | 'expiresAfterSeconds'>,
@@ -148,7 +146,7 @@ export class BatchStore {
     }
   }
 
-  /** Everything happens in the name of the key that created the batch. */
+  /** Loads the origin of all events: the key that created the batch. */
   async #loadOrigin() {
     if (this.#known === null) {
       const { id, metadata } = await this.#options.writer.eventAt(batch, this.#id, 0);

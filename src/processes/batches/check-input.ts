@@ -5,19 +5,22 @@ import { clock } from '#shared/clock.ts';
 import { type NumberedLine, TooManyLinesError } from './read-lines.ts';
 
 const maxBatchLines = 50_000;
-/** With blank ones. */
+/** Maximum number of lines, with blank ones. */
 export const maxInputLines = 1_000_000;
 /** Maximum bytes of a batch's input. */
 const maxBatchBytes = 200 * 1024 * 1024;
 
-/** Reported for one input. */
+/** Maximum number of errors that are reported for one input. */
 const maxErrors = 100;
 const linesInATurn = 64;
 
 /** The faults of an input, or the number of its lines. */
 export type CheckedInput = { readonly errors: ReadonlyArray<BatchError> } | { readonly total: number };
 
-/** One line after the other. @param isWanted is called between lines; if it returns false, the check ends with null */
+/**
+ * Checks one line after the other. @param isWanted is called between lines; if it returns false, the check ends with
+ * null
+ */
 export async function checkInput(
   lines: AsyncIterable<NumberedLine>,
   { endpoint, bytes }: { readonly endpoint: BatchEvents['BatchCreated']['endpoint']; readonly bytes: number },
@@ -44,7 +47,7 @@ class InputCheck {
   readonly #errors: BatchError[] = [];
   readonly #endpoint: BatchEvents['BatchCreated']['endpoint'];
   readonly #calls: Pick<LineCalls, 'read'>;
-  /** A hash takes the same memory for an id of any length. */
+  /** Hashes of the ids that were seen. A hash takes the same memory for an id of any length. */
   readonly #seen = new Set<string>();
   #total = 0;
 

@@ -5,26 +5,26 @@ import { BatchStore, type BatchStoreOptions } from './batch-store.ts';
 import type { FinishedLine } from './part-recorder.ts';
 
 export interface AskedLine {
-  /** Null, or a rejection, if the line must be asked again. */
+  /** The finished line; null, or a rejection, if it must be asked again. */
   readonly finished: Promise<FinishedLine | null>;
   /** Ends the calls of the run that has asked the line. */
   readonly abort: () => void;
 }
 
-/** Asked and not recorded, because the term of the run was lost. */
+/** Lines that a run has asked and not recorded, because its term was lost. */
 export interface LeftRun {
-  /** A batch that still has it was taken by no other run since. */
+  /** The token of the run. A batch that still has it was taken by no other run since. */
   readonly token: number;
-  /** By number. */
+  /** The lines by number. */
   readonly lines: Map<number, AskedLine>;
-  /** On the node's clock. */
+  /** The time until which they are kept, on the node's clock. */
   readonly keptUntil: number;
 }
 
-/** For the next term. An outage of a store may last that long. */
+/** How long lines are kept for the next term. An outage of a store may last that long. */
 export const leftLinesKeptMs = 60_000;
 
-/** Of the calls that may still run. A run reads as often. */
+/** Time between two checks of the calls that may still run. A run reads as often. */
 const checkMs = 2_000;
 
 interface KeptRun {
@@ -93,7 +93,7 @@ export class LeftLines {
   }
 }
 
-/** For lines that are not needed any more. Frees their answers. */
+/** Drops lines that are not needed any more, and frees their answers. */
 export function dropLines(lines: Map<number, AskedLine>): void {
   for (const line of lines.values()) dropLine(line);
   lines.clear();

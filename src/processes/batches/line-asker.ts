@@ -18,10 +18,10 @@ export interface LineAskerOptions {
   readonly calls: LineCalls;
   readonly slots: CallSlots;
   readonly store: BatchStore;
-  /** By this node's clock. */
+  /** True while this node holds the lease, by its clock. */
   readonly isHeld: () => boolean;
   readonly stop: RunStop;
-  /** Null when the key may not call models any more. */
+  /** The caller; null when the key may not call models any more. */
   readonly caller: () => Caller | null;
   /** @throws UnavailableError if the project has no room for these bytes */
   readonly ensureSpace: (bytes: number) => Promise<void>;
@@ -36,11 +36,11 @@ export interface NextLine {
 /** How long a batch waits that finds no room for its next line, unless a call of its project ends before. */
 export const roomMs = 250;
 
-/** For one batch, each line when it has a slot. */
+/** Asks the lines of one batch, each when it has a slot. */
 export class LineAsker {
   readonly #options: LineAskerOptions;
   readonly #batch: NonNullable<BatchState>;
-  /** For the line that is being read. */
+  /** The slot of the line that is being read. */
   #slot: CallSlot | null = null;
 
   constructor(options: LineAskerOptions, batch: NonNullable<BatchState>) {
@@ -101,7 +101,10 @@ export class LineAsker {
     return null;
   }
 
-  /** False as soon as the lease has lapsed according to this node's clock, even if no store has confirmed that. */
+  /**
+   * True if the model may be called: false as soon as the lease has lapsed according to this node's clock, even if no
+   * store has confirmed that.
+   */
   #mayCall(): boolean {
     const { isHeld, stop } = this.#options;
     if (!isHeld()) stop.stop('term-lost');
@@ -192,7 +195,7 @@ export class LineAsker {
     }
   }
 
-  /** The id of the file becomes the answer. */
+  /** Stores speech as a file. The id of the file becomes the answer. */
   async #storeSpeech(customId: string, answer: LineAnswer): Promise<LineAnswer> {
     const { facts, projectId, outputExpiresAfterSeconds: expiresAfterSeconds } = this.#batch;
     if (facts.endpoint !== '/v1/audio/speech' || answer.status < 200 || answer.status > 299) return answer;
@@ -211,7 +214,7 @@ export class LineAsker {
   }
 }
 
-/** It came too late. */
+/** Releases an answer that came too late. */
 function releaseAnswer(outcome: LineOutcome): void {
   if (outcome.kind === 'answer') outcome.release();
 }

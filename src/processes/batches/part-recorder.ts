@@ -12,21 +12,21 @@ export interface PartToRecord {
 
 export interface PartRecorderOptions {
   readonly firstPart: number;
-  /** Any number of retries. @throws TermOverError */
+  /** Records a part with any number of retries. @throws TermOverError */
   readonly record: (part: PartToRecord) => Promise<void>;
-  /** Once, when a part can never be recorded. */
+  /** Called once, when a part can never be recorded. */
   readonly onFailure: () => void;
 }
 
 /** A part of this size is recorded immediately. */
 const fullPartBytes = 4 * 1024 * 1024;
-/** Unrecorded bytes and lines. Beyond one limit no further line is called. */
+/** Maximum bytes and lines that wait to be recorded. Beyond one limit no further line is called. */
 const maxWaitingBytes = 16 * 1024 * 1024;
 const maxWaitingLines = 5_000;
-/** From the end of a line until its part is recorded. */
+/** The time from the end of a line until its part is recorded. */
 const gatherMs = 200;
 
-/** Several times a second, in the order in which lines were finished. */
+/** Records lines several times a second, in the order in which they were finished. */
 export class PartRecorder {
   readonly #options: PartRecorderOptions;
   #part: number;
@@ -137,7 +137,7 @@ export class PartRecorder {
 
 function ignore(): void {}
 
-/** As the output or the error file contains it. */
+/** A line as the output or the error file contains it. */
 export interface FinishedLine {
   readonly number: number;
   readonly isError: boolean;

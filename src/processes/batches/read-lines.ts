@@ -4,11 +4,11 @@ import type { ByteReservation } from '#exchange/byte-budget.ts';
 import { clock } from '#shared/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
-/** Its bytes count until it is released. */
+/** A line, whose bytes count until it is released. */
 export interface NumberedLine {
-  /** Counted from 1, with blank lines. */
+  /** The number of the line, counted from 1, with blank lines. */
   readonly number: number;
-  /** Without the line end; null for a line that is too long, and after the release. */
+  /** The line without its end; null for a line that is too long, and after the release. */
   readonly bytes: Buffer | null;
   /** Drops its bytes, and counts those of its answer instead. */
   readonly becomeAnswer: (bytes: number) => void;
@@ -16,14 +16,14 @@ export interface NumberedLine {
 }
 
 export interface LinesSource {
-  /** Null if the file is gone. @throws UnavailableError */
+  /** Opens the file; null if it is gone. @throws UnavailableError */
   readonly open: (start: number) => Promise<Readable | null>;
   readonly maxLineBytes: number;
-  /** With blank ones. */
+  /** Maximum number of lines, with blank ones. */
   readonly maxLines: number;
-  /** For the bytes of a line. */
+  /** Holds room for the bytes of a line. */
   readonly hold: () => ByteReservation;
-  /** For the next line. Returns whether to read on. */
+  /** Waits for room for the next line. Returns whether to read on. */
   readonly waitForRoom: () => Promise<boolean>;
 }
 
@@ -87,7 +87,7 @@ const shortLineBytes = 1024 * 1024;
 type SplitterOptions = Pick<LinesSource, 'hold' | 'maxLineBytes' | 'maxLines'>;
 
 class LineSplitter {
-  /** It has stopped before a line for which there is no room. */
+  /** True if it has stopped before a line for which there is no room. */
   lacksRoom = false;
   readonly #source: SplitterOptions;
   #number: number;
@@ -103,7 +103,7 @@ class LineSplitter {
     this.#start = start;
   }
 
-  /** Of the line that is being read. */
+  /** The place of the line that is being read. */
   get place(): LinePlace {
     return { number: this.#number, start: this.#start };
   }
@@ -122,12 +122,12 @@ class LineSplitter {
     }
   }
 
-  /** What follows the last line end; null if nothing does. */
+  /** Returns what follows the last line end; null if nothing does. */
   finish(): NumberedLine | null {
     return this.#length === 0 ? null : this.#finishLine(0);
   }
 
-  /** Of an unfinished line. */
+  /** Drops an unfinished line. */
   drop(): void {
     this.#hold?.release();
     this.#hold = null;
@@ -148,7 +148,7 @@ class LineSplitter {
     return start;
   }
 
-  /** The next line begins after this many bytes. */
+  /** Begins the next line after this many bytes. */
   #begin(bytes: number): void {
     this.#number += 1;
     this.#start += bytes;
@@ -156,7 +156,7 @@ class LineSplitter {
     if (this.#number > maxLines + 1) throw new TooManyLinesError(`There are more than ${maxLines} lines.`);
   }
 
-  /** Of a line that is too long, nothing is kept. @returns false if there is no room for the bytes */
+  /** Keeps bytes, but nothing of a line that is too long. @returns false if there is no room for the bytes */
   #keep(bytes: Buffer, isWhole: boolean): boolean {
     this.#length += bytes.length;
     this.#isBlank &&= bytes.every(isBlank);

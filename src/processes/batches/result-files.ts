@@ -14,12 +14,12 @@ type Known = NonNullable<BatchState>;
 export interface ResultFilesOptions {
   readonly blobs: Pick<BlobStore, 'get'>;
   readonly store: BatchStore;
-  /** From the beginning of the input. */
+  /** Reads the lines from the beginning of the input. */
   readonly lines: () => AsyncIterable<NumberedLine>;
   readonly read: (line: Buffer) => ReturnType<LineCalls['read']>;
 }
 
-/** From the parts of a batch. */
+/** Makes the result files from the parts of a batch. */
 export class ResultFiles {
   readonly #options: ResultFilesOptions;
   readonly #batch: Known;
@@ -29,7 +29,7 @@ export class ResultFiles {
     this.#batch = batch;
   }
 
-  /** Unless an earlier run has done so. @returns the file's id; null if there is nothing to write */
+  /** Writes the file unless an earlier run has done so. @returns the file's id; null if there is nothing to write */
   async write(what: What): Promise<string | null> {
     const { store } = this.#options;
     const { facts, projectId, outputExpiresAfterSeconds: expiresAfterSeconds } = this.#batch;
@@ -59,7 +59,7 @@ export class ResultFiles {
     yield* content as AsyncIterable<Uint8Array>;
   }
 
-  /** Only lines that the completion window cut off are listed. */
+  /** True if lines were not asked. Only lines that the completion window cut off are listed. */
   async #hasUnasked(): Promise<boolean> {
     if (this.#batch.outcome !== 'expired' || !this.#batch.isChecked) return false;
     for await (const _ of this.#unasked()) return true;

@@ -21,10 +21,10 @@ const graceMs: Readonly<Record<StopReason, number>> = {
   'taken-over': 0,
 };
 
-/** For the answers that have come, after that. */
+/** How long the answers that have come may be recorded after that. */
 const recordMs: Readonly<Record<LeaveReason, number>> = { 'node-stops': 1_000, 'term-lost': 0, 'taken-over': 0 };
 
-/** A reason replaces those of a lower rank. */
+/** The ranks of reasons. A reason replaces those of a lower rank. */
 const ranks: Readonly<Record<LeaveReason, number>> = { 'term-lost': 1, 'node-stops': 2, 'taken-over': 3 };
 
 export class RunStop {
@@ -55,7 +55,7 @@ export class RunStop {
     return this.#recording.signal;
   }
 
-  /** Aborts when the run is over. */
+  /** Why the run stops; null while lines are asked. */
   get ended(): AbortSignal {
     return this.#ended.signal;
   }
@@ -65,7 +65,7 @@ export class RunStop {
     return this.#reason;
   }
 
-  /** This run leaves the batch unfinished. */
+  /** True if this run leaves the batch unfinished. */
   get leavesBatch(): boolean {
     return isToLeave(this.#reason);
   }
@@ -84,7 +84,7 @@ export class RunStop {
 
   readonly abortCalls = (): void => this.#calling.abort();
 
-  /** No part of the run continues, except calls until `abortCalls`. */
+  /** Ends the run. No part of it continues, except calls until `abortCalls`. */
   end(): void {
     this.#ended.abort();
     this.#asking.abort();

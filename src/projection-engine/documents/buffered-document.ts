@@ -10,21 +10,21 @@ interface KnownDocument {
   readonly bytes: number;
 }
 
-/** As a value, or as its JSON text while no event touches it. */
+/** A document as a value, or as its JSON text while no event touches it. */
 export class BufferedDocument {
   readonly id: string;
   order: number;
   position: number;
-  /** Estimated at its last read or write. */
+  /** The size, estimated at its last read or write. */
   bytes: number;
-  /** It differs from the stored document. */
+  /** True if it differs from the stored document. */
   changed = false;
-  /** An event was applied to it since the last commit. */
+  /** True if an event was applied to it since the last commit. */
   used = false;
-  /** Of the last event that was applied to it, by the buffer's count. */
+  /** The number of the last event that was applied to it, by the buffer's count. */
   applied = 0;
   #value: DocumentValue | null;
-  /** Null while it is not known. */
+  /** The text; null while it is not known. */
   #text: string | null = null;
   #isText = false;
 
@@ -49,12 +49,12 @@ export class BufferedDocument {
     this.#isText = false;
   }
 
-  /** A text stays a text. */
+  /** The value as it is kept. A text stays a text. */
   peek(): DocumentValue | null {
     return this.#isText && this.#text !== null ? JSON.parse(this.#text) : this.#value;
   }
 
-  /** Valid until the value changes. */
+  /** Notes the text, which is valid until the value changes. */
   noteText(text: string): void {
     this.#text = text;
   }
@@ -72,8 +72,8 @@ const bytesOfCharacter = 8;
 const bytesOfContainer = 56;
 
 /**
- * Of a parsed JSON text, rather too high than too low. Texts take little. Arrays and objects, even empty ones, take 56
- * bytes each in V8, for two characters of JSON.
+ * The memory of a parsed JSON text, rather too high than too low. Texts take little. Arrays and objects, even empty
+ * ones, take 56 bytes each in V8, for two characters of JSON.
  */
 export function heapBytes(json: string): number {
   return bytesOfCharacter * json.length + bytesOfContainer * (occurrences(json, '{') + occurrences(json, '['));
@@ -91,7 +91,7 @@ export function maxHeapBytes(characters: number): number {
   return (bytesOfCharacter + bytesOfContainer / 2) * characters;
 }
 
-/** Empty for null. @throws Error for a value that JSON cannot represent */
+/** The text of the document; empty for null. @throws Error for a value that JSON cannot represent */
 export function documentText(id: string, value: DocumentValue | null): string {
   if (value === null) return '';
   const text: unknown = JSON.stringify(recordLast(value));

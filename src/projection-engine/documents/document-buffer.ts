@@ -6,7 +6,7 @@ import type { DocumentValue, DocumentWrite, FoldedDocument, Where } from '#read-
 import { BufferedDocument, documentText, heapBytes, maxHeapBytes } from './buffered-document.ts';
 import { WhereIndex } from './where-index.ts';
 
-/** In memory between two commits; bytes are estimated. */
+/** What is in memory between two commits; bytes are estimated. */
 export interface DocumentBufferLimits extends DocumentCapacityLimits {
   readonly maxBytes: number;
   /**
@@ -33,9 +33,9 @@ export class DocumentBuffer {
   readonly #projection: AnyProjection;
   readonly #reactions: ReadonlyMap<string, EventHandling>;
   #limits: DocumentBufferLimits;
-  /** In order of last use, as of the last commit, the least recent first. */
+  /** The documents in order of last use, as of the last commit, the least recent first. */
   readonly #entries = new Map<string, BufferedDocument>();
-  /** Since the last commit. */
+  /** The documents that were used since the last commit. */
   #used: BufferedDocument[] = [];
   #applications = 0;
   readonly #removable = new WhereIndex();
@@ -51,21 +51,21 @@ export class DocumentBuffer {
     this.#capacity = new DocumentCapacity(limits);
   }
 
-  /** From the next commit on. */
+  /** Changes the limits from the next commit on. */
   limit(limits: DocumentBufferLimits): void {
     this.#limits = limits;
     this.#capacity = new DocumentCapacity(limits);
   }
 
   /**
-   * To commit after a run of events: if nothing has changed, so that only the checkpoint moves, or if too many
-   * documents have changed to wait for further changes.
+   * True if a commit is due after a run of events: if nothing has changed, so that only the checkpoint moves, or if too
+   * many documents have changed to wait for further changes.
    */
   get due(): boolean {
     return this.#changed.length >= maxChanged || (this.#changed.length === 0 && this.#removals.length === 0);
   }
 
-  /** The documents in memory must be committed before further events are handled. */
+  /** True if the documents in memory must be committed before further events are handled. */
   get full(): boolean {
     return this.#bytes > 2 * this.#limits.maxBytes;
   }
@@ -76,7 +76,7 @@ export class DocumentBuffer {
     return keysOf(this.#projection, event);
   }
 
-  /** The event is the first that touches the documents of its keys, so they need not be in memory. */
+  /** True if the event is the first that touches the documents of its keys, so they need not be in memory. */
   creates({ type }: RecordedEvent): boolean {
     return this.#reactions.get(type)?.creates === true;
   }
@@ -85,7 +85,7 @@ export class DocumentBuffer {
     return this.#entries.has(id);
   }
 
-  /** Null if it does not exist. A document that was removed since then counts as missing. */
+  /** Keeps a stored document, null if it does not exist. One that was removed since then counts as missing. */
   remember(id: string, stored: FoldedDocument | null): void {
     const isThere = stored !== null && !this.#isRemoved(stored);
     const entry = new BufferedDocument(
@@ -145,7 +145,7 @@ export class DocumentBuffer {
     }
   }
 
-  /** Drops what is stored, too. */
+  /** Drops all documents, also what is stored. */
   forget(): void {
     this.#entries.clear();
     this.#changed = [];
@@ -238,7 +238,7 @@ export class DocumentBuffer {
     this.#used = [];
   }
 
-  /** First those that must be stored first, then the others. */
+  /** The changed documents: first those that must be stored first, then the others. */
   #changedInOrder(): readonly [ReadonlyArray<BufferedDocument>, ReadonlyArray<BufferedDocument>] {
     if (this.#projection.isWrittenFirst === undefined) return [[], this.#changed];
     const first: BufferedDocument[] = [];
@@ -271,10 +271,10 @@ export class DocumentBuffer {
   }
 }
 
-/** Between two commits. */
+/** The number of documents that are kept between two commits. */
 export interface DocumentCapacityLimits {
   readonly maxDocuments: number;
-  /** Until it often needs documents that it did not keep. Default `maxDocuments`. */
+  /** The number at first, which grows when documents are often needed that were not kept. Default `maxDocuments`. */
   readonly firstDocuments?: number;
 }
 

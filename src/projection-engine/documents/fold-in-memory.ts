@@ -3,7 +3,7 @@ import { type AnyProjection, eventTypesOf } from '#projection-engine/projection.
 import type { DocumentValue } from '#read-store/read-store.ts';
 import { DocumentBuffer } from './document-buffer.ts';
 
-/** As the runner folds, and by id, read back from the stored text. */
+/** Folds as the runner does. The documents are found by id, and read back from the stored text. */
 export function foldInMemory(
   projection: AnyProjection,
   events: ReadonlyArray<RecordedEvent>,

@@ -5,9 +5,9 @@ import type { BufferedDocument } from './buffered-document.ts';
 interface FieldsIndex {
   readonly fields: ReadonlyArray<string>;
   readonly buckets: Map<string, Set<BufferedDocument>>;
-  /** By these values each entry is found, so that it can be removed without parsing it. */
+  /** The values by which each entry is found, so that it can be removed without parsing it. */
   readonly bucketsOfEntries: Map<BufferedDocument, string>;
-  /** By the removed values: the position of the last removal, which the store does not have yet. */
+  /** The position of the last removal of each of the removed values, which the store does not have yet. */
   readonly removed: Map<string, number>;
 }
 
@@ -26,7 +26,7 @@ export class WhereIndex {
     return new Set(this.#byFields.get(name)?.buckets.get(bucketOf(where, fields)));
   }
 
-  /** After `matching` was called for it. */
+  /** Notes a removal after `matching` was called for it. */
   noteRemoval(where: Where, position: number): void {
     const index = this.#byFields.get(nameOf(fieldsOf(where)));
     index?.removed.set(bucketOf(where, index.fields), position);
@@ -40,7 +40,7 @@ export class WhereIndex {
     this.#byFields.clear();
   }
 
-  /** A recorded removal matches a document that was last touched at the position. */
+  /** True if a recorded removal matches a document that was last touched at the position. */
   wasRemoved(value: DocumentValue, position: number): boolean {
     for (const { fields, removed } of this.#byFields.values()) {
       if ((removed.get(bucketOf(value, fields)) ?? 0) > position) return true;

@@ -10,14 +10,14 @@ export interface EmbeddedProjectionsOptions extends ProjectorThreadOptions {
   readonly positions: PositionSink;
 }
 
-/** A thread of this process runs them and is the only writer of the embedded read store. */
+/** Projections that a thread of this process runs. It is the only writer of the embedded read store. */
 export class EmbeddedProjections implements ProjectionsProgress {
   readonly #thread: ProjectorThread;
   readonly #positions: PositionSink;
   readonly #listeners = new Set<(statuses: ReadonlyArray<ProjectionStatus>) => void>();
   readonly #commitListeners = new Set<() => void>();
   #statuses: ReadonlyArray<ProjectionStatus> = [];
-  /** Arrives more often than the statuses, in the same order. */
+  /** The served positions, which arrive more often than the statuses, in the same order. */
   #served: ReadonlyArray<ServedPosition> = [];
   #ready = false;
   /** The projections, in the order of the messages of the thread. */
@@ -67,7 +67,7 @@ export class EmbeddedProjections implements ProjectionsProgress {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Until the thread has finished its batch and stored its checkpoints; 4 s at most. */
+  /** Waits until the thread has finished its batch and stored its checkpoints; 4 s at most. */
   close(): Promise<void> {
     return this.#thread.close();
   }

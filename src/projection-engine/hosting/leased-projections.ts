@@ -18,9 +18,12 @@ import type { ReadStoreWriter } from '#read-store/read-store.ts';
 export interface LeasedProjectionsOptions
   extends Pick<ProjectionRunnerOptions, 'projections' | 'knownTypes' | 'events' | 'tail' | 'log'>,
     Pick<UnderLeaseOptions, 'leases' | 'holder' | 'limits' | 'signal'> {
-  /** It is closed at the end of the term, and does not repeat failed calls after the signal has aborted. */
+  /**
+   * Opens the writer, which is closed at the end of the term, and does not repeat failed calls after the signal has
+   * aborted.
+   */
   readonly openWriter: (token: number, signal: AbortSignal) => ReadStoreWriter & PositionsWriter;
-  /** In the order of the projections; empty at the end of a term. */
+  /** Gets the positions in the order of the projections; empty at the end of a term. */
   readonly onPositions?: (served: ReadonlyArray<ServedPosition>) => void;
 }
 
@@ -48,7 +51,7 @@ async function runOneTerm(options: LeasedProjectionsOptions, term: Term): Promis
   await store.close();
 }
 
-/** Until the term ends. @throws what the stores throw at the start of the runner */
+/** Projects until the term ends. @throws what the stores throw at the start of the runner */
 async function project(
   options: LeasedProjectionsOptions & { readonly onPositions: (served: ReadonlyArray<ServedPosition>) => void },
   store: ReadStoreWriter & PositionsWriter,

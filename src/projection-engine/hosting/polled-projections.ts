@@ -5,14 +5,14 @@ import type { PublishedPositions } from '#read-store/published-positions.ts';
 import type { ProjectionStatus, ReadStore } from '#read-store/read-store.ts';
 
 export interface PolledProjectionsOptions extends Omit<PositionPollOptions, 'onPoll'> {
-  /** Of this node. The node that runs them may have another release. */
+  /** The projections of this node. The node that runs them may have another release. */
   readonly projections: ReadonlyArray<FollowerInfo>;
   readonly store: Pick<ReadStore, 'status'>;
   /** The node that runs the projections under a lease's token; null when it is not known. @throws UnavailableError */
   readonly holder: (token: number) => Promise<string | null>;
 }
 
-/** For any node: reads what the node that runs the projections publishes in the shared read store. */
+/** Serves any node: reads what the node that runs the projections publishes in the shared read store. */
 export class PolledProjections implements ProjectionsProgress {
   readonly #options: PolledProjectionsOptions;
   readonly #poll: PositionPoll;
@@ -30,7 +30,7 @@ export class PolledProjections implements ProjectionsProgress {
     this.#poll = new PositionPoll({ ...options, onPoll: (published) => this.#look(published) });
   }
 
-  /** For the projections and processes that run on this node. */
+  /** Receives positions of the projections and processes that run on this node. */
   get sink(): PositionSink {
     return this.#poll;
   }

@@ -4,7 +4,7 @@ import type { FollowerInfo } from '#positions/positions.ts';
 import type { ServedPosition } from '#read-store/published-positions.ts';
 import type { ProjectionStatus } from '#read-store/read-store.ts';
 
-/** `wake` signals new events; it is transferred to the thread. */
+/** Where the thread reads events. `wake` signals new ones; it is transferred to the thread. */
 export type ProjectorEvents =
   | { readonly kind: 'sqlite'; readonly file: string; readonly wake: MessagePort }
   | {
@@ -16,9 +16,12 @@ export type ProjectorEvents =
     };
 
 export type ProjectorReadStore =
-  /** Created when it does not exist; its folder must exist. */
+  /** A SQLite file, which is created when it does not exist; its folder must exist. */
   | { readonly kind: 'sqlite'; readonly file: string }
-  /** Filled by one node at a time, under a lease; `holder` is this node's name, `urlName` the variable with the URL. */
+  /**
+   * A shared store, filled by one node at a time, under a lease; `holder` is this node's name, `urlName` the variable
+   * with the URL.
+   */
   | {
       readonly kind: 'mongodb';
       readonly url: string;
@@ -32,7 +35,7 @@ export interface ProjectorThreadData {
   readonly readStore: ProjectorReadStore;
   /** The leases of this node for a shared read store, served by the main thread; it is transferred to the thread. */
   readonly leases: MessagePort | null;
-  /** Exports `projections`, and `upcast` where events have old shapes. */
+  /** The module that exports `projections`, and `upcast` where events have old shapes. */
   readonly projectionsModule: string;
 }
 
@@ -41,7 +44,9 @@ export type ToProjector = { readonly kind: 'close' };
 export type FromProjector =
   /** The thread works. All later messages list the projections in this order. */
   | { readonly kind: 'opened'; readonly projections: ReadonlyArray<FollowerInfo> }
-  /** Empty: the thread does not run the projections, because another node holds their lease. */
+  /**
+   * The positions. They are empty if the thread does not run the projections, because another node holds their lease.
+   */
   | { readonly kind: 'positions'; readonly served: ReadonlyArray<ServedPosition> }
   | { readonly kind: 'status'; readonly statuses: ReadonlyArray<ProjectionStatus>; readonly ready: boolean }
   /** Commands of MongoDB that have ended since the last such message, at most once a second unless there are many. */

@@ -3,11 +3,11 @@ import type { ServedPosition } from '#read-store/published-positions.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import type { FromProjector } from './projector-messages.ts';
 
-/** From the projector thread to the main thread. */
+/** Sends reports from the projector thread to the main thread. */
 export class ProjectorReports {
   readonly #post: (message: FromProjector) => void;
   readonly log: Logger;
-  /** As JSON. */
+  /** The last posted report as JSON. */
   #posted = '';
 
   constructor(post: (message: FromProjector) => void) {
@@ -26,7 +26,7 @@ export class ProjectorReports {
     });
   }
 
-  /** Only if they differ from the last ones. */
+  /** Reports the positions only if they differ from the last ones. */
   positions(served: ReadonlyArray<ServedPosition>): void {
     const text = JSON.stringify(served);
     if (text === this.#posted) return;

@@ -13,7 +13,7 @@ import {
 } from './projector-worker.ts';
 
 const openTimeoutMs = 30_000;
-/** The whole node stops in 5 s. */
+/** Time limit of a close. The whole node stops in 5 s. */
 const closeTimeoutMs = 4_000;
 const restartLimits = { firstMs: 100, maxMs: 10_000 };
 /** A thread that ran this long failed for a new reason, so the next restart does not wait longer. */
@@ -27,13 +27,13 @@ export interface ProjectorThreadOptions extends ProjectorWorkerOptions {
 
 export interface ProjectorThreadListener {
   readonly onMessage: (message: FromProjector) => void;
-  /** It failed or was closed. */
+  /** Called when the thread failed or was closed. */
   readonly onExit: () => void;
-  /** `state` has changed. */
+  /** Called when `state` has changed. */
   readonly onState: () => void;
 }
 
-/** Restarted after a failure, with back-off. */
+/** A thread that is restarted after a failure, with back-off. */
 export class ProjectorThread {
   readonly #options: ProjectorThreadOptions;
   readonly #listener: Partial<ProjectorThreadListener>;
@@ -54,7 +54,7 @@ export class ProjectorThread {
     return this.#worker === null ? 'restarting' : 'running';
   }
 
-  /** Null if the thread has never failed. */
+  /** The last failure; null if the thread has never failed. */
   get failure(): string | null {
     return this.#failure;
   }
@@ -84,7 +84,7 @@ export class ProjectorThread {
     this.#worker?.postMessage(message);
   }
 
-  /** Until the thread has finished its batch and stored its checkpoints, for 4 s at most. */
+  /** Waits until the thread has finished its batch and stored its checkpoints, for 4 s at most. */
   async close(): Promise<void> {
     if (this.#restart !== null) clock.clearTimeout(this.#restart);
     this.#closed = true;
@@ -142,7 +142,7 @@ export class ProjectorThread {
   }
 }
 
-/** The names are in the order of the positions. */
+/** The followed positions. The names are in the order of the positions. */
 export function followedBy(
   names: ReadonlyArray<string>,
   served: ReadonlyArray<ServedPosition>,

@@ -16,7 +16,7 @@ export interface ProjectorWorkerOptions {
   readonly readStore: ProjectorReadStore;
   /** Only a thread with a shared read store needs them. */
   readonly leases?: Leases;
-  /** Of the module that exports `projections`. Default: the service's own table. */
+  /** The module that exports `projections`. Default: the service's own table. */
   readonly projectionsModule?: URL;
 }
 
@@ -56,7 +56,7 @@ export function startProjectorWorker(options: ProjectorWorkerOptions): Projector
   });
 }
 
-/** It closes when the thread ends. */
+/** A port to the leases, which closes when the thread ends. */
 function portToLeases(leases: Leases | undefined): MessagePort | null {
   if (leases === undefined) return null;
   const { port1, port2 } = new MessageChannel();

@@ -4,12 +4,12 @@ import { type LeasedProjectionsOptions, runProjectionsUnderLease } from './lease
 import type { ProjectorReports } from './projector-reports.ts';
 
 export interface SharedProjectorOptions extends Omit<LeasedProjectionsOptions, 'leases' | 'onPositions' | 'log'> {
-  /** The main thread serves them. */
+  /** The port to the leases of the main thread. */
   readonly leases: MessagePort;
   readonly reports: ProjectorReports;
 }
 
-/** While this node holds the lease, until the signal aborts. The stores are open. */
+/** Runs the projections while this node holds the lease, until the signal aborts. The stores are open. */
 export async function runSharedProjector({ leases: port, reports, ...options }: SharedProjectorOptions): Promise<void> {
   const leases = new LeasesOverPort(port);
   reports.opened(options.projections);

@@ -31,7 +31,7 @@ interface ProjectionsModule {
   readonly upcast?: Upcast;
 }
 
-/** Of the thread's calls of a shared read store. */
+/** Time limit of the thread's calls of a shared read store. */
 const writeTimeoutMs = 10_000;
 /**
  * How long a thread whose log has changed waits for its end. Mostly the main thread sees the change too, and closes this
@@ -78,7 +78,7 @@ async function openEvents(from: ProjectorEvents) {
   return limited(store, serverLogLimits);
 }
 
-/** Until the thread is closed. Progress goes to the main thread. */
+/** Fills the store until the thread is closed. Progress goes to the main thread. */
 async function fillEmbedded(file: string): Promise<void> {
   const opened = openSqliteReadStoreWriter(file, (message) => log.warn({ file }, message));
   const store = limited(opened, embeddedWriterLimits);
@@ -112,7 +112,7 @@ async function fillEmbedded(file: string): Promise<void> {
   await closed(store);
 }
 
-/** While this node holds the lease, until the thread is closed. */
+/** Fills the store while this node holds the lease, until the thread is closed. */
 async function fillShared({
   url,
   urlName,
@@ -145,7 +145,7 @@ async function fillShared({
   }
 }
 
-/** Not longer than a limit: then the end of the thread closes it. */
+/** Waits for the close, but not longer than a limit: then the end of the thread closes it. */
 function closed(part: { close(): Promise<void> }): Promise<void> {
   return withTimeout(closeMs, part.close(), undefined);
 }

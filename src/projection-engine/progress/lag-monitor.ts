@@ -1,21 +1,21 @@
 import type { ProjectionStatus } from '#read-store/read-store.ts';
 import { clock, type Timer } from '#shared/clock.ts';
 
-/** As this node has recorded it, by the minute, the oldest first. */
+/** The lag as this node has recorded it, by the minute, the oldest first. */
 export interface PastLag {
   readonly times: ReadonlyArray<string>;
-  /** Of any projection that was not stopped, in positions and in ms. */
+  /** The highest lag of any projection that was not stopped, in positions and in ms. */
   readonly worstLag: ReadonlyArray<number>;
   readonly worstLagMs: ReadonlyArray<number>;
-  /** In positions. */
+  /** How many positions the log grew. */
   readonly growth: ReadonlyArray<number>;
 }
 
 interface LagMonitorOptions {
-  /** Null while it is not known. */
+  /** The end of the log; null while it is not known. */
   readonly lastPosition: () => Promise<number | null>;
   readonly status: () => ReadonlyArray<Pick<ProjectionStatus, 'state' | 'position'>>;
-  /** In ms of the epoch. */
+  /** The time in ms of the epoch. */
   readonly now?: () => number;
 }
 
@@ -33,7 +33,7 @@ interface Minute {
 
 const sampleIntervalMs = 1_000;
 const minuteMs = 60_000;
-/** Kept at one second, then at one minute. */
+/** Number of samples that are kept for each second; `maxMinutes` are kept for each minute. */
 const maxSamples = 900;
 const maxMinutes = 24 * 60;
 
@@ -75,7 +75,10 @@ export class LagMonitor {
     }
   }
 
-  /** To the second: for how long the log has had later events. 0 if it has none; null before the first record. */
+  /**
+   * The age of a position to the second: for how long the log has had later events. 0 if it has none; null before the
+   * first record.
+   */
   lagMs(position: number): number | null {
     const newest = this.#samples.at(-1);
     if (newest === undefined) return null;

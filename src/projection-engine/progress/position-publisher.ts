@@ -25,7 +25,7 @@ export class PositionPublisher {
   readonly #outage: OutageLog;
   #woken = new AbortController();
   #published = '';
-  /** When it publishes without a change. */
+  /** When it publishes next, even without a change. */
   #dueAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: PositionPublisherOptions) {

@@ -7,7 +7,7 @@ import { allSettled } from '#shared/async/all-settled.ts';
 import { clock } from '#shared/clock.ts';
 import { type DocumentRecord, documentsName, removedAt, stateOf, whereFilter } from './stored-document.ts';
 
-/** So that each call ends well within its time limit. */
+/** Maximum number of writes of a call, so that each ends well within its time limit. */
 const maxCallWrites = 1000;
 const maxCallBytes = 4 * 1024 * 1024;
 const maxForgotten = 1000;
@@ -17,8 +17,8 @@ const removalRememberedMs = 24 * 60 * 60 * 1000;
 type PutOrDelete = DocumentWrite & { readonly kind: 'put' | 'delete' };
 
 /**
- * In bounded calls. After a failure the same writes may be applied again.
- * @throws UnavailableError; Error, with nothing stored, if a removal asks for an index that was not declared
+ * Applies writes in bounded calls. After a failure the same writes may be applied again. @throws UnavailableError;
+ * Error, with nothing stored, if a removal asks for an index that was not declared
  */
 export async function applyWrites(writes: ReadonlyArray<DocumentWrite>, applying: WriteContext): Promise<void> {
   for (const write of writes) {
@@ -39,9 +39,8 @@ export async function applyWrites(writes: ReadonlyArray<DocumentWrite>, applying
 export const forgetAfterMs = 60 * 60 * 1000;
 
 /**
- * Some documents that were removed more than a day ago.
- * @returns whether there may be more
- * @throws UnavailableError
+ * Forgets some documents that were removed more than a day ago. @returns whether there may be more @throws
+ * UnavailableError
  */
 export async function forgetRemoved(connection: MongoDbConnection, generation: Generation): Promise<boolean> {
   // The index on the order finds them.
@@ -60,7 +59,7 @@ export async function forgetRemoved(connection: MongoDbConnection, generation: G
   return ids.length === maxForgotten;
 }
 
-/** Documents that come first are at the beginning. */
+/** Writes documents of which the first are at the beginning. */
 async function writeRun(run: ReadonlyArray<PutOrDelete>, applying: WriteContext): Promise<void> {
   const isFirst = (write: PutOrDelete) => write.kind === 'put' && write.isFirst === true;
   // Without new documents, one call stores them in their order.
@@ -73,7 +72,7 @@ async function writeRun(run: ReadonlyArray<PutOrDelete>, applying: WriteContext)
   );
 }
 
-/** In bounded calls. Each document is in one call only. */
+/** Writes documents in bounded calls. Each document is in one call only. */
 async function writeAny(run: ReadonlyArray<PutOrDelete>, applying: WriteContext): Promise<void> {
   const left = chunks(run);
   const writeLeft = async () => {
@@ -95,7 +94,7 @@ async function writeChunk(chunk: ReadonlyArray<PutOrDelete>, applying: WriteCont
   await merge(doubled ? [...made, ...others] : others, applying);
 }
 
-/** The document is probably not stored yet. */
+/** True if the document is probably not stored yet. */
 function isMade(write: PutOrDelete, { storedUpTo }: WriteContext): boolean {
   return write.kind === 'put' && write.order > storedUpTo;
 }
@@ -119,13 +118,15 @@ function* chunks(run: ReadonlyArray<PutOrDelete>): Generator<ReadonlyArray<PutOr
 interface WriteContext {
   readonly connection: MongoDbConnection;
   readonly generation: Generation;
-  /** Of the generation, before this commit. A newer document is probably not stored yet. */
+  /**
+   * The position up to which the generation is stored, before this commit. A newer document is probably not stored yet.
+   */
   readonly storedUpTo: number;
-  /** Until the server answers, while this writer holds its lease. */
+  /** Repeats a call until the server answers, while this writer holds its lease. */
   readonly repeat: <Result>(call: () => Promise<Result>) => Promise<Result>;
 }
 
-/** Existing records are left unchanged. @returns false if some existed already */
+/** Inserts records. Existing ones are left unchanged. @returns false if some existed already */
 async function insert(records: ReadonlyArray<DocumentRecord>, applying: WriteContext): Promise<boolean> {
   const operations = records.map((document) => ({ insertOne: { document } }));
   return calling(applying, async (collection) => {
@@ -139,10 +140,10 @@ async function insert(records: ReadonlyArray<DocumentRecord>, applying: WriteCon
   });
 }
 
-/** For documents whose order does not matter. */
+/** Calls at the same time for documents whose order does not matter. */
 const callsTogether = 2;
 
-/** Unless a later state is stored. One call stores its documents one after the other. */
+/** Stores records unless a later state is stored. One call stores its documents one after the other. */
 async function merge(records: ReadonlyArray<DocumentRecord>, applying: WriteContext): Promise<void> {
   const operations: ReadonlyArray<AnyBulkWriteOperation<DocumentRecord>> = records.map(({ _id, state }) => ({
     updateOne: { filter: { _id }, update: { $max: { state } }, upsert: true },
@@ -171,8 +172,8 @@ async function calling<Result>(
 const maxRemoved = 1_000;
 
 /**
- * Only documents that match a declared index and that no later event has touched, in bounded calls.
- * @throws UnavailableError
+ * Removes only documents that match a declared index and that no later event has touched, in bounded calls. @throws
+ * UnavailableError
  */
 async function removeWhere(
   { where, position }: DocumentWrite & { readonly kind: 'delete-where' },

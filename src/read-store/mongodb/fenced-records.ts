@@ -3,7 +3,7 @@ import type { MongoDbConnection } from '#mongodb/mongodb-connection.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';
 import { generationPath, type ReadModelRecord, readModelsName } from './read-model-record.ts';
 
-/** A writer changes them with the token of its lease; older tokens are refused. */
+/** Records that a writer changes with the token of its lease; older tokens are refused. */
 export class FencedRecords {
   readonly #connection: MongoDbConnection;
   readonly #fence: number;
@@ -13,7 +13,7 @@ export class FencedRecords {
     this.#fence = fence;
   }
 
-  /** Does nothing if the record exists. */
+  /** Adds a record. Does nothing if it exists. */
   async add(name: string): Promise<void> {
     await this.#write((records) =>
       records.updateOne(
@@ -24,7 +24,7 @@ export class FencedRecords {
     );
   }
 
-  /** From now on every older token is refused. @throws FencedError */
+  /** Takes a record over. From now on every older token is refused. @throws FencedError */
   async takeOver(name: string): Promise<ReadModelRecord<number> | null> {
     const fence = Long.fromNumber(this.#fence);
     await this.#write((records) => records.updateOne({ _id: name, fence: { $lt: fence } }, { $set: { fence } }));
@@ -46,9 +46,8 @@ export class FencedRecords {
   }
 
   /**
-   * In one step, unless another node has taken it over.
-   * @param generation must still exist
-   * @throws FencedError
+   * Changes the record in one step, unless another node has taken it over. @param generation must still exist @throws
+   * FencedError
    */
   async change(name: string, update: Readonly<Record<string, object>>, generation?: number): Promise<void> {
     const there = generation === undefined ? {} : { [generationPath(generation)]: { $exists: true } };
@@ -57,7 +56,7 @@ export class FencedRecords {
     if (matchedCount === 0) throw this.superseded(name);
   }
 
-  /** Unless another node has taken them over. */
+  /** Removes other records unless another node has taken them over. */
   async removeOthers(names: ReadonlyArray<string>): Promise<void> {
     await this.#write((records) =>
       records.deleteMany({ _id: { $nin: [...names] }, fence: { $lte: Long.fromNumber(this.#fence) } }),

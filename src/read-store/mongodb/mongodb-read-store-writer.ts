@@ -23,20 +23,20 @@ import { ReadModelGenerations } from './read-model-generations.ts';
 import { type DocumentRecord, documentsName, foldedDocument } from './stored-document.ts';
 
 const defaultTimeoutMs = 10_000;
-/** With the calls of each generation, FerretDB has connections for them. */
+/** Number of commits at the same time. With the calls of each generation, FerretDB has connections for them. */
 const commitsTogether = 6;
 const maxIds = 1000;
 
 export type MongoDbReadStoreWriterOptions = MongoDbConnectionOptions & {
   /**
-   * Of the writer's lease. Each holder of the lease has a larger one. Default 0, for a single writer. When the store
-   * has seen a newer token, it refuses this writer with `FencedError`.
+   * The token of the writer's lease. Each holder of the lease has a larger one. Default 0, for a single writer. When
+   * the store has seen a newer token, it refuses this writer with `FencedError`.
    */
   readonly fence?: number;
-  /** With the notes of the read store. Their owner closes them after the writer. */
+  /** The records with the notes of the read store. Their owner closes them after the writer. */
   readonly records: RecordStore;
   readonly signal?: AbortSignal;
-  /** Default 60,000. */
+  /** How long a replaced generation is kept. Default 60,000. */
   readonly keepReplacedMs?: number;
 };
 
@@ -156,7 +156,7 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
     await applyWrites(writes, { connection: this.#connection, generation, storedUpTo, repeat });
   }
 
-  /** One generation at a time, so that no commit waits for more than one. */
+  /** Forgets for one generation at a time, so that no commit waits for more than one. */
   async #forgetWhenDue(commits: ReadonlyArray<GenerationCommit>): Promise<void> {
     const now = clock.now();
     for (const { generation } of commits) {

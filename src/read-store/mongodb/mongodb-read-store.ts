@@ -30,18 +30,18 @@ const maxAttempts = 5;
 /** Maximum documents of one read. Those of one read do not contradict each other. */
 const maxPart = 500;
 
-/** Queries read them, as the node that writes them has announced. */
+/** The generations that queries read, as the node that writes them has announced. */
 export interface AnnouncedGenerations {
-  /** Undefined if it is not known. */
+  /** The generation; undefined if it is not known. */
   readonly generationOf: (collection: string) => number | undefined;
-  /** On this process's clock. */
+  /** When they were read, on this process's clock. */
   readonly readAt: () => number;
 }
 
 export type MongoDbReadStoreOptions = MongoDbConnectionOptions & {
-  /** With the notes of the read store. Their owner closes them after the read store. */
+  /** The records with the notes of the read store. Their owner closes them after the read store. */
   readonly records: RecordStore;
-  /** Default: none, so that each read asks the store which generation is current. */
+  /** The announced generations. Default: none, so that each read asks the store which generation is current. */
   readonly announced?: AnnouncedGenerations;
 };
 
@@ -140,7 +140,7 @@ class MongoDbReadStore implements ReadStore {
     });
   }
 
-  /** As far as it is known without a read. A generation's number only grows. */
+  /** The announced generation, as far as it is known without a read. A generation's number only grows. */
   #announcedOf(collection: string): Generation | null {
     const known = this.#known.get(collection);
     const announced = this.#announced.generationOf(collection);
@@ -156,7 +156,7 @@ class MongoDbReadStore implements ReadStore {
   }
 }
 
-/** Removed documents have no order, so the filter excludes them. */
+/** Selects what follows a place. Removed documents have no order, so the filter excludes them. */
 function afterPlace({
   after,
   newestFirst = false,
@@ -227,5 +227,5 @@ const keyOf = ({ order, id }: PageKey): PageKey => ({ order, id });
 
 /** The assumed bytes of a document of a list that was not read before: 512 of them are a page of 2 MiB. */
 const usualBytes = 4 * 1024;
-/** Their sizes are remembered. */
+/** Maximum number of lists whose sizes are remembered. */
 const maxLists = 1_000;

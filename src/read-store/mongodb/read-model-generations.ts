@@ -32,7 +32,7 @@ const namespaceNotFound = 26;
 
 export interface GenerationProgress {
   readonly generation: Pick<Generation, 'name' | 'number'>;
-  /** Its documents are stored up to this position. */
+  /** The position up to which its documents are stored. */
   storedUpTo: number;
   forgetAt: number;
 }
@@ -47,24 +47,24 @@ interface GenerationStores {
   readonly notes: ReadStoreNotes;
   readonly records: FencedRecords;
   readonly signal: AbortSignal | undefined;
-  /** Default 60,000. */
+  /** How long a replaced generation is kept. Default 60,000. */
   readonly keepReplacedMs: number | undefined;
 }
 
-/** From the beginning of a generation to its drop. */
+/** Manages generations from their beginning to their drop. */
 export class ReadModelGenerations {
   readonly #connection: MongoDbConnection;
   readonly #notes: ReadStoreNotes;
   readonly #records: FencedRecords;
   readonly #signal: AbortSignal | undefined;
   readonly #keepReplacedMs: number;
-  /** By the names of their documents. */
+  /** The progress of generations by the names of their documents. */
   readonly #tracking = new Map<string, GenerationProgress>();
   readonly #replaced = new Map<string, ReplacedGeneration>();
-  /** Of read models whose generations this writer has not read yet. */
+  /** The checkpoints of read models whose generations this writer has not read yet. */
   #inherited: Checkpoints = {};
   #opening: Promise<void> | null = null;
-  /** Taken over together, until the first `generations` of each. */
+  /** The records that were taken over together, until the first `generations` of each. */
   #takenOver: Promise<Map<string, ReadModelRecord<number>>> | null = null;
   /** When the last check found that no other node has taken over. */
   #heldAt = Number.NEGATIVE_INFINITY;
@@ -78,7 +78,7 @@ export class ReadModelGenerations {
     this.#keepReplacedMs = keptMs;
   }
 
-  /** From now on a writer with an older token is refused. @throws FencedError */
+  /** Takes a collection over. From now on a writer with an older token is refused. @throws FencedError */
   async takeOver(collection: string): Promise<CollectionGenerations> {
     const [record] = await Promise.all([this.#takeOverRecord(collection), this.open()]);
     this.#track(collection, generationsOf(record, this.#inherited[collection] ?? {}));
@@ -179,7 +179,7 @@ export class ReadModelGenerations {
     this.#inherited = await this.#notes.checkpoints();
   }
 
-  /** The first call takes all over together, because a takeover needs every one. */
+  /** Takes a record over. The first call takes all over together, because a takeover needs every one. */
   async #takeOverRecord(name: string): Promise<ReadModelRecord<number> | null> {
     const all = await this.#allTakenOver();
     const record = all.get(name);
@@ -253,7 +253,7 @@ export class ReadModelGenerations {
     this.#replaced.set(documentsName(generation), { generation, dropAt: clock.now() + this.#keepReplacedMs });
   }
 
-  /** One at a time, so that positions do not wait long. */
+  /** Drops replaced generations one at a time, so that positions do not wait long. */
   async #dropReplaced(): Promise<void> {
     const now = clock.now();
     const due = [...this.#replaced].find(([, { dropAt }]) => dropAt <= now);

@@ -11,11 +11,11 @@ export const readModelsName = 'readModelGenerations';
 export interface ReadModelRecord<Position = Long> {
   /** The projection's name. */
   readonly _id: string;
-  /** The newest known one. A writer with an older one is refused. */
+  /** The newest known token. A writer with an older one is refused. */
   readonly fence: Position;
-  /** Of the newest generation that was begun. */
+  /** The number of the newest generation that was begun. */
   readonly last: number;
-  /** Queries read this generation. */
+  /** The generation that queries read. */
   readonly current: number | null;
   /** By `g` and the number of the generation. */
   readonly generations: Readonly<Record<string, GenerationRecord<Position>>>;
@@ -23,7 +23,7 @@ export interface ReadModelRecord<Position = Long> {
 
 export interface GenerationRecord<Position = Long> {
   readonly version: number;
-  /** JSON text. */
+  /** The indexes as JSON text. */
   readonly indexes: string;
   readonly begunAt: Position;
   readonly complete: boolean;
@@ -31,19 +31,19 @@ export interface GenerationRecord<Position = Long> {
   readonly replaced: boolean;
 }
 
-/** By the generation's number. */
+/** Checkpoints by the generation's number. */
 export type GenerationCheckpoints = Readonly<Record<string, number>>;
 
 export function generationPath(number: number): string {
   return `generations.g${number}`;
 }
 
-/** Without its checkpoint. */
+/** The current generation without its checkpoint. */
 export function currentGeneration(record: ReadModelRecord<number> | null): Generation | null {
   return collectionGenerations(record, {}).current;
 }
 
-/** The current one, and the one that is being filled. */
+/** The current generation, and the one that is being filled. */
 export function collectionGenerations(
   record: ReadModelRecord<number> | null,
   checkpoints: GenerationCheckpoints,
@@ -58,7 +58,7 @@ export interface StoredGeneration extends Generation {
   readonly replaced: boolean;
 }
 
-/** In the order in which they were begun. */
+/** The generations in the order in which they were begun. */
 export function generationsOf(
   record: ReadModelRecord<number> | null,
   checkpoints: GenerationCheckpoints,

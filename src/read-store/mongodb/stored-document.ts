@@ -11,7 +11,7 @@ import type {
 import { StoredDocument } from '#read-store/stored-document.ts';
 import { clock } from '#shared/clock.ts';
 
-/** An object or a list is stored as an empty object, which equals no value of a filter. */
+/** The stored value of a field. An object or a list is stored as an empty object, which equals no value of a filter. */
 type IndexedValue = string | number | boolean | null | Readonly<Record<string, never>>;
 
 /**
@@ -32,11 +32,14 @@ export interface LiveState<Position = Long> {
   readonly position: Position;
   readonly order: Position;
   readonly [indexed: `by_${string}`]: IndexedValue;
-  /** JSON text, because it allows any depth and any name of a member. */
+  /** The document as JSON text, because that allows any depth and any name of a member. */
   readonly body: string;
 }
 
-/** Kept for a day, so that a late write of an older position does not restore the document. */
+/**
+ * The state of a removed document. It is kept for a day, so that a late write of an older position does not restore the
+ * document.
+ */
 export interface RemovedState<Position = Long> {
   readonly position: Position;
   /** Null sorts before every number. */
@@ -52,7 +55,7 @@ export function holdsDocuments(collection: string): boolean {
   return /^documents\..+\.\d+$/.test(collection);
 }
 
-/** The index on all documents also finds removed ones. */
+/** Describes the indexes. The one on all documents also finds removed ones. */
 export function indexDescriptions(indexes: Indexes): IndexDescription[] {
   return [[], ...indexes].map((fields) => ({
     key: Object.fromEntries([...fields.map(fieldPath), 'state.order', '_id'].map((path) => [path, 1] as const)),
@@ -78,7 +81,7 @@ export function removedAt(position: number): RemovedState {
   return { position: Long.fromNumber(position), order: null, removedAt: new Date(clock.time()) };
 }
 
-/** For existing documents. @throws Error if no such index was declared */
+/** The filter for existing documents. @throws Error if no such index was declared */
 export function whereFilter(indexes: Indexes, where: Where): Readonly<Record<string, unknown>> {
   const fields = declaredIndex(indexes, where);
   return Object.fromEntries(fields.map((field) => [fieldPath(field), where[field]] as const));
@@ -90,7 +93,7 @@ export function foldedDocument({ state }: DocumentRecord<number>): FoldedDocumen
   return { order, position, value: JSON.parse(body), bytes: body.length };
 }
 
-/** Null if it was removed. */
+/** The document; null if it was removed. */
 export function storedDocument<Value extends DocumentValue>({
   _id,
   state,

@@ -4,12 +4,12 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { DeferredTransaction } from './deferred-transaction.ts';
 import * as table from './document-table.ts';
 
-/** For the entries that are sorted in memory at a time. SQLite takes its page cache as the limit. */
+/** Maximum memory for the entries that are sorted at a time. SQLite takes its page cache as the limit. */
 const maxSortKilobytes = 4096;
 
 /**
- * Each index in a transaction of its own.
- * @throws UnavailableError if there is no space, neither for the indexes nor for sorting
+ * Creates each index in a transaction of its own. @throws UnavailableError if there is no space, neither for the
+ * indexes nor for sorting
  */
 export function createIndexes(database: DatabaseSync, transaction: DeferredTransaction, generation: Generation): void {
   const cached = database.prepare('PRAGMA cache_size').get()?.cache_size;

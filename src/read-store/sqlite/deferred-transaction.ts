@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { guarded } from './read-store-file.ts';
 
-/** Of the read store's only writer. One may stay open, so that the next work is part of it. */
+/** The transaction of the read store's only writer. It may stay open, so that the next work is part of it. */
 export class DeferredTransaction {
   readonly #database: DatabaseSync;
   #begunAt = 0;
@@ -11,7 +11,7 @@ export class DeferredTransaction {
     this.#database = database;
   }
 
-  /** Earlier work is not stored yet. */
+  /** True while earlier work is not stored yet. */
   get isOpen(): boolean {
     return this.#database.isTransaction;
   }

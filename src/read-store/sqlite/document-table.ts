@@ -1,7 +1,7 @@
 import { declaredIndex, indexedField, indexedFields } from '#read-store/indexable-fields.ts';
 import type { DocumentValue, Indexes, Where } from '#read-store/read-store.ts';
 
-/** A boolean is a blob of one byte, so that it equals no number and no text. */
+/** The value of a column. A boolean is a blob of one byte, so that it equals no number and no text. */
 export type ColumnValue = string | number | Uint8Array | null;
 
 const yes = new Uint8Array([1]);
@@ -20,7 +20,7 @@ export function createTable(generation: number, indexes: Indexes): string {
     id TEXT NOT NULL UNIQUE, ord INTEGER NOT NULL, position INTEGER NOT NULL, body TEXT NOT NULL${columns.join('')})`;
 }
 
-/** Only the missing indexes. */
+/** Statements that create only the missing indexes. */
 export function indexStatements(generation: number, indexes: Indexes): ReadonlyArray<string> {
   return [[], ...indexes].map((fields) => createIndex(generation, indexes, fields));
 }
@@ -32,7 +32,7 @@ export function createIndex(generation: number, indexes: Indexes, fields: Readon
   return `CREATE INDEX IF NOT EXISTS ${name} ON ${tableName(generation)} (${[...columns, 'ord', 'id'].join(', ')})`;
 }
 
-/** Different values of an index on some fields. */
+/** Counts the different values of an index on some fields. */
 export function countIndexedValues(generation: number, indexes: Indexes, fields: ReadonlyArray<string>): string {
   const columns = columnsOf(indexes, fields);
   if (columns.length === 0) return 'SELECT 1 AS count';
@@ -40,8 +40,8 @@ export function countIndexedValues(generation: number, indexes: Indexes, fields:
 }
 
 /**
- * Writes unless a later document is stored. The parameters are the id, the order, the position, the body and the
- * indexed fields.
+ * Writes a document unless a later document is stored. The parameters are the id, the order, the position, the body and
+ * the indexed fields.
  */
 export function putDocument(generation: number, indexes: Indexes): string {
   const names = ['id', 'ord', 'position', 'body', ...columnsOf(indexes, indexedFields(indexes))];
@@ -63,7 +63,7 @@ export function updateDocument(generation: number, indexes: Indexes): string {
     WHERE id = ?1 AND position <= ?3 AND ${isUnchanged.join(' AND ')}`;
 }
 
-/** In the order of `whereValues`. */
+/** The conditions in the order of `whereValues`. */
 export function whereConditions(indexes: Indexes, where: Where): ReadonlyArray<string> {
   return columnsOf(indexes, declaredIndex(indexes, where)).map((name) => `${name} IS ?`);
 }

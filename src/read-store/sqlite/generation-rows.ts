@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { CollectionDefinition, CollectionGenerations, Generation } from '#read-store/read-store.ts';
 import { createTable, tableName } from './document-table.ts';
 
-/** Changes need a transaction. */
+/** The rows of generations. Changes need a transaction. */
 export class GenerationRows {
   readonly #database: DatabaseSync;
 
@@ -10,7 +10,7 @@ export class GenerationRows {
     this.#database = database;
   }
 
-  /** The oldest first. */
+  /** The generations of a collection, the oldest first. */
   of(collection: string): ReadonlyArray<Generation> {
     const rows = this.#database
       .prepare('SELECT * FROM generation WHERE collection = ? ORDER BY number')
@@ -46,7 +46,7 @@ export class GenerationRows {
     return rows.filter((row) => !collections.includes(String(row.collection))).map((row) => Number(row.number));
   }
 
-  /** Queries read it if the collection has no other. */
+  /** Adds a generation. Queries read it if the collection has no other. */
   add({ name, version, indexes }: CollectionDefinition, begunAt: number): Generation {
     const { lastInsertRowid } = this.#database
       .prepare(

@@ -28,9 +28,8 @@ export class ReadStoreDamagedError extends Error {
 }
 
 /**
- * For the only writer. Creates the file if it does not exist.
- * @param file its folder must exist
- * @throws ReadStoreDamagedError if it is corrupt, newer or no read store; UnavailableError if it cannot be opened now
+ * Opens the file for the only writer. Creates it if it does not exist. @param file its folder must exist @throws
+ * ReadStoreDamagedError if it is corrupt, newer or no read store; UnavailableError if it cannot be opened now
  */
 export function openReadStoreFile(file: string): DatabaseSync {
   return guarded(() => {
@@ -50,7 +49,7 @@ export function openReadStoreFile(file: string): DatabaseSync {
   });
 }
 
-/** The file and those that belong to it. @returns the new path */
+/** Renames the file and those that belong to it. @returns the new path */
 export function setAside(file: string): string {
   const aside = `${file}.set-aside-${new Date().toISOString().replaceAll(':', '-')}`;
   for (const suffix of ['', '-wal', '-shm']) {

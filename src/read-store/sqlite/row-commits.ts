@@ -3,7 +3,7 @@ import { indexedFields } from '#read-store/indexable-fields.ts';
 import type { DocumentWrite, Generation, GenerationCommit, ReadStoreWriter, Where } from '#read-store/read-store.ts';
 import { type ColumnValue, columnValues } from './document-table.ts';
 
-/** Only texts and numbers, which are cheap to send to another thread. */
+/** A write of only texts and numbers, which are cheap to send to another thread. */
 export type RowWrite =
   /** The values of some rows in one list: of each row its id, order, position, body and indexed fields. */
   | { readonly kind: 'put'; readonly values: ReadonlyArray<ColumnValue> }
@@ -32,16 +32,16 @@ export interface RowStore extends Omit<ReadStoreWriter, 'commit' | 'read'> {
   ): Promise<ReadonlyMap<string, DocumentRow>>;
   /** @see ReadStoreWriter.commit */
   commit(commits: ReadonlyArray<RowCommit>, more?: boolean, read?: ReadOfLog): Promise<void>;
-  /** For the next commit, which must be the next call: it stores this part with its own writes. */
+  /** Writes a part of the next commit, which must be the next call: it stores this part with its own writes. */
   writePart(generation: Generation, write: RowWrite): Promise<void>;
-  /** Numbers of incomplete generations. */
+  /** The numbers of incomplete generations. */
   readonly filling: ReadonlySet<number>;
 }
 
 /** A write ends with the row that reaches this number of characters of JSON, so that another thread can take it in parts. */
 const maxWriteCharacters = 32 * 1024;
 
-/** Of a row, before its indexed fields. */
+/** Number of columns of a row before its indexed fields. */
 const ownColumns = 4;
 const bodyColumn = 3;
 
@@ -49,7 +49,7 @@ export function rowWidth({ indexes }: Generation): number {
   return ownColumns + indexedFields(indexes).length;
 }
 
-/** Of its JSON texts. */
+/** The length of its JSON texts. */
 export function charactersOf({ generation, writes }: RowCommit): number {
   const width = rowWidth(generation);
   let characters = 0;

@@ -14,7 +14,7 @@ import { countPuts, type DocumentRow, type RowStore, rowCommit } from './row-com
 import { SqliteRowStore } from './sqlite-row-store.ts';
 import { WriterThread } from './writer-thread.ts';
 
-/** In a fill; after them a thread writes. A smaller fill ends sooner without it. */
+/** Number of documents in a fill after which a thread writes. A smaller fill ends sooner without it. */
 const putsBeforeThread = 20_000;
 
 export interface SqliteReadStoreWriterOptions {
@@ -51,7 +51,7 @@ class SqliteReadStoreWriter implements ReadStoreWriter {
   readonly #putsBeforeThread: number;
   #rows: RowStore;
   #isThread = false;
-  /** Since the current fill began. */
+  /** Number of documents since the current fill began. */
   #puts = 0;
   /** Settles when the file has another writer. */
   #handover: Promise<void> = Promise.resolve();
@@ -126,7 +126,7 @@ class SqliteReadStoreWriter implements ReadStoreWriter {
     await this.#rows.close();
   }
 
-  /** The file does not change its writer before the call is made. */
+  /** Makes a call. The file does not change its writer before it is made. */
   async #use<Result>(call: (rows: RowStore) => Promise<Result>): Promise<Result> {
     let awaited: Promise<void> | null = null;
     while (awaited !== this.#handover) {
@@ -141,7 +141,7 @@ class SqliteReadStoreWriter implements ReadStoreWriter {
     await this.#handOver(() => this.#toThread());
   }
 
-  /** Other calls wait meanwhile. After a failure the file has no writer, and every call fails. */
+  /** Changes the writer while other calls wait. After a failure the file has no writer, and every call fails. */
   #handOver(change: () => Promise<void>): Promise<void> {
     this.#handover = this.#handover.then(change);
     return this.#handover;

@@ -17,10 +17,10 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import * as table from './document-table.ts';
 import { guarded, ReadStoreDamagedError } from './read-store-file.ts';
 
-/** The writer may have replaced the open file. */
+/** Time between two checks of the file, because the writer may have replaced it. */
 const fileCheckIntervalMs = 1000;
 
-/** Prepared statements for lists. The declared indexes bound their number too. */
+/** Maximum number of prepared statements for lists. The declared indexes bound their number too. */
 const maxListStatements = 200;
 
 /**
@@ -41,7 +41,7 @@ export interface SqliteReadStoreOptions {
   readonly onCommit?: (listener: () => void) => void;
 }
 
-/** Valid as long as the store's pointer names it. */
+/** The current generation, which is valid as long as the store's pointer names it. */
 interface CurrentGeneration {
   readonly collection: number;
   readonly generation: number;
@@ -57,7 +57,7 @@ interface OpenFile {
   readonly current: Map<string, CurrentGeneration>;
 }
 
-/** `ord` is null if there is no such document. */
+/** A row that was found. `ord` is null if there is no such document. */
 interface FoundRow {
   readonly generation: number;
   readonly ord: number | null;
@@ -173,7 +173,10 @@ class SqliteReadStore implements ReadStore {
     return { documents, next: null };
   }
 
-  /** The store's pointer names it now. @throws UnavailableError if the collection has no generation */
+  /**
+   * Finds the generation that the store's pointer names now. @throws UnavailableError if the collection has no
+   * generation
+   */
   #findCurrent(open: OpenFile, collection: string): CurrentGeneration {
     const row = open.pointer.get(collection);
     if (row === undefined) throw new UnavailableError(`The read model ${collection} is not there yet.`);
@@ -271,7 +274,7 @@ function isMissingTable(error: unknown): boolean {
   return error instanceof Error && error.message.includes('no such table');
 }
 
-/** The caller knows the type. */
+/** A document in the cache. The caller knows the type. */
 type KeptDocument = Pick<StoredDocument, 'id' | 'text'>;
 
 /**
@@ -290,12 +293,12 @@ export class DocumentCache {
     return this.#documents.get(keyOf(collection, id)) as StoredDocument<Value> | undefined;
   }
 
-  /** Unless the document is larger than the cache. */
+  /** Keeps the document unless it is larger than the cache. */
   keep(collection: string, document: KeptDocument): void {
     this.#documents.set(keyOf(collection, document.id), document);
   }
 
-  /** The read models have moved. */
+  /** Drops all documents, because the read models have moved. */
   clear(): void {
     if (this.#documents.size > 0) this.#documents.clear();
   }

@@ -42,7 +42,7 @@ const rowsOfValue = 10;
 interface GenerationStatements {
   readonly width: number;
   puts: number;
-  /** The store has decided which indexes the fill creates early. */
+  /** True if the store has decided which indexes the fill creates early. */
   isIndexed: boolean;
   readonly get: StatementSync;
   readonly update: StatementSync;
@@ -50,7 +50,7 @@ interface GenerationStatements {
   readonly delete: StatementSync;
 }
 
-/** On the calling thread. */
+/** Stores rows on the calling thread. */
 export class SqliteRowStore implements RowStore {
   readonly #database: DatabaseSync;
   readonly #transaction: DeferredTransaction;
@@ -58,9 +58,9 @@ export class SqliteRowStore implements RowStore {
   readonly #saveCheckpoint: StatementSync;
   readonly #putNote: StatementSync;
   readonly #statements = new Map<number, GenerationStatements>();
-  /** Numbers of incomplete generations. */
+  /** The numbers of incomplete generations. */
   #filling: ReadonlySet<number> = new Set();
-  /** Of the last commit to a complete generation. */
+  /** The time of the last commit to a complete generation. */
   #servedAt = Number.NEGATIVE_INFINITY;
 
   constructor(database: DatabaseSync) {

@@ -13,7 +13,7 @@ import { type ThreadHeap, threadError } from '#shared/memory/thread-heap.ts';
 import { ReadStoreDamagedError } from './read-store-file.ts';
 import { charactersOf, type RowCommit, type RowStore } from './row-commits.ts';
 
-/** Of JSON, in calls to the thread that no caller waits for. A single call may have more. */
+/** Maximum length of JSON in calls to the thread that no caller waits for. A single call may have more. */
 const maxPostponedCharacters = 4 * 1024 * 1024;
 /** A commit comes in parts of a few megabytes. The thread's garbage is the messages that it receives. */
 const heap: ThreadHeap = {
@@ -23,7 +23,7 @@ const heap: ThreadHeap = {
 };
 const maxPostponed = 50;
 const openTimeoutMs = 30_000;
-/** Longer than an index of a large read model takes, which is the longest call. */
+/** Maximum silence of the thread: longer than an index of a large read model takes, which is the longest call. */
 export const maxSilenceMs = 900_000;
 
 interface PendingCall {
@@ -63,7 +63,7 @@ export class WriterThread implements RowStore {
     });
   }
 
-  /** No other writer may have the file open. @throws Error if the thread cannot open the file */
+  /** Starts the thread. No other writer may have the file open. @throws Error if the thread cannot open the file */
   static async start(file: string, filling: ReadonlySet<number>): Promise<WriterThread> {
     const thread = new WriterThread(file, filling);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -135,7 +135,7 @@ export class WriterThread implements RowStore {
     return this.#call('saveOperatorState', [state]);
   }
 
-  /** No caller waits for the status, because only observers read it. */
+  /** Sends the status. No caller waits for it, because only observers read it. */
   saveStatus(statuses: ReadonlyArray<ProjectionStatus>): Promise<void> {
     return this.#postpone('saveStatus', [statuses], 0);
   }
@@ -157,7 +157,7 @@ export class WriterThread implements RowStore {
     return this.#postpone('commit', [[{ generation, writes: [], checkpoint }], more, read], charactersOf(commit));
   }
 
-  /** No caller waits for it. It waits only while too much is on its way to the thread. */
+  /** Sends a call that no caller waits for. It waits only while too much is on its way to the thread. */
   async #postpone(call: WriterCall, parameters: ReadonlyArray<unknown>, characters: number): Promise<void> {
     const done = this.#call<void>(call, parameters, true).catch((error: unknown) => {
       this.#failure ??= new Error('The read store has lost commits that were put off.', { cause: error });
@@ -202,7 +202,7 @@ export class WriterThread implements RowStore {
     pending?.resolve(message.result);
   }
 
-  /** For its next answer, if it owes one. */
+  /** Watches for the thread's next answer, if it owes one. */
   #watchSilence(): void {
     clock.clearTimeout(this.#silence);
     this.#silence = null;
@@ -235,12 +235,12 @@ function errorOf({ kind, message }: WriterFailure): Error {
 
 export type WriterCall = Exclude<keyof RowStore, 'filling'>;
 
-/** The thread executes messages in order. */
+/** A request to the thread, which executes messages in order. */
 export interface WriterRequest {
   readonly request: number;
   readonly call: WriterCall;
   readonly parameters: ReadonlyArray<unknown>;
-  /** No caller waits for it. If such a call fails, all later calls are refused. */
+  /** True if no caller waits for it. If such a call fails, all later calls are refused. */
   readonly postponed: boolean;
 }
 

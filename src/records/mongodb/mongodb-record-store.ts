@@ -15,9 +15,11 @@ import { EncodedJson, type Json, jsonTextOf } from '#shared/json/json.ts';
 interface StoredRecord<Token = Long> {
   /** The kind and the key; the kind alone for the record with the token of the kind's newest `take`. */
   readonly _id: string;
-  /** JSON text, because names of members may be operators for MongoDB. Missing in the record of the kind. */
+  /**
+   * The value as JSON text, because names of members may be operators for MongoDB. Missing in the record of the kind.
+   */
   readonly value?: string;
-  /** Of the newest writer of the record; 0 without one. */
+  /** The token of the newest writer of the record; 0 without one. */
   readonly fence: Token;
 }
 
@@ -127,7 +129,7 @@ class MongoDbRecordStore implements RecordStore {
     return this.#connection.close();
   }
 
-  /** Usually this is one command. Only records that do not exist yet need more. */
+  /** Writes records with a token. Usually this is one command. Only records that do not exist yet need more. */
   async #putFenced(kind: RecordKind, texts: ReadonlyMap<string, string>, fence: number): Promise<void> {
     const token = Long.fromNumber(fence);
     for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
@@ -161,7 +163,7 @@ class MongoDbRecordStore implements RecordStore {
     await this.#writeMany(kind, operations);
   }
 
-  /** Existing records are left unchanged. @returns false if some existed already */
+  /** Inserts records. Existing ones are left unchanged. @returns false if some existed already */
   #insert(kind: RecordKind, texts: ReadonlyArray<readonly [string, string]>, fence: number): Promise<boolean> {
     const documents = texts.map(([_id, value]) => ({ _id, value, fence: Long.fromNumber(fence) }));
     return this.#records(kind, async (records) => {
@@ -186,7 +188,7 @@ class MongoDbRecordStore implements RecordStore {
     return matched;
   }
 
-  /** Of those records that exist, by id. */
+  /** The tokens of those records that exist, by id. */
   async #fences(kind: RecordKind, ids: ReadonlyArray<string>): Promise<ReadonlyMap<string, number>> {
     const found = await this.#connection.call((database) =>
       database
@@ -238,12 +240,12 @@ function idOf({ kind, key }: RecordKey): string {
   return `${kind}/${key}`;
 }
 
-/** In the order of texts `0` follows `/`. */
+/** Selects the ids of a kind. In the order of texts `0` follows `/`. */
 function ofKind(kind: RecordKind): { readonly _id: { readonly $gte: string; readonly $lt: string } } {
   return { _id: { $gte: `${kind}/`, $lt: `${kind}0` } };
 }
 
-/** FerretDB finds a single one by its index. */
+/** Selects ids. FerretDB finds a single one by its index. */
 function withIds(ids: ReadonlyArray<string>): { readonly _id: string | { readonly $in: string[] } } {
   const [id] = ids;
   return { _id: ids.length === 1 && id !== undefined ? id : { $in: [...ids] } };

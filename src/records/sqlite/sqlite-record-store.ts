@@ -26,7 +26,7 @@ const putSql = {
   greater: `${replaceSql} WHERE excluded.value > value`,
 };
 const pageSql = 'SELECT key, value FROM records WHERE kind = ? AND key > ? AND key < ? ORDER BY key LIMIT ?';
-/** It follows every key. */
+/** A text that follows every key. */
 const endOfKeys = '\u{10ffff}';
 const deleteSql = 'DELETE FROM records WHERE kind = ? AND key = ?';
 const takeSql =
@@ -118,7 +118,7 @@ function parsed(text: string | null): Json | null {
   return text === null ? null : JSON.parse(text);
 }
 
-/** A fenced write makes its token the newest of the kind. */
+/** Makes a write fenced, so that its token is the newest of the kind. */
 function fenced(kind: RecordKind, statements: ReadonlyArray<SqlStatement>, fence?: number): SqlWrite {
   if (fence === undefined) return { statements };
   return {

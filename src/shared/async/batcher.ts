@@ -1,15 +1,18 @@
 import { clock, type Timer } from '#shared/clock.ts';
 
-/** Shorter than the time between two collections of the young generation under load, so that items die in it. */
+/**
+ * The default delay, which is shorter than the time between two collections of the young generation under load, so that
+ * items die in it.
+ */
 const defaultDelayMs = 10;
-/** More would delay other work of the turn. */
+/** Maximum number of items in one turn by default. More would delay other work of the turn. */
 const defaultMaxItemsAtOnce = 100;
 const maxWaiting = 10_000;
 
 export interface BatcherOptions {
   /** How long the first item of a batch waits. Default 10 ms. */
   readonly delayMs?: number;
-  /** In one turn of the event loop. Default 100. */
+  /** Maximum number of items in one turn of the event loop. Default 100. */
   readonly maxItemsAtOnce?: number;
 }
 
@@ -32,7 +35,7 @@ export class Batcher<Item> {
     this.#maxItemsAtOnce = options.maxItemsAtOnce ?? defaultMaxItemsAtOnce;
   }
 
-  /** If ten thousand wait, it handles them first. */
+  /** Adds an item. If ten thousand wait, it handles them first. */
   add(item: Item): void {
     if (this.#waiting.push(item) >= maxWaiting) this.drain();
     else this.#timer ??= clock.setTimeout(this.#handOver, this.#delayMs).unref();

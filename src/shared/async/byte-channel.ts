@@ -18,7 +18,7 @@ export class ByteChannel implements AsyncIterable<Buffer> {
     this.#onTaken = onTaken;
   }
 
-  /** `ready` resolves when the next piece may be written. */
+  /** Writes bytes. `ready` resolves when the next piece may be written. */
   write(bytes: Buffer): void {
     if (this.#end !== null || this.#readerHasLeft) return;
     this.#waiting.push(bytes);
@@ -26,7 +26,7 @@ export class ByteChannel implements AsyncIterable<Buffer> {
     this.#wakeReader();
   }
 
-  /** For space. @returns false if the reader has left */
+  /** Waits for space. @returns false if the reader has left */
   async ready(): Promise<boolean> {
     while (this.#bytes >= this.#maxBytes && !this.#readerHasLeft) {
       await new Promise<void>((resolve) => {

@@ -2,7 +2,7 @@ import { clock, type Timer } from '#shared/clock.ts';
 import { runFor, serviceOwner } from './fair-queue.ts';
 import { type GuardPort, SerialTurns } from './serial-turns.ts';
 
-/** Far longer than a store that answers needs for what has collected in some seconds. */
+/** Time limit of a run: far longer than a store that answers needs for what has collected in some seconds. */
 const maxRunMs = 30_000;
 
 /**
@@ -24,7 +24,7 @@ export class Debouncer {
     this.#work = work;
   }
 
-  /** Ignored after `stop`. The timer does not keep the process alive. */
+  /** Requests a run. Ignored after `stop`. The timer does not keep the process alive. */
   schedule(): void {
     if (!this.#stopped) this.#timer ??= clock.setTimeout(() => void this.flush(), this.#milliseconds).unref();
   }

@@ -7,11 +7,11 @@ export const serviceOwner = 'service';
 export interface WorkOwner {
   /** The id of a project, or `serviceOwner`. */
   readonly owner: string;
-  /** The client that the work is for has left. */
+  /** True when the client that the work is for has left. */
   readonly hasLeft: boolean;
 }
 
-/** Without one, the work that runs now is the service's own. */
+/** The owner of the work that runs now. Without one, it is the service's own. */
 export const workOwner = new AsyncLocalStorage<WorkOwner>();
 
 const serviceWork: WorkOwner = { owner: serviceOwner, hasLeft: false };
@@ -20,7 +20,7 @@ export function currentWorkOwner(): WorkOwner {
   return workOwner.getStore() ?? serviceWork;
 }
 
-/** For work whose result may serve others too, so that it continues when the client has left. */
+/** The owner of work whose result may serve others too, so that it continues when the client has left. */
 export function workForAll(): WorkOwner {
   return { owner: currentOwner(), hasLeft: false };
 }
@@ -41,7 +41,7 @@ export function runFor<Result>(owner: string, work: () => Result): Result {
 
 /** Serves owners in turn: one item of each, in the order in which the owner's items came. */
 export class FairQueue<Item> {
-  /** The owner that was served last is at the end. */
+  /** The items by owner. The owner that was served last is at the end. */
   readonly #byOwner = new Map<string, Item[]>();
   #size = 0;
 
@@ -53,7 +53,7 @@ export class FairQueue<Item> {
     return this.#byOwner.get(owner)?.length ?? 0;
   }
 
-  /** Behind the owner's others. */
+  /** Adds an item behind the owner's others. */
   push(owner: string, item: Item): void {
     const items = this.#byOwner.get(owner);
     if (items === undefined) this.#byOwner.set(owner, [item]);
@@ -107,22 +107,22 @@ export interface FairSlotsLimits {
   readonly maxSlotsOfOwner?: number;
   readonly maxWaiting?: number;
   readonly maxWaitingOfOwner?: number;
-  /** Up to a twentieth longer. */
+  /** Maximum wait, which may be up to a twentieth longer. */
   readonly maxWaitMs?: number;
 }
 
-/** Too many of the owner's calls wait, too many wait in all, or the wait was too long. */
+/** Why a call gets no slot: too many of the owner's calls wait, too many wait in all, or the wait was too long. */
 export type SlotRefusal = 'owner-waits' | 'all-wait' | 'too-late';
 
-/** Further calls do nothing. */
+/** Leaves the slot. Further calls do nothing. */
 export type LeaveSlot = () => void;
 
-/** In the time that a call may wait. */
+/** Number of checks in the time that a call may wait. */
 const checksOfWait = 20;
 
 interface Waiting {
   readonly owner: string;
-  /** On this process's clock. */
+  /** The end of the wait on this process's clock. */
   readonly deadline: number;
   readonly resolve: (result: LeaveSlot | SlotRefusal) => void;
 }
@@ -156,7 +156,7 @@ export class FairSlots {
     return this.#waiting.size;
   }
 
-  /** Immediately or when it is the owner's turn. The caller must leave the slot. */
+  /** Enters immediately or when it is the owner's turn. The caller must leave the slot. */
   async enter(owner: string): Promise<LeaveSlot | SlotRefusal> {
     if (this.#hasSlotFor(owner)) return this.#take(owner);
     const { maxWaiting, maxWaitingOfOwner, maxWaitMs } = this.#limits;
@@ -236,7 +236,7 @@ export class FairRoom {
     return amount <= free && (owner === serviceOwner || this.takenBy(owner) < free);
   }
 
-  /** The caller must give it back. @returns false if there is no room for it */
+  /** Takes a part of the room. The caller must give it back. @returns false if there is no room for it */
   take(owner: string, amount = 1): boolean {
     if (!this.hasRoom(owner, amount)) return false;
     this.#count(owner, amount);
@@ -297,12 +297,12 @@ export class FairPlaces {
     return this.#bytes.takenBy(owner);
   }
 
-  /** The maximum for one owner. */
+  /** True if the owner has its maximum. */
   hasAll(owner: string): boolean {
     return this.#places.takenBy(owner) >= this.#limits.maxPlacesOfOwner;
   }
 
-  /** The caller must give the place back. @returns false if there is no room for it */
+  /** Takes a place. The caller must give it back. @returns false if there is no room for it */
   take(owner: string, bytes = 0): boolean {
     const isTaken = !this.hasAll(owner) && this.#places.hasRoom(owner) && this.#bytes.take(owner, bytes);
     if (isTaken) this.#places.take(owner);

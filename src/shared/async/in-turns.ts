@@ -1,9 +1,9 @@
 import { clock } from '#shared/clock.ts';
 
-/** Of one caller, in one turn of the event loop. Loading a cached stream for each is quick. */
+/** Number of items of one caller in one turn of the event loop. Loading a cached stream for each is quick. */
 const itemsPerTurn = 50;
 
-/** After every fifty items the event loop has a turn, because there may be thousands. */
+/** Yields the items. After every fifty the event loop has a turn, because there may be thousands. */
 export async function* inTurns<Item>(items: Iterable<Item>): AsyncGenerator<Item, void, void> {
   let handled = 0;
   for (const item of items) {

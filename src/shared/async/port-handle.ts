@@ -7,7 +7,7 @@ import { Readable } from 'node:stream';
 export class PortHandle {
   readonly #refusal: () => Error;
   readonly #guarded = new WeakMap<object, object>();
-  /** Reject the calls that are not answered yet. */
+  /** Functions that reject the calls that are not answered yet. */
   readonly #running = new Set<(error: Error) => void>();
   #isClosed = false;
 
@@ -20,7 +20,7 @@ export class PortHandle {
     return this.#isClosed;
   }
 
-  /** Calls that run still answer. */
+  /** Closes the handle. Calls that run still answer. */
   close(): void {
     this.#isClosed = true;
   }
@@ -86,7 +86,7 @@ export class PortHandle {
     });
   }
 
-  /** A stream that is not a `Readable` loses its other members. */
+  /** Guards an answer. A stream that is not a `Readable` loses its other members. */
   #guardAnswer<Answer>(answer: Answer): Answer {
     if (typeof answer !== 'object' || answer === null || !(Symbol.asyncIterator in answer)) return answer;
     const pieces = this.#piecesOf(answer as AsyncIterable<unknown>);
@@ -116,7 +116,7 @@ export class PortHandle {
   }
 }
 
-/** Plain data, and the language's own kinds of objects, are passed as they are. */
+/** True for a port. Plain data, and the language's own kinds of objects, are passed as they are. */
 function isPort(member: unknown): member is object {
   if (typeof member !== 'object' || member === null) return false;
   if (Object.prototype.toString.call(member) !== '[object Object]') return false;
@@ -125,7 +125,7 @@ function isPort(member: unknown): member is object {
   return hasMethodsOfItsKind || Object.values(member).some((value) => typeof value === 'function');
 }
 
-/** It reads nothing ahead, and closes the stream that it reads. */
+/** A stream of the pieces. It reads nothing ahead, and closes the stream that it reads. */
 function readableOf(source: Readable, pieces: AsyncIterable<unknown>): Readable {
   const readable = Readable.from(pieces, { objectMode: source.readableObjectMode, highWaterMark: 0 });
   return readable.once('close', () => source.destroy());

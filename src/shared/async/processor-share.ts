@@ -1,12 +1,12 @@
 import { performance } from 'node:perf_hooks';
 
 const intervalMs = 10;
-/** The rest of a long turn comes in parts. */
+/** Maximum rest at a time: the rest of a long turn comes in parts. */
 const maxRestMs = 500;
 
 /**
- * This thread rests after its work, whatever the work is. Only for a thread that has nothing to answer.
- * @param share from 0 to 1
+ * Makes this thread rest after its work, whatever the work is. Only for a thread that has nothing to answer. @param
+ * share from 0 to 1
  */
 export function limitProcessorShare(share: number): void {
   const never = new Int32Array(new SharedArrayBuffer(4));

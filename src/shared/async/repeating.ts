@@ -8,11 +8,14 @@ export interface RepeatingOptions {
   readonly intervalMs: number;
   readonly signal: AbortSignal;
   readonly log: Logger;
-  /** For messages: the work needs this store. */
+  /** The store that the work needs, for messages. */
   readonly store: string;
 }
 
-/** Until the signal aborts. Outages of the store are logged. @throws what the work throws, except `UnavailableError` */
+/**
+ * Repeats the work until the signal aborts. Outages of the store are logged. @throws what the work throws, except
+ * `UnavailableError`
+ */
 export async function repeating(
   work: () => Promise<void>,
   { intervalMs, signal, log, store }: RepeatingOptions,

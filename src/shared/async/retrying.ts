@@ -45,7 +45,7 @@ export interface RestartOptions {
   readonly message: string;
 }
 
-/** The work lasts until the signal aborts. It is restarted 5 s after a failure. Never rejects. */
+/** Restarts work that lasts until the signal aborts, 5 s after each failure. Never rejects. */
 export async function restarting(work: () => Promise<void>, { log, signal, message }: RestartOptions): Promise<void> {
   while (!signal.aborted) {
     try {
@@ -63,16 +63,17 @@ export interface BackOffLimits {
 }
 
 /**
- * Twice as long after each failure, up to a limit.
- * @param failures in a row, including the last one
- * @param random from 0 to 1, 1 excluded
- * @returns whole milliseconds, randomized by `spread`
+ * The pause, which is twice as long after each failure, up to a limit. @param failures in a row, including the last one
+ * @param random from 0 to 1, 1 excluded @returns whole milliseconds, randomized by `spread`
  */
 export function backOffMs(failures: number, { firstMs, maxMs }: BackOffLimits, random: number): number {
   return Math.round(spread(Math.min(firstMs * 2 ** (failures - 1), maxMs), random));
 }
 
-/** Between half of the time and all of it, at random, so that callers that fail together do not retry together. */
+/**
+ * A time between half of the given one and all of it, at random, so that callers that fail together do not retry
+ * together.
+ */
 export function spread(milliseconds: number, random: number): number {
   return milliseconds * (0.5 + random / 2);
 }
@@ -94,7 +95,7 @@ export class BackOff {
     return backOffMs(this.#failures, this.#limits, this.#random());
   }
 
-  /** The next failure counts as the first one. */
+  /** Notes a success, so that the next failure counts as the first one. */
   succeeded(): void {
     this.#failures = 0;
   }

@@ -16,7 +16,7 @@ export class Semaphore {
     });
   }
 
-  /** Never rejects. Every call needs one `release`. */
+  /** Waits for a place. Never rejects. Every call needs one `release`. */
   async acquire(): Promise<void> {
     if (this.#signal.aborted) return;
     if (this.#free > 0) {

@@ -3,7 +3,7 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { PortHandle } from './port-handle.ts';
 import { withTimeout } from './timed-waits.ts';
 
-/** For one turn alone: every call through the returned port throws when the turn is over. */
+/** Guards a port for one turn alone: every call through the returned port throws when the turn is over. */
 export type GuardPort = <Port extends object>(port: Port) => Port;
 
 const left = Symbol('left');

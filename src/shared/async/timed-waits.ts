@@ -1,6 +1,6 @@
 import { clock, type Timer } from '#shared/clock.ts';
 
-/** Ends when the signal aborts. Never throws. */
+/** Waits, or ends when the signal aborts. Never throws. */
 export function delay(milliseconds: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted) return Promise.resolve();
   return new Promise((resolve) => {
@@ -15,7 +15,7 @@ export function delay(milliseconds: number, signal?: AbortSignal): Promise<void>
   });
 }
 
-/** The timer does not keep the process alive. */
+/** A signal that aborts after a time. The timer does not keep the process alive. */
 export function abortAfter(milliseconds: number): AbortSignal {
   const controller = new AbortController();
   const abort = () => controller.abort(new DOMException('The time limit has passed', 'TimeoutError'));
@@ -66,8 +66,8 @@ export async function withTimeout<Value, Late>(
 const expired = Symbol('expired');
 
 /**
- * As `withTimeout`, but a late result is an error.
- * @throws what the work throws in time, otherwise the error that `late` returns
+ * Waits as `withTimeout` does, but a late result is an error. @throws what the work throws in time, otherwise the error
+ * that `late` returns
  */
 export async function withTimeoutError<Value>(
   milliseconds: number,

@@ -9,22 +9,22 @@ import { Prober, probeEveryMs } from './prober.ts';
 export interface UnavailableCause {
   /** A phrase without addresses; if known, with the variable and what to do. */
   readonly detail: string;
-  /** Waiting does not help, because a person must change something. */
+  /** True if waiting does not help, because a person must change something. */
   readonly isPermanent: boolean;
-  /** Only the log shows it. */
+  /** The address, which only the log shows. */
   readonly address?: string;
 }
 
 const defaultSilentAfterMs = 500;
 
-/** Between two probes of a server that refuses, for example a password, until a person changes something. */
+/** Pauses between two probes of a server that refuses, for example a password, until a person changes something. */
 const refusedLimits = { firstMs: 1_000, maxMs: 30_000 };
 
 /** A shorter failure does not count as an outage: the connection is made again, or a leader is elected immediately. */
 const transientMs = 300;
 const transientProbeEveryMs = 50;
 
-/** How often a call without an answer causes a probe. */
+/** The time after which a call without an answer causes a probe. */
 const suspectAfterMs = 500;
 
 export interface AvailabilityOptions {
@@ -33,16 +33,16 @@ export interface AvailabilityOptions {
   /** Sends the smallest request to the server, and gives up after the time limit. @throws the call's failure */
   readonly probe: (timeoutMs: number) => Promise<unknown>;
   /**
-   * What the outage broke, before the server counts as available. Never throws.
-   * @param tookMs the time until the server's answer
+   * Repairs what the outage broke, before the server counts as available. Never throws. @param tookMs the time until
+   * the server's answer
    */
   readonly repair?: (tookMs: number) => Promise<void>;
   readonly explain: (failure: unknown) => Promise<UnavailableCause>;
-  /** A refusal is an answer, too. */
+  /** True if the server has answered. A refusal is an answer, too. */
   readonly isAnswer: (failure: unknown) => boolean;
-  /** It lasts until a person changes something. Default: no failure is a refusal. */
+  /** True for a refusal that lasts until a person changes something. Default: no failure is a refusal. */
   readonly isRefusal?: (failure: unknown) => boolean;
-  /** No answer came in time. Default: no failure is silence. */
+  /** True if no answer came in time. Default: no failure is silence. */
   readonly isSilence?: (failure: unknown) => boolean;
   readonly timedOut: (waitedMs: number) => Error;
   /** The silence after which the server counts as unavailable. Slow answers that were heard extend it. Default 500 ms. */
@@ -79,17 +79,17 @@ export class Availability {
     this.#prober = new Prober({ probe, isAnswer, isSilence, silentAfterMs, signal });
   }
 
-  /** Null while the server is available, as far as is known. */
+  /** Why the server is unavailable; null while it is available, as far as is known. */
   get cause(): UnavailableCause | null {
     return this.#cause;
   }
 
-  /** The server is available, even if a probe is late. */
+  /** Notes that the server is available, even if a probe is late. */
   answered(): void {
     this.#answeredAt = clock.now();
   }
 
-  /** An answer to one message, perhaps of several of a call. During an outage it counts like that to a probe. */
+  /** Notes an answer to one message, perhaps of several of a call. During an outage it counts like that to a probe. */
   heard({ tookMs, isSmall }: { readonly tookMs: number; readonly isSmall: boolean }): void {
     this.answered();
     this.#prober.learn(tookMs, isSmall);
@@ -104,8 +104,8 @@ export class Availability {
   }
 
   /**
-   * Waits for work while the server is not known to be unavailable, and probes it while the work takes long.
-   * @param resultOf returns the result if the server is unavailable
+   * Waits for work while the server is not known to be unavailable, and probes it while the work takes long. @param
+   * resultOf returns the result if the server is unavailable
    */
   async failWhenUnavailable<Value, Other>(
     work: Promise<Value>,
@@ -125,7 +125,7 @@ export class Availability {
     }
   }
 
-  /** Less if an outage ends meanwhile, or if the signal aborts. */
+  /** Waits for a time, or less if an outage ends meanwhile, or if the signal aborts. */
   async waitForRecovery(milliseconds: number, signal: AbortSignal): Promise<void> {
     await delay(milliseconds, AbortSignal.any([signal, this.#recovered.signal]));
   }
@@ -189,7 +189,7 @@ export class Availability {
     if (this.#cause === null) await this.#explaining;
   }
 
-  /** An outage whose explanation fails is an outage too. */
+  /** Explains an outage. One whose explanation fails is an outage too. */
   async #explain(failure: unknown): Promise<UnavailableCause> {
     try {
       return await this.#options.explain(failure);

@@ -18,7 +18,7 @@ export class OutageLines {
     this.#options = options;
   }
 
-  /** Call it whenever the server was found unavailable. */
+  /** Logs that an outage lasts. Call it whenever the server was found unavailable. */
   lasts({ detail, address }: { readonly detail: string; readonly address?: string }): void {
     const { server, log } = this.#options;
     const at = clock.now();
@@ -30,7 +30,7 @@ export class OutageLines {
     );
   }
 
-  /** Call it when the server can be used again. */
+  /** Logs the end. Call it when the server can be used again. */
   ended(): void {
     const { server, log } = this.#options;
     this.#last = null;

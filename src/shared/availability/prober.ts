@@ -1,7 +1,7 @@
 import { delay } from '#shared/async/timed-waits.ts';
 import { clock } from '#shared/clock.ts';
 
-/** Between the starts of two probes of a server that does not answer. */
+/** Time between the starts of two probes of a server that does not answer. */
 export const probeEveryMs = 500;
 
 /** The time limit of a probe, and the maximum silence of a server that has a shorter limit for silence. */
@@ -19,7 +19,7 @@ const slownessFactor = 3;
 /** The next probe is sent after this multiple of the response time, so that a slow server has one at a time. */
 const probeFactor = 1.5;
 
-/** Of the response time after a quicker answer: a single quick answer does not make a server quick. */
+/** The weight of the response time after a quicker answer: a single quick answer does not make a server quick. */
 const decay = 0.8;
 
 /**
@@ -33,7 +33,7 @@ export interface ProberOptions {
   /** Sends the smallest request to the server, and gives up after the time limit. @throws the call's failure */
   readonly probe: (timeoutMs: number) => Promise<unknown>;
   readonly isAnswer: (failure: unknown) => boolean;
-  /** No answer came in time. */
+  /** True if no answer came in time. */
   readonly isSilence: (failure: unknown) => boolean;
   /** Minimum silence after which a server counts as unavailable. */
   readonly silentAfterMs: number;
@@ -45,15 +45,18 @@ export type ProbeResult =
   /** A probe was answered after the server counted as unavailable. The next answer shows how slow the server is. */
   | { readonly kind: 'answered late' }
   | { readonly kind: 'failed'; readonly failure: unknown }
-  /** It may still come. */
+  /** The probe has no answer, which may still come. */
   | { readonly kind: 'silent'; readonly forMs: number };
 
 /** The probes whose answers count: a later one is of another round. */
 interface Round {
   readonly beganAt: number;
-  /** An answer that takes longer shows that the server has recovered, and not how slow it is: it may have been suspended. */
+  /**
+   * The silence that counts as an outage. An answer that takes longer shows that the server has recovered, and not how
+   * slow it is: it may have been suspended.
+   */
   readonly silentAfterMs: number;
-  /** To one of the probes; null without one. */
+  /** The time until the answer to one of the probes; null without one. */
   tookMs: number | null;
   readonly answered: AbortController;
 }
@@ -65,7 +68,7 @@ interface Round {
 export class Prober {
   readonly #options: ProberOptions;
   #round: Round;
-  /** Null before the server's first answer. */
+  /** The measured response time; null before the server's first answer. */
   #responseMs: number | null = null;
 
   constructor(options: ProberOptions) {
@@ -79,32 +82,32 @@ export class Prober {
     return Math.max(this.#options.silentAfterMs, Math.min(measuredMs, longestProbeMs));
   }
 
-  /** Requests that are not the smallest show only that the server is quick. */
+  /** Learns from an answer. Requests that are not the smallest show only that the server is quick. */
   learn(tookMs: number, isSmall: boolean): void {
     const known = this.#responseMs;
     if (!isSmall && (known === null || tookMs > known)) return;
     this.#responseMs = Math.max(Math.min(tookMs, longestProbeMs), (known ?? 0) * decay);
   }
 
-  /** As an answer to a probe, if the request was sent in this round. */
+  /** Counts an answer as one to a probe, if the request was sent in this round. */
   heard(tookMs: number): void {
     if (clock.now() - tookMs < this.#round.beganAt) return;
     this.#round.tookMs ??= tookMs;
     this.#round.answered.abort();
   }
 
-  /** Ignores answers to earlier requests. */
+  /** Begins a round, which ignores answers to earlier requests. */
   begin(): void {
     this.#round = this.#newRound();
   }
 
-  /** Ends early when a probe is answered. */
+  /** Waits, but less when a probe is answered. */
   async pause(milliseconds: number): Promise<void> {
     const { signal } = this.#options;
     await delay(milliseconds, AbortSignal.any([signal, this.#round.answered.signal]));
   }
 
-  /** Waits for its answer or that of an earlier one until the next is due. Never throws. */
+  /** Sends a probe, and waits for its answer or that of an earlier one until the next is due. Never throws. */
   async ask(): Promise<ProbeResult> {
     const { signal } = this.#options;
     const probe = this.#send();

@@ -41,7 +41,7 @@ export function checkedText(
 
 const structures = new WeakMap<t.Mixed, t.Mixed>();
 
-/** Of the codec inside a `checked`, which has the structure. */
+/** The structure of the codec inside a `checked`. */
 export function structureOf(codec: t.Mixed): t.Mixed | undefined {
   return structures.get(codec);
 }

@@ -30,7 +30,7 @@ export function nullable<C extends t.Mixed>(codec: C): t.UnionC<[C, t.NullC]> {
   return t.union([codec, t.null]);
 }
 
-/** A boolean or, in a query string, the word. */
+/** A boolean or, in a query string, the word for it. */
 export const flag = withJsonSchema(
   new t.Type<boolean, boolean, unknown>(
     'flag',

@@ -1,7 +1,7 @@
 import * as t from 'io-ts';
 import type { Json } from '#shared/json/json.ts';
 
-/** For a member of a `t.partial`. */
+/** Gives a member of a `t.partial` a default. */
 export function withDefault<A extends Json, O>(codec: t.Type<A, O, unknown>, value: A): t.Type<A, O, unknown> {
   const defaulting = new t.Type<A, O, unknown>(
     codec.name,
@@ -15,12 +15,12 @@ export function withDefault<A extends Json, O>(codec: t.Type<A, O, unknown>, val
 
 const defaulted = new WeakMap<t.Mixed, { codec: t.Mixed; value: Json }>();
 
-/** For the JSON Schema of a `withDefault`. */
+/** The default, for the JSON Schema of a `withDefault`. */
 export function defaultOf(codec: t.Mixed): { readonly codec: t.Mixed; readonly value: Json } | undefined {
   return defaulted.get(codec);
 }
 
-/** Undefined if the member is left out. */
+/** A value that is undefined if the member is left out. */
 export function optional<A>(codec: t.Type<A, unknown, unknown>): t.Type<A | undefined, unknown, unknown> {
   return new t.Type<A | undefined, unknown, unknown>(
     codec.name,

@@ -25,8 +25,8 @@ const member = 'value';
 const charactersOfOperation = 30;
 
 /**
- * Empty for equal values. It is never much longer than the new value: if many changes are deep below long names, it
- * replaces the whole value. It takes time in proportion to both values.
+ * The patch, which is empty for equal values. It is never much longer than the new value: if many changes are deep
+ * below long names, it replaces the whole value. It takes time in proportion to both values.
  */
 export function jsonPatch(before: Json, after: Json): JsonPatch {
   const compared = patches.compare({ [member]: before }, { [member]: after });
@@ -47,8 +47,8 @@ function withoutMember(operation: Operation): JsonPatch[number] {
 }
 
 /**
- * It stops as soon as that is known. It reads only the lengths of paths, because V8 concatenates lazily, and thousands
- * of long paths would not fit into memory.
+ * Measures a patch, and stops as soon as the answer is known. It reads only the lengths of paths, because V8
+ * concatenates lazily, and thousands of long paths would not fit into memory.
  */
 function isLongerThan(patch: ReadonlyArray<Operation>, after: Json): boolean {
   const paths = patch.reduce((sum, { path }) => sum + path.length + charactersOfOperation, 0);

@@ -16,10 +16,10 @@ export function schemaOf(codec: t.Mixed): JsonObject | undefined {
   return schemas.get(codec);
 }
 
-/** Of checks beyond the structure that io-ts knows. */
+/** Further keywords of checks beyond the structure that io-ts knows. */
 const furtherWords = new WeakMap<t.Mixed, JsonObject>();
 
-/** Such as `minItems`. */
+/** Keywords such as `minItems`. */
 export function schemaKeywordsOf(codec: t.Mixed): JsonObject | undefined {
   return furtherWords.get(codec);
 }

@@ -2,7 +2,9 @@ import * as t from 'io-ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { withJsonSchema } from './json-schema.ts';
 
-/** Undefined is a fault. A result of `JSON.parse` is JSON, and to walk it would cost more than to parse it. */
+/**
+ * Any JSON. Undefined is a fault. A result of `JSON.parse` is JSON, and to walk it would cost more than to parse it.
+ */
 export const json = withJsonSchema(
   new t.Type<Json, Json, unknown>(
     'json',

@@ -2,7 +2,7 @@ import * as t from 'io-ts';
 import { faultAt } from './checked.ts';
 import { withSchemaKeywords } from './json-schema.ts';
 
-/** The check stops after them, so that many invalid items cost little. */
+/** Maximum number of faults of a list. The check stops after them, so that many invalid items cost little. */
 const maxListFaults = 200;
 
 /** @param min the fewest items @param uniqueBy a member whose values must differ between items */
@@ -55,7 +55,7 @@ function validateItems<A>(
   return errors.length > 0 ? t.failures(errors) : t.success(items);
 }
 
-/** Separated by commas in one text. Blanks around an item are ignored. */
+/** A list whose items are separated by commas in one text. Blanks around an item are ignored. */
 export function commaSeparated<A>(item: t.Type<A, unknown, unknown>): t.Type<ReadonlyArray<A>, unknown, unknown> {
   const items = t.readonlyArray(item);
   return new t.Type<ReadonlyArray<A>, unknown, unknown>(

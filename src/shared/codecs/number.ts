@@ -8,7 +8,7 @@ export function wholeNumber(minimum: number, maximum: number): t.Type<number, nu
   );
 }
 
-/** For JSON bodies: a text with digits is not accepted. */
+/** A whole number in JSON bodies: a text with digits is not accepted. */
 export function integer(minimum: number, maximum: number): t.Type<number, number, unknown> {
   return wholeNumberRead(minimum, maximum, t.identity);
 }

@@ -15,7 +15,7 @@ export class ObjectType<Required extends t.Props, Optional extends t.Props> exte
   unknown
 > {
   readonly _tag = 'ObjectType';
-  /** For JSON Schema. */
+  /** The parts of the codec, for JSON Schema. */
   readonly parts: readonly [t.TypeC<Required>, t.PartialC<Optional>];
 
   constructor(required: Required, optional: Optional, name?: string) {
@@ -31,7 +31,7 @@ export class ObjectType<Required extends t.Props, Optional extends t.Props> exte
   }
 }
 
-/** See `ObjectType`. @param name in PascalCase, if the documentation lists its schema under a name */
+/** Makes an `ObjectType`. @param name in PascalCase, if the documentation lists its schema under a name */
 export function object<Required extends t.Props, Optional extends t.Props>(
   required: Required,
   optional: Optional,
@@ -110,7 +110,10 @@ function unknownName(
   };
 }
 
-/** Any names, one codec for the values. @param checkName returns what is wrong with a name; null for nothing */
+/**
+ * An object with any names, and one codec for the values. @param checkName returns what is wrong with a name; null for
+ * nothing
+ */
 export function recordOf<C extends t.Mixed>(
   codec: C,
   checkName: (name: string) => string | null,

@@ -6,7 +6,7 @@ export type RecordMembers<Members extends t.Props> = {
 };
 
 interface WithExample<Members extends t.Props> {
-  /** For the documentation, without the members that may be absent. */
+  /** The example for the documentation, without the members that may be absent. */
   readonly example: t.TypeOf<t.TypeC<Members>>;
 }
 

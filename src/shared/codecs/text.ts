@@ -2,7 +2,7 @@ import * as t from 'io-ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { withJsonSchema } from './json-schema.ts';
 
-/** In Unicode code points. Every limit of "characters" counts these. */
+/** The length in Unicode code points. Every limit of "characters" counts these. */
 export function codePoints(text: string): number {
   let count = text.length;
   for (let index = 0; index < text.length - 1; index += 1) {
@@ -33,7 +33,7 @@ export function textThat(name: string, check: (value: string) => string | null, 
   return withJsonSchema(codec, { type: 'string', ...schema });
 }
 
-/** Lengths in characters (code points). Without bounds, any string. */
+/** A text with limits in characters (code points). Without bounds, any string. */
 export function text(bounds: { min?: number; max?: number } = {}): t.Type<string> {
   const { min = 0, max = Number.POSITIVE_INFINITY } = bounds;
   const check = (value: string) => {

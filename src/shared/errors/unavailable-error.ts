@@ -19,7 +19,7 @@ export class UnavailableError extends Error {
   }
 }
 
-/** For a failure that a user of a store logs. */
+/** The level for a failure that a user of a store logs. */
 export function levelOf(error: unknown): 'info' | 'warn' {
   return error instanceof UnavailableError && error.isLogged ? 'info' : 'warn';
 }

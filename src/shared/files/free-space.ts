@@ -2,14 +2,14 @@ import { statfs } from 'node:fs/promises';
 
 export interface VolumeSpace {
   readonly totalBytes: number;
-  /** For processes without privileges. */
+  /** The free bytes for processes without privileges. */
   readonly freeBytes: number;
 }
 
 export interface FreeSpaceOptions {
-  /** Space must stay free on their volumes. */
+  /** The folders on whose volumes space must stay free. */
   readonly folders: ReadonlyArray<string>;
-  /** Of each volume; null for 1 GiB or 5% of the volume, whichever is smaller. */
+  /** Minimum free space of each volume; null for 1 GiB or 5% of the volume, whichever is smaller. */
   readonly minFreeBytes: number | null;
   /** The default asks the system. */
   readonly volumeOf?: (folder: string) => Promise<VolumeSpace>;

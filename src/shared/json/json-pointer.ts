@@ -1,10 +1,10 @@
-/** Names may be as long as a body, and there may be many faults. */
+/** Maximum length, because names may be as long as a body, and there may be many faults. */
 export const maxPointerLength = 1_000;
 
-/** Keys are added from the outside in. */
+/** A pointer to which keys are added from the outside in. */
 export interface GrowingPointer {
   readonly text: string;
-  /** It ends at a place around, because the whole pointer would be too long. */
+  /** True if it ends at a place around, because the whole pointer would be too long. */
   readonly isCut: boolean;
 }
 
@@ -21,7 +21,7 @@ export function cutPointer({ text }: GrowingPointer): GrowingPointer {
   return { text, isCut: true };
 }
 
-/** RFC 6901. A pointer that would be too long ends at a place around it. */
+/** A pointer as in RFC 6901. One that would be too long ends at a place around it. */
 export function pointerTo(keys: ReadonlyArray<string>): string {
   let pointer = rootPointer;
   for (const key of keys) {
@@ -31,7 +31,7 @@ export function pointerTo(keys: ReadonlyArray<string>): string {
   return pointer.text;
 }
 
-/** The outermost first. */
+/** The keys, the outermost first. */
 export function keysOfPointer(pointer: string): ReadonlyArray<string> {
   const keys = pointer.split('/').slice(1);
   return keys.map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));

@@ -38,20 +38,20 @@ const hexDigits = 4;
  * accepts, up to 256 levels.
  */
 export class JsonProgress {
-  /** For each open level. */
+  /** The kind of each open level. */
   readonly #levels: boolean[] = [];
   #expect: Expect = Expect.value;
   #isInString = false;
   #isName = false;
   /** Whether a backslash in a string has come, and not what it escapes. */
   #isEscaping = false;
-  /** Of an escape in a string. */
+  /** Number of digits that are left of an escape in a string. */
   #digitsLeft = 0;
   /** The number or literal so far; empty outside of one. */
   #word = '';
   #hasBegun = false;
   #isFaulty = false;
-  /** Also while it may become one. */
+  /** True also while the value may become an object. */
   isObject = false;
 
   get state(): JsonState {

@@ -1,6 +1,6 @@
 import { maxPointerLength, pointerTo } from './json-pointer.ts';
 
-/** Of arrays and objects. A parser needs seconds for millions of them. */
+/** Maximum number of levels of arrays and objects. A parser needs seconds for millions of them. */
 export const maxJsonLevels = 256;
 
 /** What a scan reads in one turn of the event loop: some milliseconds, with names that have escapes. */
@@ -11,7 +11,7 @@ export type JsonFaultKind = 'malformed' | 'too-deep' | 'too-many-values';
 
 export interface JsonFault {
   readonly kind: JsonFaultKind;
-  /** In bytes; the length of the text if it ends early. */
+  /** The offset in bytes; the length of the text if it ends early. */
   readonly offset: number;
 }
 
@@ -33,7 +33,7 @@ export interface JsonListener {
 }
 
 export interface JsonLimits {
-  /** Arrays, objects, strings, numbers, true, false and null all count. */
+  /** Maximum number of values. Arrays, objects, strings, numbers, true, false and null all count. */
   readonly maxValues: number;
   /** Default `maxJsonLevels`. */
   readonly maxLevels?: number;
@@ -86,7 +86,7 @@ export class JsonScanner {
   readonly #maxLevels: number;
   readonly #listener: JsonListener | null;
   readonly #listenedLevel: number;
-  /** For each level: its container is an object. */
+  /** True for each level whose container is an object. */
   readonly #isObject: boolean[] = [false];
   /** For each level, the offset of the latest name in an object, or the latest index in an array. */
   readonly #places: number[] = [0];
@@ -109,7 +109,7 @@ export class JsonScanner {
     this.#listenedLevel = listener?.maxLevel ?? -1;
   }
 
-  /** Null while no fault was found. */
+  /** The fault; null while none was found. */
   get fault(): JsonFault | null {
     return this.#fault;
   }
@@ -118,12 +118,12 @@ export class JsonScanner {
     return this.#values;
   }
 
-  /** The outermost value is an object. */
+  /** True if the outermost value is an object. */
   get isObject(): boolean {
     return this.#isObject[1] === true;
   }
 
-  /** About: as many bytes as the latest slice, which may have ended at its number of values. */
+  /** About as many bytes as the latest slice, which may have ended at its number of values. */
   get bytesOfSlice(): number {
     return Math.min(this.#bytesOfLatest, this.#bytes.length - this.#at);
   }
@@ -151,7 +151,7 @@ export class JsonScanner {
     return true;
   }
 
-  /** RFC 6901, of the latest value. A long pointer ends at a value around it. */
+  /** The pointer (RFC 6901) of the latest value. A long one ends at a value around it. */
   pointer(): string {
     const keys: string[] = [];
     for (let level = 1; level <= this.#level; level += 1) {
@@ -274,7 +274,7 @@ export class JsonScanner {
     return offset;
   }
 
-  /** Null for a long name. */
+  /** The name; null for a long one. */
   #nameAt(start: number): string | null {
     const bytes = this.#bytes;
     const longest = Math.min(bytes.length, start + maxPointerLength);
@@ -284,7 +284,7 @@ export class JsonScanner {
   }
 }
 
-/** For a person. Both count from 1; columns count characters. */
+/** The place for a person. Both numbers count from 1; columns count characters. */
 export function lineAndColumn(bytes: Buffer, offset: number): { readonly line: number; readonly column: number } {
   let line = 1;
   let lineStart = 0;
@@ -295,14 +295,14 @@ export function lineAndColumn(bytes: Buffer, offset: number): { readonly line: n
   return { line, column: bytes.toString('utf8', lineStart, offset).length + 1 };
 }
 
-/** 1 at each of these bytes. A lookup costs less than comparisons. */
+/** A table with 1 at each of these bytes. A lookup costs less than comparisons. */
 export function byteTable(characters: string): Uint8Array {
   const table = new Uint8Array(256);
   for (const code of Buffer.from(characters)) table[code] = 1;
   return table;
 }
 
-/** All bytes of a string but quotes, backslashes and control characters. */
+/** The offset after all bytes of a string but quotes, backslashes and control characters. */
 export function pastPlainText(bytes: Buffer, at: number, until: number): number {
   let end = at;
   while (end < until) {
@@ -326,7 +326,7 @@ function hasHexDigits(bytes: Buffer, at: number): boolean {
   return true;
 }
 
-/** Of a number or a literal. @returns the offset after it; the complement (`~`) of the faulty byte's offset */
+/** Reads a number or a literal. @returns the offset after it; the complement (`~`) of the faulty byte's offset */
 export function endOfWord(bytes: Buffer, at: number, code: number): number {
   if (code === minus || isDigit(code)) return endOfNumber(bytes, at);
   for (const literal of literals) if (code === literal[0]) return endOfLiteral(bytes, at, literal);
@@ -370,7 +370,7 @@ function endOfLiteral(bytes: Buffer, at: number, word: Buffer): number {
   return at + word.length;
 }
 
-/** Of a valid JSON string between two offsets, which include its quotes. */
+/** The text of a valid JSON string between two offsets, which include its quotes. */
 export function stringIn(bytes: Buffer, start: number, end: number): string {
   if (!hasEscape(bytes, start, end)) return bytes.toString('utf8', start + 1, end - 1);
   return JSON.parse(bytes.toString('utf8', start, end)) as string;
@@ -382,7 +382,7 @@ export function hasEscape(bytes: Buffer, start: number, end: number): boolean {
   return at < end;
 }
 
-/** ASCII, with or without escapes. The offsets include the quotes. */
+/** True if the string is this ASCII name, with or without escapes. The offsets include the quotes. */
 export function isNamed(bytes: Buffer, start: number, end: number, name: string): boolean {
   const length = end - start - 2;
   if (length < name.length || length > 6 * name.length) return false;

@@ -1,17 +1,17 @@
 import canonicalize from 'canonicalize';
 import { configure } from 'safe-stable-stringify';
 
-/** RFC 8259, as `JSON.parse` returns it. */
+/** A JSON value (RFC 8259), as `JSON.parse` returns it. */
 export type Json = string | number | boolean | null | ReadonlyArray<Json> | JsonObject;
 
-/** Any member may be absent. */
+/** A JSON object, of which any member may be absent. */
 export interface JsonObject {
   readonly [member: string]: Json | undefined;
 }
 
 const byteOrderMark = '\ufeff';
 
-/** With or without a byte order mark. Undefined if the text is not JSON. Never throws. */
+/** Parses a text with or without a byte order mark. Undefined if it is not JSON. Never throws. */
 export function parsedJson(json: string): Json | undefined {
   try {
     return JSON.parse(json.startsWith(byteOrderMark) ? json.slice(1) : json) as Json;
@@ -24,7 +24,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The value itself, and those in it. */
+/** Counts the value itself, and those in it. */
 export function countValues(value: Json | undefined): number {
   if (typeof value !== 'object' || value === null) return 1;
   return Object.values(value).reduce<number>((sum, each) => sum + countValues(each), 1);
@@ -57,7 +57,7 @@ export function encodeJson<Value>(value: Value): EncodedJson<Value> {
 
 export type EncodableMembers = Readonly<Record<string, Json | EncodedJson | ReadonlyArray<EncodedJson> | undefined>>;
 
-/** In the order of the members, without parsing encoded values. Leaves `undefined` out. */
+/** Encodes members in their order, without parsing encoded values. Leaves `undefined` out. */
 export function encodeObject<Value = unknown>(members: EncodableMembers): EncodedJson<Value> {
   const texts = Object.entries(members)
     .filter(([, member]) => member !== undefined)
@@ -74,12 +74,12 @@ function textOf(member: EncodableMembers[string]): string {
   return `[${member.map((item: Json | EncodedJson) => jsonTextOf(item)).join(',')}]`;
 }
 
-/** It takes half the time of `canonicalize`, and sorts members in the same order, by code units. */
+/** Takes half the time of `canonicalize`, and sorts members in the same order, by code units. */
 const stringifySorted = configure({ strict: true });
 
 /**
- * RFC 8785.
- * @throws Error for what RFC 8785 cannot represent: a text with a lone surrogate, a number that is not finite
+ * The text as in RFC 8785. @throws Error for what RFC 8785 cannot represent: a text with a lone surrogate, a number
+ * that is not finite
  */
 export function canonicalJson(value: object): string {
   const text = sortedJson(value);
@@ -87,7 +87,10 @@ export function canonicalJson(value: object): string {
   return text === null || text.includes('\\ud') ? (canonicalize(value) ?? '') : text;
 }
 
-/** Null for what the library cannot write, such as values that are nested deeper than the stack allows. */
+/**
+ * The text with sorted members; null for what the library cannot write, such as values that are nested deeper than the
+ * stack allows.
+ */
 function sortedJson(value: object): string | null {
   try {
     return stringifySorted(value) ?? null;

@@ -1,14 +1,14 @@
-/** Errors have causes of their own; a chain is cut off after these. */
+/** Maximum number of causes. Errors have causes of their own; a chain is cut off after these. */
 const maxCauses = 5;
 
 const unquoted = 'A text could not be parsed.';
 const omitted = 'Its text may quote a value.';
 
-/** Of parsers and drivers. Their texts have a part of what was parsed, or of a document. */
+/** Names of errors of parsers and drivers. Their texts have a part of what was parsed, or of a document. */
 const quotingNames = /^(?:URIError|HTTPParserError|Mongo|BSON|Zod)/;
-/** Node's own errors about values: `Received '…'`. */
+/** Codes of Node's own errors about values: `Received '…'`. */
 const quotingCodes = /^ERR_(?:INVALID|OUT_OF_RANGE|ASSERTION|HTTP_INVALID|UNKNOWN)/;
-/** Any other text may be anything. */
+/** The form of codes that are shown. Any other text may be anything. */
 const codeForm = /^[A-Z][A-Z0-9_]{1,60}$/;
 
 /**
@@ -30,7 +30,7 @@ export function loggedError(error: unknown, causes = 0): object {
   };
 }
 
-/** As the log shows them. */
+/** The text of the error as the log shows it. */
 export function errorText(error: unknown): string {
   if (!(error instanceof Error)) return typeof error === 'string' ? error : typeof error;
   const { name, code } = error as Error & { readonly code?: unknown };
@@ -43,13 +43,13 @@ function messageOf(error: Error, code: unknown): string {
   return quotingNames.test(error.name) || quotingCodes.test(String(code)) ? omitted : error.message;
 }
 
-/** For a text from outside, which may be anything. */
+/** Cleans a text from outside, which may be anything. */
 export function loggedText(text: unknown): unknown {
   if (text instanceof Error) return loggedError(text);
   return typeof text === 'string' && text.startsWith('SyntaxError') ? `SyntaxError: ${unquoted}` : text;
 }
 
-/** Without the lines of the message, which may have several. */
+/** The frames of the stack without the lines of the message, which may have several. */
 function framesOf({ stack = '' }: Error): ReadonlyArray<string> {
   return stack.split('\n').filter((line) => /^ {4}at /.test(line));
 }

@@ -7,7 +7,7 @@ export interface Logger {
   readonly error: Write;
 }
 
-/** For the search of faults. */
+/** A logger with a level for the search of faults. */
 export interface DebugLogger extends Logger {
   readonly debug: Write;
 }

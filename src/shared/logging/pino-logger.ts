@@ -1,7 +1,7 @@
 import { type DestinationStream, destination, type Logger, pino, stdTimeFunctions } from 'pino';
 import { loggedError, loggedText } from './logged-error.ts';
 
-/** The most severe first. */
+/** The levels, the most severe first. */
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
@@ -11,7 +11,7 @@ export interface ProcessLog {
   readonly close: () => void;
 }
 
-/** Further lines are dropped. */
+/** Maximum bytes of waiting lines. Further lines are dropped. */
 const maxWaitingBytes = 16 * 1024 * 1024;
 
 /**
@@ -22,8 +22,8 @@ const gatheredBytes = 8 * 1024;
 const flushIntervalMs = 200;
 
 /**
- * On standard output: readable text on a terminal, otherwise one JSON object on each line. API keys are never passed to
- * it. If a header is logged by mistake, its value is removed.
+ * Writes to standard output: readable text on a terminal, otherwise one JSON object on each line. API keys are never
+ * passed to it. If a header is logged by mistake, its value is removed.
  */
 export async function createLog(level: LogLevel): Promise<ProcessLog> {
   return process.stdout.isTTY ? logOnTerminal(level) : logInLines(level);
@@ -74,7 +74,7 @@ function logInLines(level: LogLevel): ProcessLog {
   };
 }
 
-/** For tests and tools. */
+/** A log for tests and tools. */
 export function loggerOn(level: LogLevel, stream: DestinationStream): Logger {
   return pino(
     {

@@ -2,14 +2,14 @@ import { clock, type Timer } from '#shared/clock.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Further kinds share a line. */
+/** Maximum number of kinds. Further kinds share a line. */
 const maxKinds = 200;
 const sharedKind = '_OTHER';
 
 interface RepeatedLine {
   fields: Fields;
   message: string;
-  /** Since the last written line. */
+  /** The number of lines that were left out since the last written one. */
   leftOut: number;
   readonly timer: Timer;
 }

@@ -4,21 +4,22 @@ import { collectAllGarbage } from './collect-garbage.ts';
 import { outOfMemoryText } from './thread-heap.ts';
 
 /**
- * After full collections of this thread's heap, with the time when the last one began. Returns the end of the watch.
+ * Calls the function after full collections of this thread's heap, with the time when the last one began. Returns the
+ * end of the watch.
  */
 type Watch = (afterCollection: (beganAtMs: number) => void) => () => void;
 
-/** A test replaces the heap. */
+/** Options that describe the heap. A test replaces them. */
 export interface MainThreadHeapOptions {
   /** Called once, with the error that names the thread and its bound. */
   readonly onFull: (error: Error) => void;
-  /** Of objects that stay. Default: what the command line allows this thread. */
+  /** Maximum size of objects that stay. Default: what the command line allows this thread. */
   readonly maxBytes?: number;
-  /** Garbage included. Default: all objects of this thread. */
+  /** The size of all objects of this thread, garbage included. Default: as V8 reports it. */
   readonly usedBytes?: () => number;
-  /** Default: V8's collection. */
+  /** Collects garbage. Default: V8's collection. */
   readonly collect?: () => void;
-  /** Default: what Node reports of V8's collections. */
+  /** Watches collections. Default: what Node reports of V8's collections. */
   readonly watch?: Watch;
 }
 
@@ -27,7 +28,7 @@ const mebibyte = 1024 * 1024;
 const fullPart = 0.8;
 /** A young generation has two halves, and room for one half of large objects. */
 const halvesOfYoungGeneration = 3;
-/** V8's own limit of a half, where no flag gives another one. */
+/** The size of a half by default, where no flag gives another one. */
 const usualHalfMb = 64;
 const halfFlag = /--max[-_]semi[-_]space[-_]size[= ](\d+)/g;
 
@@ -103,7 +104,7 @@ const watchCollections: Watch = (afterCollection) => {
   return () => observer.disconnect();
 };
 
-/** Node's types lack what an entry of a collection has. */
+/** True for a full collection. Node's types lack what its entry has. */
 function isFullCollection(entry: PerformanceEntry & { readonly detail?: { readonly kind?: number } }): boolean {
   return entry.detail?.kind === constants.NODE_PERFORMANCE_GC_MAJOR;
 }

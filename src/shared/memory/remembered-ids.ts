@@ -5,7 +5,7 @@
 export class RememberedIds {
   readonly #maxIds: number;
   readonly #ids = new Set<string>();
-  /** The oldest of each owner first. */
+  /** The ids of each owner, the oldest first. */
   readonly #idsOf = new Map<string, Set<string>>();
 
   constructor(maxIds: number) {

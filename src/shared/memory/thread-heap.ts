@@ -1,9 +1,9 @@
 export interface ThreadHeap {
   /** Names the thread in errors. */
   readonly thread: string;
-  /** Of objects that stay: at least three times what the thread's largest input takes. */
+  /** Maximum size of objects that stay: at least three times what the thread's largest input takes. */
   readonly maxOldGenerationSizeMb: number;
-  /** Of short-lived objects. */
+  /** Maximum size of short-lived objects. */
   readonly maxYoungGenerationSizeMb: number;
 }
 

@@ -36,12 +36,12 @@ export function eventOfLine(line: string): StoredEvent | null {
   return { stream: name, revision: Number(revision), id: uuid, type: typeName, data, metadata };
 }
 
-/** @param parsed null if the text is not a JSON object */
+/** True if the JSON text begins and ends with its object, on one line. */
 function embedded(text: string, parsed: object | null): string {
   return parsed !== null && isOnOneLine(text) ? text : JSON.stringify(text);
 }
 
-/** The JSON text begins and ends with its object, on one line. */
+/** The text; null for a value that no export writes. */
 function isOnOneLine(text: string): boolean {
   return text.startsWith('{') && text.endsWith('}') && text.isWellFormed() && !/[\r\n]/.test(text);
 }
@@ -51,7 +51,7 @@ function textOf(json: string): string | null {
   return json.startsWith('{') ? (isOnOneLine(json) && parsed(json) !== undefined ? json : null) : stringOf(json);
 }
 
-/** A copy, so that a kept part does not hold the whole line in memory. */
+/** A copy of the string, so that a kept part does not hold the whole line in memory. */
 function stringOf(json: string | undefined): string | null {
   const value = json === undefined ? undefined : parsed(json);
   return typeof value === 'string' ? value : null;
@@ -65,7 +65,7 @@ function parsed(json: string): unknown {
   }
 }
 
-/** Of the JSON object or string that begins here; -1 if there is none, or if it does not end. */
+/** The end of the JSON object or string that begins here; -1 if there is none, or if it does not end. */
 function endOfText(line: string, start: number): number {
   if (line[start] === '"') return endOfString(line, start);
   if (line[start] !== '{') return -1;

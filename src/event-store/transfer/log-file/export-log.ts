@@ -7,11 +7,11 @@ import { firstLine, lastLine } from './log-file.ts';
 import type { Report } from './progress.ts';
 
 export interface LineSink {
-  /** It already has a first line, because an interrupted export is resumed. */
+  /** True if there is a first line already, because an interrupted export is resumed. */
   readonly begun: boolean;
   /** The next line that exists already; null if the rest must be written. */
   held(): Promise<Buffer | null>;
-  /** After the existing ones. */
+  /** Writes lines after the existing ones. */
   write(lines: string): Promise<void>;
 }
 
@@ -26,8 +26,8 @@ export interface ExportOptions {
 }
 
 /**
- * Up to the log's current end, line by line. Verifies every chain.
- * @throws LogError for a broken chain, or if the sink has lines of another log; InterruptedError; UnavailableError
+ * Exports the log up to its current end, line by line. Verifies every chain. @throws LogError for a broken chain, or if
+ * the sink has lines of another log; InterruptedError; UnavailableError
  */
 export async function exportLog({ log, from, sink, check, report, signal }: ExportOptions): Promise<void> {
   const end = await log.lastPosition();
@@ -63,7 +63,7 @@ export interface VerifyOptions extends Pick<ExportOptions, 'log' | 'check' | 're
   readonly onVerified?: (event: RawEvent) => Promise<void> | undefined;
 }
 
-/** Up to the log's current end. @throws LogError for a broken chain; InterruptedError; UnavailableError */
+/** Verifies the log up to its current end. @throws LogError for a broken chain; InterruptedError; UnavailableError */
 export async function verifyLog({ log, check, report, signal, onVerified }: VerifyOptions): Promise<void> {
   const end = await log.lastPosition();
   for await (const page of pagesOf(log, end)) {

@@ -6,14 +6,14 @@ import type { LogCheck, LogSummary } from './log-check.ts';
 import { type ExportedEvent, readLogFile } from './log-file.ts';
 import type { Report } from './progress.ts';
 
-/** Stored together, in one transaction if the target has transactions. */
+/** Number of events that are stored together, in one transaction if the target has transactions. */
 const batchEvents = 2_000;
 const batchCharacters = 2 * 1024 * 1024;
 
 export interface LogFileSource {
   /** Names the file in messages. */
   readonly name: string;
-  /** Each call begins at the file's first byte. */
+  /** Opens the file. Each call begins at its first byte. */
   readonly open: () => AsyncIterable<Uint8Array>;
 }
 
@@ -26,27 +26,27 @@ interface LogFileReadOptions {
 
 export interface ImportOptions extends LogFileReadOptions {
   readonly target: LogTarget;
-  /** Null if it is not known. */
+  /** The number of events; null if it is not known. */
   readonly events: number | null;
 }
 
 export interface ImportResult {
-  /** The target had them already. */
+  /** The number of events that the target had already. */
   readonly held: number;
   readonly stored: number;
 }
 
-/** Lines, chains, contents of events, count and hash. @throws LogError, InterruptedError */
+/** Checks lines, chains, contents of events, count and hash. @throws LogError, InterruptedError */
 export async function checkLogFile({ source, check, report, signal }: LogFileReadOptions): Promise<LogSummary> {
   for await (const _events of passing({ source, check, signal })) report(check.events, null);
   return check.summary();
 }
 
 /**
- * In the file's order. Verifies each event first. The target must be empty, or hold exactly the file's first events,
- * which stay unchanged. So an interrupted import is resumed by running it again, and a longer export of the same log
- * adds the new events.
- * @throws LogError when the file is invalid or the target holds other events; InterruptedError; UnavailableError
+ * Imports events in the file's order, and verifies each first. The target must be empty, or hold exactly the file's
+ * first events, which stay unchanged. So an interrupted import is resumed by running it again, and a longer export of
+ * the same log adds the new events. @throws LogError when the file is invalid or the target holds other events;
+ * InterruptedError; UnavailableError
  */
 export async function importLog(options: ImportOptions): Promise<ImportResult> {
   const { target, check, report, events } = options;
@@ -82,7 +82,7 @@ export async function importLog(options: ImportOptions): Promise<ImportResult> {
   return { held: check.events - stored, stored };
 }
 
-/** Each is verified. At the end of the file its count and hash are. */
+/** Passes the events on and verifies each. At the end of the file it verifies their count and hash. */
 async function* passing({
   source,
   check,
@@ -122,7 +122,7 @@ function compare(said: LogSummary, found: LogSummary, name: string): void {
     throw new LogError(`${name} was changed since it was written (its hash differs): export it again.`);
 }
 
-/** Compared with the file's events, one by one. */
+/** The events that the target holds, compared with the file's events one by one. */
 class HeldEvents {
   readonly #events: AsyncGenerator<RawEvent, void, void>;
   #ended = false;
@@ -163,7 +163,9 @@ function isSame(one: StoredEvent, other: StoredEvent): boolean {
   );
 }
 
-/** A stream without a chain may have lost its oldest events. The remaining ones count from 0 again. */
+/**
+ * Counts revisions. A stream without a chain may have lost its oldest events. The remaining ones count from 0 again.
+ */
 class Revisions {
   readonly #next = new Map<string, number>();
 

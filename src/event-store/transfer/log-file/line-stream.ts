@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import type { LineSink } from './export-log.ts';
 
-/** Holds nothing, and waits for a slow reader. */
+/** A sink that holds nothing, and waits for a slow reader. */
 export function streamSink(stream: Writable): LineSink {
   return {
     begun: false,

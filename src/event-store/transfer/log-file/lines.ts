@@ -4,7 +4,7 @@ const maxLineBytes = 128 * 1024 * 1024;
 const newline = 0x0a;
 
 /**
- * At "\n" only, many at a time. Each line includes its end; the last one may not have one.
+ * Splits text into lines at "\n" only, many at a time. Each line includes its end; the last one may not have one.
  * @throws RangeError for a line of more than 128 MiB
  */
 export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ReadonlyArray<Buffer>, void, void> {
@@ -29,7 +29,7 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
   if (rest.length > 0) yield [Buffer.concat(rest)];
 }
 
-/** It was not cut off. */
+/** True if the line was not cut off. */
 export function isWhole(line: Buffer): boolean {
   return line.at(-1) === newline;
 }

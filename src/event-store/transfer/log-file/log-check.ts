@@ -5,7 +5,7 @@ import { ChainVerifier } from '#event-store/hash-chain.ts';
 import { type ParsedTexts, parseTexts } from '#event-store/recorded-event.ts';
 import { describeBroken, describeUndecodable, LogError } from '#event-store/transfer/log-failure.ts';
 
-/** In the last line of a log file, of all lines between it and the first. */
+/** What the last line of a log file says about all lines between it and the first. */
 export interface LogSummary {
   readonly events: number;
   /** SHA-256, in hex, over the lines of all events, each with its "\n": equal for equal logs on any engine. */
@@ -39,7 +39,7 @@ export class LogCheck {
     return this.#chains.streams;
   }
 
-  /** Of the streams so far. */
+  /** The heads of the streams so far. */
   get heads(): ReadonlyChainHeads {
     return this.#chains.heads;
   }
@@ -56,7 +56,7 @@ export class LogCheck {
     this.#events += 1;
   }
 
-  /** Of the events so far. */
+  /** The summary of the events so far. */
   summary(): LogSummary {
     return { events: this.#events, sha256: this.#lines.copy().digest('hex') };
   }

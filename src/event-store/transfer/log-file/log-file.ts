@@ -14,14 +14,14 @@ const formVersion = 1;
 const FirstLine = t.type({
   switchyardLog: t.intersection([
     t.type({ version: t.number, exportedAt: t.string, from: t.string }),
-    /** Of the events. Release 0.4.0 and older ones do not write it. */
+    /** The format of the events. Release 0.4.0 and older ones do not write it. */
     t.partial({ format: t.number }),
   ]),
 });
 
 const LastLine = t.type({ end: t.type({ events: t.number, sha256: t.string }) });
 
-/** With its end. @param from the kind of the log's store */
+/** The line with its end. @param from the kind of the log's store */
 export function firstLine(from: string, exportedAt: Date): string {
   const header: t.TypeOf<typeof FirstLine> = {
     switchyardLog: { version: formVersion, format: storedFormat, exportedAt: exportedAt.toISOString(), from },
@@ -29,7 +29,7 @@ export function firstLine(from: string, exportedAt: Date): string {
   return `${JSON.stringify(header)}\n`;
 }
 
-/** With its end. */
+/** The line with its end. */
 export function lastLine({ events, sha256 }: LogSummary): string {
   const footer: t.TypeOf<typeof LastLine> = { end: { events, sha256 } };
   return `${JSON.stringify(footer)}\n`;
@@ -45,9 +45,9 @@ export function isLastLine(line: Buffer): boolean {
 
 export interface ExportedEvent {
   readonly event: StoredEvent;
-  /** With its end. */
+  /** The line with its end. */
   readonly line: Buffer;
-  /** In the file, from 1. */
+  /** The number of the line in the file, from 1. */
   readonly number: number;
 }
 

@@ -6,14 +6,14 @@ import type { LineSink } from './export-log.ts';
 import { isWhole, linesOf } from './lines.ts';
 import { isFirstLine, isLastLine } from './log-file.ts';
 
-/** Named `{file}.part` until it is complete. Only its owner may read it. */
+/** A file that is named `{file}.part` until it is complete. Only its owner may read it. */
 export class PartFile implements LineSink {
   readonly #file: string;
   readonly #handle: FileHandle;
   readonly #lines: AsyncGenerator<Buffer, void, void>;
   #begun = false;
   #toTheEnd = false;
-  /** Of the lines that are part of the export. */
+  /** The size of the lines that are part of the export. */
   #wholeBytes = 0;
 
   /**
@@ -64,7 +64,7 @@ export class PartFile implements LineSink {
     await this.#handle.appendFile(lines);
   }
 
-  /** Synced to the disk, under its final name. */
+  /** Syncs the file to the disk, and gives it its final name. */
   async finish(): Promise<void> {
     await this.#handle.sync();
     await this.#handle.close();
@@ -73,13 +73,13 @@ export class PartFile implements LineSink {
     await folder.sync().finally(() => folder.close());
   }
 
-  /** The part cannot be continued. */
+  /** Removes the part, because it cannot be continued. */
   async discard(): Promise<void> {
     await this.close();
     await rm(partOf(this.#file));
   }
 
-  /** Leaves the part incomplete. */
+  /** Closes the file and leaves the part incomplete. */
   async close(): Promise<void> {
     await this.#lines.return();
     await this.#handle.close();

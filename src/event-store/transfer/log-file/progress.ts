@@ -13,7 +13,7 @@ export interface ProgressOutput {
 const terminalIntervalMs = 200;
 const lineIntervalMs = 5_000;
 
-/** On a terminal in one changing line, otherwise in a line every five seconds. */
+/** Shows the progress on a terminal in one changing line, otherwise in a line every five seconds. */
 export class Progress {
   readonly #verb: string;
   readonly #things: string;
@@ -49,7 +49,7 @@ export class Progress {
     this.#output.write(this.#output.isTTY ? `\r\x1b[2K${line}` : `${line}\n`);
   };
 
-  /** So that other text can follow. */
+  /** Ends the line, so that other text can follow. */
   end(): void {
     if (this.#shown && this.#output.isTTY) this.#output.write('\r\x1b[2K');
   }
