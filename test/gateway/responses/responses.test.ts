@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import type { Caller } from '#domain/shared/access.ts';
 import { Admission } from '#exchange/admission.ts';
 import { signatureTextOf } from '#gateway/protocols/signature-text.ts';
@@ -26,6 +25,7 @@ import { describeTextProtocol } from '#test/gateway/text-protocols/describe-text
 import { responsesSamples, textOfResponse } from '#test/gateway/text-protocols/responses-samples.ts';
 import { goodKey, caller as someCaller } from '#test/http/support/fake-service.ts';
 import { inMemoryResponses } from '#test/support/fakes/in-memory-response-store.ts';
+import { neverReasons, sourceOfEvent } from './events-of-the-reference.ts';
 
 const path = '/v1/responses';
 
@@ -1094,47 +1094,6 @@ describe('Responses', () => {
   });
 
   describe('the events of the reference', () => {
-    const never = {
-      audio: 'no target of the catalogue speaks in a response; audio has /v1/audio/speech',
-      hosted: 'a tool of OpenAI runs there alone: its events pass from a target with hostedTools as they come',
-      background: 'only a target with hostedTools makes a response in the background: its events pass as they come',
-      annotation: 'the neutral form has no citations; those of a target of this protocol pass as they come',
-      reasoning: 'reasoning of another protocol comes as a summary; the text of a target of this protocol passes',
-      failure: 'a failure is the end of the response, because Codex ignores the event of an error',
-    };
-    /** Which answer has an event of a type, or why none of another protocol has. */
-    const table: Readonly<Record<string, string>> = {
-      'response.created': 'text',
-      'response.in_progress': 'text',
-      'response.completed': 'text',
-      'response.incomplete': 'cut',
-      'response.failed': 'broken',
-      'response.queued': never.background,
-      error: never.failure,
-      'response.output_item.added': 'text',
-      'response.output_item.done': 'text',
-      'response.content_part.added': 'text',
-      'response.content_part.done': 'text',
-      'response.output_text.delta': 'text',
-      'response.output_text.done': 'text',
-      'response.output_text.annotation.added': never.annotation,
-      'response.refusal.delta': 'refusal',
-      'response.refusal.done': 'refusal',
-      'response.function_call_arguments.delta': 'call',
-      'response.function_call_arguments.done': 'call',
-      'response.custom_tool_call_input.delta': 'free text',
-      'response.custom_tool_call_input.done': 'free text',
-      'response.reasoning_summary_part.added': 'reasoning',
-      'response.reasoning_summary_part.done': 'reasoning',
-      'response.reasoning_summary_text.delta': 'reasoning',
-      'response.reasoning_summary_text.done': 'reasoning',
-      'response.reasoning_text.delta': never.reasoning,
-      'response.reasoning_text.done': never.reasoning,
-    };
-    const reasons: ReadonlyArray<readonly [RegExp, string]> = [
-      [/^response\.audio/, never.audio],
-      [/^response\.(code_interpreter|file_search|web_search|image_generation|mcp|shell|compaction)/, never.hosted],
-    ];
     const asked = (name: string, given: string) =>
       chunk({ tool_calls: [{ index: 0, id: 'c1', function: { name, arguments: given } }] });
     const answers: Readonly<Record<string, Behaviour>> = {
@@ -1149,24 +1108,6 @@ describe('Responses', () => {
         setTimeout(() => res.destroy(), 50);
       },
     };
-    /** The types that OpenAI’s client knows. */
-    const known = () => {
-      const text = readFileSync('node_modules/openai/resources/responses/responses.d.ts', 'utf8');
-      const union = /type ResponseStreamEvent = ([^;]+);/.exec(text)?.[1]?.split(' | ') ?? assert.fail();
-      return union.map((name) => {
-        const [, type] = new RegExp(`interface ${name} \\{[^]*?\\n    type: '([^']+)'`).exec(text) ?? [];
-        return type ?? assert.fail(`${name} has no type`);
-      });
-    };
-
-    it('are each produced by an answer, or the table says why not', async () => {
-      const types = known();
-      assert.ok(types.length > 50);
-      for (const type of types)
-        assert.ok(type in table || reasons.some(([pattern]) => pattern.test(type)), `${type} is not in the table`);
-      for (const type of Object.keys(table)) assert.ok(types.includes(type), `${type} is not in the reference`);
-    });
-
     for (const [name, behaviour] of Object.entries(answers))
       it(`come as the table says: ${name}`, async () => {
         other.answers(behaviour);
@@ -1177,9 +1118,9 @@ describe('Responses', () => {
         service.configure(configuration({ retries: 0 }));
         const events = eventsIn((await send({ model: 'alone', stream: true, input: 'hi', tools })).text);
         const seen = new Set(events.map(({ type }) => type));
-        for (const [type, by] of Object.entries(table)) {
+        for (const [type, by] of Object.entries(sourceOfEvent)) {
           if (by === name) assert.ok(seen.has(type), `${type} is missing`);
-          if (Object.values(never).includes(by)) assert.ok(!seen.has(type), `${type} came`);
+          if (neverReasons.includes(by)) assert.ok(!seen.has(type), `${type} came`);
         }
         assert.deepEqual(
           events.map(({ sequence_number: number }) => number),
